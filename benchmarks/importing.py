@@ -22,11 +22,11 @@ from benchmarks.measuring import cpu_of, medians, verdict
 from benchmarks.planning import API_ROOT, KEY, PATHS, get_all, service
 from reconciler.api.wire import make_transport
 from reconciler.document import Json
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
-from reconciler.session.gathering import Sources
+from reconciler.session.gathering import ImportSources
 from reconciler.session.importing import ToImport, import_now
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 DASHBOARDS = 2_000
 WIDGETS = 6
@@ -74,9 +74,9 @@ def _import(folder: Path, ids: list[str]) -> None:
     folder.mkdir()
     file = folder / "reconciler.yaml"
     file.write_text("environments: {}\n", encoding="utf-8")
-    asked = Asked(paths=(), environment=None, project=file, verbose=False, quiet=True)
+    asked = Options(paths=(), environment=None, project=file, verbose=False, quiet=True)
     live = tuple((BY_NAME["Dashboard"], one) for one in ids)
-    result = import_now(asked, ToImport(what=Sources(live=live)), Patience())
+    result = import_now(asked, ToImport(what=ImportSources(live=live)), LockTimeout())
     if len(result.imported) < DASHBOARDS:
         raise SystemExit(f"{len(result.imported)} were imported: {result.skipped[:3]}")
 

@@ -24,9 +24,9 @@ from benchmarks.measuring import cpu_of, cpu_of_process, medians, verdict
 from reconciler.api.wire import make_transport
 from reconciler.assumptions import REQUESTS_AT_ONCE
 from reconciler.resource import Action
-from reconciler.session.opening import Bench, open_bench
+from reconciler.session.opening import Session, open_bench
 from reconciler.session.planning import plan_now
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 DASHBOARDS = 600
 SLOS = 350
@@ -54,7 +54,7 @@ def run() -> None:
 
 def _measure(folder: Path, base_url: str) -> None:
     bench = open_bench(
-        Asked(paths=(folder,), environment=None, project=None, verbose=False, quiet=True)
+        Options(paths=(folder,), environment=None, project=None, verbose=False, quiet=True)
     )
     history = bench.journal().history
     urls = [
@@ -80,7 +80,7 @@ def _measure(folder: Path, base_url: str) -> None:
     _report(bench, len(urls), took)
 
 
-def _report(bench: Bench, requests: int, took: dict[str, float]) -> None:
+def _report(bench: Session, requests: int, took: dict[str, float]) -> None:
     ratio = took["plan"] / took["floor"]
     each = took["floor"] / requests * 1e3
     print(f"a plan of {len(bench.workspace.manifests):,} resources, {requests} of them read live")

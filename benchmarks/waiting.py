@@ -23,7 +23,7 @@ from reconciler.api.wire import make_transport
 from reconciler.assumptions import REQUESTS_AT_ONCE
 from reconciler.session.opening import open_bench
 from reconciler.session.planning import plan_now
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 COUNT = 1_000
 LATENCY = 0.05
@@ -38,7 +38,7 @@ def run() -> None:
         with world_of(COUNT, folder / "world") as world:
             os.environ |= world.environ
             bench = open_bench(
-                Asked(
+                Options(
                     paths=(world.folder,), environment=None, project=None, verbose=False, quiet=True
                 )
             )

@@ -128,7 +128,7 @@ def _checked_place(place: str) -> str:
     return place
 
 
-Place: TypeAlias = Annotated[
+FieldPath: TypeAlias = Annotated[
     str, AfterValidator(_checked_place), Field(json_schema_extra={"pattern": f"^{_PLACE}$"})
 ]
 
@@ -151,11 +151,11 @@ class Read(BaseModel):
         ),
     ]
     record: Annotated[
-        Place | None,
+        FieldPath | None,
         Field(description="Where in the answer the record stands; left out, it is the answer."),
     ] = None
     spec: Annotated[
-        Place | None,
+        FieldPath | None,
         Field(
             description="Where in the record stands what a manifest has under spec; left out, "
             "the record is the spec."
@@ -185,11 +185,11 @@ class Listing(BaseModel):
         ),
     ]
     items: Annotated[
-        Place | None,
+        FieldPath | None,
         Field(description="Where in the answer the list stands; left out, it is the answer."),
     ] = None
-    id: Annotated[Place, Field(description="Where in an item its id stands.")] = "id"
-    name: Annotated[Place, Field(description="Where in an item its name stands.")] = "name"
+    id: Annotated[FieldPath, Field(description="Where in an item its id stands.")] = "id"
+    name: Annotated[FieldPath, Field(description="Where in an item its name stands.")] = "name"
 
     @field_validator("path")
     @classmethod

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from reconciler.document import (
     ABSENT,
     Difference,
-    Home,
+    ItemPosition,
     Json,
     Key,
     Missing,
@@ -130,7 +130,7 @@ def stands_for(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:
     return type(live) is type(sealed) and live == sealed
 
 
-OtherHomes: TypeAlias = Mapping[Key, Sequence[Home]]
+OtherHomes: TypeAlias = Mapping[Key, Sequence[ItemPosition]]
 """Where else an item stands: it may have been moved to another list since, or be about to be."""
 
 
@@ -180,7 +180,7 @@ def _places(
     yield document
 
 
-def _homes_at(step: str | int, shape: Shape, elsewhere: OtherHomes) -> Iterator[Home]:
+def _homes_at(step: str | int, shape: Shape, elsewhere: OtherHomes) -> Iterator[ItemPosition]:
     """Yield what the item of a path may be; one that is only counted may be any."""
     kind = id(shape)
     for key, homes in elsewhere.items():
@@ -261,7 +261,7 @@ def _with_seals(homes: OtherHomes, there: OtherHomes, known: AbstractSet[Key]) -
         for key, found in homes.items()
         if (secret := [home for home in found if holds_seal(home.item)])
     }
-    gone: dict[int, list[Home]] = defaultdict(list)
+    gone: dict[int, list[ItemPosition]] = defaultdict(list)
     for key, secret in held.items():
         if key not in there:
             gone[key[0]].extend(secret)

@@ -12,10 +12,25 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
+from typing import Final
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
+
+PUBLISHED: Final = MappingProxyType(
+    {
+        "ExampleDocument": "SampleDocument",
+        "ExplainedFieldDocument": "FieldDocument",
+        "MetricQuery": "Query",
+        "PolicyRule": "Rule",
+        "ValueSelection": "Selection",
+        "ViewFilter": "Filter",
+        "WatchedSpanDocument": "SpanDocument",
+        "WidgetAction": "Action",
+    }
+)
+"""The names that classes have in published schemas, where the code has another name for them."""
 
 
 @cache
@@ -57,7 +72,28 @@ def _texts_of(node: ast.ClassDef) -> dict[str, str]:
     return texts
 
 
-class DescribedSchema(GenerateJsonSchema):
+class PublishedSchema(GenerateJsonSchema):
+    """Pydantic's generator, with the names that classes have in published schemas."""
+
+    def normalize_name(self, name: str) -> str:
+        """Return the name of a definition."""
+        return PUBLISHED.get(name, super().normalize_name(name))
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Return the schema of a model."""
+        return _titled(super().model_schema(schema))
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        """Return the schema of a typed dictionary."""
+        return _titled(super().typed_dict_schema(schema))
+
+
+def _titled(written: JsonSchemaValue) -> JsonSchemaValue:
+    title: str = written["title"]
+    return {**written, "title": PUBLISHED.get(title, title)}
+
+
+class DescribedSchema(PublishedSchema):
     """Pydantic's generator, with what is said of each field."""
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:

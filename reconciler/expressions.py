@@ -32,7 +32,7 @@ class Spot:
     nth: int
 
 
-class Word(Enum):
+class ExpressionKind(Enum):
     """What an expression gives; its value is the word that it begins with."""
 
     VARIABLE = "var"
@@ -44,32 +44,32 @@ class Word(Enum):
 
 _PROCESS_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 _NAMES: Final = {
-    Word.VARIABLE: re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*"),
-    Word.SECRET: re.compile(_PROCESS_NAME),
-    Word.REFERENCE: re.compile(r"[A-Za-z]+/[a-z0-9][a-z0-9._-]*"),
-    Word.EACH: re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*"),
-    Word.FILE: re.compile(r"[^\s{}$](?:[^{}$\r\n]*[^\s{}$])?"),
+    ExpressionKind.VARIABLE: re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*"),
+    ExpressionKind.SECRET: re.compile(_PROCESS_NAME),
+    ExpressionKind.REFERENCE: re.compile(r"[A-Za-z]+/[a-z0-9][a-z0-9._-]*"),
+    ExpressionKind.EACH: re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*"),
+    ExpressionKind.FILE: re.compile(r"[^\s{}$](?:[^{}$\r\n]*[^\s{}$])?"),
 }
 _SHOWN: Final = {
-    Word.VARIABLE: "NAME",
-    Word.SECRET: "NAME",
-    Word.REFERENCE: "Kind/name",
-    Word.EACH: "KEY",
-    Word.FILE: "PATH",
+    ExpressionKind.VARIABLE: "NAME",
+    ExpressionKind.SECRET: "NAME",
+    ExpressionKind.REFERENCE: "Kind/name",
+    ExpressionKind.EACH: "KEY",
+    ExpressionKind.FILE: "PATH",
 }
-_WORDS: Final = {word.value: word for word in Word}
+_WORDS: Final = {word.value: word for word in ExpressionKind}
 # What other tools call the same things; `nearest` finds slips of the fingers.
 _OTHER_WORDS: Final = {
-    "env": Word.SECRET,
-    "environ": Word.SECRET,
-    "variable": Word.VARIABLE,
-    "variables": Word.VARIABLE,
-    "reference": Word.REFERENCE,
-    "references": Word.REFERENCE,
-    "include": Word.FILE,
+    "env": ExpressionKind.SECRET,
+    "environ": ExpressionKind.SECRET,
+    "variable": ExpressionKind.VARIABLE,
+    "variables": ExpressionKind.VARIABLE,
+    "reference": ExpressionKind.REFERENCE,
+    "references": ExpressionKind.REFERENCE,
+    "include": ExpressionKind.FILE,
 }
 
-_COMMON_WORDS: Final = (Word.EACH, Word.FILE)
+_COMMON_WORDS: Final = (ExpressionKind.EACH, ExpressionKind.FILE)
 
 LONGEST_NAME: Final = 300
 """Characters of a near miss; what is longer is some other text, and is not searched to its end."""
@@ -95,8 +95,8 @@ OPEN_PATTERN: Final = r"\$\{"
 ANY_PATTERN: Final = rf"{OPEN_PATTERN}[^}}\n]*\}}"
 """An expression in such a text, whatever it names."""
 
-EACH_PATTERN: Final = rf"{OPEN_PATTERN}{Word.EACH.value}:([\w-]+)\}}"
-FILE_PATTERN: Final = rf"{OPEN_PATTERN}{Word.FILE.value}:([^}}\n]+)\}}"
+EACH_PATTERN: Final = rf"{OPEN_PATTERN}{ExpressionKind.EACH.value}:([\w-]+)\}}"
+FILE_PATTERN: Final = rf"{OPEN_PATTERN}{ExpressionKind.FILE.value}:([^}}\n]+)\}}"
 """What it names is the group of these two."""
 
 EDITOR_PATTERN: Final = rf"\$\{{({_ANY}):[^}}]+\}}"
@@ -107,7 +107,7 @@ EDITOR_PATTERN: Final = rf"\$\{{({_ANY}):[^}}]+\}}"
 class Expression:
     """An expression, and where it stands in the text."""
 
-    word: Word
+    word: ExpressionKind
     name: str
     spot: Spot
 
@@ -122,7 +122,7 @@ def whole(text: str) -> Expression | None:
 class Malformed:
     """What begins as an expression and is none."""
 
-    word: Word
+    word: ExpressionKind
     spot: Spot
 
 
@@ -138,21 +138,21 @@ class NearMiss:
     sure: bool
 
 
-Part: TypeAlias = str | Expression | Malformed | NearMiss
+TextPart: TypeAlias = str | Expression | Malformed | NearMiss
 """A piece of a text; what is plain text has no escape left in it."""
 
 
-def form_of(word: Word) -> str:
+def form_of(word: ExpressionKind) -> str:
     """Give the form of an expression, as `${var:NAME}`."""
     return expression(word, _SHOWN[word])
 
 
-def expression(word: Word, name: str) -> str:
+def expression(word: ExpressionKind, name: str) -> str:
     """Write an expression."""
     return f"${{{word.value}:{name}}}"
 
 
-def parts_of(text: str) -> Iterator[Part]:
+def parts_of(text: str) -> Iterator[TextPart]:
     """Yield the pieces of a text in their order."""
     end = 0
     for match in _EXPRESSION.finditer(text):
@@ -164,7 +164,7 @@ def parts_of(text: str) -> Iterator[Part]:
     yield text[end:]
 
 
-def _part(match: re.Match[str], text: str) -> Part | None:
+def _part(match: re.Match[str], text: str) -> TextPart | None:
     written = match.group()
     if written == LITERAL:
         return OPEN
@@ -236,21 +236,21 @@ def _unescaped(match: re.Match[str]) -> str:
 
 def is_open(text: str) -> bool:
     """Tell a text that is filled in only when it is sent, so that its form says nothing."""
-    return _opens(text, Word.SECRET) or _opens(text, Word.REFERENCE)
+    return _opens(text, ExpressionKind.SECRET) or _opens(text, ExpressionKind.REFERENCE)
 
 
 def holds_reference(text: str) -> bool:
     """Tell a text that waits for the id of another resource."""
-    return _opens(text, Word.REFERENCE)
+    return _opens(text, ExpressionKind.REFERENCE)
 
 
-def _opens(text: str, word: Word) -> bool:
+def _opens(text: str, word: ExpressionKind) -> bool:
     return f"{OPEN}{word.value}:" in text
 
 
 def sealed_form(name: str, seal: str) -> str:
     """Write what stands for a secret in plans and journals."""
-    return expression(Word.SECRET, f"{name} {seal}")
+    return expression(ExpressionKind.SECRET, f"{name} {seal}")
 
 
 def find_sealed(text: str) -> re.Match[str] | None:

@@ -13,7 +13,13 @@ from functools import lru_cache
 from typing import Any, Self
 
 from reconciler.document import ABSENT, Json, Missing, canonical_text, digest
-from reconciler.expressions import Word, expression, find_sealed, sealed_form, sealed_parts
+from reconciler.expressions import (
+    ExpressionKind,
+    expression,
+    find_sealed,
+    sealed_form,
+    sealed_parts,
+)
 from reconciler.resource import Manifest, Ref, RemoteId
 
 # A public plan must not let anyone try passwords fast: 4 MB and some milliseconds a guess.
@@ -72,7 +78,7 @@ def _public(part: str | SecretHole | RefHole) -> str:
         case SecretHole(name=name, seal=seal):
             return sealed_form(name, seal)
         case RefHole(ref=ref):
-            return expression(Word.REFERENCE, str(ref))
+            return expression(ExpressionKind.REFERENCE, str(ref))
 
 
 @lru_cache(maxsize=1024)

@@ -29,7 +29,7 @@ class Deed(Enum):
 
 
 @dataclass(slots=True)
-class Step:
+class Progress:
     """How many of a number of things are done; `total` is None where nobody knows it.
 
     `things` are a kind's name or what a listing is of, "" where the deed says enough.
@@ -110,7 +110,7 @@ class Now:
     """What is done and waited for at one moment, each in the order in which it began."""
 
     at: float
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Progress, ...] = ()
     waits: tuple[Noted, ...] = ()
 
     @property
@@ -135,7 +135,7 @@ class Spent:
         self.done += done
 
 
-Sort: TypeAlias = (
+WaitKind: TypeAlias = (
     tuple[Deed, str] | type[Answering | AskedAgain | Locking | Keeping | Thawing | Passing]
 )
 """What time is added up by: a deed and its things, or what was waited for."""
@@ -149,8 +149,8 @@ class Waits:
     """
 
     clock: Callable[[], float] = time.monotonic
-    spent: dict[Sort, Spent] = field(default_factory=dict)
-    _steps: dict[int, Step] = field(default_factory=dict)
+    spent: dict[WaitKind, Spent] = field(default_factory=dict)
+    _steps: dict[int, Progress] = field(default_factory=dict)
     _waits: dict[int, Noted] = field(default_factory=dict)
     _number: int = 0
 
@@ -165,14 +165,14 @@ class Waits:
             del self._waits[number]
             self._spent(type(wait)).add(self.clock() - noted.since)
 
-    def _spent(self, sort: Sort) -> Spent:
+    def _spent(self, sort: WaitKind) -> Spent:
         return self.spent.setdefault(sort, Spent())
 
     @contextmanager
-    def step(self, deed: Deed, things: str = "", total: int | None = None) -> Iterator[Step]:
+    def step(self, deed: Deed, things: str = "", total: int | None = None) -> Iterator[Progress]:
         """Note that this is done until the end of the block, which counts what is done of it."""
         self._number = number = self._number + 1
-        self._steps[number] = step = Step(deed, self.clock(), things, total)
+        self._steps[number] = step = Progress(deed, self.clock(), things, total)
         try:
             yield step
         finally:

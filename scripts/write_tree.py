@@ -8,7 +8,7 @@ import click
 
 from reconciler.commands.root import cli
 from reconciler.commands.schema import schemas
-from reconciler.commands.tree import FILE, Command, Parameter
+from reconciler.commands.tree import FILE, Command, CommandParameter
 
 LONGEST_HELP = 80
 _BY_NAME = {
@@ -44,8 +44,8 @@ def _told(command: click.Command, ctx: click.Context) -> Command:
     return told
 
 
-def _parameter(one: click.Parameter, command: click.Command) -> Parameter:
-    told: Parameter = {"name": one.name or "", "gives": _gives(one)}
+def _parameter(one: click.Parameter, command: click.Command) -> CommandParameter:
+    told: CommandParameter = {"name": one.name or "", "gives": _gives(one)}
     if isinstance(one, click.Option):
         told["words"] = [*one.opts, *one.secondary_opts]
         told["help"] = (one.help or "").split("\n")[0]

@@ -11,7 +11,7 @@ from harness.workspaces import Workspace, project_at
 
 from reconciler.errors import UsageError
 from reconciler.session.expanding import expanded
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 TEXT = """\
 apiVersion: reconciler/v1
@@ -36,8 +36,8 @@ environments:
 """
 
 
-def asked(root: Path) -> Asked:
-    return Asked(
+def asked(root: Path) -> Options:
+    return Options(
         paths=(), environment=None, project=root / "reconciler.yaml", verbose=False, quiet=True
     )
 

@@ -108,6 +108,32 @@ def test_class_names() -> None:
     assert named == OTHER_SIDE
 
 
+def test_a_class_name_means_one_thing() -> None:
+    """No public class or alias of the program is called like another; the emulator is apart."""
+    places: dict[str, list[str]] = {}
+    for file in python_files("reconciler"):
+        if "emulator" not in file.parts:
+            for name in sorted(set(public_names(syntax(file)))):
+                places.setdefault(name, []).append(name_of(file))
+
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+def public_names(module: ast.Module) -> Iterator[str]:
+    """Yield the public classes and aliases of types at the top of a module."""
+    for node in module.body:
+        match node:
+            case ast.ClassDef(name=name):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=kind):
+                if "TypeAlias" not in ast.unparse(kind):
+                    continue
+            case _:
+                continue
+        if not name.startswith("_"):
+            yield name
+
+
 def test_kinds_are_known_in_their_folders() -> None:
     """Outside its folder and the emulator, no line of code holds the name of a kind."""
     names = {kind.name for kind in KINDS}

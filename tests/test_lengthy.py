@@ -15,7 +15,7 @@ from harness.doors import APPLY, typed
 import reconciler
 from benchmarks.lengthy import LISTS, write
 from reconciler.document import Put, Within
-from reconciler.manifests.adopting import Original, Refused, Script, write_edits
+from reconciler.manifests.adopting import Original, Script, Unadopted, write_edits
 from reconciler.resource import Ref
 from reconciler.source.reading import read_text
 
@@ -137,7 +137,7 @@ def test_environments_that_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> N
     assert unchecked["environments"] == ["e2"]
 
 
-def refused(count: int) -> list[Refused]:
+def refused(count: int) -> list[Unadopted]:
     """Adopt for each document of a file a text that no manifest may hold."""
     (text,) = LISTS["documents"](count).values()
     script = Script(Path("a"), "a", read_text(text), is_json=False)

@@ -82,9 +82,9 @@ def test_every_weakening_that_asks_is_declared(kind: object) -> None:
         for call in ast.walk(syntax(file))
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Name)
-        and call.func.id == "Weakening"
+        and call.func.id == "RiskyChange"
         and isinstance(call.args[0], ast.Name)
-        and "Consent" in ast.dump(call)
+        and "ConsentRule" in ast.dump(call)
     }
 
     assert asking == set(kind.consents)  # type: ignore[attr-defined]  # a kind

@@ -21,7 +21,7 @@ from reconciler.commands.root import cli
 from reconciler.explaining.fields import PROJECT, roots
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
-from reconciler.kinds.fields import Known, Part
+from reconciler.kinds.fields import KnownValues, Part
 from reconciler.kinds.shape import Facts, facts_of
 from reconciler.manifests.envelope import FIELDS, METADATA_FIELDS
 from reconciler.slips import nearest, shortened
@@ -97,7 +97,7 @@ def models() -> Sequence[type[Part]]:
     return list(found)
 
 
-def listings() -> Sequence[Known]:
+def listings() -> Sequence[KnownValues]:
     """Give every enumeration of every kind, once."""
     every = [one for model in models() for one in facts_of(model).values()]
     inside = [one.items for one in every if one.items is not None]

@@ -31,18 +31,18 @@ from reconciler.api.retrying import (
     Call,
     GiveUp,
     Method,
+    NextStep,
     Parameters,
     Phase,
     Request,
     RetryBudget,
-    Verdict,
-    Wait,
+    RetryDelay,
     next_step,
     retry_after_seconds,
     seconds_between,
 )
 from reconciler.api.secret import Redaction, Secret
-from reconciler.api.stopping import Way, gave_up, marked, stopping, wrong_route
+from reconciler.api.stopping import ApiAccess, gave_up, marked, stopping, wrong_route
 from reconciler.api.wire import Attempt, Authorization, Exchange, open_client
 from reconciler.assumptions import POLICIES, Assumptions
 from reconciler.document import ABSENT, Json, Missing
@@ -62,7 +62,7 @@ DEADLINE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timing:
     """Time and chance, handed in so that tests hold them. `clock` never goes back."""
 
     deadline: float = DEADLINE_SECONDS
@@ -86,7 +86,7 @@ class Api:
     authorization: Authorization = "raw"
     transport: httpx.AsyncBaseTransport | None = None
     assumptions: Assumptions = field(default_factory=Assumptions)
-    patience: Patience = field(default_factory=Patience)
+    patience: Timing = field(default_factory=Timing)
     budget: RetryBudget = field(default_factory=RetryBudget)
     redaction: Redaction = field(default_factory=Redaction)
     waits: Waits = field(default_factory=Waits)
@@ -135,9 +135,9 @@ class Api:
         return self.base_url.rstrip("/") + self.assumptions.base_path + path
 
     @property
-    def way(self) -> Way:
+    def way(self) -> ApiAccess:
         """How requests reach the API."""
-        return Way(self.assumptions.base_path, self.authorization)
+        return ApiAccess(self.assumptions.base_path, self.authorization)
 
     async def read(
         self, path: str, params: Parameters = (), *, assumed: bool = False
@@ -281,16 +281,16 @@ class Api:
             attempt = await self._attempt(call)
             doubtful |= attempt.phase is Phase.LOST
             match call.after(attempt.phase):
-                case Verdict.TAKE | Verdict.REFUSE:
+                case NextStep.TAKE | NextStep.REFUSE:
                     self.budget.succeed(spent)
                     return replace(_answer(attempt), doubtful=doubtful)
-                case Verdict.STOP:
+                case NextStep.STOP:
                     self.budget.succeed(spent)
                     error = stopping(call, _answer(attempt), self.way, self.redaction)
                     raise marked(error, doubtful=doubtful)
-                case Verdict.RESOLVE | Verdict.LEAVE:
+                case NextStep.RESOLVE | NextStep.LEAVE:
                     raise OutcomeUnknown(f"{call}: {attempt.why}")
-                case Verdict.RETRY:
+                case NextStep.RETRY:
                     spent += await self._waited(call, attempt, number, doubtful=doubtful)
                     number += 1
 
@@ -307,7 +307,7 @@ class Api:
             retry_after=retry_after_seconds(attempt.retry_after, self.patience.now()),
             random=self.patience.random,
         )
-        if isinstance(step, Wait):
+        if isinstance(step, RetryDelay):
             step = self._affordable(step, cost)
         if isinstance(step, GiveUp):
             raise marked(gave_up(call, attempt, step, self.way), doubtful=doubtful)
@@ -323,7 +323,7 @@ class Api:
         open_door = self._exchange
         return open_door.pace.closed() if limited and open_door is not None else nullcontext()
 
-    def _affordable(self, step: Wait, cost: int) -> Wait | GiveUp:
+    def _affordable(self, step: RetryDelay, cost: int) -> RetryDelay | GiveUp:
         if not self.budget.wait(step.seconds, self.patience.clock()):
             return GiveUp("this run has waited ten minutes for the service in all")
         if not self.budget.take(cost):

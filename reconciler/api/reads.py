@@ -15,7 +15,7 @@ from reconciler.api.replies import Reply
 
 
 @dataclass(slots=True)
-class Reads:
+class ReadLog:
     """The documents that were read, in this order: their paths, and digests of the answers.
 
     With each stands the service's own name for the answer, "" where it gave none that may be
@@ -36,7 +36,7 @@ class Reads:
             self.whole = False
 
 
-READS: ContextVar[Reads | None] = ContextVar("READS", default=None)
+READS: ContextVar[ReadLog | None] = ContextVar("READS", default=None)
 """Where the observation that runs notes its reads; None where nobody asks."""
 
 

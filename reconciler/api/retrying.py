@@ -50,7 +50,7 @@ class Phase(Enum):
     ANSWERED = "an answer that says something"
 
 
-class Verdict(Enum):
+class NextStep(Enum):
     """What is done next."""
 
     RETRY = "retry"
@@ -62,18 +62,18 @@ class Verdict(Enum):
 
 
 _SAME_FOR_ALL = {
-    Phase.NOT_SENT: Verdict.RETRY,
-    Phase.LIMITED: Verdict.RETRY,
-    Phase.BARRED: Verdict.STOP,
-    Phase.MISLED: Verdict.STOP,
-    Phase.REFUSED: Verdict.REFUSE,
-    Phase.ANSWERED: Verdict.TAKE,
+    Phase.NOT_SENT: NextStep.RETRY,
+    Phase.LIMITED: NextStep.RETRY,
+    Phase.BARRED: NextStep.STOP,
+    Phase.MISLED: NextStep.STOP,
+    Phase.REFUSED: NextStep.REFUSE,
+    Phase.ANSWERED: NextStep.TAKE,
 }
-RULES: dict[Request, dict[Phase, Verdict]] = {
-    Request.READ: {**_SAME_FOR_ALL, Phase.LOST: Verdict.RETRY},
-    Request.REPLACE: {**_SAME_FOR_ALL, Phase.LOST: Verdict.RETRY},
-    Request.FINDABLE: {**_SAME_FOR_ALL, Phase.LOST: Verdict.RESOLVE},
-    Request.BLIND: {**_SAME_FOR_ALL, Phase.LOST: Verdict.LEAVE},
+RULES: dict[Request, dict[Phase, NextStep]] = {
+    Request.READ: {**_SAME_FOR_ALL, Phase.LOST: NextStep.RETRY},
+    Request.REPLACE: {**_SAME_FOR_ALL, Phase.LOST: NextStep.RETRY},
+    Request.FINDABLE: {**_SAME_FOR_ALL, Phase.LOST: NextStep.RESOLVE},
+    Request.BLIND: {**_SAME_FOR_ALL, Phase.LOST: NextStep.LEAVE},
 }
 
 
@@ -130,7 +130,7 @@ def seconds_between(text: str, now: datetime) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class RetryDelay:
     """How long to wait before the next attempt, in seconds."""
 
     seconds: float
@@ -149,7 +149,7 @@ def next_step(
     limited: bool,
     retry_after: float | None,
     random: Callable[[], float],
-) -> Wait | GiveUp:
+) -> RetryDelay | GiveUp:
     """Decide what follows failed attempt number `attempt` (from 1).
 
     Backoff has full jitter; the longer of it and `Retry-After` counts.
@@ -159,7 +159,7 @@ def next_step(
     if attempt >= MOST_ATTEMPTS:
         return GiveUp(f"{attempt} attempts failed")
     base = LIMITED_BASE_SECONDS if limited else BASE_SECONDS
-    return Wait(max(random() * base * 2 ** (attempt - 1), retry_after or 0.0))
+    return RetryDelay(max(random() * base * 2 ** (attempt - 1), retry_after or 0.0))
 
 
 BUCKET_TOKENS = 500
@@ -231,11 +231,11 @@ class Call:
     def __str__(self) -> str:
         return f"{self.method} {self.url}"
 
-    def after(self, phase: Phase) -> Verdict:
+    def after(self, phase: Phase) -> NextStep:
         """Say what follows an attempt that came this far."""
         return RULES[self.request][phase]
 
     @property
     def may_be_repeated(self) -> bool:
         """Whether it is sent again though it may have happened."""
-        return self.after(Phase.LOST) is Verdict.RETRY
+        return self.after(Phase.LOST) is NextStep.RETRY

@@ -33,7 +33,7 @@ USUAL_PATH = Assumptions().base_path
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ApiAccess:
     """How requests reach the API: what is set, and so may be set wrongly."""
 
     base_path: str
@@ -83,7 +83,7 @@ def marked(error: _Failure, *, doubtful: bool) -> _Failure:
     return error
 
 
-def gave_up(call: Call, attempt: Attempt, step: GiveUp, way: Way) -> Unavailable:
+def gave_up(call: Call, attempt: Attempt, step: GiveUp, way: ApiAccess) -> Unavailable:
     """Say that there is no attempt left, and why the last one failed."""
     said = f"{call}: {attempt.why} ({step.why})"
     if attempt.reply is None or not attempt.reply.ok:
@@ -92,7 +92,7 @@ def gave_up(call: Call, attempt: Attempt, step: GiveUp, way: Way) -> Unavailable
     return UnreadableReply(said + (f"; {hint}" if hint else ""))
 
 
-def stopping(call: Call, reply: Reply, way: Way, redaction: Redaction) -> ReconcilerError:
+def stopping(call: Call, reply: Reply, way: ApiAccess, redaction: Redaction) -> ReconcilerError:
     """Say why an answer ends the run: the key is refused, or this is not the API."""
     said = message_of(reply, redaction)
     words = phrase(reply.status) + (f": {said}" if said else "")
@@ -116,6 +116,6 @@ def stopping(call: Call, reply: Reply, way: Way, redaction: Redaction) -> Reconc
     return wrong_route(call, way)
 
 
-def wrong_route(call: Call, way: Way) -> WrongRoute:
+def wrong_route(call: Call, way: ApiAccess) -> WrongRoute:
     """Say that the address answers, and is not the API."""
     return WrongRoute(f"{call.url} is not a path of the management API: {way.path_hint}")

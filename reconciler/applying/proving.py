@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 from reconciler.api.client import Api
 from reconciler.applying.checks import PAUSES, Acknowledged, seen_after
-from reconciler.applying.remembering import Keeping, closing_entry, outcome_of
+from reconciler.applying.remembering import BackupSettings, closing_entry, outcome_of
 from reconciler.document import covers, digest
 from reconciler.errors import JournalError, Locked, ReconcilerError
 from reconciler.foreign import quoted, quoted_pair
 from reconciler.journal.entries import Entry, RefusedEntry, Started, WrittenEntry
 from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
-from reconciler.kinds.kind import Answer, Kind, Sending, observe
+from reconciler.kinds.kind import Kind, Sending, WriteResult, observe
 from reconciler.kinds.log_policy_set.sampling import told_of
 from reconciler.points import Point, reached
 from reconciler.resource import Outcome, Ref, Refused, RemoteId, Seen, Unconfirmed, Written
@@ -112,7 +112,7 @@ class Proving:
         why = _cannot_be_put_back(one.before) or (now if isinstance(now, str) else "")
         if why or one.before is None or isinstance(now, str):
             return _standing(one, f"{said}; the list before was not put back, as {why}")
-        keeping = Keeping(run=self.run, salt=self.journal.salt, hide=self.api.redaction)
+        keeping = BackupSettings(run=self.run, salt=self.journal.salt, hide=self.api.redaction)
         replaced = replace(one.sending.change, observation=one.before)
         kept = keeping.backup(replaced, memory, self.journal.now())
         if kept is None or kept.live is None:
@@ -142,7 +142,7 @@ class Proving:
         return await self._sent_back(kind, Sending(change, one.before.document), one, said)
 
     async def _sent_back(self, kind: Kind, back: Sending, one: Overwritten, said: str) -> Proved:
-        answer: Answer
+        answer: WriteResult
         try:
             answer = next(iter(await kind.write(self.api, [back], _ignored)))
         except ReconcilerError as error:

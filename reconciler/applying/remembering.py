@@ -24,7 +24,7 @@ from reconciler.journal.entries import (
 from reconciler.journal.history import History, Memory
 from reconciler.journal.line_fields import TakenBack
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.kind import Answer, Sending
+from reconciler.kinds.kind import Sending, WriteResult
 from reconciler.kinds.taken_back import brought_back, fields_taken_back
 from reconciler.resource import (
     NOTHING_TOLD,
@@ -42,8 +42,8 @@ from reconciler.resource import (
     RemoteId,
     RenamedFrom,
     Seen,
+    ServerInfo,
     Skipped,
-    Told,
     Unchanged,
     Unconfirmed,
     Written,
@@ -68,7 +68,7 @@ def sending_of(change: Change, ids: Mapping[Ref, RemoteId]) -> Sending:
     return Sending(change, document)
 
 
-def outcome_of(sending: Sending, answer: Answer) -> Outcome:
+def outcome_of(sending: Sending, answer: WriteResult) -> Outcome:
     """Give what became of one write, also where its answer stops the run."""
     if not isinstance(answer, ReconcilerError):
         return answer
@@ -173,7 +173,7 @@ MOST_KEPT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keeping:
+class BackupSettings:
     """What a run needs to keep what was live: its name, the salt of seals, what hides secrets."""
 
     run: str
@@ -320,7 +320,7 @@ def _is_news(change: Change, last: LastWrite | None, declared: dict[str, Json]) 
     return change.turns_protection and isinstance(change.observation, Seen | Remembered)
 
 
-def _told(observation: Observation) -> Told:
+def _told(observation: Observation) -> ServerInfo:
     return observation.told if isinstance(observation, Seen) else NOTHING_TOLD
 
 

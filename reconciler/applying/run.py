@@ -24,8 +24,8 @@ from reconciler.applying.checks import (
     was_overtaken,
 )
 from reconciler.applying.remembering import (
+    BackupSettings,
     Begun,
-    Keeping,
     adopting_entries,
     closing_entry,
     filled,
@@ -41,14 +41,14 @@ from reconciler.errors import JournalError, Locked, ReconcilerError
 from reconciler.journal.entries import (
     Backup,
     Entry,
-    Identified,
+    IdentifiedEntry,
     RefusedEntry,
     Started,
     WrittenEntry,
 )
 from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
-from reconciler.kinds.kind import Answer, Kind, Sending
+from reconciler.kinds.kind import Kind, Sending, WriteResult
 from reconciler.points import Point, reached
 from reconciler.resource import (
     NOTHING_TOLD,
@@ -67,14 +67,14 @@ from reconciler.resource import (
     Unchanged,
     Written,
 )
-from reconciler.waits import Deed, Step
+from reconciler.waits import Deed, Progress
 
 if TYPE_CHECKING:
     from reconciler.applying.proving import Proving
 
 __all__ = ["Applied", "Run"]
 
-Told: TypeAlias = Callable[[Outcome], None]
+OnOutcome: TypeAlias = Callable[[Outcome], None]
 
 
 @dataclass(slots=True)
@@ -84,12 +84,12 @@ class Run:
     api: Api
     journal: Journal
     name: str
-    tell: Told
+    tell: OnOutcome
     stopping: asyncio.Event
     ids: dict[Ref, RemoteId] = field(default_factory=dict)
     failed: set[Ref] = field(default_factory=set)
     applied: Applied = field(default_factory=Applied)
-    _step: Step | None = None
+    _step: Progress | None = None
     _proving: Proving | None = None
     _before: dict[Ref, Seen] = field(default_factory=dict)
     _unproved: dict[Ref, Written] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class Run:
                 self._skipped(sending.change)
             return
         reached(Point.AFTER_STARTED)
-        answers: Sequence[Answer]
+        answers: Sequence[WriteResult]
         try:
             answers = await kind.write(self.api, sendings, self._identified)
         except (JournalError, Locked) as error:
@@ -212,7 +212,7 @@ class Run:
     def _backups(self, changes: Sequence[Change]) -> Iterator[Backup]:
         """Yield what is live and about to be replaced; it was read right before."""
         journal = self.journal
-        keeping = Keeping(run=self.name, salt=journal.salt, hide=self.api.redaction)
+        keeping = BackupSettings(run=self.name, salt=journal.salt, hide=self.api.redaction)
         for change in changes:
             kept = keeping.backup(change, journal.history.of(change.ref), journal.now())
             if kept is not None:
@@ -228,7 +228,7 @@ class Run:
 
     def _identified(self, ref: Ref, remote_id: RemoteId) -> None:
         self._append(
-            [Identified(run=self.name, at=self.journal.now(), ref=ref, remote_id=remote_id)]
+            [IdentifiedEntry(run=self.name, at=self.journal.now(), ref=ref, remote_id=remote_id)]
         )
 
     def _journaled(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> bool:
@@ -256,7 +256,7 @@ class Run:
                 return entry
 
     async def _conclude(
-        self, kind: Kind, sendings: Sequence[Sending], answers: Sequence[Answer]
+        self, kind: Kind, sendings: Sequence[Sending], answers: Sequence[WriteResult]
     ) -> None:
         """Journal what became of a batch, and tell it.
 
@@ -304,12 +304,12 @@ class Run:
             if empty:
                 yield rewritten_entry(self.name, self.journal.now(), outcome.ref, empty)
 
-    def _new_id(self, change: Change, written: Written) -> Iterator[Identified]:
+    def _new_id(self, change: Change, written: Written) -> Iterator[IdentifiedEntry]:
         """Yield what the journal keeps of a create before anybody looks for what it made."""
         if change.action is Action.CREATE and written.remote_id is not None:
             remote_id, at = written.remote_id, self.journal.now()
             instead_of = not_given(change, remote_id)
-            yield Identified(
+            yield IdentifiedEntry(
                 run=self.name, at=at, ref=written.ref, remote_id=remote_id, instead_of=instead_of
             )
 

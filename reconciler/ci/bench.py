@@ -14,12 +14,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from reconciler.ci.checkout import is_brought, place_of, refuse_links, use_of
-from reconciler.ci.result import Compared
+from reconciler.ci.result import PlanBasis
 from reconciler.ci.runner import Inputs
 from reconciler.ci.trust import (
     Barred,
     OverBase,
-    Use,
+    ProjectTrust,
     Whole,
     barred_paths,
     barred_target,
@@ -44,24 +44,24 @@ from reconciler.project import (
 )
 from reconciler.project.settings import InFile, InGit
 from reconciler.report.safe import safe
-from reconciler.resource import BesideBase, Plan, Ref
+from reconciler.resource import BaseDrift, Plan, Ref
 from reconciler.session.against import Offline, in_folder, opened_offline
 from reconciler.session.checking import Checked, check, check_in
-from reconciler.session.opening import Bench, bench_of
-from reconciler.session.projects import Asked, lead_here
+from reconciler.session.opening import Session, bench_of
+from reconciler.session.projects import Options, lead_here
 from reconciler.session.secrets import Allowed
 from reconciler.session.voice import Silent
 from reconciler.source.files import PROJECT_FILE
 from reconciler.waits import Waits
 
 
-def asked_by(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Asked:
+def asked_by(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Options:
     """Give the flags that these inputs stand for; the default path is the project file's own.
 
     What one step of a job reads it keeps in a folder of its own for the next step: of an
     earlier job a change may have had a say in.
     """
-    return Asked(
+    return Options(
         paths=() if inputs.path == "." else (Path(inputs.path),),
         environment=inputs.environment or None,
         project=Path(inputs.project) if inputs.project else None,
@@ -74,14 +74,14 @@ def asked_by(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Asked
     )
 
 
-def refuse_linked_inputs(asked: Asked) -> None:
+def refuse_linked_inputs(asked: Options) -> None:
     """Refuse a link on the way to manifests or project file, before any of them is read."""
     for path in (*asked.paths, *filter(None, [asked.project])):
         refuse_links(path)
 
 
 def check_manifests(
-    asked: Asked, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
+    asked: Options, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
 ) -> Checked:
     """Check the manifests, as `validate` does. Raises InvalidInput where a link leads to them."""
     refuse_linked_inputs(asked)
@@ -89,8 +89,8 @@ def check_manifests(
 
 
 def check_and_judge(
-    event: Event, inputs: Inputs, asked: Asked, secrets: Mapping[str, str] | None
-) -> tuple[Checked, Use]:
+    event: Event, inputs: Inputs, asked: Options, secrets: Mapping[str, str] | None
+) -> tuple[Checked, ProjectTrust]:
     """Check the manifests, and decide what may be used of them.
 
     With `secrets`, those that the manifests name must be there. Raises
@@ -122,7 +122,7 @@ class Admitted:
         return self.use.postponed if isinstance(self.use, OverBase) else ()
 
 
-def admit(use: Use, event: Event, inputs: Inputs, asked: Asked) -> Admitted:
+def admit(use: ProjectTrust, event: Event, inputs: Inputs, asked: Options) -> Admitted:
     """Decide where the key may go.
 
     Raises GuardRefused for what only an untrusted change says.
@@ -149,8 +149,8 @@ def admit(use: Use, event: Event, inputs: Inputs, asked: Asked) -> Admitted:
 
 @contextmanager
 def opened(
-    admitted: Admitted, asked: Asked, event: Event, *, may_lack: bool = False
-) -> Iterator[Bench]:
+    admitted: Admitted, asked: Options, event: Event, *, may_lack: bool = False
+) -> Iterator[Session]:
     """Do all that is left before the first request; with `may_lack`, secrets need not be set.
 
     Raises InvalidInput for wrong manifests, and GuardRefused for a journal that a change brings.
@@ -168,7 +168,7 @@ def opened(
         yield bench
 
 
-def _base_workspace(use: OverBase, bench: Bench, asked: Asked) -> Workspace | None:
+def _base_workspace(use: OverBase, bench: Session, asked: Options) -> Workspace | None:
     """Return what the base branch declares; None where that cannot be read, or is not valid."""
     try:
         with TemporaryDirectory(prefix="reconciler-") as folder:
@@ -186,7 +186,7 @@ def _specs_in(workspace: Workspace | None) -> dict[Ref, Json] | None:
     return {manifest.ref: manifest.spec for manifest in workspace.manifests}
 
 
-def _unexempted(bench: Bench) -> Bench:
+def _unexempted(bench: Session) -> Session:
     """Leave out what the manifests of a change exempt themselves from.
 
     What guards a plan is agreed to in an earlier merge. Complaints were exempted when the
@@ -243,7 +243,7 @@ def _confined(use: OverBase, name: str, environment: Environment, folder: Path) 
     return environment
 
 
-def has_own_emulator(use: Use, asked: Asked) -> bool:
+def has_own_emulator(use: ProjectTrust, asked: Options) -> bool:
     """Tell whether a job needs no key for where its environment leads."""
     if isinstance(use, Barred):
         return False
@@ -256,7 +256,7 @@ class Unkeyed:
     """A plan of what is declared now on an emulator, and what that was compared with."""
 
     offline: Offline
-    compared: Compared
+    compared: PlanBasis
 
     def plan(self) -> Plan:
         """Plan on the emulator."""
@@ -264,7 +264,7 @@ class Unkeyed:
 
 
 @contextmanager
-def opened_without_key(use: Use, own: Project, asked: Asked) -> Iterator[Unkeyed]:
+def opened_without_key(use: ProjectTrust, own: Project, asked: Options) -> Iterator[Unkeyed]:
     """Open a project on an emulator that holds what the base branch declares, as far as known.
 
     `own` is the project as the change has it. Raises InvalidInput for wrong manifests.
@@ -277,7 +277,7 @@ def opened_without_key(use: Use, own: Project, asked: Asked) -> Iterator[Unkeyed
         if not isinstance(use, Whole):
             empty = replace(begun, bench=_unexempted(begun.bench))
         held = _holding_base(empty, use) if isinstance(use, OverBase) else None
-        compared = Compared.BASE if held is not None else Compared.NOTHING
+        compared = PlanBasis.BASE if held is not None else PlanBasis.NOTHING
         words(f"no live comparison, as there is no key: {compared.value}")
         yield Unkeyed(offline=held or empty, compared=compared)
 
@@ -292,7 +292,7 @@ def _holding_base(empty: Offline, use: OverBase) -> Offline | None:
         return None
 
 
-def _without_key(use: Use, own: Project) -> Project:
+def _without_key(use: ProjectTrust, own: Project) -> Project:
     """Give what a change is planned with where no key can go anywhere, whatever it says."""
     match use:
         case Whole(project=project) | OverBase(project=project):
@@ -302,7 +302,7 @@ def _without_key(use: Use, own: Project) -> Project:
             return replace(own, settings=with_settings_of(known, own.settings))
 
 
-def beside_base(made: Plan, admitted: Admitted, asked: Asked) -> Plan:
+def beside_base(made: Plan, admitted: Admitted, asked: Options) -> Plan:
     """Say in a plan of the service where that is not as the base branch declares it.
 
     Only for a change of a branch; the service is asked nothing for it. Why it cannot be told
@@ -318,9 +318,9 @@ def beside_base(made: Plan, admitted: Admitted, asked: Asked) -> Plan:
             held = offline.holding(revision)
             base = held.plan()
     except ReconcilerError as error:
-        found = BesideBase(against=use.commit, why=str(error))
+        found = BaseDrift(against=use.commit, why=str(error))
     else:
-        found = BesideBase(against=use.commit, strayed=strayed(made, base, held.refused))
+        found = BaseDrift(against=use.commit, strayed=strayed(made, base, held.refused))
     return replace(made, signals=replace(made.signals, base=found))
 
 

@@ -14,7 +14,7 @@ from reconciler.ci.commits import (
     LINK,
     SUBMODULE,
     Commits,
-    Entry,
+    TreeEntry,
     Unreadable,
     is_link,
     is_regular,
@@ -24,12 +24,12 @@ from reconciler.ci.commits import (
 from reconciler.ci.runner import Inputs
 from reconciler.ci.trust import (
     BaseFile,
+    BaseProject,
     Checkout,
-    Found,
-    Lost,
-    Missing,
+    MissingProject,
+    ProjectTrust,
     Settings,
-    Use,
+    UnavailableProject,
     may_use,
 )
 from reconciler.errors import InvalidInput
@@ -43,7 +43,7 @@ FETCH_ALL = "check out with `fetch-depth: 0`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ProjectLocation:
     """Where a project is: the repository of the job, and the path of its file seen from there.
 
     `nested` names what makes its files those of another repository or branch, "" for nothing.
@@ -59,7 +59,7 @@ class Place:
         return self.path.parent
 
 
-def place_of(file: Path, environ: Mapping[str, str]) -> Place | None:
+def place_of(file: Path, environ: Mapping[str, str]) -> ProjectLocation | None:
     """Return the place of a project file, None outside of any repository.
 
     The repository of a job is the outermost one in its workspace: a change can bring others
@@ -79,7 +79,7 @@ def place_of(file: Path, environ: Mapping[str, str]) -> Place | None:
         )
     elif is_link(top / ".git") or not (top / ".git").is_dir():
         nested = "the checkout is a linked work tree"
-    return Place(
+    return ProjectLocation(
         commits=Commits(top=top, environ=environ),
         path=PurePosixPath(whole.relative_to(top).as_posix()),
         nested=nested,
@@ -124,14 +124,14 @@ def _workspace_of(path: Path, environ: Mapping[str, str]) -> Path | None:
     return None
 
 
-def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path]) -> Use:
+def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path]) -> ProjectTrust:
     """Tell what a job may use of a project, of which these files were read.
 
     Raises InvalidInput where a link leads to the project file.
     """
     settings = Settings(
         own=project,
-        base=Lost(why="nothing tells the base branch"),
+        base=UnavailableProject(why="nothing tells the base branch"),
         base_url=inputs.base_url,
         allow_untrusted=inputs.allow_untrusted,
     )
@@ -145,7 +145,7 @@ def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path])
     files = [*read, *([project.file] if project.file is not None else [])]
     checkout = examine(event, place, tips, files, _written(project, place, inputs.shard))
     default = _newest(tips, place)
-    trusted = tuple(default.settings.trusted_branches) if isinstance(default, Found) else ()
+    trusted = tuple(default.settings.trusted_branches) if isinstance(default, BaseProject) else ()
     return may_use(
         event,
         checkout,
@@ -160,7 +160,7 @@ def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path])
     )
 
 
-def _written(project: Project, place: Place, shard: Shard | None) -> Iterator[Path]:
+def _written(project: Project, place: ProjectLocation, shard: Shard | None) -> Iterator[Path]:
     """Yield the files that runs of a project write below its folder."""
     folder = place.commits.top / place.folder
     for name, environment in project.settings.environments.items():
@@ -174,13 +174,13 @@ def _written(project: Project, place: Place, shard: Shard | None) -> Iterator[Pa
             yield folder / environment.emulator.data
 
 
-def _newest(tips: Sequence[str], place: Place) -> BaseFile:
+def _newest(tips: Sequence[str], place: ProjectLocation) -> BaseFile:
     """Read the project file of the newest commit of the default branch that is known here."""
     known = [tip for tip in tips if place.commits.has(tip)]
     return base_file_at(known[0] if known else "", place)
 
 
-def _base_commit(event: Event, place: Place, trusted_branches: Sequence[str]) -> str:
+def _base_commit(event: Event, place: ProjectLocation, trusted_branches: Sequence[str]) -> str:
     """Return the commit that a change is compared with, "" for the default branch's newest."""
     is_known = event.is_on_default or event.named_branch in trusted_branches
     return event.named_commit if is_known and place.commits.has(event.named_commit) else ""
@@ -188,7 +188,7 @@ def _base_commit(event: Event, place: Place, trusted_branches: Sequence[str]) ->
 
 def examine(
     event: Event,
-    place: Place,
+    place: ProjectLocation,
     tips: Iterable[str],
     files: Iterable[Path],
     written: Iterable[Path] = (),
@@ -211,7 +211,7 @@ def examine(
     return Checkout(commit=head, is_contained=contained, unknown=unknown, differs=differs)
 
 
-def tips_of(event: Event, place: Place) -> list[str]:
+def tips_of(event: Event, place: ProjectLocation) -> list[str]:
     """Return the commits that the default branch is known to have had as its last, newest first.
 
     The forge names one with most events; a job that runs again is of an older one. What was
@@ -228,33 +228,37 @@ def tips_of(event: Event, place: Place) -> list[str]:
     return list(dict.fromkeys((fetched, *named)))
 
 
-def base_file_at(commit: str, place: Place) -> BaseFile:
+def base_file_at(commit: str, place: ProjectLocation) -> BaseFile:
     """Read the project file of a commit, at the same place and a regular file there too."""
     commits = place.commits
     if not commit or not commits.has(commit):
-        return Lost(why=f"the base branch's project file is not in this checkout: {FETCH_ALL}")
+        return UnavailableProject(
+            why=f"the base branch's project file is not in this checkout: {FETCH_ALL}"
+        )
     try:
         found = commits.entry(commit, place.path)
         if found is None:
-            return Missing(commit=commit, other=_others(commits, commit, place))
+            return MissingProject(commit=commit, other=_others(commits, commit, place))
         if not is_regular(found):
-            return Lost(why=f"{place.path} is no regular file on the base branch")
+            return UnavailableProject(why=f"{place.path} is no regular file on the base branch")
         text = commits.content(found)
     except Unreadable as error:
-        return Lost(why=f"the base branch's project file cannot be read ({error}): {FETCH_ALL}")
+        return UnavailableProject(
+            why=f"the base branch's project file cannot be read ({error}): {FETCH_ALL}"
+        )
     with TemporaryDirectory() as folder:
         file = Path(folder) / PROJECT_FILE
         file.write_bytes(text[: LARGEST_FILE + 1])
         project, complaints = load_project(file)
     if project is None:
         said = complaints[0].message
-        return Lost(
+        return UnavailableProject(
             why=f"the base branch's project file is not valid: {said}; merge its repair first"
         )
-    return Found(commit=commit, settings=project.settings)
+    return BaseProject(commit=commit, settings=project.settings)
 
 
-def _others(commits: Commits, commit: str, place: Place) -> str:
+def _others(commits: Commits, commit: str, place: ProjectLocation) -> str:
     """Give the project file that the base branch has above the place, "" for none."""
     for folder in (place.folder, *place.folder.parents):
         if commits.entry(commit, folder / PROJECT_FILE) is not None:
@@ -262,7 +266,7 @@ def _others(commits: Commits, commit: str, place: Place) -> str:
     return ""
 
 
-def is_brought(place: Place, head: str, base: str, file: Path) -> bool:
+def is_brought(place: ProjectLocation, head: str, base: str, file: Path) -> bool:
     """Tell whether a file beside the project is the change's own and not the base branch's."""
     inside = _inside(file, place.commits.top)
     if inside is None or not file.exists():
@@ -274,7 +278,9 @@ def is_brought(place: Place, head: str, base: str, file: Path) -> bool:
         return True
 
 
-def _difference(place: Place, commit: str, files: Iterable[Path], written: frozenset[str]) -> str:
+def _difference(
+    place: ProjectLocation, commit: str, files: Iterable[Path], written: frozenset[str]
+) -> str:
     """Give the first file that is not as committed, "" for none. Raises Unreadable."""
     commits = place.commits
     tracked: set[str] = set()
@@ -295,7 +301,9 @@ def _difference(place: Place, commit: str, files: Iterable[Path], written: froze
     return ""
 
 
-def _tracked(commits: Commits, commit: str, below: PurePosixPath) -> Iterator[tuple[Path, Entry]]:
+def _tracked(
+    commits: Commits, commit: str, below: PurePosixPath
+) -> Iterator[tuple[Path, TreeEntry]]:
     """Yield every file of a commit below a folder, and where it should stand."""
     for entry in commits.entries(commit, below):
         path = commits.top / entry.path
@@ -307,7 +315,7 @@ def _tracked(commits: Commits, commit: str, below: PurePosixPath) -> Iterator[tu
             )
 
 
-def _is_same(path: Path, entry: Entry | None) -> bool:
+def _is_same(path: Path, entry: TreeEntry | None) -> bool:
     """Tell whether a file is there as committed; line ends may be those of another system."""
     if entry is None:
         return False
@@ -320,7 +328,7 @@ def _is_same(path: Path, entry: Entry | None) -> bool:
         return False
 
 
-def _has_content(path: Path, entry: Entry) -> bool:
+def _has_content(path: Path, entry: TreeEntry) -> bool:
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         if name_of(b"blob", stream, size, entry.name) == entry.name:
@@ -328,7 +336,7 @@ def _has_content(path: Path, entry: Entry) -> bool:
     return size <= LARGEST_FILE and _is_blob(path.read_bytes().replace(b"\r\n", b"\n"), entry)
 
 
-def _is_blob(content: bytes, entry: Entry) -> bool:
+def _is_blob(content: bytes, entry: TreeEntry) -> bool:
     return name_of(b"blob", BytesIO(content), len(content), entry.name) == entry.name
 
 

@@ -36,7 +36,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class TreeEntry:
     """One file, link, folder or submodule of a commit; `path` is seen from the repository."""
 
     path: PurePosixPath
@@ -94,9 +94,9 @@ class Commits:
             return False
         return _leads(parents, tip, commit)
 
-    def entry(self, commit: str, path: PurePosixPath) -> Entry | None:
+    def entry(self, commit: str, path: PurePosixPath) -> TreeEntry | None:
         """Give what stands at a path of a commit; None where nothing does. Raises Unreadable."""
-        here = Entry(path=PurePosixPath(), mode=FOLDER, name=self._tree_of(commit))
+        here = TreeEntry(path=PurePosixPath(), mode=FOLDER, name=self._tree_of(commit))
         for part in path.parts:
             if here.mode != FOLDER:
                 return None
@@ -107,16 +107,16 @@ class Commits:
             here = found[0]
         return here
 
-    def content(self, entry: Entry) -> bytes:
+    def content(self, entry: TreeEntry) -> bytes:
         """Give the content of a file or link. Raises Unreadable."""
         return self._read([entry.name])[0]
 
-    def entries(self, commit: str, below: PurePosixPath) -> Iterator[Entry]:
+    def entries(self, commit: str, below: PurePosixPath) -> Iterator[TreeEntry]:
         """Yield every file, link and submodule of a commit below a folder. Raises Unreadable."""
         top = self.entry(commit, below)
         folders = [top] if top is not None and top.mode == FOLDER else []
         for _ in range(_DEEPEST):
-            inner: list[Entry] = []
+            inner: list[TreeEntry] = []
             trees = self._read([folder.name for folder in folders])
             for folder, tree in zip(folders, trees, strict=True):
                 for one in _entries(tree, folder):
@@ -213,7 +213,7 @@ def _leads(parents: Mapping[str, Iterable[str]], tip: str, commit: str) -> bool:
     return False
 
 
-def _entries(tree: bytes, folder: Entry) -> Iterator[Entry]:
+def _entries(tree: bytes, folder: TreeEntry) -> Iterator[TreeEntry]:
     """Take a tree apart: mode, blank, name, NUL, digest. Raises Unreadable."""
     size = len(folder.name) // 2
     start = 0
@@ -225,11 +225,11 @@ def _entries(tree: bytes, folder: Entry) -> Iterator[Entry]:
         if not sound or name in _NO_NAMES or b"/" in name:
             raise Unreadable(f"{folder.name} is no folder of a commit")
         path = folder.path / os.fsdecode(name)
-        yield Entry(path=path, mode=int(mode, 8), name=digest.hex())
+        yield TreeEntry(path=path, mode=int(mode, 8), name=digest.hex())
         start = end + 1 + size
 
 
-def is_regular(entry: Entry) -> bool:
+def is_regular(entry: TreeEntry) -> bool:
     """Tell a regular file."""
     return entry.mode in REGULAR
 

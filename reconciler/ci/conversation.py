@@ -21,7 +21,7 @@ from reconciler.ci.runner import Inputs, Runner
 from reconciler.console import redacted
 from reconciler.errors import ExitCode, GuardRefused, Stale
 from reconciler.forge.client import Address, Client, ForgeError
-from reconciler.forge.comments import Marker, Standing, State, put, put_new, standing
+from reconciler.forge.comments import CommentState, Marker, Standing, put, put_new, standing
 from reconciler.forge.event import Event
 from reconciler.forge.pull_requests import Comment, Repository
 from reconciler.guards.listing import listed_of, listing_of
@@ -39,17 +39,17 @@ from reconciler.report.comment import (
 from reconciler.report.plan.document import PlanDocument, listed_in
 from reconciler.report.plan.stale import unlisted
 from reconciler.report.watched import with_watch
-from reconciler.resource import Objection, Plan
+from reconciler.resource import GuardViolation, Plan
 from reconciler.session.applying import Consent
-from reconciler.session.opening import Bench
+from reconciler.session.opening import Session
 from reconciler.session.planning import read_plan_file
 
-_WRITTEN: frozenset[State] = frozenset(("applied", "partial", "in-doubt"))
+_WRITTEN: frozenset[CommentState] = frozenset(("applied", "partial", "in-doubt"))
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 APPLYING = "> **Applying** this plan now."
 
-Said: TypeAlias = Comment | Failure | None
+CommentResult: TypeAlias = Comment | Failure | None
 """What became of a comment: as it stands now, not written though it had to be, or none."""
 
 
@@ -69,7 +69,7 @@ class Review:
     file: PlanDocument | None
     missing: str
 
-    def lists(self, guarded: Sequence[Objection]) -> Collection[str]:
+    def lists(self, guarded: Sequence[GuardViolation]) -> Collection[str]:
         """Return the keys of those objections that the reviewed plan listed."""
         if self.file is not None:
             return listed_in(self.file)
@@ -169,7 +169,7 @@ class Conversation:
             missing=f"{missing}; or use `require-plan: file` or `none`",
         )
 
-    def check_newest(self, made: Plan, bench: Bench) -> str:
+    def check_newest(self, made: Plan, bench: Session) -> str:
         """Refuse to write what the branch declares no more; why nobody can tell that, or "".
 
         Raises Stale.
@@ -205,13 +205,13 @@ class Conversation:
         key = (environment, self.inputs.root)
         return standing(self.repository, number, key, newest=self.inputs.comment == "new")
 
-    def show_plan(self, result: JobResult) -> Said:
+    def show_plan(self, result: JobResult) -> CommentResult:
         """Say what the plan is, as far as `comment` asks for it, or why there is none."""
         note = result.notes
         if result.plan is None:
             return self._show_failure(result, note)
         plan, is_offline = result.plan, result.is_offline
-        state: State = "planned" if has_work(plan) else "no-changes"
+        state: CommentState = "planned" if has_work(plan) else "no-changes"
         marker = replace(
             self._marker(result.environment, "offline" if is_offline else state),
             digest="" if is_offline else plan.digest,
@@ -222,7 +222,7 @@ class Conversation:
         quiet = mode == "on-error" or (mode == "changes" and not has_work(plan))
         return self._put(body, only_update=quiet)
 
-    def _show_failure(self, result: JobResult, note: str) -> Said:
+    def _show_failure(self, result: JobResult, note: str) -> CommentResult:
         """Say that there is no plan, and take the digest of the one before away."""
         failure = result.failure
         assert failure is not None  # noqa: S101 - else there is a plan
@@ -230,14 +230,14 @@ class Conversation:
         body = failed_comment(marker, failure.words, failure.errors, self.origin, note)
         return self._put(body, only_update=False)
 
-    def show_applying(self, reviewed: Standing | None, plan: Plan) -> Said:
+    def show_applying(self, reviewed: Standing | None, plan: Plan) -> CommentResult:
         """Say that the reviewed plan is being applied."""
         if reviewed is None or self.inputs.comment == "never":
             return None
         marker = self._after(reviewed, "applying")
         return self._edit(reviewed, plan_comment(plan, marker, self.origin, APPLYING))
 
-    def show_applied(self, result: JobResult) -> Said:
+    def show_applied(self, result: JobResult) -> CommentResult:
         """Say what became of the reviewed plan, or why nothing was written."""
         reviewed = result.review
         if reviewed is None or self.inputs.comment == "never":
@@ -251,7 +251,7 @@ class Conversation:
             body = applied_comment(became, marker, self.origin, line)
         return self._edit(reviewed, body)
 
-    def show_watched(self, result: JobResult) -> Said:
+    def show_watched(self, result: JobResult) -> CommentResult:
         """Say in the comment of what was applied whether its alerts are noisier since."""
         found, repository = result.watched, self.repository
         if found is None or repository is None or self.inputs.comment == "never":
@@ -272,7 +272,7 @@ class Conversation:
         is_commit = _COMMIT.fullmatch(found.commit) is not None
         return self._attempt(say)
 
-    def _marker(self, environment: str, state: State) -> Marker:
+    def _marker(self, environment: str, state: CommentState) -> Marker:
         event = self.event
         return Marker(
             environment=environment,
@@ -283,11 +283,11 @@ class Conversation:
             state=state,
         )
 
-    def _after(self, reviewed: Standing, state: State) -> Marker:
+    def _after(self, reviewed: Standing, state: CommentState) -> Marker:
         """Give the reviewed marker in its next state; what was reviewed stays what it was."""
         return replace(reviewed.marker, run=self.event.run, state=state)
 
-    def _put(self, body: str, *, only_update: bool) -> Said:
+    def _put(self, body: str, *, only_update: bool) -> CommentResult:
         if self.inputs.comment == "never":
             return None
 
@@ -301,7 +301,7 @@ class Conversation:
 
         return self._attempt(say)
 
-    def _edit(self, reviewed: Standing, body: str) -> Said:
+    def _edit(self, reviewed: Standing, body: str) -> CommentResult:
         def say() -> Comment | None:
             assert self.repository is not None  # noqa: S101 - it gave us the comment
             shown = redacted(body)
@@ -309,7 +309,7 @@ class Conversation:
 
         return self._attempt(say)
 
-    def _attempt(self, say: Callable[[], Comment | None]) -> Said:
+    def _attempt(self, say: Callable[[], Comment | None]) -> CommentResult:
         """Comment; a failure is as bad as `comment-failure` says."""
         try:
             return say()

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar, assert_never
 
 from reconciler.applying.applied import Applied
-from reconciler.ci.conversation import PlanNotFound, Review, Said
+from reconciler.ci.conversation import CommentResult, PlanNotFound, Review
 from reconciler.ci.refusing import NO_REFUSALS, Refusals
-from reconciler.ci.result import Compared, Failure, JobResult
+from reconciler.ci.result import Failure, JobResult, PlanBasis
 from reconciler.errors import SIGNALLED, InvalidInput
 from reconciler.forge.pull_requests import Comment, PullRequest
-from reconciler.resource import Look, Plan
+from reconciler.resource import DriftReport, Plan
 from reconciler.resource.noise import NoiseWatch
 from reconciler.session.checking import Checked
 
@@ -29,7 +29,7 @@ class Planned:
     """A plan, and what it was held against."""
 
     plan: Plan
-    compared: Compared = Compared.LIVE
+    compared: PlanBasis = PlanBasis.LIVE
     refusals: Refusals = NO_REFUSALS
 
 
@@ -40,13 +40,13 @@ class WayBack:
     words: str
 
 
-Found: TypeAlias = (
+StepResult: TypeAlias = (
     Checked
     | Postponed
     | Review
     | Planned
     | Applied
-    | Look
+    | DriftReport
     | NoiseWatch
     | WayBack
     | PullRequest
@@ -56,11 +56,11 @@ Found: TypeAlias = (
 """What a step came to."""
 
 Value = TypeVar("Value")
-Step: TypeAlias = Generator[Found, None, Value]
+CiStep: TypeAlias = Generator[StepResult, None, Value]
 """Gives what it came to as it goes on, and raises what stands in the way."""
 
 
-def with_found(result: JobResult, found: Found) -> JobResult:  # noqa: C901, PLR0911 - one for each
+def with_found(result: JobResult, found: StepResult) -> JobResult:  # noqa: C901, PLR0911 - one for each
     """Give a result that keeps what a step came to as well; a later failure counts."""
     match found:
         case Checked():
@@ -74,7 +74,7 @@ def with_found(result: JobResult, found: Found) -> JobResult:  # noqa: C901, PLR
             return replace(given, refused=refusals.lines, inherited=refusals.beside)
         case Applied():
             return replace(result, applied=found)
-        case Look():
+        case DriftReport():
             return replace(result, look=found)
         case NoiseWatch():
             return replace(result, watched=found)
@@ -90,7 +90,7 @@ def with_found(result: JobResult, found: Found) -> JobResult:  # noqa: C901, PLR
             assert_never(found)
 
 
-def with_said(result: JobResult, said: Said) -> JobResult:
+def with_said(result: JobResult, said: CommentResult) -> JobResult:
     """Give a result that keeps what became of a comment; an earlier failure counts."""
     if said is None or (isinstance(said, Failure) and result.failure is not None):
         return result

@@ -25,8 +25,8 @@ from reconciler.ci.bench import (
     opened_without_key,
 )
 from reconciler.ci.checkout import refuse_links
-from reconciler.ci.conversation import Conversation, Review, Said
-from reconciler.ci.found import Planned, Postponed, Step, WayBack, with_found, with_said
+from reconciler.ci.conversation import CommentResult, Conversation, Review
+from reconciler.ci.found import CiStep, Planned, Postponed, WayBack, with_found, with_said
 from reconciler.ci.owning import with_owners
 from reconciler.ci.proposing import propose
 from reconciler.ci.refusing import failure_of, refusals_of
@@ -39,7 +39,7 @@ from reconciler.ci.result import (
     summary_of,
 )
 from reconciler.ci.touched import of_the_change, touched_lines
-from reconciler.ci.trust import OverBase, Use
+from reconciler.ci.trust import OverBase, ProjectTrust
 from reconciler.console import data, redacted, stdout_style, tell_applied, words
 from reconciler.errors import (
     SIGNALLED,
@@ -66,12 +66,12 @@ from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import safe
 from reconciler.report.watched import watched_text
 from reconciler.report.words import plural
-from reconciler.resource import Look, Plan
+from reconciler.resource import DriftReport, Plan
 from reconciler.session.adopting import ToAdopt, adopt
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.checking import Checked
 from reconciler.session.noise import ToWatch, back_words, watch_now, way_back
-from reconciler.session.opening import Bench
+from reconciler.session.opening import Session
 from reconciler.session.planning import (
     check_writable,
     drift_now,
@@ -79,8 +79,8 @@ from reconciler.session.planning import (
     plan_now,
     write_private,
 )
-from reconciler.session.projects import Asked, made_now
-from reconciler.session.signals import Evidence
+from reconciler.session.projects import Options, made_now
+from reconciler.session.signals import EvidenceOptions
 from reconciler.session.thawing import wait_for_thaw
 from reconciler.streams import lost_by
 
@@ -90,10 +90,10 @@ class Job:
     """The run of one command: what it works with. What its steps come to is given, not kept."""
 
     talk: Conversation
-    asked: Asked
+    asked: Options
     has_key: bool
 
-    def steps(self) -> Step[None]:
+    def steps(self) -> CiStep[None]:
         """Run the command, and give what each step came to. Raises what ends it early."""
         match self.talk.inputs.command:
             case "validate":
@@ -109,7 +109,7 @@ class Job:
             case other:
                 raise UsageError(f"`command`: there is no step for `{other}`")
 
-    def _valid(self, checked: Checked) -> Step[Project]:
+    def _valid(self, checked: Checked) -> CiStep[Project]:
         """Show what was found in the manifests. Raises InvalidInput where there are errors."""
         yield checked
         workspace, counts = checked.workspace, counts_of(checked)
@@ -120,14 +120,14 @@ class Job:
             raise InvalidInput(counts)
         return checked.project
 
-    def _judged(self, secrets: Mapping[str, str] | None) -> Step[tuple[Checked, Use]]:
+    def _judged(self, secrets: Mapping[str, str] | None) -> CiStep[tuple[Checked, ProjectTrust]]:
         """Check the manifests, and decide what may be used of them. Raises as `_valid` does."""
         talk = self.talk
         checked, use = check_and_judge(talk.event, talk.inputs, self.asked, secrets)
         yield from self._valid(checked)
         return checked, use
 
-    def _admitted(self, use: Use) -> Step[Admitted]:
+    def _admitted(self, use: ProjectTrust) -> CiStep[Admitted]:
         """Decide how far what may be used may lead. Raises GuardRefused."""
         admitted = admit(use, self.talk.event, self.talk.inputs, self.asked)
         yield Postponed(admitted.postponed)
@@ -135,10 +135,10 @@ class Job:
 
     def _opened(
         self, admitted: Admitted, *, may_lack: bool = False
-    ) -> AbstractContextManager[Bench]:
+    ) -> AbstractContextManager[Session]:
         return opened(admitted, self.asked, self.talk.event, may_lack=may_lack)
 
-    def _plan(self) -> Step[None]:
+    def _plan(self) -> CiStep[None]:
         """Plan, show it, and keep it in its file."""
         file = self.talk.inputs.plan_file
         _remove_earlier(file)
@@ -154,7 +154,7 @@ class Job:
         if self.talk.event.name == "merge_group":
             self.talk.check_queued(checked.environment, made)
 
-    def _planned(self) -> Step[tuple[Checked, Planned]]:
+    def _planned(self) -> CiStep[tuple[Checked, Planned]]:
         """Plan on the service, or on an emulator where there can be no key."""
         if not self.talk.event.has_no_secrets or self.has_key:
             checked, use = yield from self._judged(os.environ)
@@ -168,11 +168,11 @@ class Job:
             made = self._owned(offline.plan(), offline.offline.bench.project)
             return checked, Planned(made, offline.compared)
 
-    def _planned_live(self, use: Use) -> Step[Planned]:
+    def _planned_live(self, use: ProjectTrust) -> CiStep[Planned]:
         """Plan on the service, and say where that is not as the base branch declares it."""
         admitted = yield from self._admitted(use)
         with self._opened(admitted) as bench:
-            wanted = Evidence(track_record=bench.environment.track_record)
+            wanted = EvidenceOptions(track_record=bench.environment.track_record)
             made = asyncio.run(plan_now(bench, bench.journal().history, wanted))
             made = self._owned(made, bench.project)
             refusals = refusals_of(made, bench, self.talk.event)
@@ -185,7 +185,7 @@ class Job:
             words(safe(untold))
         return made
 
-    def _apply(self) -> Step[None]:
+    def _apply(self) -> CiStep[None]:
         """Apply what was reviewed, planned again from here, and nothing else."""
         checked, use = yield from self._judged(os.environ)
         _refuse_to_write(use, "an apply is")
@@ -202,10 +202,10 @@ class Job:
         if code := worst(applied.exit_codes):
             yield Failure(code=code, errors=_what_stopped(applied))
 
-    def _apply_reviewed(self, bench: Bench, review: Review) -> Step[tuple[Plan, Applied]]:
+    def _apply_reviewed(self, bench: Session, review: Review) -> CiStep[tuple[Plan, Applied]]:
         """Apply what the review consents to, and give the plan even where that is nothing."""
         plans: list[Plan] = []
-        comments: list[Said] = []
+        comments: list[CommentResult] = []
 
         def agree(made: Plan) -> Consent:
             plans.append(made)
@@ -229,7 +229,7 @@ class Job:
         assert applied is not None  # noqa: S101 - a job is never asked
         return made, applied
 
-    def _drift(self) -> Step[None]:
+    def _drift(self) -> CiStep[None]:
         """Compare live with what was last applied; remember that, propose to adopt it, as asked."""
         _, use = yield from self._judged(None)
         inputs = self.talk.inputs
@@ -249,7 +249,7 @@ class Job:
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
             yield Failure(code=code, errors=("some resources could not be read",))
 
-    def _watch(self) -> Step[None]:
+    def _watch(self) -> CiStep[None]:
         """Tell whether the alerts of the last apply are noisier since; plan the way back."""
         _, use = yield from self._judged(None)
         inputs = self.talk.inputs
@@ -268,7 +268,7 @@ class Job:
                 data(plan_text(made, stdout_style(verbose=False)))
                 words(said)
 
-    def _keep_page(self, bench: Bench, look: Look) -> None:
+    def _keep_page(self, bench: Session, look: DriftReport) -> None:
         """Keep the page of what drifted in its file. Raises InvalidInput."""
         file = self.talk.inputs.plan_file
         refuse_links(file)
@@ -276,7 +276,7 @@ class Job:
         page = drift_html(look, bench.name, bench.target.name, made)
         write_private(file, redacted(page), begins_page)
 
-    def _propose(self, bench: Bench) -> PullRequest | None:
+    def _propose(self, bench: Session) -> PullRequest | None:
         """Propose to adopt what was edited live; nothing is merged, nor journaled."""
         talk = self.talk
         made = adopt(bench, self.asked, ToAdopt(every=True, only_shown=True))
@@ -313,7 +313,7 @@ class Job:
         error = OutputLost.by(why)
         return with_found(result, Failure(code=error.exit_code, errors=(str(error),)))
 
-    def _comment(self, result: JobResult) -> Said:
+    def _comment(self, result: JobResult) -> CommentResult:
         """Let the comment say what is so now; a queued merge leaves the reviewed one alone."""
         talk = self.talk
         if result.code in SIGNALLED and result.applied is None:
@@ -385,7 +385,7 @@ def _remove_earlier(file: Path) -> None:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
 
 
-def _refuse_to_write(use: Use, deed: str) -> None:
+def _refuse_to_write(use: ProjectTrust, deed: str) -> None:
     if isinstance(use, OverBase):
         raise GuardRefused(
             f"{deed} of what was merged, and this is an untrusted change ({use.why}): "

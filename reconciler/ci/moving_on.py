@@ -11,7 +11,7 @@ import posixpath
 from collections.abc import Iterator
 from pathlib import Path
 
-from reconciler.ci.checkout import Place, place_of
+from reconciler.ci.checkout import ProjectLocation, place_of
 from reconciler.errors import Stale
 from reconciler.forge.client import ForgeError
 from reconciler.forge.event import Event
@@ -62,7 +62,9 @@ def check_not_moved_on(
     return ""
 
 
-def _rests_on(made: Plan, read: tuple[Path, ...], project: Project, place: Place) -> Iterator[str]:
+def _rests_on(
+    made: Plan, read: tuple[Path, ...], project: Project, place: ProjectLocation
+) -> Iterator[str]:
     """Yield the files, as the repository names them, that decide what is written.
 
     Those are all that were read, but for the manifests in which nothing is written.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from reconciler.ci.checkout import FETCH_ALL, Place, place_of, tips_of
+from reconciler.ci.checkout import FETCH_ALL, ProjectLocation, place_of, tips_of
 from reconciler.ci.commits import Commits, Unreadable, is_regular
 from reconciler.forge.event import Event
 from reconciler.forge.owners import LARGEST, PLACES, CodeOwners, read_owners
@@ -38,7 +38,7 @@ def with_owners(made: Plan, event: Event, project: Project) -> tuple[Plan, str]:
     return replace(made, signals=signals), ""
 
 
-def _commits_of(event: Event, place: Place) -> list[str]:
+def _commits_of(event: Event, place: ProjectLocation) -> list[str]:
     """Give the commits that may be the base's, the surest first."""
     if event.is_try:
         return [event.base] if event.base else []
@@ -60,7 +60,7 @@ def _found(tips: Sequence[str], commits: Commits) -> CodeOwners | None:
 
 
 def owners_by_ref(
-    changes: Sequence[Change], owners: CodeOwners, place: Place
+    changes: Sequence[Change], owners: CodeOwners, place: ProjectLocation
 ) -> Mapping[Ref, tuple[str, ...]]:
     """Map what a plan touches to the owners of the files that it stands in."""
     return {

@@ -19,9 +19,9 @@ from reconciler.guards.rules import NEW_JOURNAL
 from reconciler.manifests.workspace import Workspace
 from reconciler.report.reasons import notes_of
 from reconciler.report.words import plural
-from reconciler.resource import Action, Change, Objection, Plan
+from reconciler.resource import Action, Change, GuardViolation, Plan
 from reconciler.resource.guard_levels import EXPLICIT_LEVEL
-from reconciler.session.opening import Bench
+from reconciler.session.opening import Session
 from reconciler.session.planning import failures_of, plan_now
 from reconciler.session.voice import Silent
 
@@ -36,7 +36,7 @@ class Refusals:
     `of_base` counts the refusals of the base branch; `is_base` where the plan is the base's own.
     """
 
-    guards: Sequence[Objection] = ()
+    guards: Sequence[GuardViolation] = ()
     blocked: Sequence[Change] = ()
     of_base: int = 0
     is_base: bool = False
@@ -69,7 +69,7 @@ class Refusals:
 NO_REFUSALS: Final = Refusals()
 
 
-def refusals_of(made: Plan, bench: Bench, event: Event) -> Refusals:
+def refusals_of(made: Plan, bench: Session, event: Event) -> Refusals:
     """Return the refusals of a plan that the plan of the base branch does not have.
 
     Without an event there is no base branch, and all count. On the default branch none does.
@@ -122,7 +122,7 @@ def _refusals_in(made: Plan) -> Refusals:
     )
 
 
-def _plan_of(base: Workspace | None, bench: Bench) -> Plan | None:
+def _plan_of(base: Workspace | None, bench: Session) -> Plan | None:
     """Return the plan of what the base branch declares; None where it cannot be planned."""
     if base is None:
         return None

@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias, get_args
 from reconciler.applying.applied import Applied
 from reconciler.ci.runner import Inputs
 from reconciler.errors import SIGNALLED, ExitCode
-from reconciler.forge.comments import Standing, State
+from reconciler.forge.comments import CommentState, Standing
 from reconciler.forge.pull_requests import Comment, PullRequest
-from reconciler.report.applied.markdown import Result, applied_markdown
+from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.comment import (
     AGAINST_BASE,
     OFFLINE,
@@ -28,12 +28,12 @@ from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.table import Style
 from reconciler.report.watched import watched_markdown
-from reconciler.resource import Action, InDoubt, Look, Plan, Unchanged, Written
+from reconciler.resource import Action, DriftReport, InDoubt, Plan, Unchanged, Written
 from reconciler.resource.noise import NoiseWatch
 from reconciler.session.checking import Checked
 from reconciler.source.diagnostic import Complaint
 
-Reason: TypeAlias = Literal[
+FailureReason: TypeAlias = Literal[
     "validation",
     "auth",
     "plan-not-found",
@@ -48,7 +48,7 @@ Reason: TypeAlias = Literal[
 ]
 """The output `failure-reason`."""
 
-REASONS: dict[int, Reason] = {
+REASONS: dict[int, FailureReason] = {
     ExitCode.INTERNAL: "internal",
     ExitCode.PARTIAL: "partial",
     ExitCode.INVALID: "validation",
@@ -66,7 +66,7 @@ REASONS: dict[int, Reason] = {
 }
 """The reason for each exit code that is a failure."""
 
-WORDS: dict[Reason, str] = {
+WORDS: dict[FailureReason, str] = {
     "validation": "the manifests, the project file or the inputs are not valid",
     "auth": "the service does not accept the key, or there is none",
     "plan-not-found": "no reviewed plan was found",
@@ -81,10 +81,10 @@ WORDS: dict[Reason, str] = {
 }
 """What a reason says to people."""
 
-Word: TypeAlias = Literal[
+ResultWord: TypeAlias = Literal[
     "no-changes", "changes", "applied", "partial", "failed", "stale", "blocked", "in-doubt"
 ]
-RESULTS: tuple[Word, ...] = get_args(Word)
+RESULTS: tuple[ResultWord, ...] = get_args(ResultWord)
 """What the output `result` may say."""
 
 OUTPUTS = (
@@ -98,13 +98,13 @@ OUTPUTS = (
 
 _PLAIN = Style(colour=False, width=100, verbose=False, terminal=False)
 
-_RESULTS: dict[int, Word] = {
+_RESULTS: dict[int, ResultWord] = {
     ExitCode.PARTIAL: "partial",
     ExitCode.STALE: "stale",
     ExitCode.IN_DOUBT: "in-doubt",
     ExitCode.GUARDED: "blocked",
 }
-_STATES: dict[Word, State] = {
+_STATES: dict[ResultWord, CommentState] = {
     "applied": "applied",
     "partial": "partial",
     "in-doubt": "in-doubt",
@@ -113,7 +113,7 @@ _STATES: dict[Word, State] = {
 _ACTIONS = (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.KEEP, Action.BLOCKED)
 
 
-class Compared(Enum):
+class PlanBasis(Enum):
     """What a plan was compared with; its value says so to people."""
 
     LIVE = "compared with the service"
@@ -123,7 +123,7 @@ class Compared(Enum):
     @property
     def note(self) -> str:
         """What stands above a plan that was compared so, "" for nothing."""
-        return {Compared.LIVE: "", Compared.BASE: AGAINST_BASE, Compared.NOTHING: OFFLINE}[self]
+        return {PlanBasis.LIVE: "", PlanBasis.BASE: AGAINST_BASE, PlanBasis.NOTHING: OFFLINE}[self]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ class Failure:
     said: str = ""
 
     @property
-    def reason(self) -> Reason:
+    def reason(self) -> FailureReason:
         """The output `failure-reason`."""
         return "plan-not-found" if self.is_unreviewed else REASONS.get(self.code, "internal")
 
@@ -168,11 +168,11 @@ class JobResult:
     postponed: Sequence[str] = ()
     review: Standing | None = None
     plan: Plan | None = None
-    compared: Compared = Compared.LIVE
+    compared: PlanBasis = PlanBasis.LIVE
     refused: Sequence[str] = ()
     inherited: str = ""
     applied: Applied | None = None
-    look: Look | None = None
+    look: DriftReport | None = None
     watched: NoiseWatch | None = None
     way_back: str = ""
     comment: Comment | None = None
@@ -232,10 +232,10 @@ class JobResult:
     @property
     def is_offline(self) -> bool:
         """Whether the plan saw nothing live, so that it cannot be applied."""
-        return self.compared is not Compared.LIVE
+        return self.compared is not PlanBasis.LIVE
 
     @property
-    def word(self) -> Word:
+    def word(self) -> ResultWord:
         """The output `result`."""
         if self.applied is not None and (word := self._applied_word(self.applied)) is not None:
             return word
@@ -246,7 +246,7 @@ class JobResult:
             return "changes" if _writes(self.plan) else "blocked"
         return "changes" if self._differs else "no-changes"
 
-    def _applied_word(self, applied: Applied) -> Word | None:
+    def _applied_word(self, applied: Applied) -> ResultWord | None:
         """Give the result of an apply that got as far as writing; None where its code says it."""
         written = any(isinstance(one, Written | Unchanged) for one in applied.outcomes)
         if any(isinstance(one, InDoubt) for one in applied.outcomes):
@@ -256,7 +256,7 @@ class JobResult:
         return "applied" if written else "no-changes"
 
     @property
-    def state(self) -> State:
+    def state(self) -> CommentState:
         """What the comment says became of the plan."""
         return _STATES.get(self.word, "not-applied")
 
@@ -296,9 +296,9 @@ def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
     return outputs
 
 
-def applied_result(result: JobResult, plan: Plan, applied: Applied) -> Result:
+def applied_result(result: JobResult, plan: Plan, applied: Applied) -> ApplyResult:
     """Give what became of a plan as reports show it."""
-    return Result(plan, applied.outcomes, result.state, "\n".join(result.errors))
+    return ApplyResult(plan, applied.outcomes, result.state, "\n".join(result.errors))
 
 
 def summary_of(result: JobResult, whole: str) -> str:

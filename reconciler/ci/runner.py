@@ -16,8 +16,8 @@ from reconciler import __version__
 from reconciler.console import redacted
 from reconciler.errors import InvalidInput, OutputLost, UsageError
 from reconciler.forge.comments import root_of
-from reconciler.guards.overriding import Overridden, read_overridden
-from reconciler.journal.store import Patience
+from reconciler.guards.overriding import OverrideReasons, read_overridden
+from reconciler.journal.store import LockTimeout
 from reconciler.keys import keys_in
 from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
@@ -90,9 +90,9 @@ class Inputs:
     summary: bool
     annotations: bool
     flags: Mapping[str, str]
-    overridden: Overridden
+    overridden: OverrideReasons
     refusal_fails: bool
-    thaw: Patience
+    thaw: LockTimeout
     fail_on_changes: bool
     remember: bool
     adopt: bool
@@ -205,7 +205,7 @@ def _flags(given: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _overridden(lines: str) -> Overridden:
+def _overridden(lines: str) -> OverrideReasons:
     """Read the lines `CODE=REASON` of `override-guard`."""
     try:
         read = read_overridden(line for line in lines.splitlines() if line.strip())
@@ -224,10 +224,10 @@ def _shard(text: str) -> Shard | None:
         raise UsageError(f"`shard`: {error}") from error
 
 
-def _thaw(given: Mapping[str, str]) -> Patience:
+def _thaw(given: Mapping[str, str]) -> LockTimeout:
     """Say how long an apply waits for the end of a freeze."""
     try:
-        patience = Patience.of(given["wait-freeze"] or "0")
+        patience = LockTimeout.of(given["wait-freeze"] or "0")
     except ValueError as error:
         raise UsageError(f"`wait-freeze`: {error}") from error
     if patience.seconds and given["break-glass"].strip():
@@ -255,7 +255,7 @@ def _not_among(name: str, given: str, choices: tuple[str, ...]) -> str:
     return f"`{name}` is {listed or 'one of ' + ', '.join(choices)}, and not `{given}`{hint}"
 
 
-Level: TypeAlias = Literal["error", "warning", "notice"]
+AnnotationLevel: TypeAlias = Literal["error", "warning", "notice"]
 
 PREFIX = "| "
 LONGEST_LINE = 20_000
@@ -303,7 +303,7 @@ class Runner:
     is_forge: bool
     output: Path | None = None
     summary: Path | None = None
-    _said: dict[Level, int] = field(default_factory=dict)
+    _said: dict[AnnotationLevel, int] = field(default_factory=dict)
 
     def mask(self, environ: Mapping[str, str]) -> None:
         """Let the runner hide the key and the token; nothing may be printed before."""
@@ -314,7 +314,7 @@ class Runner:
                 if line.strip():
                     self._speak(f"::add-mask::{_escaped(line.strip())}")
 
-    def say(self, level: Level, text: str) -> None:
+    def say(self, level: AnnotationLevel, text: str) -> None:
         """Show a line to people: beside the change on the forge, else in the log."""
         text = redacted(text)
         self._said[level] = self._said.get(level, 0) + 1
@@ -328,7 +328,7 @@ class Runner:
         if not self.is_forge:
             return
         for line in lines:
-            level: Level = "error" if line.startswith("::error") else "warning"
+            level: AnnotationLevel = "error" if line.startswith("::error") else "warning"
             self._said[level] = self._said.get(level, 0) + 1
             self._speak(redacted(line))
 

@@ -49,7 +49,7 @@ class Checkout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class BaseProject:
     """The project file of the default branch's newest commit, and that commit."""
 
     commit: str
@@ -57,7 +57,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
+class MissingProject:
     """The base branch has no project file there; `other` is one that it has above, "" for none."""
 
     commit: str
@@ -65,13 +65,13 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
+class UnavailableProject:
     """The project file of the base branch cannot be had, and why."""
 
     why: str
 
 
-BaseFile: TypeAlias = Found | Missing | Lost
+BaseFile: TypeAlias = BaseProject | MissingProject | UnavailableProject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,7 @@ class Barred:
     why: str
 
 
-Use: TypeAlias = Whole | OverBase | Barred
+ProjectTrust: TypeAlias = Whole | OverBase | Barred
 
 
 def _trust_in(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...]) -> Trust:
@@ -172,7 +172,7 @@ def _trust_in(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...
     return Trusted()
 
 
-def may_use(event: Event, checkout: Checkout, settings: Settings) -> Use:
+def may_use(event: Event, checkout: Checkout, settings: Settings) -> ProjectTrust:
     """Tell what a run may use: the rule of this module, as its table says."""
     found = _trust_in(event, checkout, settings.trusted_branches)
     match found:
@@ -214,24 +214,24 @@ def _over_base(settings: Settings, why: str) -> OverBase | Barred:
     )
 
 
-def _base_of(settings: Settings, why: str) -> Found | Barred:
+def _base_of(settings: Settings, why: str) -> BaseProject | Barred:
     """Return the settings that decide, those of no project file where the newest has none."""
     match settings.base:
-        case Found():
+        case BaseProject():
             return settings.base
-        case Missing(other=other) if other:
+        case MissingProject(other=other) if other:
             return Barred(
                 why=f"{why}, and the base branch has another project file for this, {other}: merge "
                 "a project file that is moved, added or removed first, or name that one with "
                 "`project`"
             )
-        case Missing(commit=commit):
-            return Found(commit=commit, settings=nothing_known(settings.own.settings))
-        case Lost(why=lost):
+        case MissingProject(commit=commit):
+            return BaseProject(commit=commit, settings=nothing_known(settings.own.settings))
+        case UnavailableProject(why=lost):
             return Barred(why=f"{why}, and {lost}")
 
 
-def _over(own: Project, base: Found) -> Project:
+def _over(own: Project, base: BaseProject) -> Project:
     # A change that removes the project file keeps its settings until the merge.
     file = own.file or own.root / PROJECT_FILE
     return replace(own, file=file, settings=with_settings_of(base.settings, own.settings))

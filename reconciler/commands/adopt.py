@@ -8,14 +8,14 @@ from reconciler.commands import options
 from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, stdout_style
 from reconciler.errors import UsageError
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.report.adopted_document import adopted_json
 from reconciler.report.adopting import adopted_markdown, adopted_text
 from reconciler.resource import AdoptionRun, Side
 from reconciler.session.adopting import ToAdopt, check_names, wanted_refs
 from reconciler.session.adopting import adopt as adopt_now
 from reconciler.session.opening import open_bench
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 
 @click.command
@@ -31,13 +31,13 @@ from reconciler.session.projects import Asked
 def adopt(  # noqa: PLR0913 - one parameter a flag
     *,
     refs: tuple[str, ...],
-    asked: Asked,
+    asked: Options,
     form: str,
     every: bool,
     dry_run: bool,
     ours: bool,
     theirs: bool,
-    patience: Patience,
+    patience: LockTimeout,
 ) -> int:
     """Write what was edited live into the manifests, each REF a Kind/name.
 

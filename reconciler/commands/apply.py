@@ -11,13 +11,13 @@ from reconciler.commands import options
 from reconciler.commands.consenting import check_asked, consenting
 from reconciler.console import EventConsole, applied_words, data, tell_applied, words
 from reconciler.guards.undoing import UnderReview
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.report.plan.document import listed_in
 from reconciler.report.unplanned import not_applied
 from reconciler.session.applying import Consent, plan_and_apply
 from reconciler.session.opening import open_bench
 from reconciler.session.planning import as_reviewed, part_asked_for
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 from reconciler.session.thawing import wait_for_thaw
 
 
@@ -31,7 +31,9 @@ from reconciler.session.thawing import wait_for_thaw
     is_flag=True,
     help="Begin a journal where there is none; where there is one, this changes nothing.",
 )
-def apply(*, asked: Asked, form: str, consent: Consent, patience: Patience, thaw: Patience) -> int:
+def apply(
+    *, asked: Options, form: str, consent: Consent, patience: LockTimeout, thaw: LockTimeout
+) -> int:
     """Plan again, ask, and write. The service is read again just before each write.
 
     Without a terminal, one of --yes, --expect and --plan is needed.

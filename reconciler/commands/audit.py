@@ -9,8 +9,8 @@ from reconciler.console import data, stdout_style, words
 from reconciler.errors import ExitCode
 from reconciler.kinds.hygiene import Audit
 from reconciler.report.table import Style
-from reconciler.session.opening import Bench, open_bench
-from reconciler.session.projects import Asked, made_now
+from reconciler.session.opening import Session, open_bench
+from reconciler.session.projects import Options, made_now
 from reconciler.source.diagnostic import Severity
 from reconciler.source.files import folder_in_repository
 
@@ -34,7 +34,7 @@ MOST_DAYS = 365
     type=click.Choice([one.value for one in Severity]),
     help="End with 2 for findings that are so severe, or more.",
 )
-def audit(*, asked: Asked, days: int, form: str, fail_on: str | None) -> int:
+def audit(*, asked: Options, days: int, form: str, fail_on: str | None) -> int:
     """Hold what is declared against what happened: hygiene of alerts, SLOs and policies.
 
     Each finding has a code, its place and its evidence. What the service does not
@@ -53,7 +53,7 @@ def audit(*, asked: Asked, days: int, form: str, fail_on: str | None) -> int:
     return data(shown, ending=ExitCode.DIFFERENT if failed else ExitCode.DONE)
 
 
-def _shown(made: Audit, form: str, bench: Bench, style: Style) -> str:
+def _shown(made: Audit, form: str, bench: Session, style: Style) -> str:
     """Give what was found in a format by its name."""
     from reconciler.report import audited  # noqa: PLC0415 - heavy
 

@@ -7,7 +7,7 @@ import click
 from reconciler.commands import options
 from reconciler.commands.listing import (
     Column,
-    Listing,
+    ListFormat,
     clock_time,
     enumerated,
     limit,
@@ -16,7 +16,7 @@ from reconciler.commands.listing import (
     run_listing,
 )
 from reconciler.commands.root import Group
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 from reconciler.signals.cases import (
     CATEGORIES,
     PRIORITIES,
@@ -66,7 +66,7 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
     text: str,
     unassigned: bool,
     limit: int,
-    asked: Asked,
+    asked: Options,
     form: str,
 ) -> int:
     """List cases, newest first. The key needs the permission `case:Read`."""
@@ -80,5 +80,5 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
         text=text,
         unassigned=unassigned,
     )
-    listing = Listing(COLUMNS, form, limit, "case")
+    listing = ListFormat(COLUMNS, form, limit, "case")
     return run_listing(asked, listing, lambda api, most: list_cases(api, wanted, most))

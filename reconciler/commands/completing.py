@@ -21,8 +21,8 @@ from click.shell_completion import (
     ZshComplete,
 )
 
-from reconciler.commands.tree import Command, Parameter, read_tree
-from reconciler.manifests.naming import Place, named_in, place_of, rules_in, runs_in
+from reconciler.commands.tree import Command, CommandParameter, read_tree
+from reconciler.manifests.naming import CompletionProject, named_in, place_of, rules_in, runs_in
 
 PROGRAM = "reconciler"
 VARIABLE = "_RECONCILER_COMPLETE"
@@ -103,7 +103,7 @@ def _parameters(told: Command) -> list[click.Parameter]:
     return [*map(_option, told["options"]), *map(_argument, told["arguments"])]
 
 
-def _option(told: Parameter) -> click.Parameter:
+def _option(told: CommandParameter) -> click.Parameter:
     words = [*told.get("words", ()), told["name"]]
     said = told.get("help")
     if told.get("flag"):
@@ -117,14 +117,14 @@ def _option(told: Parameter) -> click.Parameter:
     )
 
 
-def _argument(told: Parameter) -> click.Parameter:
+def _argument(told: CommandParameter) -> click.Parameter:
     nargs = -1 if told.get("several") else 1
     return click.Argument(
         [told["name"]], nargs=nargs, required=False, type=_type(told), shell_complete=_offer(told)
     )
 
 
-def _type(told: Parameter) -> click.ParamType[Any] | None:
+def _type(told: CommandParameter) -> click.ParamType[Any] | None:
     if told["gives"] == "file":
         return click.Path()
     if told["gives"] == "folder":
@@ -132,7 +132,7 @@ def _type(told: Parameter) -> click.ParamType[Any] | None:
     return click.Choice(told["choices"]) if "choices" in told else None
 
 
-def _offer(told: Parameter) -> Any:
+def _offer(told: CommandParameter) -> Any:
     gives = _GIVING.get(told["gives"])
     if gives is None:
         return None
@@ -145,27 +145,27 @@ def _offer(told: Parameter) -> Any:
     return offer
 
 
-def _place(ctx: click.Context) -> Place:
+def _place(ctx: click.Context) -> CompletionProject:
     file, paths = ctx.params.get("project"), ctx.params.get("paths") or ()
     if file:
         return place_of(Path(str(file)), Path(str(file)))
     return place_of(Path(str(paths[0])) if paths else Path())
 
 
-def _environments(place: Place, _: click.Context, __: str) -> Iterable[str]:
+def _environments(place: CompletionProject, _: click.Context, __: str) -> Iterable[str]:
     return place.environments
 
 
-def _refs(place: Place, _: click.Context, __: str) -> Iterator[str]:
+def _refs(place: CompletionProject, _: click.Context, __: str) -> Iterator[str]:
     return (f"{one.kind}/{one.name}" for one in named_in(place))
 
 
-def _runs(place: Place, ctx: click.Context, _: str) -> Iterator[str]:
+def _runs(place: CompletionProject, ctx: click.Context, _: str) -> Iterator[str]:
     yield "last"
     yield from runs_in(place, ctx.params.get("environment"))
 
 
-def _terms(place: Place, _: click.Context, incomplete: str) -> Iterator[str]:
+def _terms(place: CompletionProject, _: click.Context, incomplete: str) -> Iterator[str]:
     """Yield what the last term of an expression may be, and what stands before it."""
     named = [*named_in(place)]
     before, comma, last = incomplete.rpartition(",")
@@ -177,7 +177,7 @@ def _terms(place: Place, _: click.Context, incomplete: str) -> Iterator[str]:
     yield from (f"{before}{comma}{term}" for term in terms)
 
 
-def _explained(place: Place, ctx: click.Context, incomplete: str) -> Iterable[str]:
+def _explained(place: CompletionProject, ctx: click.Context, incomplete: str) -> Iterable[str]:
     """Offer fields one step at a time and codes whole, or what can be expanded."""
     if ctx.params.get("expanded"):
         return _refs(place, ctx, incomplete)

@@ -10,13 +10,13 @@ from reconciler.commands import options
 from reconciler.console import data, json_data, stdout_style, words
 from reconciler.errors import ExitCode, InvalidInput, worst
 from reconciler.manifests.workspace import Workspace
-from reconciler.probes.conformance import Finding, examine
+from reconciler.probes.conformance import ConformanceFinding, examine
 from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
 from reconciler.report.probed import ConformanceDocument
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style
-from reconciler.session.opening import Bench, open_api, open_target
-from reconciler.session.projects import Asked, open_project
+from reconciler.session.opening import Session, open_api, open_target
+from reconciler.session.projects import Options, open_project
 from reconciler.session.secrets import named_secrets
 
 _COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
@@ -29,7 +29,7 @@ _COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
 def conformance(
     *,
     base_url: str | None,
-    asked: Asked,
+    asked: Options,
     form: str,
 ) -> int:
     """Ask a service what can be asked without changing it; exit with 2 where it differs.
@@ -61,13 +61,13 @@ def conformance(
     return code
 
 
-def _line(one: Finding, style: Style) -> str:
+def _line(one: ConformanceFinding, style: Style) -> str:
     verdict = style.paint(one.verdict.ljust(7), _COLOURS[one.verdict])
     detail = f": {safe(one.detail)}" if one.detail else ""
     return f"{verdict}  {one.endpoint or '-':>2}  {one.question}{detail}\n"
 
 
-def _bench(asked: Asked, base_url: str | None) -> Bench:
+def _bench(asked: Options, base_url: str | None) -> Session:
     if base_url is None:
         return open_target(asked)
     why = unsafe_base_url(base_url)
@@ -79,7 +79,7 @@ def _bench(asked: Asked, base_url: str | None) -> Bench:
         name, chosen = choose_environment(found, asked.environment)
     target = Service(base_url.rstrip("/"), chosen.authorization)
     named = named_secrets(asked, found, name, chosen)
-    return Bench(
+    return Session(
         project=found,
         name=name,
         environment=chosen,
@@ -92,6 +92,6 @@ def _bench(asked: Asked, base_url: str | None) -> Bench:
     )
 
 
-async def _examined(bench: Bench) -> list[Finding]:
+async def _examined(bench: Session) -> list[ConformanceFinding]:
     async with open_api(bench) as api:
         return await examine(api)

@@ -14,7 +14,7 @@ from reconciler.commands.waiting import freeze_timeout, lock_timeout
 from reconciler.console import is_terminal
 from reconciler.errors import UsageError
 from reconciler.guards.overriding import read_overridden
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.resource.guard_levels import ALLOW_DESTROY, BREAK_GLASS, NEW_JOURNAL
 from reconciler.session.applying import Consent
 from reconciler.session.planning import read_plan_file
@@ -64,7 +64,7 @@ def consenting(command: Command) -> Command:
         allow_destroy: bool,
         override: tuple[str, ...],
         break_glass: str | None,
-        thaw: Patience,
+        thaw: LockTimeout,
         new_journal: bool = False,
         **own: Any,
     ) -> Any:

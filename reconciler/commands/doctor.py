@@ -24,7 +24,7 @@ from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.keys import KEY_VARIABLE
 from reconciler.manifests.workspace import Workspace
-from reconciler.probes.permissions import Check, State, check_service
+from reconciler.probes.permissions import Check, CheckState, check_service
 from reconciler.project import (
     BASE_URL,
     Embedded,
@@ -37,18 +37,22 @@ from reconciler.report.probed import DoctorDocument
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, wrapped
 from reconciler.session.against import stand_in_scope
-from reconciler.session.opening import Bench, open_api, read_workspace
-from reconciler.session.projects import Asked, lead_here, now, open_project
+from reconciler.session.opening import Session, open_api, read_workspace
+from reconciler.session.projects import Options, lead_here, now, open_project
 from reconciler.session.secrets import named_secrets, secrets_of
 
 _MARGIN = " " * len("warning  ")
-_COLOURS = {State.OK: Colour.GREEN, State.WARNING: Colour.YELLOW, State.FAILED: Colour.RED}
+_COLOURS = {
+    CheckState.OK: Colour.GREEN,
+    CheckState.WARNING: Colour.YELLOW,
+    CheckState.FAILED: Colour.RED,
+}
 
 
 @click.command
 @options.connected
 @options.formats("text", "json")
-def doctor(*, asked: Asked, form: str) -> int:
+def doctor(*, asked: Options, form: str) -> int:
     """Check project file, cache, target, key, permissions, clock, proxy, TLS and journal.
 
     Nothing is changed, and no secret is printed. Exits with the code of the
@@ -81,27 +85,27 @@ def _lines(check: Check, widest: int, style: Style) -> Iterator[str]:
 
 
 def _failed(name: str, error: ReconcilerError) -> Check:
-    return Check(name, State.FAILED, str(error), error.exit_code)
+    return Check(name, CheckState.FAILED, str(error), error.exit_code)
 
 
-def _checks(asked: Asked) -> list[Check]:
+def _checks(asked: Options) -> list[Check]:
     """Look at one thing after the other, as far as each allows the next."""
     try:
         project = open_project(asked)
     except ReconcilerError as error:
         return [_failed("project file", error)]
     where = str(project.file) if project.file is not None else f"none; root {project.root}"
-    checks = [Check("project file", State.OK, where), _cache(project.root)]
+    checks = [Check("project file", CheckState.OK, where), _cache(project.root)]
     try:
         name, environment = choose_environment(project, asked.environment)
         environment = in_shard(environment, asked.shard)
         lead_here(asked, project, name)
-        checks.append(Check("environment", State.OK, name))
+        checks.append(Check("environment", CheckState.OK, name))
         target = choose_target(project, name, environment, os.environ)
     except ReconcilerError as error:
         return [*checks, _failed("target", error)]
     named = named_secrets(asked, project, name, environment)
-    bench = Bench(
+    bench = Session(
         project=project,
         name=name,
         environment=environment,
@@ -112,16 +116,16 @@ def _checks(asked: Asked) -> list[Check]:
         waits=asked.waits,
         voice=asked.voice,
     )
-    way = [Check("target", State.OK, _target_words(bench))]
+    way = [Check("target", CheckState.OK, _target_words(bench))]
     if isinstance(target, Service):
         way += [_key(), _proxy(target), _tls(target)]
     checks += [*way, *_journal(bench, asked), *_secrets(bench)]
-    if all(check.state is not State.FAILED for check in way):
+    if all(check.state is not CheckState.FAILED for check in way):
         checks += asyncio.run(_service(bench))
     return checks
 
 
-def _target_words(bench: Bench) -> str:
+def _target_words(bench: Session) -> str:
     if isinstance(bench.target, Embedded):
         return f"the embedded emulator, {bench.target.data}"
     origin = "reconciler.yaml" if bench.environment.base_url else BASE_URL
@@ -133,56 +137,60 @@ def _key() -> Check:
         key_from(os.environ)
     except ReconcilerError as error:
         return _failed("key", error)
-    return Check("key", State.OK, f"present, from {KEY_VARIABLE}")
+    return Check("key", CheckState.OK, f"present, from {KEY_VARIABLE}")
 
 
-def _secrets(bench: Bench) -> Iterator[Check]:
+def _secrets(bench: Session) -> Iterator[Check]:
     """Say where each listed secret comes from, and whether it can be had, as a plan would ask."""
     known = secrets_of(bench.project, bench.name, bench.environment, os.environ)
     for name in known.places:
         if why := known.why(name):
-            yield Check(f"secret {name}", State.FAILED, why, ExitCode.INVALID)
+            yield Check(f"secret {name}", CheckState.FAILED, why, ExitCode.INVALID)
         else:
-            yield Check(f"secret {name}", State.OK, f"present, from {known.origin(name)}")
+            yield Check(f"secret {name}", CheckState.OK, f"present, from {known.origin(name)}")
 
 
 def _proxy(target: Service) -> Check:
     proxy = proxy_for(target.base_url)
     if not proxy:
-        return Check("proxy", State.OK, "none for this target")
+        return Check("proxy", CheckState.OK, "none for this target")
     try:
         parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        return Check("proxy", State.FAILED, "that of the environment is not a URL", ExitCode.USAGE)
+        return Check(
+            "proxy", CheckState.FAILED, "that of the environment is not a URL", ExitCode.USAGE
+        )
     # Never its user name and password.
-    return Check("proxy", State.OK, f"{parts.scheme}://{parts.hostname}{port}")
+    return Check("proxy", CheckState.OK, f"{parts.scheme}://{parts.hostname}{port}")
 
 
 def _cache(root: Path) -> Check:
     """Say where unchanged files are remembered. A run without it is slower, and no other."""
     cache = open_cache(os.environ, root)
     if not cache.is_on:
-        return Check("cache", State.WARNING, f"none: {cache.why_not}")
+        return Check("cache", CheckState.WARNING, f"none: {cache.why_not}")
     count, size = cache.held()
     said = f"{cache.folder}, {count:,} {'entry' if count == 1 else 'entries'}, {size / 1e6:,.1f} MB"
-    return Check("cache", State.OK, said)
+    return Check("cache", CheckState.OK, said)
 
 
 def _tls(target: Service) -> Check:
     if target.base_url.startswith("http:"):
-        return Check("TLS", State.WARNING, "none: the target is on this machine")
+        return Check("TLS", CheckState.WARNING, "none: the target is on this machine")
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
     try:
         if file or folder:
             ssl.create_default_context(cafile=file, capath=None if file else folder)
     except OSError as error:
         said = f"the certificates of {file or folder} cannot be read: {error.strerror or error}"
-        return Check("TLS", State.FAILED, said, ExitCode.USAGE)
-    return Check("TLS", State.OK, f"certificates of {file or folder or 'the bundled authorities'}")
+        return Check("TLS", CheckState.FAILED, said, ExitCode.USAGE)
+    return Check(
+        "TLS", CheckState.OK, f"certificates of {file or folder or 'the bundled authorities'}"
+    )
 
 
-def _journal(bench: Bench, asked: Asked) -> list[Check]:
+def _journal(bench: Session, asked: Options) -> list[Check]:
     try:
         journal = bench.journal()
         holder = journal.holder()
@@ -203,15 +211,15 @@ def _journal(bench: Bench, asked: Asked) -> list[Check]:
     if is_open:
         said += "; others can write to it, so it proves nothing: take that away with `chmod o-w`"
     bad = torn or journal.is_old_copy or is_open
-    checks = [Check("journal", State.WARNING if bad else State.OK, said)]
+    checks = [Check("journal", CheckState.WARNING if bad else CheckState.OK, said)]
     unsettled = [*map(str, journal.history.unsettled())]
     if unsettled:
         settle = on_journal("settle", f"{unsettled[0]} --id ID", environment=bench.name)
         ways = f"`{settle}`, or `--never-happened` in place of `--id ID`"
         said = f"{', '.join(unsettled)}; say what became of each: {ways}"
-        checks.append(Check("unsettled", State.FAILED, said, 7))
-    lock = Check("lock", State.WARNING, f"held by {holder}")
-    return [*checks, lock if holder else Check("lock", State.OK, "free")]
+        checks.append(Check("unsettled", CheckState.FAILED, said, 7))
+    lock = Check("lock", CheckState.WARNING, f"held by {holder}")
+    return [*checks, lock if holder else Check("lock", CheckState.OK, "free")]
 
 
 def _is_open_to_others(place: str) -> bool:
@@ -221,22 +229,22 @@ def _is_open_to_others(place: str) -> bool:
     return False
 
 
-def _no_journal(bench: Bench, journal: Journal, asked: Asked) -> Check:
+def _no_journal(bench: Session, journal: Journal, asked: Options) -> Check:
     """Report a journal that is not there: after a loss nobody knows what was applied."""
     if journal.is_gone:
         said = f"the one at {journal.place} is gone: the last run left one there"
-        return Check("journal", State.WARNING, f"{said}: {bring_back()}")
+        return Check("journal", CheckState.WARNING, f"{said}: {bring_back()}")
     known = 0 if isinstance(bench.target, Embedded) else _declared_ids(bench, asked)
     if known:
         said = (
             f"none at {journal.place}, and {known:,} declared resources have an id: if they were "
             f"applied before, it is lost: {bring_back()}"
         )
-        return Check("journal", State.WARNING, said)
-    return Check("journal", State.OK, f"none yet; it will be {journal.place}")
+        return Check("journal", CheckState.WARNING, said)
+    return Check("journal", CheckState.OK, f"none yet; it will be {journal.place}")
 
 
-def _declared_ids(bench: Bench, asked: Asked) -> int:
+def _declared_ids(bench: Session, asked: Options) -> int:
     """Count the declared resources that have an id; 0 where the manifests cannot be read."""
     scope = stand_in_scope(bench.name, bench.environment.variables)
     try:
@@ -246,7 +254,7 @@ def _declared_ids(bench: Bench, asked: Asked) -> int:
     return sum(one.remote_id is not None for one in workspace.manifests)
 
 
-async def _service(bench: Bench) -> list[Check]:
+async def _service(bench: Session) -> list[Check]:
     try:
         async with open_api(bench) as api:
             checks = await check_service(api, now())

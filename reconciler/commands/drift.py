@@ -7,13 +7,13 @@ import click
 from reconciler.commands import options
 from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, stdout_style
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.report.drift import drift_json, drift_markdown, drift_text
 from reconciler.report.table import Style
-from reconciler.resource import Look
-from reconciler.session.opening import Bench, open_bench
+from reconciler.resource import DriftReport
+from reconciler.session.opening import Session, open_bench
 from reconciler.session.planning import drift_now, exit_code_of
-from reconciler.session.projects import Asked, made_now
+from reconciler.session.projects import Options, made_now
 
 
 @click.command
@@ -26,7 +26,7 @@ from reconciler.session.projects import Asked, made_now
     help="Keep what was found in the journal, so that the next look tells what is new.",
 )
 @lock_timeout
-def drift(*, asked: Asked, form: str, remember: bool, patience: Patience) -> int:
+def drift(*, asked: Options, form: str, remember: bool, patience: LockTimeout) -> int:
     """Compare live with what was last applied; exit with 2 where it differs.
 
     Edits of manifests that were not applied yet are no drift: `plan` shows those.
@@ -39,7 +39,7 @@ def drift(*, asked: Asked, form: str, remember: bool, patience: Patience) -> int
     return data(text, ending=exit_code_of(look.found))
 
 
-def shown(found: Look, form: str, bench: Bench, style: Style) -> str:
+def shown(found: DriftReport, form: str, bench: Session, style: Style) -> str:
     """Give what was found in a format by its name."""
     match form:
         case "json":

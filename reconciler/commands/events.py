@@ -7,7 +7,7 @@ import click
 from reconciler.commands import options
 from reconciler.commands.listing import (
     Column,
-    Listing,
+    ListFormat,
     clock_time,
     limit,
     parse_range,
@@ -15,7 +15,7 @@ from reconciler.commands.listing import (
     run_listing,
 )
 from reconciler.commands.root import Group
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 from reconciler.signals.alert_events import AlertEvent, EventFilter, list_alert_events
 
 COLUMNS: tuple[Column[AlertEvent], ...] = (
@@ -49,10 +49,10 @@ def list_events(
     versions: tuple[str, ...],
     labels: tuple[str, ...],
     limit: int,
-    asked: Asked,
+    asked: Options,
     form: str,
 ) -> int:
     """List alert events, such as those of the last day: --since 24h."""
     wanted = EventFilter(versions, parse_range(since, until), parse_single_pairs(labels, "--label"))
-    listing = Listing(COLUMNS, form, limit, "event")
+    listing = ListFormat(COLUMNS, form, limit, "event")
     return run_listing(asked, listing, lambda api, most: list_alert_events(api, wanted, most))

@@ -9,7 +9,7 @@ from reconciler.console import data, stdout_style
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.project.rules import PREFIX
 from reconciler.report.safe import safe
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 from reconciler.slips import nearest
 
 
@@ -20,7 +20,7 @@ from reconciler.slips import nearest
 @click.option("--expanded", is_flag=True, help="Show the manifest of a Kind/name as it is made.")
 @options.formats("text", "json")
 def explain(
-    words: tuple[str, ...], *, asked: Asked, recursive: bool, expanded: bool, form: str
+    words: tuple[str, ...], *, asked: Options, recursive: bool, expanded: bool, form: str
 ) -> int:
     """Say what a field or a code means, with an example, or what a manifest comes to.
 
@@ -56,7 +56,7 @@ def explain(
     return data(explained_text(subject, stdout_style(verbose=asked.verbose), recursive=recursive))
 
 
-def _own_rule(code: str, asked: Asked, form: str) -> int:
+def _own_rule(code: str, asked: Options, form: str) -> int:
     """Say what a rule of the project file asks. Raises UsageError for one that is not there."""
     from reconciler.explaining.own_rules import explained_rule  # noqa: PLC0415 - as above
     from reconciler.report.explained import explained_json, explained_text  # noqa: PLC0415 - as above
@@ -73,7 +73,7 @@ def _own_rule(code: str, asked: Asked, form: str) -> int:
     return data(explained_text(subject, stdout_style(verbose=asked.verbose), recursive=False))
 
 
-def _expanded(words: tuple[str, ...], asked: Asked, *, is_plain: bool) -> int:
+def _expanded(words: tuple[str, ...], asked: Options, *, is_plain: bool) -> int:
     """Show one manifest with all that is put into it."""
     from reconciler.manifests.composing import UnwritableError  # noqa: PLC0415 - as below
     from reconciler.session import expanding  # noqa: PLC0415 - manifests are read for this alone

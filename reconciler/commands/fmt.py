@@ -14,7 +14,7 @@ from reconciler.report.complaints.document import fix_diff
 from reconciler.report.complaints.text import complaints_text
 from reconciler.report.formatted import format_summary
 from reconciler.report.safe import safe
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 STDIN = Path("-")
 
@@ -25,7 +25,7 @@ STDIN = Path("-")
 @click.option("--check", is_flag=True, help="Write nothing; exit 2 where something would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
 @click.option("--modeline", is_flag=True, help="Name the schema of each file in its first line.")
-def fmt(*, asked: Asked, check: bool, diff: bool, modeline: bool) -> int:
+def fmt(*, asked: Options, check: bool, diff: bool, modeline: bool) -> int:
     """Bring manifests, exports and the project file into their one layout.
 
     Comments, anchors, quotes and block texts stay, and what a file says never

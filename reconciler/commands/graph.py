@@ -15,7 +15,7 @@ from reconciler.report.safe import safe
 from reconciler.resource import Ref, Selected
 from reconciler.resource.graph import Graph
 from reconciler.session.graphing import read_graph
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 from reconciler.slips import nearest
 
 
@@ -29,7 +29,7 @@ from reconciler.slips import nearest
     metavar="NAME",
     help="Only what uses a metric, a label, a log field, or refers to a Kind/name.",
 )
-def graph(*, asked: Asked, form: str, metric: str | None, uses: str | None) -> int:
+def graph(*, asked: Options, form: str, metric: str | None, uses: str | None) -> int:
     """Show what refers to what, and which metrics, labels and log fields queries use.
 
     Without -e, it is that of all environments. No service, key or secret is needed.
@@ -68,7 +68,7 @@ def _check_is_declared(name: str, whole: Graph, shown: Graph) -> None:
         raise UsageError(f"nothing declares `{safe(name)}`{hint}")
 
 
-def _tell(name: str, known: list[str], shown: Graph, asked: Asked) -> None:
+def _tell(name: str, known: list[str], shown: Graph, asked: Options) -> None:
     """Say that nothing was found, and what may have been meant."""
     if shown.manifests or asked.quiet:
         return
@@ -77,7 +77,7 @@ def _tell(name: str, known: list[str], shown: Graph, asked: Asked) -> None:
     words(f"nothing uses `{safe(name)}`{hint}")
 
 
-def rendered(shown: Graph, form: str, asked: Asked, selected: Selected | None = None) -> str:
+def rendered(shown: Graph, form: str, asked: Options, selected: Selected | None = None) -> str:
     """Give a graph in a format by its name; `selected` is what it is limited to."""
     match form:
         case "dot":

@@ -11,15 +11,15 @@ from reconciler.commands import options
 from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, json_data, words
 from reconciler.errors import UsageError, worst
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.kinds import KINDS
 from reconciler.kinds.kind import Kind
 from reconciler.report.imported import ImportDocument
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.session.gathering import Sources
-from reconciler.session.importing import Result, ToImport, import_now
-from reconciler.session.projects import Asked
+from reconciler.session.gathering import ImportSources
+from reconciler.session.importing import ImportResult, ToImport, import_now
+from reconciler.session.projects import Options
 from reconciler.slips import nearest
 
 NOUNS = {kind.noun: kind for kind in KINDS}
@@ -74,8 +74,8 @@ def import_(  # noqa: PLR0913 - one for each option
     dry_run: bool,
     parameterise: str | None,
     given_ids: tuple[str, ...],
-    asked: Asked,
-    patience: Patience,
+    asked: Options,
+    patience: LockTimeout,
     form: str,
 ) -> int:
     """Write manifests of what is there already, so that the next plan keeps all of it.
@@ -93,7 +93,9 @@ def import_(  # noqa: PLR0913 - one for each option
         )
     names = environments_in(parameterise, len(paths))
     ids = ids_in(given_ids, is_used=bool(paths))
-    what = Sources(live=live, exports=paths, everything=everything, environments=names, ids=ids)
+    what = ImportSources(
+        live=live, exports=paths, everything=everything, environments=names, ids=ids
+    )
     wanted = ToImport(what=what, to=to, keep_json=keep_json, dry_run=dry_run)
     result = import_now(asked, wanted, patience)
     code = worst(result.exit_codes)
@@ -158,12 +160,12 @@ def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:
     return tuple((kind, name) for name in names)
 
 
-def lines_of(result: Result) -> list[str]:
+def lines_of(result: ImportResult) -> list[str]:
     """Give the paths of what was written, from where the command was typed."""
     return [os.path.relpath(file) for one in result.imported for file in one.files]
 
 
-def document_of(result: Result) -> ImportDocument:
+def document_of(result: ImportResult) -> ImportDocument:
     """Give the JSON form."""
     return {
         "imported": [
@@ -174,7 +176,7 @@ def document_of(result: Result) -> ImportDocument:
     }
 
 
-def tell_skipped(result: Result, *, quiet: bool) -> None:
+def tell_skipped(result: ImportResult, *, quiet: bool) -> None:
     """Print what was not imported, and why, and what to do about it once for all alike.
 
     Where all is quiet, that is only what the exit code says that it went wrong.
@@ -186,7 +188,7 @@ def tell_skipped(result: Result, *, quiet: bool) -> None:
         words(safe(f"to import what is named above: {way_out}"))
 
 
-def summary_of(result: Result, *, dry_run: bool) -> str:
+def summary_of(result: ImportResult, *, dry_run: bool) -> str:
     """Say in one line what was done."""
     count = plural(len(result.imported), "manifest")
     if dry_run:
@@ -194,7 +196,7 @@ def summary_of(result: Result, *, dry_run: bool) -> str:
     return f"wrote {count}" if result.imported else "nothing to write"
 
 
-def unwatched_words(result: Result) -> str:
+def unwatched_words(result: ImportResult) -> str:
     """Say what of exports is not watched yet: nothing is journaled that the next plan reads."""
     count = sum(one.can_be_read for one in result.imported)
     if not count:

@@ -9,7 +9,7 @@ import click
 from reconciler.commands import options
 from reconciler.commands.listing import (
     Column,
-    Listing,
+    ListFormat,
     clock_time,
     enumerated,
     limit,
@@ -23,8 +23,8 @@ from reconciler.commands.root import Group
 from reconciler.console import agreed, data, is_terminal, json_data, stderr_style, words
 from reconciler.errors import ExitCode, UsageError
 from reconciler.report.safe import safe
-from reconciler.session.opening import Bench, open_api, open_target
-from reconciler.session.projects import Asked
+from reconciler.session.opening import Session, open_api, open_target
+from reconciler.session.projects import Options
 from reconciler.signals.incidents import (
     EVENT_TYPES,
     SEVERITIES,
@@ -103,7 +103,7 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
     since: str | None,
     until: str | None,
     limit: int,
-    asked: Asked,
+    asked: Options,
     form: str,
 ) -> int:
     """List incidents, such as the open ones of the last week: --open --since 7d."""
@@ -119,7 +119,7 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
         created=parse_range(since, until),
         open_only=open_only,
     )
-    listing = Listing(COLUMNS, form, limit, "incident")
+    listing = ListFormat(COLUMNS, form, limit, "incident")
     return run_listing(asked, listing, lambda api, most: list_incidents(api, wanted, most))
 
 
@@ -142,7 +142,7 @@ def events(  # noqa: PLR0913 - one parameter a flag
     since: str | None,
     until: str | None,
     limit: int,
-    asked: Asked,
+    asked: Options,
     form: str,
 ) -> int:
     """List what happened to incidents."""
@@ -153,7 +153,7 @@ def events(  # noqa: PLR0913 - one parameter a flag
         muted=muted,
         span=parse_range(since, until),
     )
-    listing = Listing(EVENT_COLUMNS, form, limit, "event")
+    listing = ListFormat(EVENT_COLUMNS, form, limit, "event")
     return run_listing(asked, listing, lambda api, most: list_incident_events(api, wanted, most))
 
 
@@ -166,7 +166,7 @@ def close(
     *,
     ids: tuple[str, ...],
     yes: bool,
-    asked: Asked,
+    asked: Options,
     form: str,
 ) -> int:
     """Show the incidents, ask, and close them. Exits with 3 where one stays open."""
@@ -197,11 +197,11 @@ def close(
     return data("".join(f"closed {safe(one.id)}\n" for one in closed), ending=code)
 
 
-async def _find(bench: Bench, ids: list[str]) -> dict[str, Incident]:
+async def _find(bench: Session, ids: list[str]) -> dict[str, Incident]:
     async with open_api(bench) as api:
         return await find_incidents(api, ids)
 
 
-async def _close(bench: Bench, ids: list[str]) -> list[Incident]:
+async def _close(bench: Session, ids: list[str]) -> list[Incident]:
     async with open_api(bench) as api:
         return await close_incidents(api, ids)

@@ -17,7 +17,7 @@ from reconciler.manifests.modelines import MANIFEST_SCHEMA, PROJECT_SCHEMA
 from reconciler.project.settings import project_schema
 from reconciler.report.begun import InitDocument, init_words
 from reconciler.report.safe import safe
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 from reconciler.session.starting import (
     ENVIRONMENT,
     Start,
@@ -51,7 +51,7 @@ def init(
 
     What is there already stays as it is. On a terminal it asks for what is not given.
     """
-    asked = Asked(paths=(folder,), environment=None, project=None, verbose=verbose, quiet=quiet)
+    asked = Options(paths=(folder,), environment=None, project=None, verbose=verbose, quiet=quiet)
     wanted = _wanted(folder, base_url, environment, asks=is_terminal() and not quiet)
     made = start(asked, folder, wanted, _schemas())
     if form == "json":

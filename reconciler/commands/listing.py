@@ -15,10 +15,10 @@ from reconciler.console import data, json_data, stdout_style, words
 from reconciler.errors import UsageError
 from reconciler.report.table import Heading, Style, csv_line, table
 from reconciler.session.opening import open_api, open_target
-from reconciler.session.projects import Asked, now
+from reconciler.session.projects import Options, now
 from reconciler.signals.record import Allowance, Enumeration, Record, Span, moment, stamp
 from reconciler.slips import nearest
-from reconciler.waits import Deed, Step
+from reconciler.waits import Deed, Progress
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
@@ -149,7 +149,7 @@ async def print_records(
     records: AsyncIterator[Item],
     columns: Sequence[Column[Item]],
     form: str,
-    step: Step | None = None,
+    step: Progress | None = None,
 ) -> int:
     """Print records and give their number, which `step` counts.
 
@@ -195,7 +195,7 @@ def clock_time(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing(Generic[Item]):
+class ListFormat(Generic[Item]):
     """How records are printed; `most` is 0 where all are wanted."""
 
     columns: Sequence[Column[Item]]
@@ -205,7 +205,9 @@ class Listing(Generic[Item]):
 
 
 def run_listing(
-    asked: Asked, listing: Listing[Item], records: Callable[[Api, Allowance], AsyncIterator[Item]]
+    asked: Options,
+    listing: ListFormat[Item],
+    records: Callable[[Api, Allowance], AsyncIterator[Item]],
 ) -> int:
     """Print records of the service and tell their number; gives the exit code.
 

@@ -13,7 +13,7 @@ from reconciler.commands.waiting import waiting
 from reconciler.console import Console
 from reconciler.manifests.selection import EVERYTHING, Selection, read_selection
 from reconciler.project import Shard, read_shard
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -141,7 +141,7 @@ def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
     ) -> Any:
         selection = _selection(select, exclude)
         with waiting(quiet=quiet, timings=timings) as waits:
-            asked = Asked(
+            asked = Options(
                 paths=paths,
                 environment=environment,
                 project=project,

@@ -27,8 +27,8 @@ from reconciler.session.planning import (
     tell_part,
     write_private,
 )
-from reconciler.session.projects import Asked, manifest_paths, project_file, read_project
-from reconciler.session.signals import DAYS, MOST_DAYS, Evidence
+from reconciler.session.projects import Options, manifest_paths, project_file, read_project
+from reconciler.session.signals import DAYS, MOST_DAYS, EvidenceOptions
 
 if TYPE_CHECKING:
     from reconciler.project import Project
@@ -72,7 +72,7 @@ CLEARED = "\x1b[H\x1b[2J"
 )
 def plan(  # noqa: PLR0913 - one for each flag
     *,
-    asked: Asked,
+    asked: Options,
     form: str,
     out: Path | None,
     exit_code: bool,
@@ -109,7 +109,7 @@ def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
         raise UsageError("--watch is for a terminal: nobody reads along here")
 
 
-def _watch(asked: Asked, revisions: _Revisions, days: int) -> int:
+def _watch(asked: Options, revisions: _Revisions, days: int) -> int:
     """Plan now and after every save, until a signal ends it."""
     from reconciler.session.watching import Watch, watched  # noqa: PLC0415 - for --watch only
 
@@ -140,7 +140,7 @@ def _watch(asked: Asked, revisions: _Revisions, days: int) -> int:
 class _Wanted:
     """What was asked for: of what, in which form, beside which revision, and for how many days."""
 
-    asked: Asked
+    asked: Options
     form: str
     out: Path | None
     revisions: _Revisions
@@ -165,7 +165,12 @@ def _plan(wanted: _Wanted) -> int:
     bench = part_of(bench, changed) if changed is not None else bench
     history = bench.journal().history
     made = asyncio.run(
-        plan_now(bench, history, Evidence(track_record=wanted.days), cache_of(asked, bench.project))
+        plan_now(
+            bench,
+            history,
+            EvidenceOptions(track_record=wanted.days),
+            cache_of(asked, bench.project),
+        )
     )
     if changed is not None:
         made = as_part(made, changed, history)

@@ -27,14 +27,14 @@ from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_
 from reconciler.manifests.rows import read_rows
 from reconciler.report.safe import safe
 from reconciler.report.table import Heading, csv_line, table
-from reconciler.session.opening import Bench, open_api, open_target
-from reconciler.session.projects import Asked
+from reconciler.session.opening import Session, open_api, open_target
+from reconciler.session.projects import Options
 from reconciler.signals.log_policies import (
     PRIORITIES,
     RULE_TYPES,
     SEVERITIES,
     LogPolicy,
-    Rule,
+    PolicyRuleRecord,
     list_log_policies,
 )
 
@@ -42,7 +42,7 @@ ROW_FIELDS = ("application", "subsystem", "severity")
 WIRE_FIELDS = ("applicationNameValues", "subsystemNameValues", "severityValues")
 
 
-def _rule(rule: Rule | None) -> str:
+def _rule(rule: PolicyRuleRecord | None) -> str:
     if rule is None or not rule.name:
         return ""
     return f"{plain(RULE_TYPES, rule.rule_type_id)} {rule.name}"
@@ -72,7 +72,7 @@ def list_all(
     *,
     enabled_only: bool,
     source: str,
-    asked: Asked,
+    asked: Options,
     form: str,
 ) -> int:
     """List the policies in the order in which they are tried."""
@@ -87,7 +87,7 @@ def list_all(
     return 0
 
 
-async def _listed(bench: Bench, source: str, *, enabled_only: bool) -> list[LogPolicy]:
+async def _listed(bench: Session, source: str, *, enabled_only: bool) -> list[LogPolicy]:
     async with open_api(bench) as api:
         return await list_log_policies(api, source, enabled_only=enabled_only)
 
@@ -110,7 +110,7 @@ def test(
     subsystem: str,
     severity: str,
     file: Path | None,
-    asked: Asked,
+    asked: Options,
     form: str,
 ) -> int:
     """Show which policy each kind of log would meet; nothing is changed."""
@@ -143,7 +143,7 @@ def _wire_row(row: dict[str, Json], flag: str) -> dict[str, Json]:
     return dict(zip(WIRE_FIELDS, values, strict=True))
 
 
-async def _tested(bench: Bench, rows: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
+async def _tested(bench: Session, rows: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
     async with open_api(bench) as api:
         return await bulk_test(api, rows)
 
@@ -188,7 +188,7 @@ def add(
     *,
     file: Path,
     yes: bool,
-    asked: Asked,
+    asked: Options,
     form: str,
 ) -> int:
     """Add the policies of FILE, all or none: a list in the form of the API.
@@ -228,6 +228,6 @@ def _check_inputs(requests: Sequence[dict[str, Json]], file: Path) -> None:
         names.add(name)
 
 
-async def _added(bench: Bench, requests: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
+async def _added(bench: Session, requests: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
     async with open_api(bench) as api:
         return await bulk_create(api, requests)

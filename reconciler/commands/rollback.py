@@ -16,16 +16,16 @@ from reconciler.commands import options
 from reconciler.commands.consenting import check_asked, consenting
 from reconciler.console import applied_words, data, plan_words, redacted, tell_applied, words
 from reconciler.errors import UsageError, worst
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.report.plan.document import plan_json
 from reconciler.report.remarks import remark_words
 from reconciler.report.safe import safe
 from reconciler.report.unplanned import not_applied
 from reconciler.resource import Plan, Ref, RollsBack, Written
 from reconciler.session.applying import Consent, plan_and_apply
-from reconciler.session.opening import Bench, open_target
+from reconciler.session.opening import Session, open_target
 from reconciler.session.planning import check_writable, failures_of, plan_now, write_private
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 from reconciler.session.rolling_back import ToRollBack, before_of
 from reconciler.session.thawing import wait_for_thaw
 
@@ -63,14 +63,14 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     *,
     run: str,
     refs: tuple[Ref, ...],
-    asked: Asked,
+    asked: Options,
     form: str,
     dry_run: bool,
     out: Path | None,
     live: bool,
     consent: Consent,
-    patience: Patience,
-    thaw: Patience,
+    patience: LockTimeout,
+    thaw: LockTimeout,
 ) -> int:
     """Put back what was declared before RUN: all that it wrote, or each REF, a Kind/name.
 
@@ -109,7 +109,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
             _remind(made)
 
 
-def _show(bench: Bench, wanted: ToRollBack, asked: Asked, form: str, out: Path | None) -> int:
+def _show(bench: Session, wanted: ToRollBack, asked: Options, form: str, out: Path | None) -> int:
     if out is not None:
         check_writable(out)
     journal = bench.journal()

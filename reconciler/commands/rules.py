@@ -10,7 +10,7 @@ from reconciler.console import data, stdout_style, words
 from reconciler.errors import InvalidInput
 from reconciler.report.complaints.text import complaints_text
 from reconciler.report.ruled import rule_tests_json, rule_tests_summary
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 
 @click.group(cls=Group)
@@ -21,7 +21,7 @@ def rules() -> None:
 @rules.command
 @options.locating
 @options.formats("text", "json")
-def test(*, asked: Asked, form: str) -> int:
+def test(*, asked: Options, form: str) -> int:
     """Hold each rule of the project file against its examples. Offline.
 
     With PATH, the project file is looked for from there upward.

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from reconciler.commands import options
 from reconciler.console import data
+from reconciler.described import PublishedSchema
 from reconciler.errors import UsageError
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_schema
@@ -66,7 +67,8 @@ def schemas() -> dict[str, Schema]:
 
 
 def _of(shape: Any, title: str) -> Schema:
-    return _titled(TypeAdapter(shape).json_schema(mode="serialization"), title)
+    written = TypeAdapter(shape).json_schema(mode="serialization", schema_generator=PublishedSchema)
+    return _titled(written, title)
 
 
 def _titled(schema: Schema, title: str) -> Schema:

@@ -14,7 +14,7 @@ from typing import Any, NotRequired, TypedDict
 FILE = Path(__file__).with_name("tree.json")
 
 
-class Parameter(TypedDict):
+class CommandParameter(TypedDict):
     """An option or an argument; `gives` says what its values are, "" where nobody knows."""
 
     name: str
@@ -30,8 +30,8 @@ class Command(TypedDict):
     """A command with its parameters, or a group with commands."""
 
     help: str
-    options: list[Parameter]
-    arguments: list[Parameter]
+    options: list[CommandParameter]
+    arguments: list[CommandParameter]
     commands: NotRequired[Mapping[str, Command]]
 
 

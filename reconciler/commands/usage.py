@@ -18,8 +18,8 @@ from reconciler.commands.listing import Column, print_records, tell_count
 from reconciler.console import data, stdout_style, words
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
 from reconciler.report.table import usage_chart
-from reconciler.session.opening import Bench, open_api, open_target
-from reconciler.session.projects import Asked
+from reconciler.session.opening import Session, open_api, open_target
+from reconciler.session.projects import Options
 from reconciler.signals.data_usage import RANGES, DailyUnits, daily_units
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -144,7 +144,7 @@ def usage(
     span: str,
     chart: bool,
     png: Path | None,
-    asked: Asked,
+    asked: Options,
     form: str,
 ) -> int:
     """Show the units of each day. The table shows the main ones; -v and CSV show all."""
@@ -179,7 +179,7 @@ def _draw(days: Sequence[DailyUnits], png: Path) -> None:
     usage_picture([day.stats_date for day in days], used, png)
 
 
-async def _days(bench: Bench, span: str) -> list[DailyUnits]:
+async def _days(bench: Session, span: str) -> list[DailyUnits]:
     async with open_api(bench) as api:
         return await daily_units(api, span)
 

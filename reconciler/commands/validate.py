@@ -16,7 +16,7 @@ from reconciler.report.counts import selection_words
 from reconciler.report.safe import safe
 from reconciler.report.unplanned import unheeded_words
 from reconciler.session.checking import Checked, check, check_in
-from reconciler.session.projects import Asked, manifest_paths, read_project
+from reconciler.session.projects import Options, manifest_paths, read_project
 from reconciler.source.diagnostic import Severity
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ DIFFS = ("text", "json")
     show_default=True,
     help="End with 4 for complaints that are so severe, or more.",
 )
-def validate(*, asked: Asked, form: str, fix: bool, diff: bool, fail_on: str) -> int:
+def validate(*, asked: Options, form: str, fix: bool, diff: bool, fail_on: str) -> int:
     """Check manifests offline: syntax, fields, names, references.
 
     Without PATH, the manifests of the project file are checked, else those in
@@ -64,7 +64,7 @@ def _code(checked: Checked, fail_on: str) -> int:
     return InvalidInput.exit_code if severe else 0
 
 
-def _fix(asked: Asked, form: str, fail_on: str, *, diff: bool) -> int:
+def _fix(asked: Options, form: str, fail_on: str, *, diff: bool) -> int:
     """Repair what can be, or show how, and tell what is left."""
     from reconciler.report.complaints.document import fix_diff, fix_summary  # noqa: PLC0415 - rare
 
@@ -96,7 +96,7 @@ def _fix(asked: Asked, form: str, fail_on: str, *, diff: bool) -> int:
     return _code(checked, fail_on)
 
 
-def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Fixes:
+def _fixes_of(asked: Options, project: Project, *, only_shown: bool) -> Fixes:
     """Find what can be repaired; write it unless it is only shown.
 
     Raises InvalidInput for a file that cannot be written.
@@ -117,7 +117,7 @@ def _fixes_of(asked: Asked, project: Project, *, only_shown: bool) -> Fixes:
 
 
 def _tell(
-    asked: Asked, checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None
+    asked: Options, checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None
 ) -> None:
     """Print what was found, and how much it is."""
     workspace = checked.workspace
@@ -129,7 +129,7 @@ def _tell(
     _summarise(asked, checked)
 
 
-def _summarise(asked: Asked, checked: Checked) -> None:
+def _summarise(asked: Options, checked: Checked) -> None:
     if not asked.quiet:
         workspace = checked.workspace
         count = len(workspace.manifests)

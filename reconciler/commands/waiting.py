@@ -19,7 +19,7 @@ from threading import Event, RLock, Thread
 import click
 
 from reconciler.console import giving_way, redacted, words
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.report.table import DEFAULT_WIDTH
 from reconciler.report.waiting import timing_lines, waiting_line
 from reconciler.streams import write
@@ -35,9 +35,9 @@ LEAVING_SECONDS = 1.0
 CLEAR = "\r\x1b[K"
 
 
-def _patience(_: click.Context, __: click.Parameter, text: str) -> Patience:
+def _patience(_: click.Context, __: click.Parameter, text: str) -> LockTimeout:
     try:
-        return Patience.of(text)
+        return LockTimeout.of(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 

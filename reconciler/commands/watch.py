@@ -10,12 +10,12 @@ from reconciler.commands import options
 from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, plan_words, stdout_style, words
 from reconciler.errors import ExitCode
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.report.watched import watched_json, watched_markdown, watched_text
 from reconciler.session.durations import read_duration
 from reconciler.session.noise import ToWatch, back_words, watch_now, way_back
 from reconciler.session.opening import open_target
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 
 def _duration(_: click.Context, __: click.Parameter, text: str | None) -> timedelta | None:
@@ -48,12 +48,12 @@ def _duration(_: click.Context, __: click.Parameter, text: str | None) -> timede
 def watch(
     *,
     run: str,
-    asked: Asked,
+    asked: Options,
     form: str,
     wait: timedelta | None,
     fail_on: str | None,
     remember: bool,
-    patience: Patience,
+    patience: LockTimeout,
 ) -> int:
     """Tell whether the alerts that RUN wrote fire more or less than before.
 

@@ -17,9 +17,18 @@ from reconciler.document.comparing import (
     shifted_in,
     turned,
 )
-from reconciler.document.edits import Edit, Gone, Item, Items, Put, Within, followed, towards
+from reconciler.document.edits import (
+    Edit,
+    Gone,
+    ListItem,
+    ListItems,
+    Put,
+    Within,
+    followed,
+    towards,
+)
 from reconciler.document.merging import aligned, another_choice, covers, merge, overlay
-from reconciler.document.moving import Home, Key, at_home, homes_in, key_of
+from reconciler.document.moving import ItemPosition, Key, at_home, homes_in, key_of
 from reconciler.document.values import (
     ABSENT,
     ANY,
@@ -43,11 +52,11 @@ __all__ = [
     "Difference",
     "Edit",
     "Gone",
-    "Home",
-    "Item",
-    "Items",
+    "ItemPosition",
     "Json",
     "Key",
+    "ListItem",
+    "ListItems",
     "Missing",
     "Operation",
     "Path",

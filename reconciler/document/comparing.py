@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
-from reconciler.document.moving import Arrival, Homes, arrivals, key_of, moved, settled
+from reconciler.document.moving import Arrival, ItemPositions, arrivals, key_of, moved, settled
 from reconciler.document.values import (
     ABSENT,
     ANY,
@@ -125,7 +125,7 @@ def _are_identical(before: Json | Missing, after: Json | Missing) -> bool:
 
 
 def _differences(
-    before: Json | Missing, after: Json | Missing, shape: Shape, path: Path, homes: Homes
+    before: Json | Missing, after: Json | Missing, shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
     if before is after or _are_identical(before, after):
         return
@@ -140,28 +140,28 @@ def _differences(
         yield from _arrivals(after, shape, path, homes)
 
 
-def _added(item: Json, shape: Shape, path: Path, homes: Homes) -> Iterator[Difference]:
+def _added(item: Json, shape: Shape, path: Path, homes: ItemPositions) -> Iterator[Difference]:
     yield Difference(path, ABSENT, _settled(item, shape, homes), "add")
     yield from _arrivals(item, shape, path, homes)
 
 
-def _removed(item: Json, shape: Shape, path: Path, homes: Homes) -> Difference:
+def _removed(item: Json, shape: Shape, path: Path, homes: ItemPositions) -> Difference:
     return Difference(path, _settled(item, shape, homes), ABSENT, "remove")
 
 
-def _settled(document: Json | Missing, shape: Shape, homes: Homes) -> Json | Missing:
+def _settled(document: Json | Missing, shape: Shape, homes: ItemPositions) -> Json | Missing:
     return settled(document, shape, homes) if homes and document is not ABSENT else document
 
 
 def _arrivals(
-    document: Json | Missing, shape: Shape, path: Path, homes: Homes
+    document: Json | Missing, shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
     if homes and document is not ABSENT:
         for arrival in arrivals(document, shape, path, homes):
             yield from _arrived(arrival, homes)
 
 
-def _arrived(arrival: Arrival, homes: Homes) -> Iterator[Difference]:
+def _arrived(arrival: Arrival, homes: ItemPositions) -> Iterator[Difference]:
     home = arrival.home
     yield Difference(arrival.path, [*home.path, home.position], arrival.position, "move")
     yield from _differences(home.item, arrival.item, arrival.shape, arrival.path, homes)
@@ -174,7 +174,7 @@ def _operation(before: Json | Missing, after: Json | Missing) -> Operation:
 
 
 def _object_differences(
-    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path, homes: Homes
+    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
     for key, value in after.items():
         was = before.get(key, ABSENT)
@@ -185,7 +185,7 @@ def _object_differences(
 
 
 def _list_differences(
-    before: list[Json], after: list[Json], shape: Shape, path: Path, homes: Homes
+    before: list[Json], after: list[Json], shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
     if shape.unordered:
         if _members(before) != _members(after):
@@ -207,7 +207,7 @@ def _members(items: list[Json]) -> list[str]:
 
 
 def _keyed_differences(
-    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path, homes: Homes
+    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
     was = {key: index for index, key in enumerate(before)}
     shifted = shifted_in([was[key] for key in after if key in was])
@@ -248,7 +248,7 @@ def shifted_in(positions: list[int]) -> set[int]:
 
 
 def _indexed_differences(
-    before: list[Json], after: list[Json], shape: Shape, path: Path, homes: Homes
+    before: list[Json], after: list[Json], shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
     partners = _partners(before, after, shape)
     for index, value in enumerate(after):

@@ -30,7 +30,7 @@ class Within:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ListItem:
     """An item of a list: `origin` leads to it in the document as it was, by keys and indices.
 
     One without an origin is new, and its edit a `Put`. What nobody tells of a new one are the
@@ -43,13 +43,13 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class ListItems:
     """The items that a list has from now on, in their order."""
 
-    items: tuple[Item, ...]
+    items: tuple[ListItem, ...]
 
 
-Edit: TypeAlias = Put | Gone | Within | Items
+Edit: TypeAlias = Put | Gone | Within | ListItems
 
 
 def followed(document: Json, edit: Edit, whole: Json) -> Json:
@@ -74,7 +74,7 @@ def followed(document: Json, edit: Edit, whole: Json) -> Json:
                 if key not in document and not isinstance(one, Gone)
             }
             return {**kept, **new}
-        case Items(items=items):
+        case ListItems(items=items):
             return [_item(one, whole) for one in items]
         case Gone():
             raise KeyError("the whole document")
@@ -82,7 +82,7 @@ def followed(document: Json, edit: Edit, whole: Json) -> Json:
             assert_never(edit)
 
 
-def _item(item: Item, whole: Json) -> Json:
+def _item(item: ListItem, whole: Json) -> Json:
     before = None if item.origin is None else value_at(whole, item.origin)
     if item.edit is None:
         if not isinstance(before, dict | list | str | int | float | bool | None):
@@ -102,7 +102,7 @@ def towards(before: Json, after: Json, at: Path = ()) -> Edit | None:
     if isinstance(before, dict) and isinstance(after, dict) and before and after:
         return _fields_towards(before, after, at)
     if isinstance(before, list) and isinstance(after, list) and before and after:
-        return Items(_items_towards(before, after, at))
+        return ListItems(_items_towards(before, after, at))
     return Put(after)
 
 
@@ -117,17 +117,19 @@ def _fields_towards(before: dict[str, Json], after: dict[str, Json], at: Path) -
     return Within(fields)
 
 
-def _items_towards(before: list[Json], after: list[Json], at: Path) -> tuple[Item, ...]:
+def _items_towards(before: list[Json], after: list[Json], at: Path) -> tuple[ListItem, ...]:
     """Find the items again by their text; of those between, one stands for another in order."""
     old, new = (list(map(canonical_text, one)) for one in (before, after))
-    items: list[Item] = []
+    items: list[ListItem] = []
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for tag, first, last, start, end in matcher.get_opcodes():
         if tag == "equal":
-            items.extend(Item((*at, nth)) for nth in range(first, last))
+            items.extend(ListItem((*at, nth)) for nth in range(first, last))
             continue
         for nth, value in enumerate(after[start:end]):
             place = first + nth
             edit = towards(before[place], value, (*at, place)) if place < last else None
-            items.append(Item(None, Put(value)) if edit is None else Item((*at, place), edit))
+            items.append(
+                ListItem(None, Put(value)) if edit is None else ListItem((*at, place), edit)
+            )
     return tuple(items)

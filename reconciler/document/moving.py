@@ -27,7 +27,7 @@ Key: TypeAlias = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class ItemPosition:
     """Where an item stands: the path of its list, its position there from 0, and itself."""
 
     path: Path
@@ -39,14 +39,14 @@ class Home:
 class Arrival:
     """An item that stood elsewhere: its old home, its path and position now, and its shape."""
 
-    home: Home
+    home: ItemPosition
     path: Path
     position: int
     item: Json
     shape: Shape
 
 
-Homes: TypeAlias = Mapping[Key, Home]
+ItemPositions: TypeAlias = Mapping[Key, ItemPosition]
 
 
 def key_of(items: Shape, name: str) -> Key:
@@ -54,14 +54,14 @@ def key_of(items: Shape, name: str) -> Key:
     return id(items), stored_name(name)
 
 
-def homes_in(document: Json | Missing, shape: Shape) -> Mapping[Key, Sequence[Home]]:
+def homes_in(document: Json | Missing, shape: Shape) -> Mapping[Key, Sequence[ItemPosition]]:
     """Give where the items of all keyed lists stand."""
     found = _Homes()
     found.walk(document, shape, ())
     return found.homes
 
 
-def moved(before: Json | Missing, after: Json | Missing, shape: Shape) -> Homes:
+def moved(before: Json | Missing, after: Json | Missing, shape: Shape) -> ItemPositions:
     """Give where in `before` the items stand that `after` has in another list.
 
     Nothing where a list of either names its items wrongly, as that one is compared by positions.
@@ -87,7 +87,7 @@ class _Homes:
     """Where the items of a document stand, whether all are named, and any list is in another."""
 
     def __init__(self) -> None:
-        self.homes: dict[Key, list[Home]] = defaultdict(list)
+        self.homes: dict[Key, list[ItemPosition]] = defaultdict(list)
         self.named = True
         self.nested = False
 
@@ -108,7 +108,7 @@ class _Homes:
         for position, item in enumerate(items):
             name = value_at(item, shape.identity)
             if isinstance(name, str):
-                self.homes[key_of(shape, name)].append(Home(path, position, item))
+                self.homes[key_of(shape, name)].append(ItemPosition(path, position, item))
                 self.walk(item, shape.item, (*path, name), depth)
 
 
@@ -123,7 +123,7 @@ def at_home(document: Json | Missing, other: Json | Missing, shape: Shape) -> Js
 
 
 def _at_home(
-    document: Json | Missing, other: Json | Missing, shape: Shape, homes: Homes
+    document: Json | Missing, other: Json | Missing, shape: Shape, homes: ItemPositions
 ) -> Json | Missing:
     if not shape.known:
         return document
@@ -135,7 +135,7 @@ def _at_home(
 
 
 def _object_at_home(
-    document: dict[str, Json] | Missing, other: dict[str, Json], shape: Shape, homes: Homes
+    document: dict[str, Json] | Missing, other: dict[str, Json], shape: Shape, homes: ItemPositions
 ) -> Json | Missing:
     fields = {} if document is ABSENT else document
     changed = {}
@@ -148,7 +148,7 @@ def _object_at_home(
 
 
 def _list_at_home(
-    document: list[Json] | Missing, other: list[Json], shape: Shape, homes: Homes
+    document: list[Json] | Missing, other: list[Json], shape: Shape, homes: ItemPositions
 ) -> Json | Missing:
     mine = by_identity([] if document is ABSENT else document, shape)
     theirs = by_identity(other, shape)
@@ -168,7 +168,7 @@ def _list_at_home(
     return document if unchanged else list(items.values())
 
 
-def settled(document: Json, shape: Shape, homes: Homes) -> Json:
+def settled(document: Json, shape: Shape, homes: ItemPositions) -> Json:
     """Give a document without the items that moved, in or out; itself where there are none."""
     if not shape.known:
         return document
@@ -185,7 +185,7 @@ def settled(document: Json, shape: Shape, homes: Homes) -> Json:
     return document
 
 
-def arrivals(document: Json, shape: Shape, path: Path, homes: Homes) -> Iterator[Arrival]:
+def arrivals(document: Json, shape: Shape, path: Path, homes: ItemPositions) -> Iterator[Arrival]:
     """Yield the items that came into a document from elsewhere, each with its new place."""
     if not shape.known:
         return

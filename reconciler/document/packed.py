@@ -8,7 +8,7 @@ from typing import Any
 from reconciler.document.values import Json
 
 
-class Packed:
+class LazyJson:
     """A document inside a JSON text, by the names of the objects that it stands in.
 
     The JSON text is the part from `start` to `end` of one that many share.
@@ -36,7 +36,7 @@ class Packed:
         self._opened = None
 
 
-class Opening:
+class LazyField:
     """A field of a dataclass without slots, whose value may be packed."""
 
     def __set_name__(self, _: type, name: str) -> None:
@@ -48,7 +48,7 @@ class Opening:
         if one is None:
             return self
         held = one.__dict__[self._name]
-        return held.open() if isinstance(held, Packed) else held
+        return held.open() if isinstance(held, LazyJson) else held
 
     def __set__(self, one: object, value: object) -> None:
         """Take a value, packed or not."""
@@ -57,7 +57,7 @@ class Opening:
 
 def let_open(kind: type, name: str) -> None:
     """Let a field of a dataclass hold what is packed; set apart it is no default of the field."""
-    field = Opening()
+    field = LazyField()
     field.__set_name__(kind, name)
     setattr(kind, name, field)
 
@@ -67,7 +67,7 @@ def held(one: object, name: str) -> Any:
     return one.__dict__[name]
 
 
-def pack(one: object, name: str, packed: Packed) -> None:
+def pack(one: object, name: str, packed: LazyJson) -> None:
     """Keep a value as text from here on."""
     one.__dict__[name] = packed
 
@@ -75,5 +75,5 @@ def pack(one: object, name: str, packed: Packed) -> None:
 def fold(one: object, name: str) -> None:
     """Let a value be text again, if it was."""
     value = one.__dict__[name]
-    if isinstance(value, Packed):
+    if isinstance(value, LazyJson):
         value.fold()

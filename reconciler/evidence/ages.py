@@ -30,17 +30,17 @@ JOURNAL, GIT = "journal", "git"
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class DatedWrite:
     """What the service holds since a moment, as the journal says."""
 
     at: datetime
     declared: Mapping[str, Json]
 
 
-def writes_of(entries: Iterable[Entry]) -> dict[Ref, list[Write]]:
+def writes_of(entries: Iterable[Entry]) -> dict[Ref, list[DatedWrite]]:
     """Give the acknowledged writes of each resource, oldest first."""
     history = History()
-    found: dict[Ref, list[Write]] = {}
+    found: dict[Ref, list[DatedWrite]] = {}
     for entry in entries:
         history.add((entry,))
         if isinstance(entry, Renamed):
@@ -54,8 +54,8 @@ def writes_of(entries: Iterable[Entry]) -> dict[Ref, list[Write]]:
                 found.pop(ref, None)
             continue
         at, known = moment(last.at), found.setdefault(ref, [])
-        if at is not None and (not known or known[-1] != Write(at, last.declared)):
-            known.append(Write(at, last.declared))
+        if at is not None and (not known or known[-1] != DatedWrite(at, last.declared)):
+            known.append(DatedWrite(at, last.declared))
     return found
 
 
@@ -71,7 +71,7 @@ class Ages:
     entries: Sequence[Entry] = ()
     unknown: set[Ref] = field(default_factory=set)
     _asked: int = 0
-    _writes: dict[Ref, list[Write]] | None = None
+    _writes: dict[Ref, list[DatedWrite]] | None = None
 
     def declared(self, manifest: Manifest) -> Since | None:
         """Give since when there is such a manifest at least; None where nobody knows."""
@@ -94,13 +94,15 @@ class Ages:
             self.unknown.add(manifest.ref)
         return found
 
-    def _of(self, ref: Ref) -> list[Write]:
+    def _of(self, ref: Ref) -> list[DatedWrite]:
         if self._writes is None:
             self._writes = writes_of(self.entries)
         return self._writes.get(ref, [])
 
     @staticmethod
-    def _unchanged(writes: Sequence[Write], path: Place, value: Json | Missing) -> Since | None:
+    def _unchanged(
+        writes: Sequence[DatedWrite], path: Place, value: Json | Missing
+    ) -> Since | None:
         """Give the first of the last writes that all hold a value."""
         found: Since | None = None
         for write in writes:

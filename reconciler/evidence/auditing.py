@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from reconciler.evidence.looking_back import LookedBack
 from reconciler.kinds import BY_NAME, KINDS
-from reconciler.kinds.hygiene import Check, Happened, Record, Rest, Trace, Unjudged
+from reconciler.kinds.hygiene import AlertHistory, AuditEvidence, AuditRule, Rest, Trace, Unjudged
 from reconciler.kinds.practice import Neighbours
 from reconciler.project.levels import Level, is_on
 from reconciler.resource import Manifest, Ref
@@ -24,15 +24,15 @@ SLACK: Final = timedelta(days=1)
 """An event so near to the beginning of the span tells that events are kept so long."""
 
 
-class Judged(NamedTuple):
+class AuditFinding(NamedTuple):
     """A trace, by the check that found it."""
 
-    check: Check
+    check: AuditRule
     trace: Trace
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class AuditedManifests:
     """The manifests that are judged, all of the project, and those of other environments."""
 
     judged: Sequence[Manifest]
@@ -40,7 +40,9 @@ class Declared:
     elsewhere: Sequence[Ref] = ()
 
 
-def checks_of(declared: Declared, levels: Mapping[str, Level]) -> list[tuple[str, Check]]:
+def checks_of(
+    declared: AuditedManifests, levels: Mapping[str, Level]
+) -> list[tuple[str, AuditRule]]:
     """Give the checks that are on, of the kinds that are declared, each with its kind."""
     kinds = {one.ref.kind for one in declared.judged}
     return [
@@ -52,7 +54,7 @@ def checks_of(declared: Declared, levels: Mapping[str, Level]) -> list[tuple[str
     ]
 
 
-def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> Record:
+def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> AuditEvidence:
     """Give what was told as a record, and what it cannot say with the reason."""
     lacks = dict(told.lacks)
     days = (span.until - span.since).days
@@ -78,7 +80,7 @@ def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> Recor
         moment(one.created_at) is None for one in told.incidents
     ):
         lacks[Rest.INCIDENTS] = "an incident does not tell since when it is open"
-    return Record(
+    return AuditEvidence(
         at=span.until,
         days=days,
         covered=covered,
@@ -101,7 +103,7 @@ def _find_gaps(events: Sequence[AlertEvent], lacks: dict[Rest, str]) -> None:
         lacks[Rest.EVENTS] = "no event says whether its alert began to fire"
 
 
-def _happened(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, Happened]:
+def _happened(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, AlertHistory]:
     fired: dict[str, dict[str, datetime]] = defaultdict(dict)
     over: dict[str, dict[str, datetime]] = defaultdict(dict)
     unclear: Counter[str] = Counter()
@@ -117,7 +119,7 @@ def _happened(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, Happe
     still_open = _open_since(told, declared)
     alerts = {*fired, *over, *unclear, *still_open} - {""}
     return {
-        alert: Happened(
+        alert: AlertHistory(
             tuple(sorted(fired[alert].values())),
             tuple(_lasted(fired[alert], over[alert])),
             tuple(sorted(still_open.get(alert, ()))),
@@ -156,10 +158,10 @@ def _ids_by_name(declared: Iterable[Manifest]) -> dict[str, str]:
 
 
 def judged(
-    declared: Declared, record: Record, levels: Mapping[str, Level]
-) -> tuple[list[Judged], list[Unjudged]]:
+    declared: AuditedManifests, record: AuditEvidence, levels: Mapping[str, Level]
+) -> tuple[list[AuditFinding], list[Unjudged]]:
     """Give what the checks find, and which of them could not be made, by what is lacking."""
-    found: list[Judged] = []
+    found: list[AuditFinding] = []
     lacking: dict[Rest, list[str]] = defaultdict(list)
     wanted = {one.ref for one in declared.judged}
     for kind, check in checks_of(declared, levels):
@@ -170,6 +172,6 @@ def judged(
         own = [one for one in declared.every if one.ref.kind == kind]
         neighbours = Neighbours(own, declared.every, declared.elsewhere)
         traces = check.find(neighbours, record)
-        found.extend(Judged(check, one) for one in traces if one.manifest.ref in wanted)
+        found.extend(AuditFinding(check, one) for one in traces if one.manifest.ref in wanted)
     unjudged = [Unjudged(tuple(codes), rest, record.lacks[rest]) for rest, codes in lacking.items()]
     return found, unjudged

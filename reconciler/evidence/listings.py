@@ -35,7 +35,7 @@ _LISTED = TypeVar("_LISTED", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
-class Listed(Generic[_LISTED]):
+class ListResult(Generic[_LISTED]):
     """What a listing gave; `unread` is why it gave nothing, `whole` that nothing was cut off."""
 
     records: tuple[_LISTED, ...] = ()
@@ -53,18 +53,18 @@ class Batch:
     """The alert events of some versions; of all alerts where it names none."""
 
     versions: frozenset[str]
-    listed: Listed[AlertEvent]
+    listed: ListResult[AlertEvent]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Happened:
+class SpanEvents:
     """All that was told of a span."""
 
     span: Span
-    open_incidents: Listed[Incident]
-    incidents: Listed[Incident]
-    incident_events: Listed[ExtendedIncidentEvent]
-    cases: Listed[Case]
+    open_incidents: ListResult[Incident]
+    incidents: ListResult[Incident]
+    incident_events: ListResult[ExtendedIncidentEvent]
+    cases: ListResult[Case]
     batches: tuple[Batch, ...] = ()
 
     @property
@@ -80,7 +80,7 @@ class Happened:
     @property
     def unread(self) -> Iterator[tuple[str, str]]:
         """What was not told, and why, each once."""
-        listings: Mapping[str, Sequence[Listed[Any]]] = {
+        listings: Mapping[str, Sequence[ListResult[Any]]] = {
             "incidents": (self.open_incidents, self.incidents),
             "incident events": (self.incident_events,),
             "cases": (self.cases,),
@@ -100,18 +100,18 @@ class Asker:
     span: Span
     left: int = MOST_REQUESTS
 
-    async def cases(self) -> Listed[Case]:
+    async def cases(self) -> ListResult[Case]:
         """Ask for the cases that began in the span."""
         return await self._listed(MOST_CASES, self._cases)
 
     async def happened(
-        self, cases: Listed[Case], versions: Iterable[str], *, are_all: bool
-    ) -> Happened:
+        self, cases: ListResult[Case], versions: Iterable[str], *, are_all: bool
+    ) -> SpanEvents:
         """Ask for all the rest; events by versions, where those `are_all` that there were."""
         api, span = self.api, self.span
         unresolved = IncidentFilter(statuses=UNRESOLVED, open_only=True)
         begun, noted = IncidentFilter(created=span), IncidentEventFilter(span=span)
-        return Happened(
+        return SpanEvents(
             span=span,
             open_incidents=await self._listed(
                 MOST_OPEN, lambda pages: list_incidents(api, unresolved, pages)
@@ -139,7 +139,7 @@ class Asker:
             fair = max(1, self.left // (len(parts) - number))
             yield Batch(versions=frozenset(part), listed=await self._events(fair, part))
 
-    async def _events(self, most: int, versions: Sequence[str]) -> Listed[AlertEvent]:
+    async def _events(self, most: int, versions: Sequence[str]) -> ListResult[AlertEvent]:
         wanted = EventFilter(alert_version_ids=tuple(versions), span=self.span)
         return await self._listed(most, lambda pages: list_alert_events(self.api, wanted, pages))
 
@@ -154,7 +154,7 @@ class Asker:
 
     async def _listed(
         self, most: int, listing: Callable[[Allowance], AsyncIterator[_LISTED]]
-    ) -> Listed[_LISTED]:
+    ) -> ListResult[_LISTED]:
         """Ask for at most so many pages; what is refused tells nothing, and stops nothing."""
         given = min(most, self.left)
         pages = Allowance(given)
@@ -163,7 +163,7 @@ class Asker:
             async for record in listing(pages):
                 records.append(record)  # noqa: PERF401 - what came before a failure counts
         except ReconcilerError as error:
-            return Listed(tuple(records), whole=False, unread=str(error))
+            return ListResult(tuple(records), whole=False, unread=str(error))
         finally:
             self.left -= given - (pages.left or 0)
-        return Listed(tuple(records), whole=not pages.cut)
+        return ListResult(tuple(records), whole=not pages.cut)

@@ -21,7 +21,7 @@ from reconciler.journal.runs import RunSummary
 from reconciler.journal.writes import Write, writes_of
 from reconciler.kinds import BY_NAME
 from reconciler.resource import Ref
-from reconciler.resource.noise import Cause, Counted, NoiseWatch, Verdict, WatchedAlert
+from reconciler.resource.noise import Counted, NoiseWatch, UnknownCause, Verdict, WatchedAlert
 from reconciler.signals.alert_events import AlertEvent, EventFilter, in_batches, list_alert_events
 from reconciler.signals.record import Allowance, Span, moment, stamp
 
@@ -231,7 +231,9 @@ def _counted(
     )
 
 
-def _cause(alert: Touched, spans: Spans | None, told: ToldEvents, untold: int) -> Cause | None:
+def _cause(
+    alert: Touched, spans: Spans | None, told: ToldEvents, untold: int
+) -> UnknownCause | None:
     """Say why nothing can be told of an alert, None where something can."""
     if spans is None or alert.until - alert.at < SHORTEST:
         return "too-soon"

@@ -51,7 +51,7 @@ class NameRule:
 
 
 @dataclass(frozen=True, slots=True)
-class LogPolicy:
+class PolicyMatcher:
     """A policy as far as it decides about logs.
 
     `severities` are None where nobody knows them, and all where there are none.
@@ -76,7 +76,7 @@ class Policies:
     With `any_case` the service takes no notice of capitals in names, which are folded here then.
     """
 
-    listed: tuple[LogPolicy, ...]
+    listed: tuple[PolicyMatcher, ...]
     any_case: bool = False
 
     def met(self, sample: PolicySample) -> Met | None:
@@ -118,7 +118,7 @@ def policies_in(document: Json, *, seen: bool = False, any_case: bool = False) -
     return Policies(tuple(_policies(listed, seen=seen, any_case=any_case)), any_case)
 
 
-def _policies(items: list[Json], *, seen: bool, any_case: bool) -> Iterator[LogPolicy]:
+def _policies(items: list[Json], *, seen: bool, any_case: bool) -> Iterator[PolicyMatcher]:
     for item in items:
         policy = value_at(item, ("policy",))
         if not isinstance(policy, dict):
@@ -126,7 +126,7 @@ def _policies(items: list[Json], *, seen: bool, any_case: bool) -> Iterator[LogP
         severities = value_at(item, ("logRules", "severities"))
         known = severities if isinstance(severities, list) else []
         is_unknown = seen and not isinstance(severities, list)
-        yield LogPolicy(
+        yield PolicyMatcher(
             met_of(text(policy, "name"), text(policy, "priority")),
             None if is_unknown else frozenset(one for one in known if isinstance(one, str)),
             _rule(policy.get("applicationRule"), any_case=any_case),
@@ -236,7 +236,7 @@ def _takers(rules: Sequence[NameRule], names: Sequence[str]) -> list[int]:
     return _smallest(masks)
 
 
-def _takers_of_severities(before: Sequence[LogPolicy], severities: frozenset[str]) -> list[int]:
+def _takers_of_severities(before: Sequence[PolicyMatcher], severities: frozenset[str]) -> list[int]:
     masks = {
         sum(
             (one.takes_all_severities or severity in (one.severities or ())) << bit

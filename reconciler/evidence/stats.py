@@ -15,7 +15,7 @@ from typing import Final
 from reconciler.document import Json, value_at
 from reconciler.journal.entries import Entry
 from reconciler.journal.runs import RunSummary, runs_of
-from reconciler.journal.writes import Found, Write, Writes, declared_in, verdicts_of
+from reconciler.journal.writes import NoiseFinding, Write, Writes, declared_in, verdicts_of
 from reconciler.resource import Ref
 from reconciler.resource.stats import Counts, Stats
 from reconciler.signals.record import moment, stamp
@@ -28,7 +28,7 @@ _TEAM_LABELS: Final = (("entityLabels", TEAM), ("labels", TEAM))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fate:
+class ChangeOutcome:
     """What became of one change; `repaired` is how long until something else was declared."""
 
     ref: Ref
@@ -81,8 +81,8 @@ def _is_since(at: datetime | None, since: datetime | None) -> bool:
 
 
 def _fates(
-    writes: Writes, verdicts: Mapping[tuple[str, Ref], Sequence[Found]], now: datetime
-) -> Iterator[Fate]:
+    writes: Writes, verdicts: Mapping[tuple[str, Ref], Sequence[NoiseFinding]], now: datetime
+) -> Iterator[ChangeOutcome]:
     for ref, every in sorted(writes.items()):
         counting = [one for one in every if (one.changed or one.seen) and not one.undone]
         for at, write in enumerate(counting):
@@ -99,9 +99,9 @@ def _fate(  # noqa: PLR0917 - the change, what was before and after it, and now
     begun: datetime,
     until: Sequence[Write],
     later: Sequence[Write],
-    found: Iterable[Found],
+    found: Iterable[NoiseFinding],
     now: datetime,
-) -> Fate:
+) -> ChangeOutcome:
     own = until[-1]
     noisier = any(
         one.verdict == NOISIER and _within_a_day(moment(one.until), begun) for one in found
@@ -114,7 +114,7 @@ def _fate(  # noqa: PLR0917 - the change, what was before and after it, and now
         for one in until[:-1]
     )
     troubled = soon or noisier
-    return Fate(
+    return ChangeOutcome(
         ref=ref,
         at=begun,
         reverted=reverted,
@@ -136,7 +136,7 @@ def _remembered_team(writes: Sequence[Write]) -> str:
     return next((one for one in teams if isinstance(one, str)), "")
 
 
-def _counts(fates: Sequence[Fate]) -> Counts:
+def _counts(fates: Sequence[ChangeOutcome]) -> Counts:
     repairs = sorted(one.repaired.total_seconds() for one in fates if one.repaired is not None)
     return Counts(
         changes=len(fates),
@@ -157,14 +157,16 @@ def _rank(ordered: Sequence[float], share: float) -> float | None:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
 
 
-def _grouped(fates: Sequence[Fate], key: Callable[[Fate], str]) -> dict[str, Counts]:
-    groups: defaultdict[str, list[Fate]] = defaultdict(list)
+def _grouped(
+    fates: Sequence[ChangeOutcome], key: Callable[[ChangeOutcome], str]
+) -> dict[str, Counts]:
+    groups: defaultdict[str, list[ChangeOutcome]] = defaultdict(list)
     for one in fates:
         groups[key(one)].append(one)
     return {name: _counts(groups[name]) for name in sorted(groups)}
 
 
-def _weeks(fates: Sequence[Fate], applies: Sequence[RunSummary]) -> dict[str, Counts]:
+def _weeks(fates: Sequence[ChangeOutcome], applies: Sequence[RunSummary]) -> dict[str, Counts]:
     """Give the counts of every week between the first and the last, by its Monday in UTC."""
     times = [one.at for one in fates]
     times += [at for run in applies if (at := moment(run.at)) is not None]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.document import Json, value_at
 from reconciler.evidence.finding import Finder, KnownAlert
-from reconciler.evidence.listings import Asker, Happened
+from reconciler.evidence.listings import Asker, SpanEvents
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.resource import (
@@ -60,7 +60,7 @@ async def track_records(
     return records, _remark(happened, untold)
 
 
-def _remark(happened: Happened, untold: int) -> SignalsUnread | None:
+def _remark(happened: SpanEvents, untold: int) -> SignalsUnread | None:
     """Give what is to be said of the plan, in one line, where the service did not tell all."""
     unread = [*happened.unread]
     if untold:
@@ -118,7 +118,7 @@ def _with_versions_of(alert: KnownAlert, cases: Iterable[Case]) -> KnownAlert:
 
 
 def records_of(
-    alerts: Sequence[KnownAlert], happened: Happened, days: int, versions: Container[str]
+    alerts: Sequence[KnownAlert], happened: SpanEvents, days: int, versions: Container[str]
 ) -> tuple[dict[Ref, TrackRecord], int]:
     """Count what happened by the alert that it is of, and the events that tell of none.
 
@@ -144,7 +144,7 @@ def records_of(
     return records, untold
 
 
-def _untied(happened: Happened, versions: Container[str]) -> Iterator[datetime | None]:
+def _untied(happened: SpanEvents, versions: Container[str]) -> Iterator[datetime | None]:
     """Yield when that was which tells a version alone, of which nothing says whose it is."""
     told = [
         (event.alert_id, event.alert_version_id, event.cx_event_timestamp)
@@ -189,7 +189,7 @@ class _Count:
             self.acknowledged = when
 
 
-def _count_events(finder: Finder, counts: Mapping[Ref, _Count], happened: Happened) -> int:
+def _count_events(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEvents) -> int:
     """Count triggers by alert; gives how many events tell of no alert at all."""
     untold = 0
     for event in happened.events:
@@ -210,7 +210,7 @@ def _count_events(finder: Finder, counts: Mapping[Ref, _Count], happened: Happen
     return untold
 
 
-def _count_incidents(finder: Finder, counts: Mapping[Ref, _Count], happened: Happened) -> None:
+def _count_incidents(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEvents) -> None:
     alert_of: dict[str, str] = {}
     for event in happened.incident_events.records:
         inner, known = event.incident_event, event.incident_event_extended_metadata
@@ -243,7 +243,7 @@ def _alert_behind(
     return finder.names.get(incident.name), True
 
 
-def _count_cases(finder: Finder, counts: Mapping[Ref, _Count], happened: Happened) -> None:
+def _count_cases(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEvents) -> None:
     for case in happened.cases.records:
         refs, by_name = _alerts_of(case, finder)
         for ref in refs:
@@ -274,7 +274,7 @@ def _alerts_of(case: Case, finder: Finder) -> tuple[set[Ref], bool]:
 
 
 def _record(
-    alert: KnownAlert, count: _Count, happened: Happened, days: int, *, untold: int, untied: int
+    alert: KnownAlert, count: _Count, happened: SpanEvents, days: int, *, untold: int, untied: int
 ) -> TrackRecord:
     events_told, events_whole = _events_of(alert, happened)
     incidents, opened, cases = happened.incidents, happened.open_incidents, happened.cases
@@ -295,7 +295,7 @@ def _record(
     )
 
 
-def _events_of(alert: KnownAlert, happened: Happened) -> tuple[bool, bool]:
+def _events_of(alert: KnownAlert, happened: SpanEvents) -> tuple[bool, bool]:
     """Tell whether events of an alert were told, and whether all of them were."""
     every = [one for one in happened.batches if not one.versions]
     own = [one for one in happened.batches if one.versions & alert.versions]

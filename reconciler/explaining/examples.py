@@ -16,7 +16,7 @@ from reconciler.explaining.fields import (
     chosen_of,
     roots,
 )
-from reconciler.expressions import Word, expression
+from reconciler.expressions import ExpressionKind, expression
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.envelope_fields import MANIFEST
 from reconciler.kinds.fields import Part
@@ -213,7 +213,7 @@ def _plain(field: Field) -> Json:
         told = [one for one in field.values if not one.endswith("UNSPECIFIED")]
         return (told or list(field.values))[0]
     if field.refers:
-        return expression(Word.REFERENCE, f"{field.refers}/checkout")
+        return expression(ExpressionKind.REFERENCE, f"{field.refers}/checkout")
     if field.default:
         return _of_default(field)
     forms: dict[str, Json] = {

@@ -25,14 +25,14 @@ from reconciler.kinds.fields import (
     Formed,
     Int64,
     Keyed,
-    Known,
-    Listing,
+    KnownValues,
     Observed,
     Part,
     ReadOnly,
     Refers,
     Unit,
     Unordered,
+    ValueCoverage,
 )
 from reconciler.kinds.id_forms import UUID, IdForm
 from reconciler.project.settings import ProjectFile
@@ -76,7 +76,7 @@ class Field:
     bounds: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
-    listing: Listing | None = None
+    listing: ValueCoverage | None = None
     read_only: ReadOnly | None = None
     identity: tuple[str, ...] = ()
     unordered: bool = False
@@ -282,7 +282,7 @@ def _field(
 ) -> Field:
     of = _taken_apart(info.annotation, tuple(_spread(list(info.metadata))))
     markers = of.all_markers
-    known = next((one for one in markers if isinstance(one, Known)), None)
+    known = next((one for one in markers if isinstance(one, KnownValues)), None)
     keyed = next((one for one in markers if isinstance(one, Keyed)), None)
     refers = next((one for one in markers if isinstance(one, Refers)), None)
     bare = of.last.bare
@@ -297,7 +297,7 @@ def _field(
         bounds=tuple(_bounds(of)),
         limits=tuple(_limits(of)),
         values=known.values if known is not None else tuple(map(str, literal)),
-        listing=known.listing if known is not None else (Listing.CLOSED if literal else None),
+        listing=known.listing if known is not None else (ValueCoverage.CLOSED if literal else None),
         read_only=next((one for one in markers if isinstance(one, ReadOnly)), None),
         identity=keyed.identity if keyed is not None else (),
         unordered=any(isinstance(one, Unordered) for one in markers),

@@ -78,10 +78,10 @@ def _steps(typed: str) -> list[str]:
     return [step for step in steps if not step.isdecimal()] or [typed.casefold()]
 
 
-Rule: TypeAlias = Callable[[Sequence[str], Sequence[str]], bool]
+MatchRule: TypeAlias = Callable[[Sequence[str], Sequence[str]], bool]
 
 
-def _matching(steps: Sequence[str], rule: Rule) -> Iterator[Field]:
+def _matching(steps: Sequence[str], rule: MatchRule) -> Iterator[Field]:
     for field in all_fields():
         if rule(steps, [step.casefold() for step in (field.root, *field.path)]):
             yield field

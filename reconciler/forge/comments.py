@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 from reconciler.forge.client import ForgeError
 from reconciler.forge.pull_requests import Comment, Repository
 
-State: TypeAlias = Literal[
+CommentState: TypeAlias = Literal[
     "planned",
     "no-changes",
     "offline",
@@ -59,7 +59,7 @@ class Marker:
     head: str = ""
     base: str = ""
     run: int = 0
-    state: State = "planned"
+    state: CommentState = "planned"
     guards: tuple[str, ...] = ()
 
     @property
@@ -106,7 +106,7 @@ def read_marker(body: str) -> Marker | None:
     # Exactly these types: True is an int to isinstance.
     if any(type(document[name]) is not form for name, form in _FORMS.items()):
         return None
-    if document["state"] not in get_args(State) or not _DIGEST.fullmatch(document["digest"]):
+    if document["state"] not in get_args(CommentState) or not _DIGEST.fullmatch(document["digest"]):
         return None
     return Marker(**document, guards=tuple(guards))
 

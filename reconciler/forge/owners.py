@@ -30,7 +30,7 @@ _SECTION = re.compile(r"\^?\[([^\[\]]+)\](?:\[[0-9]+\])?(.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class OwnerRule:
     """One line: what it matches, and whose that is; of nobody where there is no owner."""
 
     pattern: str
@@ -46,11 +46,11 @@ class Rule:
 class CodeOwners:
     """What one file says."""
 
-    rules: Sequence[Rule]
+    rules: Sequence[OwnerRule]
 
     def of(self, path: str) -> tuple[str, ...]:
         """Give whose a path is: by the last rule of each section that matches."""
-        last: dict[str, Rule] = {}
+        last: dict[str, OwnerRule] = {}
         for rule in self.rules:
             if rule.matches(path):
                 last[rule.section] = rule
@@ -62,7 +62,7 @@ def read_owners(text: str, place: str = PLACES[0]) -> CodeOwners:
     return CodeOwners([*_rules(text, with_sections=place == WITH_SECTIONS)])
 
 
-def _rules(text: str, *, with_sections: bool) -> Iterator[Rule]:
+def _rules(text: str, *, with_sections: bool) -> Iterator[OwnerRule]:
     section, usual = "", tuple[str, ...]()
     for line in text.splitlines():
         begun = _SECTION.fullmatch(line.strip()) if with_sections else None
@@ -75,7 +75,7 @@ def _rules(text: str, *, with_sections: bool) -> Iterator[Rule]:
             continue
         owners = _owners(words[1:])
         if owners is not None and _is_pattern(words[0]):
-            yield Rule(words[0], owners or usual, section)
+            yield OwnerRule(words[0], owners or usual, section)
 
 
 def _owners(words: Sequence[str]) -> tuple[str, ...] | None:

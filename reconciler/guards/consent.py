@@ -9,7 +9,7 @@ from reconciler.document import Json, digest
 from reconciler.guards.remedies import allowing, reviewing, reviewing_file
 from reconciler.guards.rules import ALERT_SILENCED
 from reconciler.project import Guards
-from reconciler.resource import Objection, Plan
+from reconciler.resource import GuardViolation, Plan
 from reconciler.resource.guard_levels import REVIEW_LEVEL, GuardLevel, flag_of
 
 
@@ -28,20 +28,20 @@ class Agreed:
     reviewed: bool = False
     listed: Collection[str] | None = None
 
-    def to(self, objection: Objection) -> bool:
+    def to(self, objection: GuardViolation) -> bool:
         """Return whether it lifts an objection."""
         if flag := flag_of(objection.code):
             return flag in self.flags
         overridden = self.override or objection.code in self.codes
         return overridden or self._has_reviewed(objection)
 
-    def _has_reviewed(self, objection: Objection) -> bool:
+    def _has_reviewed(self, objection: GuardViolation) -> bool:
         if not self.reviewed or objection.level != REVIEW_LEVEL:
             return False
         return self.listed is None or objection.key in self.listed
 
 
-def at_level(objection: Objection, level: GuardLevel, environment: str) -> Objection:
+def at_level(objection: GuardViolation, level: GuardLevel, environment: str) -> GuardViolation:
     """Return an objection at a level, without the remedies that do not work at that level."""
     if level == objection.level:
         return objection
@@ -64,7 +64,7 @@ def with_levels(plan: Plan, guards: Guards) -> Plan:
     return replace(plan, guarded=guarded, digest=bound)
 
 
-def is_covered(objection: Objection) -> bool:
+def is_covered(objection: GuardViolation) -> bool:
     """Return whether the digest of a plan covers an objection.
 
     It covers level review, which a review consents to, but not open incidents: they come and go.
@@ -77,6 +77,6 @@ def consented(plan: Plan) -> Plan:
     return replace(plan, guarded=tuple(replace(one, is_met=True) for one in plan.guarded))
 
 
-def unmet(guarded: Sequence[Objection], agreed: Agreed) -> tuple[Objection, ...]:
+def unmet(guarded: Sequence[GuardViolation], agreed: Agreed) -> tuple[GuardViolation, ...]:
     """Return the objections that nothing lifts."""
     return tuple(objection for objection in guarded if not agreed.to(objection))

@@ -10,11 +10,11 @@ from reconciler.guards.remedies import allowing, overriding, reviewing
 from reconciler.guards.rules import MOST_NAMED
 from reconciler.project import Guards
 from reconciler.project.settings import POLICY_SAMPLES
-from reconciler.resource import Objection, Plan
+from reconciler.resource import GuardViolation, Plan
 from reconciler.resource.policy_impact import SampleAnswer
 
 
-def failing_samples(plan: Plan, guards: Guards) -> Iterator[Objection]:
+def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     """Yield one objection where a new list of policies fails samples that say what they expect."""
     impact = plan.signals.policies
     if impact is None or not impact.writes or POLICY_SAMPLES in guards.allow:
@@ -34,7 +34,7 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[Objection]:
         overriding(POLICY_SAMPLES),
     )
     figures = digest([_told_otherwise(one) for one in failures])
-    yield Objection(said=said, ways_out=ways_out, code=POLICY_SAMPLES, figures=figures)
+    yield GuardViolation(said=said, ways_out=ways_out, code=POLICY_SAMPLES, figures=figures)
 
 
 def _told_otherwise(one: SampleAnswer) -> str:

@@ -15,7 +15,7 @@ from reconciler.errors import ReconcilerError
 from reconciler.foreign import quoted
 from reconciler.guards.remedies import breaking_glass, waiting
 from reconciler.project.freeze import Freeze, Holding, holding
-from reconciler.resource import ClockUnchecked, FreezeUnknown, Objection, Plan, Remark
+from reconciler.resource import ClockUnchecked, FreezeUnknown, GuardViolation, Plan, Remark
 
 if TYPE_CHECKING:
     # Only their types are needed here, and they bring the whole HTTP client.
@@ -49,7 +49,7 @@ async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
     freeze = asked.freeze
     if not any(change.action.writes for change in plan.changes):
         return plan
-    told: list[Objection] = []
+    told: list[GuardViolation] = []
     unknown: list[str] = []
     if freeze.incidents is not None:
         try:
@@ -67,7 +67,9 @@ async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
     return _judged(plan, freeze, told, unknown)
 
 
-def _judged(plan: Plan, freeze: Freeze, told: Sequence[Objection], unknown: Sequence[str]) -> Plan:
+def _judged(
+    plan: Plan, freeze: Freeze, told: Sequence[GuardViolation], unknown: Sequence[str]
+) -> Plan:
     """Fill in what is known against an apply, and what is not, which an environment may allow."""
     if freeze.on_unknown == "allow":
         return _guarded(_remarked(plan, *map(FreezeUnknown, unknown)), told)
@@ -85,7 +87,7 @@ def _remarked(plan: Plan, *remarks: Remark) -> Plan:
     return replace(plan, remarks=(*plan.remarks, *remarks)) if remarks else plan
 
 
-def _guarded(plan: Plan, told: Sequence[Objection]) -> Plan:
+def _guarded(plan: Plan, told: Sequence[GuardViolation]) -> Plan:
     return replace(plan, guarded=(*told, *plan.guarded))
 
 
@@ -104,15 +106,15 @@ async def _stopping(api: Api, plan: Plan, freeze: Freeze, now: datetime) -> list
     return await open_incidents_of(api, plan, freeze.incidents, now)
 
 
-def _in_window(held: Holding, environment: str) -> Objection:
+def _in_window(held: Holding, environment: str) -> GuardViolation:
     reasons = "; ".join(dict.fromkeys(one.reason.strip() for one in held.windows))
     if held.until is None:
         said = f"`{environment}` is frozen, and no end is in sight within a year: {reasons}"
         later = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"
-        return Objection(said=said, ways_out=(later, breaking_glass()), code=FROZEN)
+        return GuardViolation(said=said, ways_out=(later, breaking_glass()), code=FROZEN)
     until = moment_words(held.until, held.windows[0].zone, held.windows[0].timezone)
     later = f"apply again after that, or {waiting()}"
-    return Objection(
+    return GuardViolation(
         said=f"`{environment}` is frozen until {until}: {reasons}",
         ways_out=(later, breaking_glass()),
         code=FROZEN,
@@ -126,14 +128,14 @@ def moment_words(at: datetime, zone: tzinfo, name: str) -> str:
     return f"{there} {name} ({here} UTC)" if name != "UTC" else f"{here} UTC"
 
 
-def _while_open(stopping: Sequence[Stopping], environment: str) -> list[Objection]:
+def _while_open(stopping: Sequence[Stopping], environment: str) -> list[GuardViolation]:
     named = ", ".join(map(_name, stopping[:MOST_NAMED]))
     more = f" and {len(stopping) - MOST_NAMED} more" if len(stopping) > MOST_NAMED else ""
     noun = "incident is" if len(stopping) == 1 else "incidents are"
     said = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}{more}"
     closed = "apply again once they are closed (`reconciler incidents list --open`)"
     later = f"{closed}, or {waiting()}"
-    return [Objection(said=said, ways_out=(later, breaking_glass()), code=FROZEN)]
+    return [GuardViolation(said=said, ways_out=(later, breaking_glass()), code=FROZEN)]
 
 
 def _name(stopping: Stopping) -> str:
@@ -145,7 +147,7 @@ def _name(stopping: Stopping) -> str:
     return quoted(incident.name or incident.id) + (f" ({about})" if about else "")
 
 
-def _untold(why: str, environment: str) -> Objection:
+def _untold(why: str, environment: str) -> GuardViolation:
     setting = f"`freeze: {{onUnknown: allow}}` of `{environment}` in reconciler.yaml"
     ways_out = (
         "mend that, and apply again",
@@ -153,4 +155,4 @@ def _untold(why: str, environment: str) -> Objection:
         breaking_glass(),
     )
     said = f"nobody can tell whether `{environment}` is frozen: {why}"
-    return Objection(said=said, ways_out=ways_out, code=FROZEN)
+    return GuardViolation(said=said, ways_out=ways_out, code=FROZEN)

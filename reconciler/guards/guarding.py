@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from reconciler.guards.failing_samples import failing_samples
 from reconciler.guards.freeze import FreezeNow, with_freeze
-from reconciler.guards.open_incidents import Incidents, incidents_of_silenced
+from reconciler.guards.open_incidents import OpenIncidents, incidents_of_silenced
 from reconciler.guards.rules import exceeded_limits, needed_consents
 from reconciler.guards.taking_over import taken_over, with_names
 from reconciler.guards.undoing import NO_REVIEW, UnderReview, undone_rollbacks
 from reconciler.project import Guards
-from reconciler.resource import IncidentsUnread, Objection, Plan
+from reconciler.resource import GuardViolation, IncidentsUnread, Plan
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
@@ -54,10 +54,10 @@ async def with_guards(
 def objections(
     plan: Plan,
     guards: Guards,
-    incidents: Incidents | None = None,
+    incidents: OpenIncidents | None = None,
     unnamed: str = "",
     review: UnderReview = NO_REVIEW,
-) -> tuple[Objection, ...]:
+) -> tuple[GuardViolation, ...]:
     """Give what must be consented to before the plan is applied: first what is about many.
 
     `unnamed` says why the names of what is taken over could not be read, "" where they could.

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from reconciler.resource import Objection
+from reconciler.resource import GuardViolation
 from reconciler.resource.guard_levels import REVIEW_LEVEL, whole_key
 
 MOST_LISTED: Final = 40
 
 
-def listing_of(guarded: Sequence[Objection]) -> tuple[str, ...]:
+def listing_of(guarded: Sequence[GuardViolation]) -> tuple[str, ...]:
     """Return the keys of what a review consents to; where there are many, one key a code."""
     by_code = _by_code(guarded)
     keys = [key for keys in by_code.values() for key in keys]
@@ -23,7 +23,7 @@ def listing_of(guarded: Sequence[Objection]) -> tuple[str, ...]:
     return tuple(whole_key(code, keys) for code, keys in by_code.items())
 
 
-def listed_of(guarded: Sequence[Objection], listing: Collection[str]) -> frozenset[str]:
+def listed_of(guarded: Sequence[GuardViolation], listing: Collection[str]) -> frozenset[str]:
     """Return the keys of the objections that a list covers."""
     whole = {code for code, keys in _by_code(guarded).items() if whole_key(code, keys) in listing}
     return frozenset(
@@ -33,7 +33,7 @@ def listed_of(guarded: Sequence[Objection], listing: Collection[str]) -> frozens
     )
 
 
-def _by_code(guarded: Sequence[Objection]) -> dict[str, list[str]]:
+def _by_code(guarded: Sequence[GuardViolation]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for objection in guarded:
         if objection.level == REVIEW_LEVEL:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from reconciler.errors import CutListing, ReconcilerError
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.kind import Consent
+from reconciler.kinds.kind import ConsentRule
 from reconciler.resource import Plan, Ref
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MOST_EVENT_PAGES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Incidents:
+class OpenIncidents:
     """The ids of open incidents by the alert that a plan silences.
 
     `unread` says why the listing could not be read, "" where it could. `cut` says what was not
@@ -44,28 +44,28 @@ class Incidents:
         return self.found.get(ref, frozenset())
 
 
-async def incidents_of_silenced(api: Api, plan: Plan) -> Incidents:
+async def incidents_of_silenced(api: Api, plan: Plan) -> OpenIncidents:
     """List the open incidents, if the plan silences any alert."""
     silenced = {
         change.ref: weakening.incidents
         for change in plan.changes
         for weakening in BY_NAME[change.ref.kind].weakens(change)
-        if weakening.consent is Consent.WITH_OPEN_INCIDENTS
+        if weakening.consent is ConsentRule.WITH_OPEN_INCIDENTS
     }
     if not silenced:
-        return Incidents()
+        return OpenIncidents()
     ids = {str(one.remote_id).lower(): one.ref for one in plan.changes if one.ref in silenced}
     try:
         return await _found(api, silenced, ids)
     except CutListing as error:
-        return Incidents(silenced, cut=str(error))
+        return OpenIncidents(silenced, cut=str(error))
     except ReconcilerError as error:
-        return Incidents(silenced, unread=str(error))
+        return OpenIncidents(silenced, unread=str(error))
 
 
 async def _found(
     api: Api, silenced: Mapping[Ref, frozenset[str]], ids: Mapping[str, Ref]
-) -> Incidents:
+) -> OpenIncidents:
     from reconciler.signals.incidents import every_incident  # noqa: PLC0415 - heavy
     from reconciler.signals.record import PAGE_SIZE  # noqa: PLC0415 - heavy
 
@@ -82,7 +82,7 @@ async def _found(
         ref: frozenset(one.id for one in open_ones if one.name in names or told.get(one.id) == ref)
         for ref, names in silenced.items()
     }
-    return Incidents(silenced, found, cut=cut)
+    return OpenIncidents(silenced, found, cut=cut)
 
 
 async def _told_by_events(

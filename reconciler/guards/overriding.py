@@ -15,7 +15,7 @@ from reconciler.slips import nearest
 
 
 @dataclass(frozen=True, slots=True)
-class Overridden:
+class OverrideReasons:
     """The reasons for single codes; `reason` is for all guards, None where there is none."""
 
     codes: Mapping[str, str] = field(default_factory=dict)
@@ -28,10 +28,10 @@ class Overridden:
                 raise UsageError(_unknown(code, known))
 
 
-NOTHING_OVERRIDDEN = Overridden()
+NOTHING_OVERRIDDEN = OverrideReasons()
 
 
-def read_overridden(texts: Iterable[str]) -> Overridden:
+def read_overridden(texts: Iterable[str]) -> OverrideReasons:
     """Read `CODE=REASON` and `REASON`; several reasons for the same are joined.
 
     The text before the first `=` is a code if it has no blank inside. Raises UsageError where no
@@ -52,7 +52,7 @@ def read_overridden(texts: Iterable[str]) -> Overridden:
         if not given:
             raise UsageError("--override-guard needs a reason, which is kept in the journal")
         (codes.setdefault(code, []) if is_code else reasons).append(given)
-    return Overridden(
+    return OverrideReasons(
         {code: "; ".join(given) for code, given in codes.items()},
         "; ".join(reasons) if reasons else None,
     )

@@ -14,8 +14,8 @@ from reconciler.guards.consent import at_level
 from reconciler.guards.remedies import allowing, overriding, reviewing, splitting
 from reconciler.project import Guards
 from reconciler.project.rules import CHANGE, RESOURCE, Rule
-from reconciler.resource import Change, Objection, Plan, Ref, RuleWarns
-from reconciler.rules.asking import Broken, Judges, Question
+from reconciler.resource import Change, GuardViolation, Plan, Ref, RuleWarns
+from reconciler.rules.asking import Broken, Judges, RuleInput
 from reconciler.rules.judging import expressions_of, said_of
 from reconciler.rules.subjects import change_seen, resource_seen
 
@@ -56,7 +56,7 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
 def _said(plan: Plan, changes: Sequence[Change], rules: Sequence[Rule]) -> Iterator[_Said]:
     """Yield what the rules say, change by change."""
     questions = [
-        Question(
+        RuleInput(
             {
                 CHANGE: change_seen(change),
                 RESOURCE: resource_seen(change.manifest, plan.environment),
@@ -76,7 +76,7 @@ def _said(plan: Plan, changes: Sequence[Change], rules: Sequence[Rule]) -> Itera
                     yield _Said(change, rules[number], words)
 
 
-def _objection(said: _Said, environment: str) -> Objection:
+def _objection(said: _Said, environment: str) -> GuardViolation:
     ref, code = said.change.ref, said.rule.code
     ways_out = (
         f"declare {ref} so that the rule holds",
@@ -87,7 +87,7 @@ def _objection(said: _Said, environment: str) -> Objection:
         overriding(code),
     )
     return at_level(
-        Objection(ref=ref, said=f": {said.words}", ways_out=ways_out, code=code),
+        GuardViolation(ref=ref, said=f": {said.words}", ways_out=ways_out, code=code),
         said.rule.level,
         environment,
     )

@@ -8,10 +8,10 @@ from reconciler.guards import rules
 from reconciler.guards.taking_over import never_written
 from reconciler.kinds import BY_NAME
 from reconciler.project import Guards, settings
-from reconciler.resource import Objection, Plan
+from reconciler.resource import GuardViolation, Plan
 
 
-def guards_of_part(whole: Plan, part: Plan, guards: Guards) -> tuple[Objection, ...]:
+def guards_of_part(whole: Plan, part: Plan, guards: Guards) -> tuple[GuardViolation, ...]:
     """Return the objections to a whole plan that a part of its changes meets too.
 
     They keep the figures of the whole, which were reviewed.
@@ -21,7 +21,7 @@ def guards_of_part(whole: Plan, part: Plan, guards: Guards) -> tuple[Objection, 
     ended = _ended_limits(whole, part, guards)
     about_journal = [*rules.without_memory(part)]
 
-    def holds(objection: Objection) -> bool:
+    def holds(objection: GuardViolation) -> bool:
         match objection.code:
             case _ if objection.ref is not None:
                 return objection.ref in refs

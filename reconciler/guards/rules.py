@@ -13,7 +13,7 @@ from typing import TypeAlias
 from reconciler.advice import bring_back, on_journal, on_service
 from reconciler.document import value_at
 from reconciler.foreign import quoted
-from reconciler.guards.open_incidents import Incidents
+from reconciler.guards.open_incidents import OpenIncidents
 from reconciler.guards.remedies import (
     allowing,
     bringing_journal_back,
@@ -24,7 +24,7 @@ from reconciler.guards.remedies import (
     splitting,
 )
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.kind import Consent, Kind, Weakening
+from reconciler.kinds.kind import ConsentRule, Kind, RiskyChange
 from reconciler.project import Guards, Limits
 from reconciler.project.settings import (
     OVERWRITES_EDIT,
@@ -35,10 +35,10 @@ from reconciler.resource import (
     AnotherObject,
     Change,
     CreateLost,
+    GuardViolation,
     LooksLike,
     NeverSeen,
     NoJournal,
-    Objection,
     OldJournal,
     OverwritesEdit,
     OverwrittenSince,
@@ -109,7 +109,7 @@ def _word(kind: Kind, change: Change) -> str:
     return next((word for word in words if word), "")
 
 
-def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[Objection]:
+def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     """Yield one objection for each kind of which too much would change.
 
     Creates do not count, nor does what is neither seen nor remembered and is not weakened.
@@ -144,7 +144,7 @@ def _allowed(figures: _Figures, limits: Limits) -> int:
     return share if limits.max_changes is None else min(share, limits.max_changes)
 
 
-def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) -> Objection:
+def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) -> GuardViolation:
     changed, known = figures.changed.total(), figures.known
     allowed = _allowed(figures, limits)
     share = f" ({changed * 100 / known:.4g} %)" if known else ""
@@ -164,7 +164,7 @@ def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) 
         f"in an earlier merge, set {where}",
         overriding(TOO_MANY),
     )
-    return Objection(said=said, ways_out=ways_out, code=TOO_MANY)
+    return GuardViolation(said=said, ways_out=ways_out, code=TOO_MANY)
 
 
 DESTROYS = "destroys"
@@ -177,8 +177,8 @@ MOST_NAMED = 5
 
 
 def needed_consents(
-    plan: Plan, guards: Guards, incidents: Incidents | None = None
-) -> Iterator[Objection]:
+    plan: Plan, guards: Guards, incidents: OpenIncidents | None = None
+) -> Iterator[GuardViolation]:
     """Yield what needs consent, change by change.
 
     Without `incidents` no alert is known to have open ones.
@@ -200,7 +200,7 @@ def needed_consents(
                 yield _weakened(change, weakening.code, said, plan.environment)
 
 
-def without_memory(plan: Plan) -> Iterator[Objection]:
+def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     """Yield one objection where a lost or old journal would make twins that nobody can look up."""
     missing = next((one for one in plan.remarks if isinstance(one, NoJournal | OldJournal)), None)
     if missing is None:
@@ -229,10 +229,10 @@ def without_memory(plan: Plan) -> Iterator[Objection]:
         if is_lost
         else f"if nothing was applied since: {consenting('new-journal')}",
     )
-    yield Objection(said=said, ways_out=ways_out, code=NEW_JOURNAL)
+    yield GuardViolation(said=said, ways_out=ways_out, code=NEW_JOURNAL)
 
 
-def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Objection]:
+def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[GuardViolation]:
     """Yield what is to be said of names that went, and of what others did."""
     for reason in change.reasons:
         match reason:
@@ -260,7 +260,7 @@ def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[Obj
                 pass
 
 
-def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Objection:
+def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> GuardViolation:
     names = ", ".join(map(str, refs))
     said = (
         f" would be created, and is much like what was {names} at its last apply, "
@@ -273,12 +273,12 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Obj
         f"if it is another, and the old one is no concern any more: `{forget}`",
         overriding(LOOKS_LIKE_RENAME),
     )
-    return Objection(ref=change.ref, said=said, ways_out=ways_out, code=LOOKS_LIKE_RENAME)
+    return GuardViolation(ref=change.ref, said=said, ways_out=ways_out, code=LOOKS_LIKE_RENAME)
 
 
 def _seen_live(
     change: Change, code: str, said: str, reason: _OfOthers, environment: str
-) -> Objection:
+) -> GuardViolation:
     who = f" (live was last changed {reason.edit})" if reason.edit.told else ""
     ways_out = (
         reviewing(),
@@ -287,7 +287,7 @@ def _seen_live(
         overriding(code),
     )
     # Who edited it, and when, moves though what is live is the same.
-    return Objection(
+    return GuardViolation(
         ref=change.ref, said=f": {said}{who}", ways_out=ways_out, code=code, figures=f": {said}"
     )
 
@@ -307,14 +307,14 @@ def _adopting(change: Change, reason: _OfOthers) -> Iterator[str]:
         yield f"declare what is live, and plan again: `{adopt}`"
 
 
-def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> str:
+def _said(change: Change, weakening: RiskyChange, incidents: OpenIncidents | None) -> str:
     """Say what is to be consented to; "" where nothing is."""
     match weakening.consent:
-        case Consent.NEVER:
+        case ConsentRule.NEVER:
             return ""
-        case Consent.ALWAYS:
+        case ConsentRule.ALWAYS:
             return weakening.said
-        case Consent.WITH_OPEN_INCIDENTS:
+        case ConsentRule.WITH_OPEN_INCIDENTS:
             open_ones = incidents.of(change.ref) if incidents is not None else ()
             if not open_ones and incidents is not None and incidents.cut:
                 why = f"nobody can tell whether it has open incidents: {incidents.cut}"
@@ -325,17 +325,17 @@ def _said(change: Change, weakening: Weakening, incidents: Incidents | None) -> 
             return f"{weakening.said} while it has {noun}"
 
 
-def _weakened(change: Change, code: str, said: str, environment: str) -> Objection:
+def _weakened(change: Change, code: str, said: str, environment: str) -> GuardViolation:
     ways_out = (
         reviewing_file() if code == ALERT_SILENCED else reviewing(),
         splitting(change.ref),
         allowing(code, environment),
         overriding(code),
     )
-    return Objection(ref=change.ref, said=f": {said}", ways_out=ways_out, code=code)
+    return GuardViolation(ref=change.ref, said=f": {said}", ways_out=ways_out, code=code)
 
 
-def _protected(change: Change) -> Objection:
+def _protected(change: Change) -> GuardViolation:
     count = len(change.differences)
     fields = "1 field" if count == 1 else f"{count} fields"
     said = f" is protected since its last apply, and {fields} of it would change"
@@ -344,10 +344,10 @@ def _protected(change: Change) -> Objection:
         "take `metadata.protect` away in an earlier merge, apply that, and change it then",
         overriding(PROTECTED),
     )
-    return Objection(ref=change.ref, said=said, ways_out=ways_out, code=PROTECTED)
+    return GuardViolation(ref=change.ref, said=said, ways_out=ways_out, code=PROTECTED)
 
 
-def _destroying(change: Change) -> Objection:
+def _destroying(change: Change) -> GuardViolation:
     count = len(change.destroys)
     names = ", ".join(map(quoted, change.destroys))
     foreign = f" ({len(change.foreign)} not written by this journal)" if change.foreign else ""
@@ -360,7 +360,7 @@ def _destroying(change: Change) -> Objection:
         splitting(change.ref),
         f"{consenting('allow-destroy')}, which prints whole what is lost",
     )
-    return Objection(
+    return GuardViolation(
         ref=change.ref,
         said=said,
         ways_out=ways_out,

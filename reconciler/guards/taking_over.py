@@ -19,7 +19,7 @@ from reconciler.guards.rules import MOST_NAMED
 from reconciler.kinds import BY_NAME
 from reconciler.project import Guards
 from reconciler.project.settings import TAKES_OVER
-from reconciler.resource import Change, NeverWritten, Objection, Plan, Ref
+from reconciler.resource import Change, GuardViolation, NeverWritten, Plan, Ref
 from reconciler.sealed import holds_seal
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ MOST_PAGES: Final = 10
 
 
 @dataclass(slots=True)
-class Names:
+class AlertNames:
     """The names of alerts by their ids in lower case, as incidents and events have them.
 
     `unread` says why a listing could not be read, "" where each could.
@@ -67,7 +67,7 @@ async def with_names(api: Api, plan: Plan) -> tuple[Plan, str]:
     return replace(plan, changes=changes), names.unread
 
 
-def _named(change: Change, names: Names) -> Change:
+def _named(change: Change, names: AlertNames) -> Change:
     kind = BY_NAME[change.ref.kind]
     title = value_at(change.declared, kind.title)
     found = tuple(names.of.get(str(change.remote_id).lower(), ())) if kind.fires else ()
@@ -80,9 +80,9 @@ def _named(change: Change, names: Names) -> Change:
     return replace(change, reasons=tuple(reasons))
 
 
-async def _listed_names(api: Api, ids: Iterable[str]) -> Names:
+async def _listed_names(api: Api, ids: Iterable[str]) -> AlertNames:
     """Ask each listing once, within its bound; where one fails, the other may have the names."""
-    names, wanted = Names(), set(ids)
+    names, wanted = AlertNames(), set(ids)
     listings: Sequence[Callable[[Api], AsyncIterator[tuple[str, str]]]] = (_incidents, _events)
     for listing in listings:
         try:
@@ -119,7 +119,7 @@ async def _events(api: Api) -> AsyncIterator[tuple[str, str]]:
             yield remote_id, event.alert_name
 
 
-def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[Objection]:
+def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[GuardViolation]:
     """Yield one objection for everything that a plan would take over unseen."""
     taken = [change for change in plan.changes if never_written(change) is not None]
     if not taken or TAKES_OVER in guards.allow:
@@ -131,7 +131,7 @@ def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[Objection]:
         allowing(TAKES_OVER, plan.environment),
         overriding(TAKES_OVER),
     )
-    yield Objection(
+    yield GuardViolation(
         said=_words(taken, unnamed),
         ways_out=ways_out,
         code=TAKES_OVER,

@@ -12,14 +12,14 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.taken_back import are_edited
 from reconciler.project import Guards
 from reconciler.project.settings import UNDOES_ROLLBACK
-from reconciler.resource import Change, Objection, Plan, Ref, RemoteId, UndoesRollback
+from reconciler.resource import Change, GuardViolation, Plan, Ref, RemoteId, UndoesRollback
 from reconciler.resource.guard_levels import EXPLICIT_LEVEL, REVIEW_LEVEL
 from reconciler.sealed import references_in, resolve
 
 Base: TypeAlias = Callable[[], Mapping[Ref, Json] | None]
 """Reads the `spec` of each resource that the base branch declares; None where it cannot be read."""
 
-Listed: TypeAlias = Callable[[Sequence[Objection]], Collection[str]]
+ViolationListing: TypeAlias = Callable[[Sequence[GuardViolation]], Collection[str]]
 """Returns the keys of the objections that the reviewed plan listed."""
 
 
@@ -32,14 +32,14 @@ class UnderReview:
     """
 
     base: Base | None = None
-    listed: Listed | None = None
+    listed: ViolationListing | None = None
 
 
 NO_REVIEW: Final = UnderReview()
 _KEEP: Final = "keep what was rolled back: revert the change in the manifests"
 
 
-def undone_rollbacks(plan: Plan, guards: Guards, review: UnderReview) -> tuple[Objection, ...]:
+def undone_rollbacks(plan: Plan, guards: Guards, review: UnderReview) -> tuple[GuardViolation, ...]:
     """Return one objection for each rollback of a resource that a write would undo.
 
     Its level is review where the reviewed change edits every such field, else explicit.
@@ -61,11 +61,11 @@ def undone_rollbacks(plan: Plan, guards: Guards, review: UnderReview) -> tuple[O
     )
 
 
-def _objection(change: Change, reason: UndoesRollback, environment: str) -> Objection:
+def _objection(change: Change, reason: UndoesRollback, environment: str) -> GuardViolation:
     """Return the objection at level review."""
     fields = "1 field" if len(reason.paths) == 1 else f"{len(reason.paths)} fields"
     who = reason.actor or "someone"
-    return Objection(
+    return GuardViolation(
         ref=change.ref,
         said=f" would bring back what {who} rolled back at {reason.at}, in {fields}",
         ways_out=(

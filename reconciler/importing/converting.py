@@ -68,14 +68,14 @@ class Conversion:
     left_behind: tuple[LeftBehind, ...] = ()
 
 
-class Neighbours:
+class FileDocuments:
     """The documents of one file, which may refer to each other."""
 
     def __init__(self, documents: Sequence[Json] = ()) -> None:
         self.documents = documents
 
 
-ALONE = Neighbours()
+ALONE = FileDocuments()
 
 
 class Converter(Protocol):
@@ -84,7 +84,7 @@ class Converter(Protocol):
     def recognise(self, document: Json) -> bool:
         """Tell whether a document is one of the tool's."""
 
-    def convert(self, document: Json, source: str, beside: Neighbours = ALONE) -> Conversion:
+    def convert(self, document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
         """Return what a document becomes; one that is not as the tool writes it is left behind."""
 
 

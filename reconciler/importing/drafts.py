@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from reconciler.document import Json, Path, value_at
 from reconciler.errors import ExitCode
-from reconciler.importing.records import Left, Record
-from reconciler.importing.references import Known, Mention, with_references
+from reconciler.importing.records import ImportRecord, Left
+from reconciler.importing.references import KnownRefs, Mention, with_references
 from reconciler.manifests.composing import UnwritableError, composed_json, laid_out
 from reconciler.resource import API_VERSION, Ref
 
@@ -36,10 +36,10 @@ class Draft:
 
 
 def draft_of(
-    record: Record,
+    record: ImportRecord,
     ref: Ref,
     mentions: Sequence[Mention],
-    known: Known,
+    known: KnownRefs,
     place: IdPlace,
     *,
     json_name: str = "",
@@ -73,7 +73,7 @@ def draft_of(
     return Draft(text, export, document if is_sure else None)
 
 
-def _metadata(record: Record, ref: Ref, place: IdPlace) -> dict[str, Json]:
+def _metadata(record: ImportRecord, ref: Ref, place: IdPlace) -> dict[str, Json]:
     metadata: dict[str, Json] = {"name": ref.name}
     ids = dict(record.ids)
     if record.remote_id is not None and not ids and not place.alone:
@@ -91,7 +91,7 @@ def _metadata(record: Record, ref: Ref, place: IdPlace) -> dict[str, Json]:
 
 
 def _kept_apart(
-    record: Record, spec: dict[str, Json], name: str
+    record: ImportRecord, spec: dict[str, Json], name: str
 ) -> tuple[Json, dict[str, Json], dict[Path, str]]:
     """Give what stays in the JSON file, and the short `spec` that names it."""
     bare = record.kind.spec.bare

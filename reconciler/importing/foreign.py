@@ -9,8 +9,8 @@ from typing import Final
 from reconciler.document import Json
 from reconciler.errors import ExitCode
 from reconciler.importing import grafana, openslo, prometheus
-from reconciler.importing.converting import Converted, Converter, LeftBehind, Neighbours, named
-from reconciler.importing.records import Left, Record, id_given, judged
+from reconciler.importing.converting import Converted, Converter, FileDocuments, LeftBehind, named
+from reconciler.importing.records import ImportRecord, Left, id_given, judged
 from reconciler.importing.telling_apart import Naming, told_apart
 from reconciler.manifests.withholding import Withheld
 
@@ -25,7 +25,7 @@ class Beside:
     Where there are ids, `met` has the names of everything that was met and may have one.
     """
 
-    documents: Neighbours = field(default_factory=Neighbours)
+    documents: FileDocuments = field(default_factory=FileDocuments)
     ids: Mapping[str, str] = field(default_factory=dict)
     met: set[str] = field(default_factory=set)
 
@@ -58,7 +58,7 @@ def _pieces(
 
 def records_of(
     foreign: Sequence[Foreign], withheld: Withheld, beside: Beside
-) -> Iterator[Record | Left]:
+) -> Iterator[ImportRecord | Left]:
     """Yield the records of all that was converted, by names that do not depend on its order."""
     given = told_apart([one.made for one in foreign], beside.ids)
     if beside.ids:
@@ -72,12 +72,12 @@ def records_of(
             continue
         record = _record(one, mine, withheld)
         yield record
-        if isinstance(record, Record):
+        if isinstance(record, ImportRecord):
             left = one.made.left_behind
             yield from (Left(f"{called}, {each.what}", each.why) for each in left)
 
 
-def _record(foreign: Foreign, mine: Naming, withheld: Withheld) -> Record | Left:
+def _record(foreign: Foreign, mine: Naming, withheld: Withheld) -> ImportRecord | Left:
     one = foreign.made
     remote_id = id_given(one.kind, one.name, foreign.where, mine.remote_id)
     if isinstance(remote_id, Left):
@@ -92,7 +92,7 @@ def _record(foreign: Foreign, mine: Naming, withheld: Withheld) -> Record | Left
     comments = {**one.comments}
     if one.left_behind:
         comments[()] = _said(one.left_behind)
-    record = Record(
+    record = ImportRecord(
         kind=one.kind,
         spec=one.spec,
         remote_id=remote_id,

@@ -18,7 +18,7 @@ from reconciler.importing.converting import (
     Conversion,
     Converted,
     Fields,
-    Neighbours,
+    FileDocuments,
     Notes,
     at,
     named,
@@ -29,7 +29,13 @@ from reconciler.importing.converting import (
 )
 from reconciler.importing.grafana_places import called as called_so
 from reconciler.importing.grafana_places import grid, name_places, place, widths
-from reconciler.importing.grafana_queries import LONGEST_QUERY, LUCENE, PROMQL, Query, queries_of
+from reconciler.importing.grafana_queries import (
+    LONGEST_QUERY,
+    LUCENE,
+    PROMQL,
+    PanelQuery,
+    queries_of,
+)
 from reconciler.kinds.dashboard import DASHBOARD
 from reconciler.manifests.strangers import is_grafana
 from reconciler.report.markdown import fenced
@@ -83,7 +89,7 @@ class _Section:
 recognise = is_grafana
 
 
-def convert(document: Json, source: str, beside: Neighbours = ALONE) -> Conversion:
+def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
     """Return the one dashboard that a document is."""
     del beside
     outer, notes = Fields(document), Notes()
@@ -243,7 +249,7 @@ def _widget(panel: Fields, width: int, variables: frozenset[str], notes: Notes) 
     return widget
 
 
-def _definition(panel: Fields, queries: Sequence[Query], called: str, notes: Notes) -> Json:
+def _definition(panel: Fields, queries: Sequence[PanelQuery], called: str, notes: Notes) -> Json:
     kind = panel.text("type")
     if kind in TEXTS:
         return _markdown(_text(panel, called, notes))
@@ -277,7 +283,7 @@ def _text(panel: Fields, called: str, notes: Notes) -> str:
     return text
 
 
-def _why_text(kind: str, queries: Sequence[Query]) -> str:
+def _why_text(kind: str, queries: Sequence[PanelQuery]) -> str:
     """Return why a panel became a text."""
     sources = dict.fromkeys(named(one.source) for one in queries if not one.language)
     said = f"a panel `{named(kind)}` with these queries has no counterpart: text"
@@ -285,7 +291,7 @@ def _why_text(kind: str, queries: Sequence[Query]) -> str:
     return f"{said}{asked}"
 
 
-def _name_settings(queries: Sequence[Query], called: str, notes: Notes) -> None:
+def _name_settings(queries: Sequence[PanelQuery], called: str, notes: Notes) -> None:
     """Name what only the queries of a line chart have a place for."""
     for query in queries:
         asked = f"{called}: query {named(query.id)}"
@@ -312,8 +318,8 @@ class _Said:
 
 
 def _mapped(
-    kind: str, panel: Fields, queries: Sequence[Query], said: _Said
-) -> tuple[Sequence[Query], Json]:
+    kind: str, panel: Fields, queries: Sequence[PanelQuery], said: _Said
+) -> tuple[Sequence[PanelQuery], Json]:
     """Return what a panel becomes, and those of its queries that it then has."""
     metrics = [one for one in queries if one.language == PROMQL]
     logs = [one for one in queries if one.language == LUCENE]
@@ -331,7 +337,7 @@ def _mapped(
     return (), None
 
 
-def _line_chart(panel: Fields, queries: Sequence[Query], said: _Said) -> Json:
+def _line_chart(panel: Fields, queries: Sequence[PanelQuery], said: _Said) -> Json:
     unit = _unit(panel, said)
     for query in queries:
         query.target.take("refId")
@@ -354,7 +360,7 @@ def _line_chart(panel: Fields, queries: Sequence[Query], said: _Said) -> Json:
     }
 
 
-def _gauge(panel: Fields, query: Query, said: _Said) -> Json:
+def _gauge(panel: Fields, query: PanelQuery, said: _Said) -> Json:
     gauge: dict[str, Json] = {"query": _instant(query), "unit": _unit(panel, said)}
     said.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
     said.unless(panel, LAST, "valueName")
@@ -374,12 +380,12 @@ def _unit(panel: Fields, said: _Said) -> str:
     return UNITS.get(unit, "UNIT_UNSPECIFIED")
 
 
-def _instant(query: Query) -> Json:
+def _instant(query: PanelQuery) -> Json:
     kind = "PROM_QL_QUERY_TYPE_INSTANT"
     return {"metrics": {"promqlQuery": {"value": query.text}, "promqlQueryType": kind}}
 
 
-def _of_logs(query: Query) -> Json:
+def _of_logs(query: PanelQuery) -> Json:
     return {"logs": {"luceneQuery": {"value": query.text}, "filters": []}}
 
 
@@ -387,7 +393,7 @@ def _markdown(text: str) -> Json:
     return {"markdown": {"markdownText": text}}
 
 
-def _apology(kind: str, queries: Sequence[Query]) -> str:
+def _apology(kind: str, queries: Sequence[PanelQuery]) -> str:
     lines = [f"A Grafana panel of the type `{named(kind).replace('`', '')}` stood here."]
     for query in queries[:MOST_TOLD]:
         lines += ["", fenced("", query.text[:LONGEST_QUERY].splitlines())]

@@ -21,7 +21,7 @@ _LINE = re.compile(r"(\|=|!=)\s*(\"(?:[^\"\\]|\\.)*\")")
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class PanelQuery:
     """A query of a panel: PromQL, Lucene, or a text of a language that is not known here.
 
     `source` is the kind of what is asked, as far as the panel says.
@@ -42,7 +42,7 @@ class Query:
         holder.inner("datasource").take("type")
 
 
-def queries_of(panel: Fields, called: str, notes: Notes) -> list[Query]:
+def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
     """Return the queries of a panel; those without a text are noted as left."""
     found = []
     panel_source = _source_of(panel)
@@ -64,7 +64,7 @@ def queries_of(panel: Fields, called: str, notes: Notes) -> list[Query]:
             notes.leave(called, said)
         legend = target.text("legendFormat")
         found.append(
-            Query(
+            PanelQuery(
                 query_id,
                 lucene or text,
                 LUCENE if lucene else language,

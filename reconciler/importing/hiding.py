@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.api.secret import SHORTEST_REDACTED, Redaction
 from reconciler.document import Json, Path
-from reconciler.expressions import Word, escaped, expression
-from reconciler.importing.records import Record
+from reconciler.expressions import ExpressionKind, escaped, expression
+from reconciler.importing.records import ImportRecord
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.filling import fill
 from reconciler.manifests.withholding import SHORTEST_FOUND_INSIDE
@@ -48,7 +48,7 @@ class Hiding:
         for value in long:
             self._filter.add(value)
 
-    def record(self, record: Record) -> Record:
+    def record(self, record: ImportRecord) -> ImportRecord:
         """Give a record in which seals stand for secrets, and is written what stands for those."""
         if not self.values:
             return record
@@ -119,7 +119,7 @@ class Hiding:
         """Tell whether a secret stands in a text, in any spelling."""
         return text in self._names or self._filter(text) != text
 
-    def why_not(self, record: Record) -> str:
+    def why_not(self, record: ImportRecord) -> str:
         """Say why a record cannot be written without a secret in clear, "" where it can."""
         if not self._names:
             return ""
@@ -160,6 +160,8 @@ class Hiding:
 
 def _spelled(text: Template) -> str:
     return "".join(
-        expression(Word.SECRET, part.name) if isinstance(part, SecretHole) else escaped(str(part))
+        expression(ExpressionKind.SECRET, part.name)
+        if isinstance(part, SecretHole)
+        else escaped(str(part))
         for part in text.parts
     )

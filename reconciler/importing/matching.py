@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 
 from reconciler.errors import ExitCode
 from reconciler.importing.names import Titled, named, own_names
-from reconciler.importing.records import Left, Record
-from reconciler.importing.references import Known, Mention, circles_in
+from reconciler.importing.records import ImportRecord, Left
+from reconciler.importing.references import KnownRefs, Mention, circles_in
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
@@ -20,11 +20,11 @@ from reconciler.manifests.envelope import LONGEST_NAME, NAME
 from reconciler.resource import Manifest, Ref, RemoteId
 from reconciler.sealed import references_in
 
-Origin: TypeAlias = Literal["live", "export"]
+ImportOrigin: TypeAlias = Literal["live", "export"]
 Stretch: TypeAlias = tuple[int, int]
 """Where something is kept: the byte that it begins at, and how many there are."""
 
-Object: TypeAlias = tuple[str, RemoteId]
+ObjectId: TypeAlias = tuple[str, RemoteId]
 """An object of the service: its kind, and its id, which is "" where there is only one."""
 
 
@@ -37,12 +37,12 @@ class Brief:
     `mentions` are ids of others in it. `can_be_read` says whether the service can be asked for it.
     """
 
-    record: Record
+    record: ImportRecord
     title: str
     mark: str
     mentions: tuple[Mention, ...]
     slugs: tuple[tuple[str, str], ...]
-    origin: Origin
+    origin: ImportOrigin
     can_be_read: bool
     revision: str
     stretch: Stretch
@@ -53,7 +53,7 @@ class Brief:
         return self.record.kind
 
     @property
-    def thing(self) -> Object | None:
+    def thing(self) -> ObjectId | None:
         """Which object it is, None where nothing tells."""
         if self.kind.singleton and not self.record.elsewhere:
             return self.kind.name, ""
@@ -76,7 +76,7 @@ class Brief:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedImport:
     """What is to be imported under a name."""
 
     brief: Brief
@@ -87,10 +87,10 @@ class Named:
 class Matched:
     """What is new, what is declared already by which manifest, and what stays out."""
 
-    new: list[Named] = field(default_factory=list)
+    new: list[NamedImport] = field(default_factory=list)
     declared: list[tuple[Brief, Manifest]] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
-    known: Known = field(default_factory=lambda: Known({}))
+    known: KnownRefs = field(default_factory=lambda: KnownRefs({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ class There:
         found = ((one.ref, self.id_of(one)) for one in self.manifests)
         return {ref: known for ref, known in found if known is not None}
 
-    def objects(self) -> dict[Object, Manifest]:
+    def objects(self) -> dict[ObjectId, Manifest]:
         """Map objects to the manifests that are about them."""
-        found: dict[Object, Manifest] = {}
+        found: dict[ObjectId, Manifest] = {}
         for manifest in self.manifests:
             known = self.id_of(manifest)
             if BY_NAME[manifest.ref.kind].singleton:
@@ -135,10 +135,10 @@ class There:
             for what, value in BY_NAME[one.ref.kind].identities(one).items()
         }
 
-    def remembered(self) -> dict[Object, str]:
+    def remembered(self) -> dict[ObjectId, str]:
         """Map objects to the names that the journal knows them by, where no manifest has those."""
         taken = {*(one.ref for one in self.manifests), *self.elsewhere}
-        found: dict[Object, str] = {}
+        found: dict[ObjectId, str] = {}
         for ref, memory in self.history.memories.items():
             kind = BY_NAME.get(ref.kind)
             fits = NAME.fullmatch(ref.name) is not None and len(ref.name) <= LONGEST_NAME
@@ -177,12 +177,12 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
         elif one.thing is None and twin is not None:
             result.left.append(_twin(one, twin, by_ref.get(twin)))
         else:
-            result.new.append(Named(one, ref))
+            result.new.append(NamedImport(one, ref))
     result.known = _known(result.new, there)
     return result
 
 
-def _titled(one: Brief, remembered: Mapping[Object, str]) -> Titled:
+def _titled(one: Brief, remembered: Mapping[ObjectId, str]) -> Titled:
     known_as = remembered.get(one.thing, "") if one.thing is not None else ""
     record = one.record
     return Titled(
@@ -221,7 +221,7 @@ def _twin(one: Brief, ref: Ref, manifest: Manifest | None) -> Left:
     return Left(one.said, said, ExitCode.INVALID)
 
 
-def _known(new: Sequence[Named], there: There) -> Known:
+def _known(new: Sequence[NamedImport], there: There) -> KnownRefs:
     refs = {thing: manifest.ref for thing, manifest in there.objects().items()}
     for one in new:
         for thing in things_of(one.brief):
@@ -232,10 +232,10 @@ def _known(new: Sequence[Named], there: There) -> Known:
     for one in new:
         meant = (refs.get((each.kind, each.remote_id)) for each in one.brief.mentions)
         edges[one.ref] = [other for other in meant if other is not None]
-    return Known(refs, circles_in(edges))
+    return KnownRefs(refs, circles_in(edges))
 
 
-def things_of(one: Brief) -> Iterator[Object]:
+def things_of(one: Brief) -> Iterator[ObjectId]:
     """Yield the objects that it is, in each environment."""
     if one.thing is not None:
         yield one.thing
@@ -243,9 +243,9 @@ def things_of(one: Brief) -> Iterator[Object]:
         yield one.kind.name, remote_id
 
 
-def not_imported(matched: Matched) -> dict[Object, Ref]:
+def not_imported(matched: Matched) -> dict[ObjectId, Ref]:
     """Map what is referred to by its id, and has no manifest, to one that refers to it."""
-    lacking: dict[Object, Ref] = {}
+    lacking: dict[ObjectId, Ref] = {}
     for one in matched.new:
         for mention in one.brief.mentions:
             if matched.known.ref_of(mention) is None:

@@ -14,7 +14,7 @@ from reconciler.importing.converting import (
     Conversion,
     Converted,
     Fields,
-    Neighbours,
+    FileDocuments,
     Notes,
     bracketed,
     named,
@@ -59,7 +59,7 @@ class _Draft:
 recognise = is_openslo
 
 
-def convert(document: Json, source: str, beside: Neighbours = ALONE) -> Conversion:
+def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
     """Return an SLO for each objective; an indicator may be in another document of the file."""
     notes = Notes()
     fields = Fields(document)
@@ -88,7 +88,7 @@ class _InFile:
 
 
 @lru_cache(maxsize=1)
-def _in_file(beside: Neighbours) -> _InFile:
+def _in_file(beside: FileDocuments) -> _InFile:
     indicators: dict[str, dict[str, Json]] = {}
     referred_to: set[str] = set()
     for document in beside.documents:
@@ -103,7 +103,7 @@ def _in_file(beside: Neighbours) -> _InFile:
     return _InFile(indicators, frozenset(referred_to))
 
 
-def _objectives(fields: Fields, called: str, beside: Neighbours) -> Conversion:
+def _objectives(fields: Fields, called: str, beside: FileDocuments) -> Conversion:
     notes = Notes()
     spec = fields.inner("spec")
     objectives = spec.each("objectives")
@@ -126,7 +126,7 @@ def _objectives(fields: Fields, called: str, beside: Neighbours) -> Conversion:
     return Conversion(tuple(made), notes.all)
 
 
-def _converted(document: Fields, beside: Neighbours, *, number: int) -> Converted:
+def _converted(document: Fields, beside: FileDocuments, *, number: int) -> Converted:
     document.take("apiVersion", "kind")
     metadata, spec = document.inner("metadata"), document.inner("spec")
     (objective,) = spec.each("objectives")
@@ -192,7 +192,7 @@ def _put_labels(draft: _Draft, spec: Fields, metadata: Fields) -> None:
         draft.spec["labels"] = labels
 
 
-def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: Neighbours) -> None:
+def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: FileDocuments) -> None:
     called, indicator = _indicator(spec, objective, beside)
     written = spec.text("budgetingMethod")
     method = written.casefold()
@@ -227,7 +227,7 @@ def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: Neigh
         draft.notes.unread(called, indicator)
 
 
-def _indicator(spec: Fields, objective: Fields, beside: Neighbours) -> tuple[str, Fields]:
+def _indicator(spec: Fields, objective: Fields, beside: FileDocuments) -> tuple[str, Fields]:
     """Return an indicator, and what to call it where it is a document of its own."""
     for holder in (objective, spec):
         inline = holder.inner("indicator")

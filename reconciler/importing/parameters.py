@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reconciler.document import Json, Path, identical
-from reconciler.expressions import Expression, Word, escaped, expression, parts_of
+from reconciler.expressions import Expression, ExpressionKind, escaped, expression, parts_of
 from reconciler.importing.names import kind_word, plain_name
-from reconciler.importing.records import Left, Record
+from reconciler.importing.records import ImportRecord, Left
 from reconciler.kinds.shape import NOTHING, Facts, facts_of, references_in
-from reconciler.project import Variable
+from reconciler.project import ProjectVariable
 from reconciler.resource import RemoteId
 
-Values = tuple[Variable, ...]
+Values = tuple[ProjectVariable, ...]
 """What stands at one place, environment by environment."""
 
 Key = tuple[str, str]
@@ -33,9 +33,9 @@ class Parameterised:
     `variables` are those that are not there yet, by environment.
     """
 
-    records: list[Record] = field(default_factory=list)
+    records: list[ImportRecord] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
-    variables: dict[str, dict[str, Variable]] = field(default_factory=dict)
+    variables: dict[str, dict[str, ProjectVariable]] = field(default_factory=dict)
 
 
 class _ApartError(Exception):
@@ -47,9 +47,9 @@ class _ApartError(Exception):
 
 
 def parameterised(
-    found: Mapping[str, Sequence[Record]],
+    found: Mapping[str, Sequence[ImportRecord]],
     here: str,
-    known: Mapping[str, Mapping[str, Variable]],
+    known: Mapping[str, Mapping[str, ProjectVariable]],
 ) -> Parameterised:
     """Join the records of environments that are one thing but for single values.
 
@@ -58,7 +58,7 @@ def parameterised(
     apart: a record of each environment, limited to it.
     """
     result = Parameterised()
-    by_key: dict[Key, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
+    by_key: dict[Key, dict[str, list[ImportRecord]]] = defaultdict(lambda: defaultdict(list))
     for name, records in found.items():
         for one in records:
             by_key[_key(one)][name].append(one)
@@ -70,7 +70,7 @@ def parameterised(
         if one.remote_id is not None
     }
     naming = _Naming(tuple(found), known, result.variables)
-    joined: list[tuple[dict[str, Record], _Joined]] = []
+    joined: list[tuple[dict[str, ImportRecord], _Joined]] = []
     for key, of in by_key.items():
         single = {name: ones[0] for name, ones in of.items() if len(ones) == 1}
         if len(single) != len(found) or len(single) != len(of):
@@ -95,12 +95,12 @@ def parameterised(
     return result
 
 
-def _key(one: Record) -> Key:
+def _key(one: ImportRecord) -> Key:
     title = plain_name(f"{one.title} {one.suffix}")
     return one.kind.name, title or kind_word(one.kind.name)
 
 
-def _only(one: Record, name: str, here: str, suffix: str) -> Record:
+def _only(one: ImportRecord, name: str, here: str, suffix: str) -> ImportRecord:
     ids = {} if one.remote_id is None else {name: one.remote_id}
     suffix = f"{one.suffix} {suffix}".strip()
     return replace(one, only=(name,), ids=ids, suffix=suffix, elsewhere=name != here)
@@ -114,7 +114,9 @@ class _Joined:
     left_out: set[Path] = field(default_factory=set)
 
 
-def _join(single: Mapping[str, Record], things: Mapping[tuple[str, RemoteId], Key]) -> _Joined:
+def _join(
+    single: Mapping[str, ImportRecord], things: Mapping[tuple[str, RemoteId], Key]
+) -> _Joined:
     """Find what differs. Raises _ApartError."""
     records = [*single.values()]
     kind = records[0].kind
@@ -181,8 +183,8 @@ class _Naming:
     """Names of variables: one for the same values everywhere, and those that are there first."""
 
     environments: tuple[str, ...]
-    known: Mapping[str, Mapping[str, Variable]]
-    new: dict[str, dict[str, Variable]]
+    known: Mapping[str, Mapping[str, ProjectVariable]]
+    new: dict[str, dict[str, ProjectVariable]]
     uses: dict[Values, list[tuple[Key, Path]]] = field(default_factory=lambda: defaultdict(list))
     names: dict[Values, str] = field(default_factory=dict)
 
@@ -271,11 +273,13 @@ def _written(values: Values, naming: _Naming) -> str:
     """Give what is written in the place of values; each environment reads its own of them."""
     pieces = _pieces(values)
     written = "".join(
-        expression(Word.VARIABLE, naming.name_of(one)) if isinstance(one, tuple) else escaped(one)
+        expression(ExpressionKind.VARIABLE, naming.name_of(one))
+        if isinstance(one, tuple)
+        else escaped(one)
         for one in pieces
     )
     if len(pieces) > 1 and not _reads_back(written, pieces):
-        return expression(Word.VARIABLE, naming.name_of(values))
+        return expression(ExpressionKind.VARIABLE, naming.name_of(values))
     return written
 
 
@@ -290,7 +294,9 @@ def _reads_back(written: str, pieces: Sequence[str | Values]) -> bool:
     )
 
 
-def _record(single: Mapping[str, Record], joined: _Joined, naming: _Naming, here: str) -> Record:
+def _record(
+    single: Mapping[str, ImportRecord], joined: _Joined, naming: _Naming, here: str
+) -> ImportRecord:
     record = single[here]
     spec = record.spec
     for path in joined.left_out:

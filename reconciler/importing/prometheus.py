@@ -19,7 +19,7 @@ from reconciler.importing.converting import (
     Conversion,
     Converted,
     Fields,
-    Neighbours,
+    FileDocuments,
     Notes,
     bracketed,
     named,
@@ -67,7 +67,7 @@ _OF_LOGS = frozenset(("|=", "|~", "|"))
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ThresholdQuery:
     """An expression as a query, and the side of a threshold on which the alert fires.
 
     `is_firing` says that the query has a series where the rule fires, and none elsewhere.
@@ -82,7 +82,7 @@ class Compared:
 recognise = is_rule_file
 
 
-def convert(document: Json, source: str, beside: Neighbours = ALONE) -> Conversion:
+def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
     """Return an alert definition for each alerting rule that maps."""
     del beside
     notes = Notes()
@@ -196,7 +196,7 @@ def _converted(rule: Fields, group: _OfGroup) -> Converted:
     )
 
 
-def _part(compared: Compared, window: str) -> dict[str, Json]:
+def _part(compared: ThresholdQuery, window: str) -> dict[str, Json]:
     part: dict[str, Json] = {
         "metricFilter": {"promql": compared.query},
         "rules": [
@@ -257,12 +257,14 @@ def _description(rule: Fields, notes: Notes) -> str:
     return text[:LONGEST_DESCRIPTION]
 
 
-def compared_in(expression: str) -> Compared:
+def compared_in(expression: str) -> ThresholdQuery:
     """Take an expression apart, where it is one query compared with a number.
 
     Any other is kept whole: `group without ()` gives 1 for each series that it has.
     """
-    whole = Compared(f"group without () {bracketed(expression)}", MORE, Decimal(0), is_firing=True)
+    whole = ThresholdQuery(
+        f"group without () {bracketed(expression)}", MORE, Decimal(0), is_firing=True
+    )
     signs = [*_top_level(expression)]
     compared = [one for one in signs if one.group() in _COMPARISONS]
     if len(compared) != 1 or any(one.group().lower() in _SET_OPERATORS for one in signs):
@@ -272,7 +274,7 @@ def compared_in(expression: str) -> Compared:
     right_number, left_number = number_of(right), number_of(left)
     if left and right_number is not None and left_number is None:
         condition = {">": MORE, "<": LESS}.get(sign.group())
-        return Compared(left, condition, right_number) if condition else whole
+        return ThresholdQuery(left, condition, right_number) if condition else whole
     return whole
 
 

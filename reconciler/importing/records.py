@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 from reconciler.document import Json, Path, value_at
 from reconciler.errors import ExitCode
-from reconciler.kinds.judging import Judged, judge
+from reconciler.kinds.judging import SpecReport, judge
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.pasted import MOST_ROUNDS, Mould, in_told_order
+from reconciler.kinds.pasted import MOST_ROUNDS, PasteRepair, in_told_order
 from reconciler.kinds.repairs import MoveId, repaired
 from reconciler.kinds.shape import in_usual_order
 from reconciler.manifests.composing import UnwritableError, check_writable
@@ -33,7 +33,7 @@ NO_IDS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class ImportRecord:
     """What is to become a manifest: `spec` in the form of one, and nothing that only answers have.
 
     `where` says for people where it was found. `comments` stand above the places that they are
@@ -103,13 +103,13 @@ def id_given(kind: Kind, name: str, where: str, given: str) -> RemoteId | Left |
 
 def record_of(
     document: Json, kind: Kind, where: str, withheld: Withheld, ids: Mapping[str, str] = NO_IDS
-) -> Record | Left:
+) -> ImportRecord | Left:
     """Give a stored thing of a kind as a record, or what stands in its way, by its own name.
 
     Wrappers, read-only fields and other spellings are dropped as `validate --fix` does, and the
     id is kept; one that has none gets that which `ids` have for its name.
     """
-    mould = Mould(kind.spec, kind.id_form, has_id=False)
+    mould = PasteRepair(kind.spec, kind.id_form, has_id=False)
     document = in_told_order(document, kind.spec)
     remote_id: RemoteId | None = None
     for _ in range(MOST_ROUNDS):
@@ -124,7 +124,7 @@ def record_of(
     if kind.inner_id and remote_id is None:
         remote_id = kind.id_form.parse(_json(value_at(spec, kind.inner_id)))
     spec = _without(spec, kind.inner_id)
-    record = Record(kind=kind, spec=spec, remote_id=remote_id, where=where)
+    record = ImportRecord(kind=kind, spec=spec, remote_id=remote_id, where=where)
     if remote_id is None and record.title:
         given = id_given(kind, record.title, where, ids.get(record.title, ""))
         if isinstance(given, Left):
@@ -133,7 +133,7 @@ def record_of(
     return judged(record, withheld)
 
 
-def judged(record: Record, withheld: Withheld) -> Record | Left:
+def judged(record: ImportRecord, withheld: Withheld) -> ImportRecord | Left:
     """Give a record that a manifest can hold, with what is to be said of it; or why none can."""
     kind, spec = record.kind, record.spec
     if kind.id_form.required and record.remote_id is None:
@@ -157,7 +157,7 @@ def judged(record: Record, withheld: Withheld) -> Record | Left:
     )
 
 
-def _missing(record: Record, told: Judged) -> Iterator[tuple[Path, str]]:
+def _missing(record: ImportRecord, told: SpecReport) -> Iterator[tuple[Path, str]]:
     """Yield what a write needs and the record does not tell, as comments at their places."""
     untold: dict[Path, list[str]] = {}
     for path, name in record.untold:
@@ -171,7 +171,7 @@ def _missing(record: Record, told: Judged) -> Iterator[tuple[Path, str]]:
         yield path, untold_words(names)
 
 
-def _refused(record: Record, why: str) -> Left:
+def _refused(record: ImportRecord, why: str) -> Left:
     return Left(f"{record.called} ({record.where})", why, ExitCode.INVALID)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from reconciler.document import Json, Path
-from reconciler.expressions import Word, escaped, expression
+from reconciler.expressions import ExpressionKind, escaped, expression
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import references_in
@@ -31,7 +31,7 @@ def mentions_in(spec: Json, kind: Kind) -> Iterator[Mention]:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownRefs:
     """Which object is which resource, and which resources lead back to each other."""
 
     refs: Mapping[tuple[str, RemoteId], Ref]
@@ -55,7 +55,7 @@ def with_references(
     spec: dict[str, Json],
     ref: Ref,
     mentions: Iterable[Mention],
-    known: Known,
+    known: KnownRefs,
     expressions: Mapping[Path, str],
 ) -> tuple[dict[str, Json], dict[Path, str]]:
     """Give a document as it is written: known ids as references, all other text meant as text.
@@ -72,7 +72,7 @@ def with_references(
         if known.leads_back(ref, other):
             comments[mention.path] = IN_A_CIRCLE.format(ref=other)
         else:
-            references[mention.path] = expression(Word.REFERENCE, str(other))
+            references[mention.path] = expression(ExpressionKind.REFERENCE, str(other))
     written = _written(spec, (), references) if references else _as_text(spec)
     assert isinstance(written, dict)  # noqa: S101 - an object stays one
     return written, comments

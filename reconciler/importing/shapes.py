@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from reconciler.document import Json
 from reconciler.errors import ExitCode
 from reconciler.importing.foreign import ALONE, Beside, Foreign, converted_in
-from reconciler.importing.records import Left, Record, record_of
+from reconciler.importing.records import ImportRecord, Left, record_of
 from reconciler.kinds import KINDS
 from reconciler.kinds.judging import kind_hinted, kind_like
 from reconciler.kinds.kind import Kind
@@ -22,19 +22,19 @@ from reconciler.resource import API_VERSION
 
 DEEPEST_WRAPPER = 4
 MOST_RECORDS = 50_000
-Found: TypeAlias = Record | Foreign | Left
+ParsedExport: TypeAlias = ImportRecord | Foreign | Left
 
 
 def found_in(
     document: Json, where: str, withheld: Withheld, beside: Beside = ALONE
-) -> Iterator[Found]:
+) -> Iterator[ParsedExport]:
     """Yield what a document holds; what is not known is said, too."""
     yield from _found(document, where, withheld, beside, DEEPEST_WRAPPER)
 
 
 def _found(
     document: Json, where: str, withheld: Withheld, beside: Beside, depth: int
-) -> Iterator[Found]:
+) -> Iterator[ParsedExport]:
     read = converted_in(document, where, beside)
     if read is not None:
         yield from read
@@ -46,7 +46,7 @@ def _found(
     kind = kind_like(whole) or kind_hinted(whole)
     if kind is not None:
         record = record_of(whole, kind, where, withheld, beside.ids)
-        if isinstance(record, Record):
+        if isinstance(record, ImportRecord):
             beside.met.add(record.title)
         yield record
         return

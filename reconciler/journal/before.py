@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from reconciler.journal.entries import (
     Backup,
+    Compacted,
     Entry,
     Forgotten,
-    Kept,
     LastWrite,
     RefusedEntry,
     Renamed,
@@ -83,7 +83,7 @@ def commit_before(entries: Sequence[Entry], run: RunSummary) -> str:
 
 def is_compacted(entries: Sequence[Entry], run: RunSummary) -> bool:
     """Tell whether compacting has dropped what a run did, and all that was before it."""
-    return any(isinstance(entry, Kept) for entry in entries[run.begins :])
+    return any(isinstance(entry, Compacted) for entry in entries[run.begins :])
 
 
 def before_run(entries: Sequence[Entry], run: RunSummary) -> list[Before]:
@@ -175,7 +175,7 @@ def _lines_of_writes(entries: Sequence[Entry]) -> dict[Ref, int]:
                 sent[ref] = line
             case WrittenEntry(ref=ref) if ref in sent:
                 found[ref] = sent[ref]
-            case Kept(ref=ref):
+            case Compacted(ref=ref):
                 found[ref] = line
             case Renamed(ref=ref, was=was):
                 for places in (sent, found):

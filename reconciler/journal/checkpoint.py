@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from reconciler.document.packed import Packed, held, pack
-from reconciler.journal.content import Content, Unread, read_content
-from reconciler.journal.entries import Drifted, Entry, Kept, LastWrite, Started
+from reconciler.document.packed import LazyJson, held, pack
+from reconciler.journal.content import Content, UncheckedLines, read_content
+from reconciler.journal.entries import Compacted, Drifted, Entry, LastWrite, Started
 from reconciler.journal.history import History
 from reconciler.journal.lines import entry_document, header_document, parse_entry, parse_header
 from reconciler.journal.runs import resource_entries
 
-Row: TypeAlias = list[Any]
+CheckpointRow: TypeAlias = list[Any]
 """An entry without its document, and where that stands: start, end, and the names around it."""
 
 FORMAT: Final = 1
@@ -65,7 +65,7 @@ def resumed(text: bytes, known: bytes | None, place: str, history: History) -> C
     if not 0 < size <= len(text) or _digest(text, size) != about["digest"]:
         return None
     header = parse_header(about["header"])
-    before = Unread(text, size, about["count"], about["end"], header)
+    before = UncheckedLines(text, size, about["count"], about["end"], header)
     content = read_content(text, place, before)
     history.add(_entry(row, text) for row in about["rows"])
     history.add(content.later)
@@ -83,14 +83,14 @@ def _adding_up_to(history: History) -> Iterator[Entry]:
         yield Drifted(at=history.looked, found=tuple(history.drifts.values()))
 
 
-def _row(entry: Entry) -> Row:
+def _row(entry: Entry) -> CheckpointRow:
     """Give an entry without its document, and where that stands in the text."""
     whose = _holder(entry)
     packed = held(whose, "declared") if whose is not None else None
-    if not isinstance(packed, Packed):
+    if not isinstance(packed, LazyJson):
         return [entry_document(entry)]
     match entry:
-        case Kept(last=LastWrite() as last):
+        case Compacted(last=LastWrite() as last):
             entry = replace(entry, last=replace(last, declared={}))
         case Started():
             entry = replace(entry, declared={})
@@ -99,18 +99,18 @@ def _row(entry: Entry) -> Row:
     return [entry_document(entry), packed.start, packed.end, packed.place]
 
 
-def _entry(row: Row, text: bytes) -> Entry:
+def _entry(row: CheckpointRow, text: bytes) -> Entry:
     document, *span = row
     entry = parse_entry(document, 0)
     if span:
         start, end, place = span
-        pack(_holder(entry), "declared", Packed(text, start, end, tuple(place)))
+        pack(_holder(entry), "declared", LazyJson(text, start, end, tuple(place)))
     return entry
 
 
 def _holder(entry: Entry) -> Started | LastWrite | None:
     match entry:
-        case Kept(last=last):
+        case Compacted(last=last):
             return last
         case Started():
             return entry

@@ -16,22 +16,22 @@ from reconciler.advice import LOST_JOURNAL, on_journal
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import (
-    Arrived,
     Backup,
     Drifted,
     Entry,
     Forgotten,
     Header,
     Moved,
-    Override,
+    MovedIn,
+    OverrideEntry,
     Renamed,
     RunEntry,
     Started,
     Unfrozen,
-    Watched,
+    WatchedEntry,
 )
 from reconciler.journal.last_seen import Ending
-from reconciler.journal.lines import Span, entry_document, parse_entry, parse_header
+from reconciler.journal.lines import LineSpan, entry_document, parse_entry, parse_header
 from reconciler.journal.store import Store
 
 SUM_DIGITS = 16
@@ -83,7 +83,7 @@ def _damaged(said: str) -> JournalError:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UncheckedLines:
     """Lines whose sums an earlier run has checked: the first `size` bytes of a text.
 
     They are `count`, of which `header` is the first, and `end` is the sum of the last.
@@ -107,7 +107,7 @@ class Content:
     later: list[Entry] = field(default_factory=list)
     later_sums: list[str] = field(default_factory=list)
     torn: bool = False
-    before: Unread | None = None
+    before: UncheckedLines | None = None
 
     @property
     def entries(self) -> list[Entry]:
@@ -179,7 +179,7 @@ class Content:
         return not ending.run or ending.run in runs
 
 
-def read_content(text: bytes, place: str, before: Unread | None = None) -> Content:
+def read_content(text: bytes, place: str, before: UncheckedLines | None = None) -> Content:
     """Read lines, from those on that are known from `before`.
 
     Raises JournalError, naming `place`, where they cannot be trusted.
@@ -206,11 +206,11 @@ def read_content(text: bytes, place: str, before: Unread | None = None) -> Conte
     return content
 
 
-def _lines(text: bytes, start: int, end: int) -> Iterator[Span]:
+def _lines(text: bytes, start: int, end: int) -> Iterator[LineSpan]:
     """Yield where each line stands between two places, of which the second is behind a line."""
     while start < end:
         found = text.find(b"\n", start, end)
-        yield Span(text, start, found)
+        yield LineSpan(text, start, found)
         start = found + 1
 
 
@@ -219,7 +219,17 @@ def _may_begin_a_journal(torn: bytes) -> bool:
     return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
 
 
-_SAID = (RunEntry, Override, Unfrozen, Drifted, Watched, Renamed, Forgotten, Moved, Arrived)
+_SAID = (
+    RunEntry,
+    OverrideEntry,
+    Unfrozen,
+    Drifted,
+    WatchedEntry,
+    Renamed,
+    Forgotten,
+    Moved,
+    MovedIn,
+)
 _UNSENT = (Started, Backup, *_SAID)
 
 
@@ -254,11 +264,11 @@ def _saved(text: str) -> str:
     return name
 
 
-Look: TypeAlias = Callable[[str], Store]
+StoreOpener: TypeAlias = Callable[[str], Store]
 """Give the store at a place that is written as in the project file."""
 
 
-def check_place(content: Content, place: str, environment: str, look: Look | None) -> None:
+def check_place(content: Content, place: str, environment: str, look: StoreOpener | None) -> None:
     """Raise InvalidInput where a journal goes on elsewhere, or is a copy whose turn it is not."""
     match content.last:
         case Moved(at=at, to=to):
@@ -266,7 +276,7 @@ def check_place(content: Content, place: str, environment: str, look: Look | Non
                 f"{place} was moved to {to} ({at}), and is not used any more: write "
                 f"`journal: {to}` for the environment `{environment}` in the project file"
             )
-        case Arrived(origin=origin) as arrived if not has_left(content_at(origin, look), arrived):
+        case MovedIn(origin=origin) as arrived if not has_left(content_at(origin, look), arrived):
             raise InvalidInput(
                 f"{place} is a copy of the journal at {origin}, and its move is not finished: "
                 f"with `journal: {origin}` in the project file, run `{on_journal('move')}` "
@@ -277,14 +287,14 @@ def check_place(content: Content, place: str, environment: str, look: Look | Non
             pass
 
 
-def content_at(origin: str, look: Look | None) -> Content:
+def content_at(origin: str, look: StoreOpener | None) -> Content:
     """Read the journal at another place; an empty one where nobody knows how to look."""
     if look is None:
         return Content()
     return read_content(look(origin).read(), origin)
 
 
-def has_left(content: Content, arrived: Arrived) -> bool:
+def has_left(content: Content, arrived: MovedIn) -> bool:
     """Tell whether a journal ended with the move that a copy arrived by."""
     match content.last:
         case Moved(run=run):

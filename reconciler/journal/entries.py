@@ -19,7 +19,7 @@ _ADOPTED_BEFORE = "live was already as declared"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header(of.Line):
+class Header(of.JournalLine):
     """The first line: what the journal is of.
 
     A journal that was compacted or moved `continues` one that ended with that sum.
@@ -35,11 +35,11 @@ class Header(of.Line):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LastWrite(of.Line):
+class LastWrite(of.JournalLine):
     """The last write that the service acknowledged.
 
     `revision` is what a read shows until somebody writes again, where it was told, and
-    `origin` that of an `Imported`, where nothing was written. `told` is what else the
+    `origin` that of an `ImportedEntry`, where nothing was written. `told` is what else the
     service said of it.
     """
 
@@ -53,7 +53,7 @@ class LastWrite(of.Line):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry(of.Line):
+class _Entry(of.JournalLine):
     at: of.Text
 
 
@@ -118,7 +118,7 @@ class Backup(_OfWrite):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identified(_OfWrite):
+class IdentifiedEntry(_OfWrite):
     """The service has told the id, and the write is not finished yet, or not seen.
 
     `instead_of` is the id that was declared, where the service gave another.
@@ -152,7 +152,7 @@ class WrittenEntry(_OfWrite):
 
     @model_validator(mode="before")
     @classmethod
-    def _adopted(cls, document: of.Document) -> of.Document:
+    def _adopted(cls, document: of.LineDocument) -> of.LineDocument:
         """Read what told that it was adopted by its message, until that was a field of its own."""
         if "message" not in document:
             return document
@@ -169,7 +169,7 @@ class Stored(_OfWrite):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Imported(_OfWrite):
+class ImportedEntry(_OfWrite):
     """A manifest is about what was seen live, or stood in an export: nothing was sent.
 
     `origin` is "live" or "export"; `adopted` says that the manifest took over what is live.
@@ -200,7 +200,7 @@ class Settled(_OfResource):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Override(_Entry):
+class OverrideEntry(_Entry):
     """A person applied more than a guard allows, and why; `codes` are the guards so lifted."""
 
     entry: Literal["override"] = "override"
@@ -218,7 +218,7 @@ class Unfrozen(_Entry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept(_OfResource):
+class Compacted(_OfResource):
     """What a compacted journal keeps of one resource, beside the writes in doubt before it.
 
     `last` is None where no write was ever acknowledged. `versions` are those that its
@@ -262,7 +262,7 @@ class Forgotten(_OfResource):
 class Moved(_Entry):
     """The last line of a journal that goes on at another place; nothing uses this one again.
 
-    `run` is that of the `Arrived` there.
+    `run` is that of the `MovedIn` there.
     """
 
     entry: Literal["moved"] = "moved"
@@ -271,7 +271,7 @@ class Moved(_Entry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrived(_Entry):
+class MovedIn(_Entry):
     """The lines before this one were carried here from the place `origin`.
 
     As the last line it counts only once the journal at `origin` ends in the
@@ -297,7 +297,7 @@ class Drifted(_Entry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watched(_Entry):
+class WatchedEntry(_Entry):
     """Somebody looked whether the alerts that `run` wrote are noisier since.
 
     The look was at the time up to `until`.
@@ -310,14 +310,21 @@ class Watched(_Entry):
 
 
 AboutWrites: TypeAlias = (
-    Started | Identified | WrittenEntry | Stored | Imported | RefusedEntry | Settled | Kept
+    Started
+    | IdentifiedEntry
+    | WrittenEntry
+    | Stored
+    | ImportedEntry
+    | RefusedEntry
+    | Settled
+    | Compacted
 )
-Said: TypeAlias = Renamed | Forgotten | RunEntry | Override | Unfrozen
-Looked: TypeAlias = Drifted | Watched
-Entry: TypeAlias = AboutWrites | Backup | Said | Looked | Moved | Arrived
+AboutRuns: TypeAlias = Renamed | Forgotten | RunEntry | OverrideEntry | Unfrozen
+Looked: TypeAlias = Drifted | WatchedEntry
+Entry: TypeAlias = AboutWrites | Backup | AboutRuns | Looked | Moved | MovedIn
 DOCUMENTS: Mapping[type, str] = {
     Started: "declared",
-    Imported: "declared",
+    ImportedEntry: "declared",
     Backup: "live",
     LastWrite: "declared",
 }

@@ -38,7 +38,7 @@ def size_of_parts(lines: bytes) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class JournalPart:
     """Lines in a file of their own: from which byte of all on, how many bytes, and the blob."""
 
     begins: int
@@ -51,7 +51,7 @@ class Part:
         return f"{PART}{self.begins:0{_DIGITS}}"
 
 
-def kept_parts(parts: Sequence[Part], size: int) -> list[Part]:
+def kept_parts(parts: Sequence[JournalPart], size: int) -> list[JournalPart]:
     """Give the parts that stay as they are where lines grow to a size; one new part is the rest.
 
     Each stays larger than all after it, as digits of a binary counter do: so there are few, and
@@ -65,7 +65,7 @@ def kept_parts(parts: Sequence[Part], size: int) -> list[Part]:
 
 def joined(
     place: str, blobs: Mapping[str, str], content: Callable[[str], bytes], size: int | None
-) -> tuple[bytes, list[Part]]:
+) -> tuple[bytes, list[JournalPart]]:
     """Read all parts of the journal at a place, of which the file beside them tells the size.
 
     `blobs` are those of the commit's files, `content` reads one, and a size of 0 is not told, as
@@ -79,7 +79,7 @@ def joined(
     found, parts = bytearray(), []
     for name in sorted(name for name in blobs if name.startswith(PART)):
         lines = content(blobs[name])
-        part = Part(len(found), len(lines), blobs[name])
+        part = JournalPart(len(found), len(lines), blobs[name])
         if part.name != name:
             raise JournalError(f"{place}: a part of the journal is missing before {name}")
         parts.append(part)

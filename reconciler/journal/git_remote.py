@@ -24,7 +24,7 @@ _PASSED = ("http.", "credential.", "ssh.", "protocol.")
 _PASSED_WHOLE = ("core.sshcommand", "core.askpass", "core.gitproxy")
 
 
-class Lost(Exception):
+class RefMoved(Exception):
     """The ref was moved by another run, so nothing was pushed."""
 
 
@@ -183,7 +183,7 @@ class GitRemote:
                 if there == commit:
                     return
                 if there != before:
-                    raise Lost from None
+                    raise RefMoved from None
                 if not left:
                     raise
                 self._sleep(_PAUSE)

@@ -13,13 +13,13 @@ from reconciler.journal.git_parts import (
     LINES,
     PART,
     WHOLE,
-    Part,
+    JournalPart,
     in_parts,
     joined,
     kept_parts,
     size_of_parts,
 )
-from reconciler.journal.git_remote import GitRemote, Lost
+from reconciler.journal.git_remote import GitRemote, RefMoved
 from reconciler.journal.last_seen import Ending, ending_of, remember, remembered
 from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
 from reconciler.points import Point, reached
@@ -38,7 +38,7 @@ class GitStore:
         self._place = place
         self._tip: str | None = None
         self._lines = bytearray()
-        self._parts: list[Part] = []
+        self._parts: list[JournalPart] = []
         self._lock = b""
         self._newest = Ending()
 
@@ -90,7 +90,7 @@ class GitStore:
         self._check(lease)
         try:
             self._commit(before, lines, lease, note)
-        except Lost:
+        except RefMoved:
             self._lost()
         self.note_seen()
 
@@ -111,7 +111,7 @@ class GitStore:
                 raise Locked(f"{self.place} is locked by {held.words}{held.way_out}")
             try:
                 self._commit(self._lines, b"", lease, Note(f"locked by {lease.words}", lease.actor))
-            except Lost:
+            except RefMoved:
                 self._fetch()
             else:
                 return
@@ -128,7 +128,7 @@ class GitStore:
         is_newest = bool(ended) and ending_of(self._lines).end == ended
         try:
             self._commit(self._lines, b"", None, Note("unlocked", lease.actor), marked=is_newest)
-        except Lost:
+        except RefMoved:
             self._lost()
         if is_newest:
             self.note_seen()
@@ -140,7 +140,7 @@ class GitStore:
         """
         try:
             self._remote.push("", self._tip or "")
-        except (Lost, GitFailed):
+        except (RefMoved, GitFailed):
             return False
         self._tip, self._lock, self._parts = "", b"", []
         return True
@@ -155,7 +155,7 @@ class GitStore:
             raise Locked(f"{self.place} is locked by {held.words}{held.way_out}")
         try:
             self._commit(self._lines, b"", None, Note(f"lock taken from {held.words}", ""))
-        except Lost:
+        except RefMoved:
             raise Locked(f"{self.place} changed meanwhile; look again") from None
         return held
 
@@ -181,7 +181,7 @@ class GitStore:
             self._tip = tip
             self._newest = self._beyond(blobs, newest) if newest not in ("", tip) else Ending()
 
-    def _joined(self, blobs: Mapping[str, str]) -> tuple[bytes, list[Part]]:
+    def _joined(self, blobs: Mapping[str, str]) -> tuple[bytes, list[JournalPart]]:
         """Read the lines of a commit, and the parts that they are in, from its files."""
         lines = self._content(blobs[LINES]) if LINES in blobs else b""
         size = size_of_parts(lines)
@@ -244,7 +244,7 @@ class GitStore:
         self._tip, self._lines, self._parts = commit.decode().strip(), before, parts
         self._lock = lock
 
-    def _grown(self, before: bytearray, more: bytes) -> list[Part]:
+    def _grown(self, before: bytearray, more: bytes) -> list[JournalPart]:
         """Give the parts that lines are in once there are more; none while one file will do."""
         size = len(before) + len(more)
         if size <= WHOLE:
@@ -255,7 +255,7 @@ class GitStore:
         kept = kept_parts(known, size)
         begins = kept[-1].begins + kept[-1].size if kept else 0
         blob = self._blob(bytes(before[begins:]) + more)
-        return [*kept, Part(begins, size - begins, blob)]
+        return [*kept, JournalPart(begins, size - begins, blob)]
 
     def _blob(self, content: bytes) -> str:
         return self._remote.git.run("hash-object", "-w", "--stdin", given=content).decode().strip()

@@ -9,17 +9,17 @@ from reconciler.document import ABSENT, Json, Missing, overlay
 from reconciler.document.packed import fold, held
 from reconciler.journal.entries import (
     AboutWrites,
-    Arrived,
     Backup,
+    Compacted,
     Drifted,
     Entry,
     Forgotten,
-    Identified,
-    Imported,
-    Kept,
+    IdentifiedEntry,
+    ImportedEntry,
     LastWrite,
     Moved,
-    Override,
+    MovedIn,
+    OverrideEntry,
     RefusedEntry,
     Renamed,
     RunEntry,
@@ -27,7 +27,7 @@ from reconciler.journal.entries import (
     Started,
     Stored,
     Unfrozen,
-    Watched,
+    WatchedEntry,
     WrittenEntry,
 )
 from reconciler.journal.line_fields import KnownVersion, SeenDrift, TakenBack
@@ -135,9 +135,9 @@ class History:
         """Take entries in, in the order of the journal."""
         for entry in entries:
             match entry:
-                case Override() | Unfrozen() | RunEntry() | Moved() | Arrived():
+                case OverrideEntry() | Unfrozen() | RunEntry() | Moved() | MovedIn():
                     pass
-                case Backup() | Watched():
+                case Backup() | WatchedEntry():
                     pass
                 case Drifted():
                     self._take_drift(entry)
@@ -197,17 +197,17 @@ def _take(memory: Memory, entry: AboutWrites) -> None:
     match entry:
         case Started():
             _take_started(memory, entry)
-        case Identified():
+        case IdentifiedEntry():
             _take_id(memory, entry)
         case WrittenEntry():
             _take_written(memory, entry)
         case Stored():
             _take_stored(memory, entry)
-        case Imported():
+        case ImportedEntry():
             _take_imported(memory, entry)
         case RefusedEntry() | Settled():
             _take_answer(memory, entry)
-        case Kept():
+        case Compacted():
             _take_kept(memory, entry)
 
 
@@ -218,7 +218,7 @@ def _take_started(memory: Memory, entry: Started) -> None:
     memory.remote_id = memory.remote_id if entry.remote_id is None else entry.remote_id
 
 
-def _take_id(memory: Memory, entry: Identified) -> None:
+def _take_id(memory: Memory, entry: IdentifiedEntry) -> None:
     remote_id = entry.remote_id
     memory.remote_id, memory.exists, memory.instead_of = remote_id, True, entry.instead_of
     if memory.pending is not None:
@@ -282,7 +282,7 @@ def once_written(memory: Memory, entry: WrittenEntry) -> Memory:
     return later
 
 
-def _take_imported(memory: Memory, entry: Imported) -> None:
+def _take_imported(memory: Memory, entry: ImportedEntry) -> None:
     """Take what was seen. What was seen live leaves no write in doubt, and an export does."""
     memory.remote_id, memory.exists = entry.remote_id, True
     memory.instead_of, memory.formerly, memory.taken_back = None, None, ()
@@ -314,7 +314,7 @@ def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
             memory.last, memory.protected, memory.taken_back = None, False, ()
 
 
-def _take_kept(memory: Memory, entry: Kept) -> None:
+def _take_kept(memory: Memory, entry: Compacted) -> None:
     """Take what a compacted journal says; the writes in doubt stand in lines before it."""
     memory.remote_id, memory.exists = entry.remote_id, entry.exists
     memory.attempts, memory.protected = entry.attempts, entry.protect

@@ -15,7 +15,14 @@ from reconciler.advice import lead_back, on_journal
 from reconciler.cache import Cache, program
 from reconciler.errors import InvalidInput, JournalError, Locked
 from reconciler.journal.checkpoint import FORMAT, checkpoint, is_long, resumed, worth_it
-from reconciler.journal.content import Content, Look, check_place, line_of, read_content, rescued
+from reconciler.journal.content import (
+    Content,
+    StoreOpener,
+    check_place,
+    line_of,
+    read_content,
+    rescued,
+)
 from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.history import History
 from reconciler.journal.last_seen import Ending
@@ -25,8 +32,8 @@ from reconciler.journal.store import (
     RENEWED_AFTER,
     TERM,
     Lease,
+    LockTimeout,
     Note,
-    Patience,
     Store,
     moment,
     taken_in_time,
@@ -51,7 +58,7 @@ class Journal:
     who: Callable[[], str] = field(default=lambda: "")
     tell: Callable[[str], None] = field(default=lambda _: None)
     monotonic: Callable[[], float] = time.monotonic
-    look: Look | None = None
+    look: StoreOpener | None = None
     waits: Waits = field(default_factory=Waits)
     cache: Cache = field(default_factory=Cache)
     history: History = field(default_factory=History)
@@ -170,13 +177,13 @@ class Journal:
 
     @contextlib.contextmanager
     def locked(
-        self, run: str = "", patience: Patience | None = None, *, as_it_is: bool = False
+        self, run: str = "", patience: LockTimeout | None = None, *, as_it_is: bool = False
     ) -> Iterator[None]:
         """Hold the lock, and read again what others wrote before; unchecked with `as_it_is`.
 
         Raises Locked, naming the holder and since when.
         """
-        taken_in_time(lambda: self._take(run), patience or Patience(), self.tell, self.waits)
+        taken_in_time(lambda: self._take(run), patience or LockTimeout(), self.tell, self.waits)
         try:
             self.read()
             if not as_it_is:

@@ -14,11 +14,11 @@ from pydantic_core import core_schema
 from reconciler.addresses import is_part
 from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.errors import JournalError
-from reconciler.resource import NOTHING_TOLD, Ref, RemoteId, Told
+from reconciler.resource import NOTHING_TOLD, Ref, RemoteId, ServerInfo
 
 _SHOWN = 80
 
-Document: TypeAlias = dict[str, Json]
+LineDocument: TypeAlias = dict[str, Json]
 
 
 def _instance_of(kind: type) -> GetPydanticSchema:
@@ -67,13 +67,13 @@ def _paths(value: Json) -> tuple[Path, ...]:
     return tuple(map(_path, value))
 
 
-def _told(value: Json) -> Told:
+def _told(value: Json) -> ServerInfo:
     """Read what the service told; what has another form tells nothing, and stands in no way."""
     if not isinstance(value, dict):
         return NOTHING_TOLD
     version, updated = value.get("version"), value.get("updated")
     ids, alerts = value.get("ids"), value.get("alerts")
-    return Told(
+    return ServerInfo(
         version=version if isinstance(version, str) else "",
         updated=updated if isinstance(updated, str) else "",
         ids={name: str(one) for name, one in ids.items()} if isinstance(ids, dict) else {},
@@ -89,8 +89,8 @@ Operation = Annotated[
     _read_by(lambda value: "create" if value == "create" else "replace"),
 ]
 Count = Annotated[int, Field(strict=True)]
-Object = Annotated[Document, _instance_of(dict)]
-GivenObject = Annotated[Document | None, _instance_of(dict)]
+Object = Annotated[LineDocument, _instance_of(dict)]
+GivenObject = Annotated[LineDocument | None, _instance_of(dict)]
 """None stands for what is left out, and null is refused."""
 
 NamedRef = Annotated[Ref, _read_by(_ref)]
@@ -98,7 +98,7 @@ MaybeId = Annotated[RemoteId | None, _read_by(_remote_id)]
 KnownId = Annotated[RemoteId, _read_by(_known_id)]
 Value = Annotated[Union[Json, Missing], _instance_of(object)]  # noqa: UP007 - `Json` is a forward reference
 PathField = Annotated[Path, _read_by(_path)]
-ToldField = Annotated[Told, _read_by(_told)]
+ToldField = Annotated[ServerInfo, _read_by(_told)]
 PathsField = Annotated[tuple[Path, ...], _read_by(_paths)]
 
 
@@ -108,14 +108,14 @@ def in_lines(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class JournalLine:
     """What all lines have: fields whose names are in camel case there."""
 
     __pydantic_config__: ClassVar = ConfigDict(alias_generator=in_lines)
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten(Line):
+class Rewritten(JournalLine):
     """A field that the service stored otherwise than it was sent (docs/plan.md)."""
 
     path: PathField
@@ -124,7 +124,7 @@ class Rewritten(Line):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownVersion(Line):
+class KnownVersion(JournalLine):
     """A version of a resource that a write made, and when that was journaled."""
 
     version: Text
@@ -132,7 +132,7 @@ class KnownVersion(Line):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownSeal(Line):
+class KnownSeal(JournalLine):
     """A value that a secret had: the secret's name, and the seal that stands for the value."""
 
     name: Text
@@ -140,7 +140,7 @@ class KnownSeal(Line):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenDrift(Line):
+class SeenDrift(JournalLine):
     """What drifted: of which resource, a digest of how, and since when that is known."""
 
     ref: NamedRef
@@ -149,7 +149,7 @@ class SeenDrift(Line):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenVerdict(Line):
+class SeenVerdict(JournalLine):
     """What was found of one alert: quieter, same, noisier or unknown."""
 
     ref: NamedRef
@@ -157,7 +157,7 @@ class SeenVerdict(Line):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldTakenBack(Line):
+class FieldTakenBack(JournalLine):
     """A field that a rollback put back: what was declared until then, and what came instead.
 
     Either is left out where nothing was declared.
@@ -178,7 +178,7 @@ FieldsTakenBack = Annotated[tuple[FieldTakenBack, ...], _LISTED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TakenBack(Line):
+class TakenBack(JournalLine):
     """What one rollback put back of a resource, when, and who ran it."""
 
     at: Text

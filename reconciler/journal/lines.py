@@ -9,23 +9,23 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from reconciler.document.packed import Packed, held, pack
+from reconciler.document.packed import LazyJson, held, pack
 from reconciler.errors import JournalError
 from reconciler.journal import line_fields as of
-from reconciler.journal.entries import DOCUMENTS, FORMAT, Entry, Header, Kept
-from reconciler.journal.line_fields import Line, in_lines
-from reconciler.resource import Ref, Told
+from reconciler.journal.entries import DOCUMENTS, FORMAT, Compacted, Entry, Header
+from reconciler.journal.line_fields import JournalLine, in_lines
+from reconciler.resource import Ref, ServerInfo
 
 
 @cache
-def _reader() -> Callable[[of.Document], Entry]:
+def _reader() -> Callable[[of.LineDocument], Entry]:
     """Give what reads entries. It takes ten milliseconds to make, so only once there is one."""
     adapter = TypeAdapter[Entry](Annotated[Entry, Field(discriminator="entry")])
     return adapter.validator.validate_python
 
 
 @cache
-def _fields(kind: type[Line | Told]) -> list[tuple[str, str, object]]:
+def _fields(kind: type[JournalLine | ServerInfo]) -> list[tuple[str, str, object]]:
     """Give each field of a line by its name here and there, and the value that is left out."""
     return [
         (one.name, in_lines(one.name), {} if one.default_factory is dict else one.default)
@@ -34,7 +34,7 @@ def _fields(kind: type[Line | Told]) -> list[tuple[str, str, object]]:
     ]
 
 
-def _document(line: Line | Told) -> of.Document:
+def _document(line: JournalLine | ServerInfo) -> of.LineDocument:
     """Give the fields of a line. pydantic would write what no document may hold, as a secret."""
     known = _fields(type(line))  # type: ignore[arg-type]  # mypy knows no class as hashable here
     values = ((key, getattr(line, name), left_out) for name, key, left_out in known)
@@ -47,18 +47,18 @@ def _json(value: Any) -> Any:
             return str(value)
         case tuple():
             return [_json(one) for one in value]
-        case Line() | Told():
+        case JournalLine() | ServerInfo():
             return _document(value)
         case _:
             return value
 
 
-def header_document(header: Header) -> of.Document:
+def header_document(header: Header) -> of.LineDocument:
     """Give a header's JSON form."""
     return {"journal": FORMAT, **_document(header)}
 
 
-def parse_header(document: of.Document) -> Header:
+def parse_header(document: of.LineDocument) -> Header:
     """Read the first line. Raises JournalError where it is none."""
     if document.get("journal") != FORMAT:
         raise JournalError("the first line is not the header of a journal of this version")
@@ -66,13 +66,13 @@ def parse_header(document: of.Document) -> Header:
     return Header(**{name: str(document.get(key, "")) for name, key, _ in named})
 
 
-def entry_document(entry: Entry) -> of.Document:
+def entry_document(entry: Entry) -> of.LineDocument:
     """Give an entry's JSON form."""
     return {"entry": entry.entry, **_document(entry)}
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class LineSpan:
     """Where a line stands in the text of a journal, without its end."""
 
     text: bytes
@@ -80,7 +80,7 @@ class Span:
     end: int
 
 
-def parse_entry(document: of.Document, number: int, span: Span | None = None) -> Entry:
+def parse_entry(document: of.LineDocument, number: int, span: LineSpan | None = None) -> Entry:
     """Read any other line, and leave its documents where they are. Raises JournalError naming it.
 
     With the `span` of the line they stay text there until somebody looks at them.
@@ -96,10 +96,10 @@ def parse_entry(document: of.Document, number: int, span: Span | None = None) ->
     return entry
 
 
-def _pack(entry: Entry, span: Span) -> None:
+def _pack(entry: Entry, span: LineSpan) -> None:
     """Let the document of an entry be text, until somebody looks at it."""
-    whose: object = entry.last if isinstance(entry, Kept) else entry
+    whose: object = entry.last if isinstance(entry, Compacted) else entry
     name = DOCUMENTS.get(type(whose), "")
     if name and held(whose, name) is not None:
         place = (name,) if whose is entry else ("last", name)
-        pack(whose, name, Packed(span.text, span.start, span.end, place))
+        pack(whose, name, LazyJson(span.text, span.start, span.end, place))

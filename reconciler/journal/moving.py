@@ -11,9 +11,9 @@ from enum import Enum
 
 from reconciler.errors import InvalidInput
 from reconciler.journal.content import Content, check_place, content_at, has_left
-from reconciler.journal.entries import Arrived, Header, Moved, RunEntry
+from reconciler.journal.entries import Header, Moved, MovedIn, RunEntry
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 
 
 class Became(Enum):
@@ -25,7 +25,7 @@ class Became(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class JournalMove:
     """From where to where, as the project file writes it, and the target at the end."""
 
     origin: str
@@ -33,7 +33,9 @@ class Way:
     target: str
 
 
-def move(here: Journal, there: Journal, way: Way, run: RunEntry, patience: Patience) -> Became:
+def move(
+    here: Journal, there: Journal, way: JournalMove, run: RunEntry, patience: LockTimeout
+) -> Became:
     """Carry all entries to another store, and leave a last line that refuses.
 
     Raises Locked, JournalError, and InvalidInput where there is no journal here, or
@@ -56,7 +58,7 @@ def move(here: Journal, there: Journal, way: Way, run: RunEntry, patience: Patie
                 f"there is a journal of its own at {there.place} already: name a place where "
                 "there is none, or take that one away first"
             )
-        arrived = Arrived(at=here.now(), run=run.run, origin=way.origin)
+        arrived = MovedIn(at=here.now(), run=run.run, origin=way.origin)
         there.replace(_at(header, way.target, here), [*here.entries, arrived])
         here.append([Moved(at=here.now(), run=run.run, to=way.to)])
         there.append([run])
@@ -65,7 +67,7 @@ def move(here: Journal, there: Journal, way: Way, run: RunEntry, patience: Patie
 
 def _finished(here: Journal, there: Journal, left: str, run: RunEntry) -> Became:
     """Do what is left to do of a move whose last line stands here."""
-    arrived = [one for one in there.entries if isinstance(one, Arrived) and one.run == left]
+    arrived = [one for one in there.entries if isinstance(one, MovedIn) and one.run == left]
     if not arrived:
         here.check()
     if there.entries[-1:] != arrived:
@@ -74,7 +76,7 @@ def _finished(here: Journal, there: Journal, left: str, run: RunEntry) -> Became
     return Became.FINISHED
 
 
-def stay(here: Journal, run: RunEntry, patience: Patience) -> Became:
+def stay(here: Journal, run: RunEntry, patience: LockTimeout) -> Became:
     """Let a copy count that is at its place, where nothing is left of its origin.
 
     Raises InvalidInput where the journal at its origin is the one that counts.
@@ -82,7 +84,7 @@ def stay(here: Journal, run: RunEntry, patience: Patience) -> Became:
     with here.locked(run.run, patience, as_it_is=True):
         _header(here)
         match here.entries[-1:]:
-            case [Arrived(origin=origin) as arrived]:
+            case [MovedIn(origin=origin) as arrived]:
                 left = content_at(origin, here.look)
                 if left.header is not None and not has_left(left, arrived):
                     here.check()
@@ -93,7 +95,7 @@ def stay(here: Journal, run: RunEntry, patience: Patience) -> Became:
                 return Became.ALREADY
 
 
-def readdress(here: Journal, target: str, run: RunEntry, patience: Patience) -> Became:
+def readdress(here: Journal, target: str, run: RunEntry, patience: LockTimeout) -> Became:
     """Say in the journal that its target is at another address, in one write."""
     with here.locked(run.run, patience, as_it_is=True):
         header = _header(here)
@@ -131,9 +133,9 @@ def _gives_way(there: Content, here: Content) -> bool:
     if there.header is None:
         return True
     match there.entries[-1:]:
-        case [Arrived()]:
+        case [MovedIn()]:
             return here.had(there.header.continues)
         case [Moved(run=run)]:
-            return any(isinstance(one, Arrived) and one.run == run for one in here.entries)
+            return any(isinstance(one, MovedIn) and one.run == run for one in here.entries)
         case _:
             return there.sums == here.sums

@@ -33,12 +33,12 @@ _LONGEST_WORDS = 300
 _ENVIRONMENT = threading.Lock()
 
 
-class Refused(Exception):
+class ConditionFailed(Exception):
     """The condition of a write does not hold, so nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class StoredObject:
     """An object as it was read: its content, and which of its versions that is."""
 
     content: bytes
@@ -63,7 +63,7 @@ class Bucket:
             self._store = _open(self.url, plain=self._plain)
         return self._store
 
-    def get(self, name: str) -> Held | None:
+    def get(self, name: str) -> StoredObject | None:
         """Read one object; None where there is none."""
         with self._errors("read"):
             try:
@@ -71,7 +71,7 @@ class Bucket:
                 content = bytes(found.bytes())
             except FileNotFoundError:
                 return None
-            return Held(content, _version(found.meta["e_tag"], found.meta["version"]))
+            return StoredObject(content, _version(found.meta["e_tag"], found.meta["version"]))
 
     def get_all(self, names: Sequence[str]) -> list[bytes | None]:
         """Read many objects, several at once."""
@@ -106,7 +106,7 @@ class Bucket:
             except (AlreadyExistsError, PreconditionError):
                 held = self.get(name)
                 if held is None or held.content != content:
-                    raise Refused from None
+                    raise ConditionFailed from None
 
     def delete(self, names: Sequence[str]) -> None:
         """Remove objects."""
@@ -223,7 +223,7 @@ class ObjectStore:
         reached(Point.JOURNAL_OPENED)
         try:
             self._bucket.create(_name(self._last + 1), lines)
-        except Refused:
+        except ConditionFailed:
             self._lost()
         reached(Point.JOURNAL_WRITTEN)
         self._check(lease)
@@ -245,13 +245,13 @@ class ObjectStore:
         if record.lease != lease:
             self._write_lock(LockRecord(lease, record.ended), held)
 
-    def _write_lock(self, record: LockRecord, held: Held | None) -> None:
+    def _write_lock(self, record: LockRecord, held: StoredObject | None) -> None:
         try:
             if held is None:
                 self._bucket.create(_LOCK, record_text(record))
             else:
                 self._bucket.update(_LOCK, record_text(record), held.version)
-        except Refused:
+        except ConditionFailed:
             self._lost()
 
     def _lost(self) -> NoReturn:
@@ -309,7 +309,7 @@ class ObjectStore:
         return record.lease
 
 
-def _record(held: Held | None) -> LockRecord:
+def _record(held: StoredObject | None) -> LockRecord:
     return parse_record(held.content) if held is not None else LockRecord()
 
 

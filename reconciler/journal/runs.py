@@ -10,16 +10,16 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.journal.entries import (
     AboutWrites,
-    Arrived,
     Backup,
+    Compacted,
     Drifted,
     Entry,
     Forgotten,
-    Identified,
-    Imported,
-    Kept,
+    IdentifiedEntry,
+    ImportedEntry,
     Moved,
-    Override,
+    MovedIn,
+    OverrideEntry,
     RefusedEntry,
     Renamed,
     RunEntry,
@@ -27,7 +27,7 @@ from reconciler.journal.entries import (
     Started,
     Stored,
     Unfrozen,
-    Watched,
+    WatchedEntry,
     WrittenEntry,
 )
 from reconciler.journal.history import History, Memory
@@ -62,7 +62,7 @@ class RunSummary:
     commit: str = ""
     digest: str = ""
     command: str = ""
-    overrides: list[Override] = field(default_factory=list)
+    overrides: list[OverrideEntry] = field(default_factory=list)
     unfrozen: list[Unfrozen] = field(default_factory=list)
     outcomes: dict[Ref, str] = field(default_factory=dict)
     folded: Mapping[str, int] = field(default_factory=dict)
@@ -85,14 +85,16 @@ def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
     A lock keeps runs apart, so all that follows a run's own entry is of that run.
     What compacting kept for its memories is in the counts of its runs already.
     """
-    folded = max((at for at, entry in enumerate(entries) if isinstance(entry, Kept)), default=-1)
+    folded = max(
+        (at for at, entry in enumerate(entries) if isinstance(entry, Compacted)), default=-1
+    )
     runs: list[RunSummary] = []
     for at, entry in enumerate(entries):
         if isinstance(entry, RunEntry):
             runs.append(_summary(entry, at))
-        elif isinstance(entry, Moved | Arrived | Backup | Drifted | Watched):
+        elif isinstance(entry, Moved | MovedIn | Backup | Drifted | WatchedEntry):
             continue
-        elif isinstance(entry, Override | Unfrozen) or at > folded:
+        elif isinstance(entry, OverrideEntry | Unfrozen) or at > folded:
             own = _run_of(entry)
             if not runs or own not in (None, runs[-1].run):
                 runs.append(RunSummary(run=own or "", at=entry.at, begins=at))
@@ -118,7 +120,7 @@ def _summary(entry: RunEntry, begins: int) -> RunSummary:
 def _run_of(entry: Entry) -> str | None:
     """Give the run that an entry names; None where it is of the one before it."""
     match entry:
-        case Override() | Unfrozen() | Settled() | Kept() | Forgotten() | Drifted():
+        case OverrideEntry() | Unfrozen() | Settled() | Compacted() | Forgotten() | Drifted():
             return None
         case Renamed(run=""):
             return None
@@ -128,15 +130,15 @@ def _run_of(entry: Entry) -> str | None:
 
 def _take(run: RunSummary, entry: Entry) -> None:
     match entry:
-        case Override():
+        case OverrideEntry():
             run.overrides.append(entry)
         case Unfrozen():
             run.unfrozen.append(entry)
-        case Stored() | Kept() | RunEntry() | Moved() | Arrived() | Backup():
+        case Stored() | Compacted() | RunEntry() | Moved() | MovedIn() | Backup():
             pass
-        case Drifted() | Watched():
+        case Drifted() | WatchedEntry():
             pass
-        case WrittenEntry(adopted=True) | Imported(adopted=True):
+        case WrittenEntry(adopted=True) | ImportedEntry(adopted=True):
             run.outcomes[entry.ref] = "adopted"
         case WrittenEntry(put_back=True):
             run.outcomes[entry.ref] = "put-back"
@@ -146,9 +148,9 @@ def _take(run: RunSummary, entry: Entry) -> None:
 
 _BECAME: dict[type[Entry], str] = {
     Started: "unanswered",
-    Identified: "unanswered",
+    IdentifiedEntry: "unanswered",
     WrittenEntry: "written",
-    Imported: "imported",
+    ImportedEntry: "imported",
     RefusedEntry: "refused",
     Settled: "settled",
     Renamed: "renamed",
@@ -166,13 +168,13 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
         match entry:
             case RunEntry():
                 yield f"{entry.command} by {entry.actor}".strip()
-            case Override() | Unfrozen():
+            case OverrideEntry() | Unfrozen():
                 yield _LIFTED[type(entry)]
             case Moved():
                 yield f"moved to {entry.to}"
-            case Arrived():
+            case MovedIn():
                 yield f"arrived from {entry.origin}"
-            case Drifted() | Watched():
+            case Drifted() | WatchedEntry():
                 yield f"looked for {'drift' if isinstance(entry, Drifted) else 'noise'}"
             case Renamed():
                 yield f"renamed {entry.was} to {entry.ref}"
@@ -180,7 +182,7 @@ def _told(entries: Sequence[Entry]) -> Iterator[str]:
                 pass
 
 
-_LIFTED: dict[type[Entry], str] = {Override: "guard overridden", Unfrozen: "freeze broken"}
+_LIFTED: dict[type[Entry], str] = {OverrideEntry: "guard overridden", Unfrozen: "freeze broken"}
 
 
 def _listed(entries: Sequence[Entry]) -> Iterator[str]:
@@ -194,13 +196,13 @@ def _listed(entries: Sequence[Entry]) -> Iterator[str]:
 
 _VERBS: dict[type[AboutWrites | Forgotten], str] = {
     Started: "started",
-    Identified: "identified",
+    IdentifiedEntry: "identified",
     WrittenEntry: "written",
     Stored: "stored otherwise",
-    Imported: "imported",
+    ImportedEntry: "imported",
     RefusedEntry: "refused",
     Settled: "settled",
-    Kept: "kept",
+    Compacted: "kept",
     Forgotten: "forgotten",
 }
 _SHOWN = 5
@@ -216,9 +218,9 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     """
     history = History()
     history.add(entries)
-    kept: list[Entry] = [entry for entry in entries if isinstance(entry, Arrived)]
+    kept: list[Entry] = [entry for entry in entries if isinstance(entry, MovedIn)]
     kept.extend(_runs(entries))
-    kept.extend(entry for entry in entries if isinstance(entry, Watched))
+    kept.extend(entry for entry in entries if isinstance(entry, WatchedEntry))
     kept.extend(last_backups(entries).values())
     told = ToldSeals()
     told.add(entries)
@@ -271,7 +273,7 @@ def resource_entries(
     yield from memory.earlier
     if memory.pending is not None:
         yield memory.pending
-    yield Kept(
+    yield Compacted(
         at=at,
         ref=ref,
         remote_id=memory.remote_id,

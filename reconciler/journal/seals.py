@@ -13,10 +13,10 @@ from reconciler.document import Json
 from reconciler.expressions import sealed_parts
 from reconciler.journal.entries import (
     Backup,
+    Compacted,
     Entry,
-    Identified,
-    Imported,
-    Kept,
+    IdentifiedEntry,
+    ImportedEntry,
     LastWrite,
     Renamed,
     Settled,
@@ -91,7 +91,7 @@ class ToldSeals:
             self._join(entry.ref, entry.was)
         elif isinstance(entry, _Telling):
             self._note(entry.ref, _declared(entry))
-            if isinstance(entry, Kept):
+            if isinstance(entry, Compacted):
                 self._thing(entry.ref).seals.update((one.name, one.seal) for one in entry.seals)
             if entry.remote_id is not None or not isinstance(entry, Started | Settled):
                 self._join(entry.ref, _id_of(entry.ref.kind, entry.remote_id))
@@ -114,19 +114,21 @@ class ToldSeals:
         self._things.update(dict.fromkeys(smaller.aliases, larger))
 
 
-_Telling: TypeAlias = Started | Identified | WrittenEntry | Imported | Settled | Backup | Kept
+_Telling: TypeAlias = (
+    Started | IdentifiedEntry | WrittenEntry | ImportedEntry | Settled | Backup | Compacted
+)
 
 
 def _declared(entry: _Telling) -> Json:
     """Give the document that an entry keeps, None where it has none."""
     match entry:
-        case Started(declared=declared) | Imported(declared=declared):
+        case Started(declared=declared) | ImportedEntry(declared=declared):
             return declared
-        case Kept(last=LastWrite(declared=declared)):
+        case Compacted(last=LastWrite(declared=declared)):
             return declared
         case Backup(live=live):
             return live
-        case Identified() | WrittenEntry() | Settled() | Kept():
+        case IdentifiedEntry() | WrittenEntry() | Settled() | Compacted():
             return None
         case other:
             assert_never(other)

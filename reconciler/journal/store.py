@@ -105,7 +105,7 @@ LONGEST_PAUSE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class LockTimeout:
     """How long to wait for a lock, in seconds, and by which clock."""
 
     seconds: float = 0
@@ -113,7 +113,7 @@ class Patience:
     sleep: Callable[[float], None] = time.sleep
 
     @classmethod
-    def of(cls, text: str) -> Patience:
+    def of(cls, text: str) -> LockTimeout:
         """Read `30`, `30s`, `5m` or `2h`. Raises ValueError for what is none, or above a day."""
         match = _DURATION.fullmatch(text.strip())
         seconds = int(match[1]) * _SECONDS[match[2]] if match is not None else _LONGEST + 1
@@ -129,7 +129,7 @@ _LONGEST = 24 * 3600
 
 def taken_in_time(
     take: Callable[[], None],
-    patience: Patience,
+    patience: LockTimeout,
     tell: Callable[[str], None],
     waits: Waits | None = None,
 ) -> None:

@@ -11,17 +11,17 @@ from typing import TypeAlias, TypeVar
 
 from reconciler.document import Json
 from reconciler.journal.entries import (
+    Compacted,
     Entry,
     Forgotten,
-    Imported,
-    Kept,
+    ImportedEntry,
     Renamed,
     Settled,
     Started,
-    Watched,
+    WatchedEntry,
     WrittenEntry,
 )
-from reconciler.resource import NOTHING_TOLD, Ref, Told
+from reconciler.resource import NOTHING_TOLD, Ref, ServerInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +38,13 @@ class Write:
     run: str
     declared: dict[str, Json] | None
     changed: bool
-    told: Told = NOTHING_TOLD
+    told: ServerInfo = NOTHING_TOLD
     undone: bool = False
     seen: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class NoiseFinding:
     """A verdict on an alert, from a look at the time up to `until`."""
 
     until: str
@@ -78,7 +78,7 @@ def declared_in(entries: Sequence[Entry]) -> Writes:
                 sent[ref] = entry.declared
             case WrittenEntry(ref=ref):
                 _add(found.setdefault(ref, []), _write(entry, sent.pop(ref, None)))
-            case Kept(ref=ref):
+            case Compacted(ref=ref):
                 found[ref] = _kept(entry)
             case Renamed(ref=ref, was=was) if was != ref:
                 _move(found, was, ref)
@@ -86,7 +86,7 @@ def declared_in(entries: Sequence[Entry]) -> Writes:
             case Forgotten(ref=ref) | Settled(ref=ref, remote_id=None):
                 found.pop(ref, None)
                 sent.pop(ref, None)
-            case Imported(ref=ref):
+            case ImportedEntry(ref=ref):
                 sent.pop(ref, None)
                 found.setdefault(ref, []).append(_seen(entry.at, entry.declared))
             case _:
@@ -113,7 +113,7 @@ def _add(known: list[Write], write: Write) -> None:
     known.append(write)
 
 
-def _kept(entry: Kept) -> list[Write]:
+def _kept(entry: Compacted) -> list[Write]:
     last = entry.last
     if last is None:
         return []
@@ -132,14 +132,14 @@ def _move(places: dict[Ref, _Known], was: Ref, ref: Ref) -> None:
         places[ref] = places.pop(was)
 
 
-def verdicts_of(entries: Sequence[Entry]) -> dict[tuple[str, Ref], list[Found]]:
+def verdicts_of(entries: Sequence[Entry]) -> dict[tuple[str, Ref], list[NoiseFinding]]:
     """Give what was found of the noise of each alert since a run, by its name by now."""
-    found: dict[tuple[str, Ref], list[Found]] = {}
+    found: dict[tuple[str, Ref], list[NoiseFinding]] = {}
     for entry in entries:
         match entry:
-            case Watched():
+            case WatchedEntry():
                 for one in entry.found:
-                    told = Found(until=entry.until, verdict=one.verdict)
+                    told = NoiseFinding(until=entry.until, verdict=one.verdict)
                     found.setdefault((entry.run, one.ref), []).append(told)
             case Renamed(ref=ref, was=was) if was != ref:
                 found = {(run, ref if of == was else of): told for (run, of), told in found.items()}

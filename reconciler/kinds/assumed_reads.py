@@ -17,7 +17,7 @@ from reconciler.errors import UnclearAbsence, UnreadableReply
 from reconciler.kinds.fields import Part
 from reconciler.kinds.id_forms import IdForm
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.pasted import Mould
+from reconciler.kinds.pasted import PasteRepair
 from reconciler.kinds.repairs import repaired
 from reconciler.kinds.shape import camel_case_known_fields, without_read_only
 from reconciler.resource import RemoteId
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ReadRecord:
     """One record as it was read: all of it, in the API's spelling, and what of it is `spec`."""
 
     record: dict[str, Json]
@@ -36,7 +36,7 @@ class Found:
 
 async def read_record(
     api: Api, name: str, model: type[Part], id_form: IdForm, remote_id: RemoteId
-) -> Found | Missing:
+) -> ReadRecord | Missing:
     """Read the record of a kind whose project file says where; ABSENT where there is none.
 
     A 404 that does not say why is settled by the list of the kind, where there is one. Raises
@@ -57,7 +57,7 @@ async def read_record(
     spec = _object_at(record, read.spec, f"{setting}: the record at {path}", "spec")
     told = camel_case_known_fields(record, model)
     assert isinstance(told, dict)  # noqa: S101 - an object stays one
-    return Found(told, _as_declared(spec, model, id_form, setting))
+    return ReadRecord(told, _as_declared(spec, model, id_form, setting))
 
 
 def _told_id(record: Json | Missing) -> Json | Missing:
@@ -81,7 +81,7 @@ def _as_declared(
     holds none of what every one has: another place was meant, and it would look wiped.
     """
     document: Json = spec
-    for made in Mould(model, id_form, has_id=True).rounds(spec):
+    for made in PasteRepair(model, id_form, has_id=True).rounds(spec):
         document = repaired(document, made)
     document = without_read_only(document, model)
     assert isinstance(document, dict)  # noqa: S101 - an object stays one

@@ -11,8 +11,17 @@ from typing import TypeGuard, assert_never
 
 from reconciler.addresses import steps_in
 from reconciler.document import Json, Path, value_at
-from reconciler.expressions import OPEN, Word, form_of, is_open
-from reconciler.kinds.fields import AtMost, Choosing, Formed, Keyed, Known, Listing, Part, ReadOnly
+from reconciler.expressions import OPEN, ExpressionKind, form_of, is_open
+from reconciler.kinds.fields import (
+    AtMost,
+    Choosing,
+    Formed,
+    Keyed,
+    KnownValues,
+    Part,
+    ReadOnly,
+    ValueCoverage,
+)
 from reconciler.kinds.shape import Facts, facts_of
 from reconciler.kinds.type_errors import MOST_ERRORS, name_of, type_findings
 from reconciler.slips import is_slip, nearest
@@ -20,7 +29,7 @@ from reconciler.source.diagnostic import Advice, Finding, warning
 
 SHORTEST_KEY = 20
 LISTED = Advice("choose a listed value")
-INSTEAD = form_of(Word.SECRET)
+INSTEAD = form_of(ExpressionKind.SECRET)
 
 _KEY = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----"
@@ -228,16 +237,16 @@ def _text_findings(text: str, facts: Facts, path: Path) -> Iterator[Finding]:
         yield from _bound_findings(len(text), facts.bound, path, " characters")
 
 
-def _listed_findings(text: str, listed: Known, path: Path) -> Iterator[Finding]:
+def _listed_findings(text: str, listed: KnownValues, path: Path) -> Iterator[Finding]:
     if text in listed.values:
         return
     near = listed.near(text)
     named = ", ".join(listed.values)
-    if listed.listing is Listing.CLOSED:
+    if listed.listing is ValueCoverage.CLOSED:
         said = f"{name_of(path)} is limited by the API document to {named}"
         yield Finding("M309", path, said, suggestion=near or LISTED)
     elif near or not listed.takes(text):
-        others = "others begin with its prefix" if listed.listing is Listing.EXAMPLES else ""
+        others = "others begin with its prefix" if listed.listing is ValueCoverage.EXAMPLES else ""
         said = f"`{text}` is not a listed value (listed: {named}{others and f'; {others}'})"
         yield warning("M306", path, said, near or LISTED)
 

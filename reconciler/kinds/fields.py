@@ -115,7 +115,7 @@ class Refers:
     kind: str
 
 
-class Fate(Enum):
+class ReadOnlyReason(Enum):
     """What becomes of a field that a manifest must not declare, where it is pasted."""
 
     DROPPED = "it says nothing that a manifest could mean"
@@ -135,7 +135,7 @@ class ReadOnly:
 
     instead: str = REMOVE
     why: str = "is set by the service"
-    fate: Fate = Fate.DROPPED
+    fate: ReadOnlyReason = ReadOnlyReason.DROPPED
     opposite: str = ""
 
     def __get_pydantic_json_schema__(
@@ -204,7 +204,7 @@ class Unit(Enum):
     MINUTES = "min"
 
 
-class Listing(Enum):
+class ValueCoverage(Enum):
     """What a list of values says of any other value."""
 
     CLOSED = "there is none"
@@ -213,12 +213,12 @@ class Listing(Enum):
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownValues:
     """An enumeration. Only where it is closed is another value an error."""
 
     prefix: str
     values: tuple[str, ...]
-    listing: Listing
+    listing: ValueCoverage
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -226,7 +226,7 @@ class Known:
         """Offer the known values to editors; other text passes unless the list is closed."""
         plain = handler(schema)
         others = plain.get("anyOf", [plain])
-        if self.listing is Listing.CLOSED:
+        if self.listing is ValueCoverage.CLOSED:
             others = [one for one in others if one.get("type") != "string"]
             others.insert(0, {"type": "string", "pattern": EDITOR_PATTERN})
         return {"anyOf": [{"enum": list(self.values)}, *others]}
@@ -244,7 +244,7 @@ class Known:
 
     def takes(self, value: str) -> bool:
         """Tell whether there is nothing to say of a value, unless it is a slip of a listed one."""
-        is_example = self.listing is Listing.EXAMPLES and value.startswith(self.prefix)
+        is_example = self.listing is ValueCoverage.EXAMPLES and value.startswith(self.prefix)
         return value in self.values or is_example
 
     def near(self, value: str) -> str:
@@ -257,7 +257,7 @@ _SHORTEST_HEAD = 2
 
 
 @lru_cache(maxsize=4096)
-def _near_value(listed: Known, value: str) -> str:
+def _near_value(listed: KnownValues, value: str) -> str:
     spelled = {one.casefold(): one for one in listed.values}
     typed = value.casefold()
     slipped = typed if typed in spelled else one_slip_from(typed, spelled)
@@ -273,7 +273,7 @@ def _near_value(listed: Known, value: str) -> str:
     return nearest(value, listed.values) or _head_of(bare, listed)
 
 
-def _head_of(bare: str, listed: Known) -> str:
+def _head_of(bare: str, listed: KnownValues) -> str:
     """Give the one value that a text is the beginning of, as `28d` of `28_DAYS`."""
     head = bare.upper()
     heads = [
@@ -282,23 +282,23 @@ def _head_of(bare: str, listed: Known) -> str:
     return heads[0] if len(heads) == 1 and len(head) >= _SHORTEST_HEAD else ""
 
 
-def known(prefix: str, *values: str) -> Known:
+def known(prefix: str, *values: str) -> KnownValues:
     """List the values of one enumeration by their common prefix.
 
     Where only the zero value is told, there must be others.
     """
-    listing = Listing.KNOWN if len(values) > 1 else Listing.EXAMPLES
-    return Known(prefix, tuple(prefix + value for value in values), listing)
+    listing = ValueCoverage.KNOWN if len(values) > 1 else ValueCoverage.EXAMPLES
+    return KnownValues(prefix, tuple(prefix + value for value in values), listing)
 
 
-def closed(prefix: str, *values: str) -> Known:
+def closed(prefix: str, *values: str) -> KnownValues:
     """List all values that the API document allows."""
-    return Known(prefix, tuple(prefix + value for value in values), Listing.CLOSED)
+    return KnownValues(prefix, tuple(prefix + value for value in values), ValueCoverage.CLOSED)
 
 
-def examples(prefix: str, *values: str) -> Known:
+def examples(prefix: str, *values: str) -> KnownValues:
     """List the values that were met of an enumeration that is documented nowhere."""
-    return Known(prefix, tuple(prefix + value for value in values), Listing.EXAMPLES)
+    return KnownValues(prefix, tuple(prefix + value for value in values), ValueCoverage.EXAMPLES)
 
 
 UUID_PATTERN = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
@@ -309,7 +309,7 @@ INT32_MAX = 2**31 - 1
 FORMS = {UUID_PATTERN: "a uuid", LOWER_UUID_PATTERN: "a uuid in lower case"}
 """What the patterns of the API document are called in messages."""
 
-OWN_ID = ReadOnly("metadata.id", "stands in metadata", Fate.MOVED)
+OWN_ID = ReadOnly("metadata.id", "stands in metadata", ReadOnlyReason.MOVED)
 """The id of a record."""
 
 Uuid: TypeAlias = Annotated[str, Field(pattern=UUID_PATTERN)]
@@ -322,7 +322,7 @@ Opaque: TypeAlias = dict[str, Any]
 Text: TypeAlias = str | None
 Flag: TypeAlias = bool | None
 Number: TypeAlias = float | None
-Names: TypeAlias = list[str] | None
+TextList: TypeAlias = list[str] | None
 StringMap: TypeAlias = dict[str, str] | None
 
 

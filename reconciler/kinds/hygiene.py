@@ -12,7 +12,7 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from reconciler.document import Json, Path
-from reconciler.kinds.practice import Found, Neighbours
+from reconciler.kinds.practice import LintFinding, Neighbours
 from reconciler.resource import Manifest
 from reconciler.source.diagnostic import Complaint, Suppressed
 
@@ -29,7 +29,7 @@ class Rest(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class AlertHistory:
     """What became of one alert in the span, oldest first.
 
     `fired` is each trigger, `lasted` how long those took whose end is told, and `open_since`
@@ -42,7 +42,7 @@ class Happened:
     unclear: int = 0
 
 
-NOTHING_HAPPENED = Happened()
+NOTHING_HAPPENED = AlertHistory()
 
 
 class Since(NamedTuple):
@@ -57,7 +57,7 @@ def _nobody_knows(_: Manifest, __: Path = ()) -> Since | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class AuditEvidence:
     """What the service told of a span that ends `at` a moment.
 
     `days` were asked for and `covered` are those that it tells of. `of` is by the ids of alerts.
@@ -69,7 +69,7 @@ class Record:
     at: datetime
     days: int
     covered: int = 0
-    of: Mapping[str, Happened] = field(default_factory=dict)
+    of: Mapping[str, AlertHistory] = field(default_factory=dict)
     met: Mapping[str, int] = field(default_factory=dict)
     live: frozenset[str] = frozenset()
     logs: int = 0
@@ -77,7 +77,7 @@ class Record:
     since: Callable[[Manifest, Path], Since | None] = _nobody_knows
     lacks: Mapping[Rest, str] = field(default_factory=dict)
 
-    def about(self, manifest: Manifest) -> Happened:
+    def about(self, manifest: Manifest) -> AlertHistory:
         """Give what happened to the alert of a manifest."""
         return self.of.get(str(manifest.remote_id).lower(), NOTHING_HAPPENED)
 
@@ -90,15 +90,15 @@ class Trace(NamedTuple):
     """One place that a check is about, and the figures behind it."""
 
     manifest: Manifest
-    found: Found
+    found: LintFinding
     figures: Mapping[str, Json]
 
 
-Trail: TypeAlias = Callable[[Neighbours, Record], Iterator[Trace]]
+Trail: TypeAlias = Callable[[Neighbours, AuditEvidence], Iterator[Trace]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class AuditRule:
     """One check, and what it rests on; the page of its code says why it is made."""
 
     code: str

@@ -15,9 +15,9 @@ from typing import assert_never
 from reconciler.document import Json, Path, value_at
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
-from reconciler.kinds.fields import Fate
+from reconciler.kinds.fields import ReadOnlyReason
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.pasted import Mould
+from reconciler.kinds.pasted import PasteRepair
 from reconciler.kinds.repairs import (
     Drop,
     Lift,
@@ -42,7 +42,7 @@ MOST_FINDINGS = 10_001
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class SpecReport:
     """What is wrong with a `spec`, and the `spec` once it is repaired as far as it can be."""
 
     findings: Sequence[Finding]
@@ -50,17 +50,17 @@ class Judged:
     moves_id: bool = False
 
 
-def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> Judged:
+def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> SpecReport:
     """Judge a `spec`; `written` is the same before its expressions are filled in.
 
     What is wrong is looked for in the repaired one, and told where it was written.
     """
     findings = [*islice(lint(spec, kind.spec), MOST_FINDINGS)]
     # Most are good, and are not walked again.
-    rounds = Mould(kind.spec, kind.id_form, has_id).rounds(written) if findings else ()
+    rounds = PasteRepair(kind.spec, kind.id_form, has_id).rounds(written) if findings else ()
     if not rounds:
         findings += [] if _failed(findings) else kind.check(spec)
-        return Judged(_with_places(findings, spec, kind), spec)
+        return SpecReport(_with_places(findings, spec, kind), spec)
     mended = spec
     for made in rounds:
         after = repaired(mended, made)
@@ -71,7 +71,7 @@ def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> 
     told = [replace(one, path=origins.of(one.path)) for one in _with_places(left, mended, kind)]
     records = _records(mended, kind, rounds, origins)
     moves_id = any(isinstance(one, MoveId) for made in rounds for one in made)
-    return Judged([*(_told(one, findings) for one in records), *told], mended, moves_id)
+    return SpecReport([*(_told(one, findings) for one in records), *told], mended, moves_id)
 
 
 def unacceptable(kind: Kind, document: dict[str, Json]) -> Iterator[Finding]:
@@ -103,7 +103,7 @@ def _with_places(
     told: dict[Path, list[Finding]] = defaultdict(list)
     for one in findings:
         read_only = facts_at(kind.spec, one.path).read_only if one.code == "M305" else None
-        if read_only is not None and read_only.fate is Fate.AS_LISTED:
+        if read_only is not None and read_only.fate is ReadOnlyReason.AS_LISTED:
             told[tuple(EACH if isinstance(step, int) else step for step in one.path)].append(one)
     gone = {id(one) for ones in told.values() for one in ones}
     rest = [one for one in findings if id(one) not in gone]
@@ -252,7 +252,7 @@ def _looks_like(record: Json, kind: Kind) -> bool:
 
 
 def _repaired_as(record: Json, kind: Kind) -> Json:
-    for made in Mould(kind.spec, kind.id_form, has_id=True).rounds(record):
+    for made in PasteRepair(kind.spec, kind.id_form, has_id=True).rounds(record):
         record = repaired(record, made)
     return record
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from reconciler.journal.history import Memory
     from reconciler.kinds.endpoints import Endpoint
     from reconciler.kinds.fields import Part
-    from reconciler.kinds.hygiene import Check
+    from reconciler.kinds.hygiene import AuditRule
     from reconciler.kinds.id_forms import IdForm
-    from reconciler.kinds.practice import Practice
+    from reconciler.kinds.practice import LintRule
     from reconciler.queries import Query
     from reconciler.source.diagnostic import Finding
 
@@ -124,25 +124,27 @@ class Sending:
         return self.change.ref
 
 
-Identified: TypeAlias = Callable[[Ref, RemoteId], None]
+OnIdentified: TypeAlias = Callable[[Ref, RemoteId], None]
 """Called as soon as the service has told an id, before anything else is sent."""
 
-Answer: TypeAlias = Outcome | ReconcilerError
+WriteResult: TypeAlias = Outcome | ReconcilerError
 """What became of one write: an outcome, or what stops the run."""
 
 Observe: TypeAlias = "Callable[[Api, Manifest, Memory], Awaitable[Observation]]"
-Write: TypeAlias = "Callable[[Api, Sequence[Sending], Identified], Awaitable[Sequence[Answer]]]"
+WriteFunction: TypeAlias = (
+    "Callable[[Api, Sequence[Sending], OnIdentified], Awaitable[Sequence[WriteResult]]]"
+)
 
 
 async def side_by_side(
     sendings: Sequence[Sending], write_one: Callable[[Sending], Awaitable[Outcome]]
-) -> list[Answer]:
+) -> list[WriteResult]:
     """Write several at once, and wait for all of them.
 
     What stops the run is given and not raised, so that no answer of the others is lost.
     """
 
-    async def answer(sending: Sending) -> Answer:
+    async def answer(sending: Sending) -> WriteResult:
         try:
             return await write_one(sending)
         except ReconcilerError as error:
@@ -165,7 +167,7 @@ def refusal(sending: Sending, refused: ServiceRefused) -> Refused | Unconfirmed:
     return Refused(sending.ref, str(refused), ways_out=ways_out)
 
 
-class Consent(Enum):
+class ConsentRule(Enum):
     """When a weakening needs to be agreed to, beyond the limits that count it."""
 
     NEVER = "never"
@@ -174,7 +176,7 @@ class Consent(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Weakening:
+class RiskyChange:
     """What a change takes away from what watches the service, or from who holds on to it.
 
     `code` names it for good (docs/guards.md), `said` tells it with its figures,
@@ -185,11 +187,11 @@ class Weakening:
     code: str
     said: str
     counted: str = ""
-    consent: Consent = Consent.NEVER
+    consent: ConsentRule = ConsentRule.NEVER
     incidents: frozenset[str] = frozenset()
 
 
-def _weakens_nothing(_: Change) -> Iterator[Weakening]:
+def _weakens_nothing(_: Change) -> Iterator[RiskyChange]:
     return iter(())
 
 
@@ -235,7 +237,7 @@ class Kind:
     spec: type[Part]
     id_form: IdForm
     observe: Observe
-    write: Write
+    write: WriteFunction
     limits: str
     noun: str
     readable: bool = True
@@ -254,7 +256,7 @@ class Kind:
     complete: Callable[[Manifest, Observation, Memory], dict[str, Json]] = _as_declared
     cannot_create: Callable[[Manifest], str] = _creatable
     preflight: Callable[[Api, Sending], Awaitable[Foreseen]] = nothing_foreseen
-    weakens: Callable[[Change], Iterator[Weakening]] = _weakens_nothing
+    weakens: Callable[[Change], Iterator[RiskyChange]] = _weakens_nothing
     fires: bool = False
     """Whether it triggers events, incidents and cases: its track record."""
 
@@ -275,10 +277,10 @@ class Kind:
     needed: tuple[tuple[str, ...], ...] = ()
     """The keyed list whose removed members are gone for good."""
 
-    practices: Callable[[], Sequence[Practice]] = tuple
+    practices: Callable[[], Sequence[LintRule]] = tuple
     """The checks of practice of the kind, which are loaded once one is declared."""
 
-    hygiene: Callable[[], Sequence[Check]] = tuple
+    hygiene: Callable[[], Sequence[AuditRule]] = tuple
     """The checks of what is declared against what happened, loaded where `audit` asks."""
 
     picture: Picture | None = None

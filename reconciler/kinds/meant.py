@@ -15,7 +15,7 @@ from reconciler.source.diagnostic import Advice
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class InvalidValue:
     """A value that is not as its model wants it; `kind` is pydantic's word for how."""
 
     kind: str
@@ -30,7 +30,7 @@ _NUMERIC: Final = frozenset(("float_type", "int_type", "int64_text"))
 _MAPPING: Final = frozenset(("model_type", "dict_type"))
 
 
-def meant_value(wrong: Wrong) -> str:
+def meant_value(wrong: InvalidValue) -> str:
     """Give the value that was meant, or what to do, as far as only the form is wrong."""
     match wrong.kind, wrong.value:
         case "string_type", value:
@@ -79,7 +79,7 @@ def meant_text(value: dict[str, Json]) -> str:
     return f"'{text}'" if "'" not in text else json.dumps(text, ensure_ascii=False)
 
 
-def _number(value: float | str, wrong: Wrong) -> str:
+def _number(value: float | str, wrong: InvalidValue) -> str:
     is_whole = wrong.kind != "float_type"
     if not isinstance(value, str):
         is_meant = is_whole and isinstance(value, float) and value.is_integer()
@@ -111,7 +111,7 @@ def seconds_of(text: str) -> str:
 _WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-def _wrapped(word: str, wrong: Wrong) -> str:
+def _wrapped(word: str, wrong: InvalidValue) -> str:
     """Put a word into the list or the mapping that is wanted; "" where it has no one place."""
     if wrong.kind == "list_type":
         return f"[{word}]" if wrong.facts.items is not None and wrong.facts.items.is_text else ""

@@ -18,7 +18,7 @@ from typing import Final, assert_never
 from pydantic import ValidationError
 
 from reconciler.document import Json, Path, value_at
-from reconciler.kinds.fields import Fate, Part, ReadOnly, Wrapper
+from reconciler.kinds.fields import Part, ReadOnly, ReadOnlyReason, Wrapper
 from reconciler.kinds.id_forms import IdForm
 from reconciler.kinds.repairs import (
     Drop,
@@ -42,7 +42,7 @@ _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Mould:
+class PasteRepair:
     """What a pasted document should be: its model, and whether its id has a place already."""
 
     model: type[Part]
@@ -67,7 +67,9 @@ class Mould:
         # What stands at a wrong place in its list is known only once all of it is seen.
         return _agreeing(document, fields) or [*_numbers(document, self.model)]
 
-    def _fields(self, document: Json, facts: Facts, path: Path) -> Iterator[tuple[Repair, Fate]]:
+    def _fields(
+        self, document: Json, facts: Facts, path: Path
+    ) -> Iterator[tuple[Repair, ReadOnlyReason]]:
         """Yield what to do with single fields, and what is their fate."""
         if isinstance(document, dict) and facts.part is not None:
             fields = facts_of(facts.part)
@@ -80,7 +82,7 @@ class Mould:
                         yield made, inside.read_only.fate
                     continue
                 if key in names:
-                    yield Rename((*path, key), names[key]), Fate.DROPPED
+                    yield Rename((*path, key), names[key]), ReadOnlyReason.DROPPED
                 yield from self._fields(value, inside, (*path, key))
         else:
             for step, inside, value in _inside(document, facts):
@@ -92,17 +94,17 @@ class Mould:
         """Give what to do with a field that must not be declared; None where that is a guess."""
         place, value = (*path, key), holder[key]
         match read_only.fate:
-            case Fate.DROPPED | Fate.AS_LISTED:
+            case ReadOnlyReason.DROPPED | ReadOnlyReason.AS_LISTED:
                 return Drop(place)
-            case Fate.UNLESS_TRUE:
+            case ReadOnlyReason.UNLESS_TRUE:
                 return Drop(place) if value is None or value is False else None
-            case Fate.MOVED:
+            case ReadOnlyReason.MOVED:
                 if self.has_id or value is None:
                     return Drop(place)
                 return MoveId(place) if self.id_form.parse(value) is not None else None
-            case Fate.NEGATED:
+            case ReadOnlyReason.NEGATED:
                 return _negated(holder, place, value, read_only.opposite)
-            case Fate.STAYS:
+            case ReadOnlyReason.STAYS:
                 return None
             case _:
                 assert_never(read_only.fate)
@@ -135,7 +137,7 @@ def _told_place(item: Json, facts: Facts | None) -> float | None:
     inner = facts_of(part)[part.bare].part if part.bare else part
     held = item.get(part.bare, item) if part.bare else item
     for name, one in facts_of(inner or part).items():
-        if one.read_only is not None and one.read_only.fate is Fate.AS_LISTED:
+        if one.read_only is not None and one.read_only.fate is ReadOnlyReason.AS_LISTED:
             number = value_at(held, (name,))
             if isinstance(number, int | float) and not isinstance(number, bool):
                 return number
@@ -162,11 +164,11 @@ def _inside(document: Json, facts: Facts) -> Iterator[tuple[str | int, Facts, Js
             yield index, facts.items, item
 
 
-def _agreeing(document: Json, found: Sequence[tuple[Repair, Fate]]) -> list[Repair]:
+def _agreeing(document: Json, found: Sequence[tuple[Repair, ReadOnlyReason]]) -> list[Repair]:
     """Leave out the places in a list that disagree with where their items stand."""
     told: dict[Path, list[Path]] = defaultdict(list)
     for repair, fate in found:
-        if fate is Fate.AS_LISTED:
+        if fate is ReadOnlyReason.AS_LISTED:
             general = tuple(EACH if isinstance(step, int) else step for step in repair.path)
             told[general].append(repair.path)
     odd = {path for paths in told.values() if not _as_listed(document, paths) for path in paths}
@@ -245,7 +247,7 @@ def _saying_nothing(part: type[Part]) -> Iterator[str]:
     inner = fields[part.bare].part
     known = facts_of(inner) if inner is not None else {}
     for name, facts in fields.items():
-        says = facts.read_only is None or facts.read_only.fate is not Fate.DROPPED
+        says = facts.read_only is None or facts.read_only.fate is not ReadOnlyReason.DROPPED
         if name not in known and not says:
             yield name
 

@@ -15,7 +15,7 @@ from reconciler.resource import Manifest, Ref
 from reconciler.sealed import Template
 
 
-class Found(NamedTuple):
+class LintFinding(NamedTuple):
     """One place in a `spec` that a check is about, and what is told of it."""
 
     path: Path
@@ -24,7 +24,7 @@ class Found(NamedTuple):
     at_key: bool = False
 
 
-Find: TypeAlias = Callable[[dict[str, Json]], Iterator[Found]]
+Find: TypeAlias = Callable[[dict[str, Json]], Iterator[LintFinding]]
 """Looks at one `spec`, whatever it holds."""
 
 
@@ -37,11 +37,11 @@ class Neighbours:
     elsewhere: Collection[Ref]
 
 
-FindAmong: TypeAlias = Callable[[Neighbours], Iterator[tuple[Manifest, Found]]]
+FindAmong: TypeAlias = Callable[[Neighbours], Iterator[tuple[Manifest, LintFinding]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Practice:
+class LintRule:
     """One check; the page of its code says why it is made.
 
     It looks at each resource of its kind by itself (`find`), or at all of them (`among`). One

@@ -15,7 +15,7 @@ from reconciler.kinds.fields import (
     Formed,
     Int64,
     Keyed,
-    Known,
+    KnownValues,
     Observed,
     Part,
     ReadOnly,
@@ -38,7 +38,7 @@ class Facts:
     items: Facts | None = None
     values: Facts | None = None
     read_only: ReadOnly | None = None
-    listed: Known | None = None
+    listed: KnownValues | None = None
     bound: AtMost | None = None
     form: Formed | None = None
     refers: Refers | None = None
@@ -88,7 +88,7 @@ def _facts(annotation: Any, markers: tuple[object, ...]) -> Facts:
     annotation, inner_markers = _unwrap(annotation)
     markers += inner_markers
     part, items, values = _inside(annotation)
-    read_only, listed = _marker(markers, ReadOnly), _marker(markers, Known)
+    read_only, listed = _marker(markers, ReadOnly), _marker(markers, KnownValues)
     bound, form, keyed = _marker(markers, AtMost), _marker(markers, Formed), _marker(markers, Keyed)
     inner = items or values
     checked = (part, read_only, listed, bound, form, keyed)

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from reconciler.document import Json, Path
 from reconciler.expressions import holds_reference, is_open
 from reconciler.kinds.fields import FORMS, Part
-from reconciler.kinds.meant import Wrong, meant_value
+from reconciler.kinds.meant import InvalidValue, meant_value
 from reconciler.kinds.shape import facts_at, facts_of
 from reconciler.source.diagnostic import WANTED, Advice, Finding
 
@@ -46,7 +46,7 @@ def type_findings(
         for error in invalid.errors(include_url=False):
             if not _is_open(error["type"], error["input"]):
                 facts = facts_at(model, error["loc"])
-                wrong = Wrong(error["type"], (*path, *error["loc"]), error["input"], facts)
+                wrong = InvalidValue(error["type"], (*path, *error["loc"]), error["input"], facts)
                 if wrong.kind == "missing" and wrong.path in misspelt:
                     continue
                 yield _finding(wrong, error.get("ctx", {}))
@@ -67,7 +67,7 @@ def _is_open(kind: str, value: object) -> bool:
     )
 
 
-def _finding(wrong: Wrong, bounds: Mapping[str, Any]) -> Finding:
+def _finding(wrong: InvalidValue, bounds: Mapping[str, Any]) -> Finding:
     kind, path, value = wrong.kind, wrong.path, wrong.value
     if kind == "missing":
         is_list = wrong.facts.items is not None
@@ -85,7 +85,7 @@ def _finding(wrong: Wrong, bounds: Mapping[str, Any]) -> Finding:
 MOST_NAMED = 8
 
 
-def _wanted(wrong: Wrong) -> str:
+def _wanted(wrong: InvalidValue) -> str:
     part = wrong.facts.part if wrong.kind == "model_type" else None
     return WANTED[wrong.kind] if part is None else wanted_of(part)
 

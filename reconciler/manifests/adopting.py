@@ -12,9 +12,9 @@ from reconciler.document import (
     ABSENT,
     Edit,
     Gone,
-    Item,
-    Items,
     Json,
+    ListItem,
+    ListItems,
     Missing,
     Path,
     Put,
@@ -170,7 +170,7 @@ class Originals:
 
 
 @dataclass(slots=True)
-class Refused:
+class Unadopted:
     """A resource whose manifest is left as it is, and why."""
 
     ref: Ref
@@ -182,13 +182,13 @@ _Change = tuple[Script, int, Edit]
 
 def write_edits(
     edits: Mapping[Ref, tuple[Original, Edit]],
-) -> tuple[list[Edited], list[Refused]]:
+) -> tuple[list[Edited], list[Unadopted]]:
     """Give the files with all edits in them, and the resources whose edits do not fit.
 
     Nothing is written. Of a resource either all files are edited or none.
     """
     left = dict(edits)
-    refused: list[Refused] = []
+    refused: list[Unadopted] = []
     while True:
         files, wrong = _attempt(left)
         if not wrong:
@@ -200,18 +200,18 @@ def write_edits(
 
 def _attempt(
     edits: Mapping[Ref, tuple[Original, Edit]],
-) -> tuple[list[Edited], list[Refused]]:
+) -> tuple[list[Edited], list[Unadopted]]:
     changes: dict[File, dict[int, tuple[Edit, list[Ref]]]] = {}
     scripts: dict[File, Script] = {}
-    refused: list[Refused] = []
+    refused: list[Unadopted] = []
     for ref, (original, edit) in edits.items():
         try:
             parts = _parts(ref, original, edit)
         except WovenError as error:
-            refused.append(Refused(ref, str(error)))
+            refused.append(Unadopted(ref, str(error)))
             continue
         except (KeyError, IndexError):
-            refused.append(Refused(ref, _LOST))
+            refused.append(Unadopted(ref, _LOST))
             continue
         for script, nth, part in parts:
             scripts[script.path] = script
@@ -219,7 +219,7 @@ def _attempt(
             known = here.setdefault(nth, (part, []))
             if known[0] != part:
                 shared = f"{script.name} is that of {known[1][0]} too, which was edited otherwise"
-                refused.append(Refused(ref, shared))
+                refused.append(Unadopted(ref, shared))
             known[1].append(ref)
     files = []
     for path, here in changes.items() if not refused else ():
@@ -234,7 +234,7 @@ def _attempt(
     return files, refused
 
 
-def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> list[Refused]:
+def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> list[Unadopted]:
     """Return the resources whose edits do not fit a file; all of them, if only all do not."""
     read = [read_text(text, is_json=script.is_json) for text in texts_of_documents(script.text)]
     alone = [replace(script, reading=one) for one in read if one.documents]
@@ -242,7 +242,7 @@ def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) 
     if identical([one.values for one in alone], [[value] for value in script.values]):
         # A file may hold thousands of documents, so that each is tried without the others.
         wrong = [nth for nth in here if text_after(alone[nth], {0: here[nth][0]}) is None] or wrong
-    return [Refused(ref, f"{script.name}: {_LOST}") for nth in wrong for ref in here[nth][1]]
+    return [Unadopted(ref, f"{script.name}: {_LOST}") for nth in wrong for ref in here[nth][1]]
 
 
 def text_after(script: Script, changes: Mapping[int, Edit]) -> tuple[str, list[Fork]] | None:
@@ -290,7 +290,7 @@ def _remarks(edit: Edit) -> Iterator[str]:
         case Within(fields=fields):
             for one in fields.values():
                 yield from _remarks(one)
-        case Items(items=items):
+        case ListItems(items=items):
             for item in items:
                 if item.untold:
                     yield untold_words(item.untold)
@@ -348,8 +348,8 @@ def _rooted(edit: Edit, prefix: Path) -> Edit:
     match edit:
         case Within(fields=fields):
             return Within({key: _rooted(one, prefix) for key, one in fields.items()})
-        case Items(items=items):
-            return Items(
+        case ListItems(items=items):
+            return ListItems(
                 tuple(
                     replace(
                         one,
@@ -376,13 +376,13 @@ def _spelled(edit: Edit, document: Json, whole: Json, dropped: int) -> Edit:
                     for key, one in fields.items()
                 }
             )
-        case Items(items=items):
-            return Items(tuple(_spelled_item(one, whole, dropped) for one in items))
+        case ListItems(items=items):
+            return ListItems(tuple(_spelled_item(one, whole, dropped) for one in items))
         case Within() | Put() | Gone():
             return edit
 
 
-def _spelled_item(item: Item, whole: Json, dropped: int) -> Item:
+def _spelled_item(item: ListItem, whole: Json, dropped: int) -> ListItem:
     if item.origin is None:
         return item
     origin: Path = ()
@@ -397,4 +397,4 @@ def _spelled_item(item: Item, whole: Json, dropped: int) -> Item:
             raise KeyError(own)
         origin, here = (*origin, own), found
     edit = None if item.edit is None else _spelled(item.edit, here, whole, dropped)
-    return Item(origin, edit)
+    return ListItem(origin, edit)

@@ -30,7 +30,7 @@ FORMAT = 3
 FAST: Final = 1
 """The level of packing: a second one takes twice as long and gains a tenth."""
 
-Held: TypeAlias = Any
+CachedJson: TypeAlias = Any
 """A part of an entry, as JSON gives it."""
 
 
@@ -39,7 +39,7 @@ class _Missed(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class CachedWorkspace:
     """What a workspace is made of, but for the files that were read.
 
     `elsewhere` are the manifests that `metadata.environments` limits to others. `suppressed` is
@@ -120,7 +120,7 @@ class Lookup:
     def _days(self) -> list[str]:
         return [one.today.isoformat() for one in self.scopes]
 
-    def get(self) -> tuple[Mapping[str, Kept], tuple[Path, ...]] | None:
+    def get(self) -> tuple[Mapping[str, CachedWorkspace], tuple[Path, ...]] | None:
         """Give what the files were, by environment, and what was read; None where it changed."""
         content = self.cache.get(self.key)
         if content is None:
@@ -139,8 +139,8 @@ class Lookup:
         return kept, tuple(Path(path) for path, *_ in entry["read"])
 
     def put(
-        self, made: Sequence[Kept], read: Mapping[Path, tuple[str, str]]
-    ) -> Mapping[str, Kept] | None:
+        self, made: Sequence[CachedWorkspace], read: Mapping[Path, tuple[str, str]]
+    ) -> Mapping[str, CachedWorkspace] | None:
         """Keep workspaces and the digests of what was read for them, unless something is wrong.
 
         Gives them as `get` will, by environment, whose manifests take less room; None for none.
@@ -163,7 +163,7 @@ class Lookup:
         self.cache.put(self.key, b"".join([head, b"\n", specs]))
         return self._opened(entry, specs)
 
-    def _opened(self, entry: Held, specs: bytes) -> Mapping[str, Kept]:
+    def _opened(self, entry: CachedJson, specs: bytes) -> Mapping[str, CachedWorkspace]:
         """Open an entry for each environment. Raises _Missed for what it is not about."""
         return {
             scope.environment: _Opening(self.cache, scope, entry["seals"], specs).kept(one)
@@ -187,7 +187,7 @@ class _Closing:
     specs: list[bytes] = field(default_factory=list)
     _length: int = 0
 
-    def kept(self, one: Kept) -> Held:
+    def kept(self, one: CachedWorkspace) -> CachedJson:
         return {
             "manifests": [*map(self._manifest, one.manifests)],
             "complaints": [*map(_complaint, one.complaints)],
@@ -203,8 +203,8 @@ class _Closing:
             "unselected": [list(ref) for ref in one.unselected],
         }
 
-    def _manifest(self, one: Manifest) -> Held:
-        holes: list[Held] = []
+    def _manifest(self, one: Manifest) -> CachedJson:
+        holes: list[CachedJson] = []
         # Most hold no template, and are written as they are.
         spec = one.spec if is_plain(one) else self._opened(one.spec, (), holes)
         text = zlib.compress(json.dumps(spec, separators=(",", ":")).encode(), FAST)
@@ -223,7 +223,7 @@ class _Closing:
             holes,
         ]
 
-    def _opened(self, value: Json, path: tuple[str | int, ...], holes: list[Held]) -> Json:
+    def _opened(self, value: Json, path: tuple[str | int, ...], holes: list[CachedJson]) -> Json:
         """Give a document with nothing where templates stand, which are noted apart."""
         match value:
             case Template(parts=parts):
@@ -236,7 +236,7 @@ class _Closing:
             case _:
                 return value
 
-    def _part(self, part: str | SecretHole | RefHole) -> Held:
+    def _part(self, part: str | SecretHole | RefHole) -> CachedJson:
         match part:
             case SecretHole(name=name, value=value):
                 if value:
@@ -257,9 +257,9 @@ class _Opening:
     seals: Mapping[str, str]
     specs: bytes
 
-    def kept(self, held: Held) -> Kept:
+    def kept(self, held: CachedJson) -> CachedWorkspace:
         suppressed = held["suppressed"]
-        return Kept(
+        return CachedWorkspace(
             manifests=tuple(map(self._manifest, held["manifests"])),
             complaints=tuple(map(_complained, held["complaints"])),
             elsewhere=tuple(Ref(*ref) for ref in held["elsewhere"]),
@@ -272,7 +272,7 @@ class _Opening:
             unselected=tuple(Ref(*ref) for ref in held["unselected"]),
         )
 
-    def _manifest(self, held: Held) -> Manifest:
+    def _manifest(self, held: CachedJson) -> Manifest:
         ref, place, source, remote_id, labels, references, protect, exempt, holes = held
         begin, end, total, declared_id = place
         # Here, as a secret that changed is a miss.
@@ -290,7 +290,7 @@ class _Opening:
             exempt={code: Exemption(why, _until(day)) for code, (why, day) in exempt.items()},
         )
 
-    def _part(self, held: Held) -> str | SecretHole | RefHole:
+    def _part(self, held: CachedJson) -> str | SecretHole | RefHole:
         if isinstance(held, str):
             return held
         word, *rest = held
@@ -316,18 +316,18 @@ def _opened_spec(
     return spec
 
 
-def _samples(one: Samples | None) -> Held:
+def _samples(one: Samples | None) -> CachedJson:
     return None if one is None else [[[*astuple(row)] for row in one.rows], one.on_mismatch]
 
 
-def _sampled(held: Held) -> Samples | None:
+def _sampled(held: CachedJson) -> Samples | None:
     if held is None:
         return None
     rows, on_mismatch = held
     return Samples(tuple(PolicySample(*row) for row in rows), on_mismatch)
 
 
-def _complaint(one: Complaint) -> Held:
+def _complaint(one: Complaint) -> CachedJson:
     found = one.excerpt
     excerpt = (
         None if found is None else [[[*line] for line in found.lines], found.start, found.width]
@@ -345,7 +345,7 @@ def _complaint(one: Complaint) -> Held:
     ]
 
 
-def _complained(held: Held) -> Complaint:
+def _complained(held: CachedJson) -> Complaint:
     place, (meant, is_advice), severity, excerpt, ref, path, environments, item, begun = held
     file, line, column, code, message = place
     return Complaint(
@@ -365,12 +365,12 @@ def _complained(held: Held) -> Complaint:
     )
 
 
-def _excerpt(held: Held) -> Excerpt:
+def _excerpt(held: CachedJson) -> Excerpt:
     lines, start, width = held
     return Excerpt(tuple((number, text) for number, text in lines), start, width)
 
 
-def _member(item: Member | None) -> Held:
+def _member(item: Member | None) -> CachedJson:
     return None if item is None else [item.number, item.label, item.total]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from reconciler.source.diagnostic import Complaint, Finding, Severity
 from reconciler.source.files import File
-from reconciler.source.parsed import Reading, Text, complaints_of_text
+from reconciler.source.parsed import DocumentText, Reading, complaints_of_text
 
 MOST_COMPLAINTS = 10_000
 """About one file, and ten times as many in all; a file can hold a million mistakes."""
@@ -38,7 +38,7 @@ class Complaining:
         }
         all(map(self.keep, complaints_of_text(file.name, reading)))
 
-    def complain(self, text: Text, findings: Iterable[Finding]) -> bool:
+    def complain(self, text: DocumentText, findings: Iterable[Finding]) -> bool:
         """Note findings; tell whether one of them is an error."""
         failed = False
         for finding in findings:

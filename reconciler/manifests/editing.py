@@ -29,7 +29,7 @@ from reconciler.kinds.repairs import (
     Unwrap,
     Wrap,
 )
-from reconciler.source.written import Node, Written
+from reconciler.source.written import SyntaxNode, WrittenText
 
 STEP = 2
 METADATA: Path = ("metadata",)
@@ -62,8 +62,8 @@ class Editor:
     An alias is followed: what it stands for is edited where that is written.
     """
 
-    written: Written
-    document: Node
+    written: WrittenText
+    document: SyntaxNode
     prefix: Path
 
     def edits(self, made: Round) -> Iterator[Splice]:
@@ -82,7 +82,7 @@ class Editor:
         for path, names in gone.items():
             yield from self.without(self._at(path), names)
 
-    def _at(self, path: Path) -> Node:
+    def _at(self, path: Path) -> SyntaxNode:
         return self.document.at((*self.prefix, *path))
 
     def _edit(self, repair: Rename | Negate | Unquote | Unwrap | Wrap | Lift) -> Iterator[Splice]:
@@ -108,7 +108,7 @@ class Editor:
         key = holder.keys[holder.place_of(str(path[-1]))]
         return _instead(key, _quoted_as(key, name))
 
-    def _id_moved(self, value: Node) -> Splice:
+    def _id_moved(self, value: SyntaxNode) -> Splice:
         """Write an id behind the name, in the metadata."""
         metadata = self.document.at(METADATA)
         empty = next((one for one in metadata.keys if one.text == "id"), None)
@@ -123,7 +123,7 @@ class Editor:
         end = self.written.line_end(max(key.end, name.end))
         return Splice(end, end, f"{self._break}{' ' * self.written.column(key.start)}{entry}")
 
-    def _shown(self, node: Node) -> str:
+    def _shown(self, node: SyntaxNode) -> str:
         return self.written.text[node.start : node.end]
 
     @property
@@ -131,7 +131,7 @@ class Editor:
         first = self.written.text.find("\n")
         return "\r\n" if self.written.text[: first + 1].endswith("\r\n") else "\n"
 
-    def without(self, holder: Node, names: set[str]) -> Iterator[Splice]:
+    def without(self, holder: SyntaxNode, names: set[str]) -> Iterator[Splice]:
         """Take fields away, neighbours together."""
         marked = [(nth, key.text in names) for nth, key in enumerate(holder.keys)]
         if all(is_gone for _, is_gone in marked):
@@ -143,7 +143,7 @@ class Editor:
                 cut = self._cut_in_line if holder.is_flow else self._cut_lines
                 yield cut(holder, places[0], places[-1])
 
-    def _emptied(self, holder: Node) -> Splice:
+    def _emptied(self, holder: SyntaxNode) -> Splice:
         if holder.is_flow:
             kept = self._kept(holder.start, holder.end, self.written.column(holder.start))
             return Splice(holder.start, holder.end, "{" + (f" {kept}" if kept else "") + "}")
@@ -158,7 +158,7 @@ class Editor:
         comments = self.written.comments(start, end)
         return "".join(f"{one}{self._break}{' ' * column}" for one in comments)
 
-    def _cut_lines(self, holder: Node, first: int, last: int) -> Splice:
+    def _cut_lines(self, holder: SyntaxNode, first: int, last: int) -> Splice:
         start = holder.keys[first].start
         column = self.written.column(start)
         if not self.written.opens_line(start):
@@ -174,7 +174,7 @@ class Editor:
         after = self.written.text.find("\n", end)
         return Splice(start, len(self.written.text) if after < 0 else after + 1, "")
 
-    def _cut_in_line(self, holder: Node, first: int, last: int) -> Splice:
+    def _cut_in_line(self, holder: SyntaxNode, first: int, last: int) -> Splice:
         if last + 1 < len(holder.keys):
             start, end = holder.keys[first].start, holder.keys[last + 1].start
             kept = self._kept(start, end, self.written.column(start))
@@ -185,7 +185,7 @@ class Editor:
         kept = self._kept(start, end, self.written.column(holder.keys[first].start))
         return Splice(start, end, f" {kept}" if kept else "")
 
-    def _wrapped(self, holder: Node, name: str) -> Iterator[Splice]:
+    def _wrapped(self, holder: SyntaxNode, name: str) -> Iterator[Splice]:
         if holder.is_flow:
             first = holder.keys[0]
             yield Splice(holder.start, holder.start, f"{{{_quoted_as(first, name)}: ")
@@ -239,7 +239,7 @@ class Editor:
                 yield place
             place = self.written.text.find("\n", place, end) + 1
 
-    def _unwrapped(self, holder: Node, steps: Path) -> Iterator[Splice]:
+    def _unwrapped(self, holder: SyntaxNode, steps: Path) -> Iterator[Splice]:
         nth = holder.place_of(str(steps[0]))
         key, value = holder.keys[nth], holder.values[nth]
         inner = holder.at(steps)
@@ -262,7 +262,7 @@ class Editor:
         start = self.written.line_start(key.start)
         yield Splice(start, end, self._break.join(lines))
 
-    def _between(self, inner: Node, end: int) -> list[str]:
+    def _between(self, inner: SyntaxNode, end: int) -> list[str]:
         """Give the comments of a mapping that stand in none of its values, and after it."""
         places = [inner.start]
         for key, value in zip(inner.keys, inner.values, strict=True):
@@ -271,7 +271,7 @@ class Editor:
         spans = zip(places[::2], places[1::2], strict=True)
         return [one for start, stop in spans for one in self.written.comments(start, stop)]
 
-    def _spilled(self, key: Node, value: Node, inner: Node) -> Splice:
+    def _spilled(self, key: SyntaxNode, value: SyntaxNode, inner: SyntaxNode) -> Splice:
         """Put the content of braces in the place of the entry that they stand in."""
         content = self.written.text[inner.start + 1 : inner.end - 1]
         comments = self.written.comments(key.end, inner.start)
@@ -288,10 +288,10 @@ class Editor:
         )
 
 
-def _instead(node: Node, text: str) -> Splice:
+def _instead(node: SyntaxNode, text: str) -> Splice:
     return Splice(node.start, node.end, text)
 
 
-def _quoted_as(key: Node, name: str) -> str:
+def _quoted_as(key: SyntaxNode, name: str) -> str:
     """Give a name quoted as another key is."""
     return f"{key.style}{name}{key.style}" if key.style in ("'", '"') else name

@@ -15,14 +15,14 @@ from typing import Final
 from reconciler.document import Json, Path
 from reconciler.expressions import (
     Expression,
+    ExpressionKind,
     Spot,
-    Word,
     expression,
 )
 from reconciler.manifests.inserting import Inside, along
 from reconciler.manifests.selection import EVERYTHING, Selection
 from reconciler.manifests.withholding import WITHHELD, Withheld
-from reconciler.project import Variable
+from reconciler.project import ProjectVariable
 from reconciler.resource import Ref
 from reconciler.sealed import SecretHole, named_values, seal
 from reconciler.slips import nearest, shortened
@@ -44,7 +44,7 @@ class Scope:
     """
 
     environment: str
-    variables: Mapping[str, Variable] = field(default_factory=dict)
+    variables: Mapping[str, ProjectVariable] = field(default_factory=dict)
     secrets: Mapping[str, str] | None = None
     salt: Callable[[], str] = lambda: ""
     withheld: Withheld = field(default_factory=Withheld)
@@ -97,7 +97,7 @@ def variable_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> J
     else:
         said = f"environment `{scope.environment}` has no variable `{name}`"
     declare = f"declare it in reconciler.yaml, environments.{scope.environment}.variables"
-    meant = expression(Word.VARIABLE, near) if near else Advice(declare)
+    meant = expression(ExpressionKind.VARIABLE, near) if near else Advice(declare)
     filled.findings.append(Finding("M501", path, said, suggestion=meant, spot=part.spot))
     return part.spot.written
 
@@ -171,5 +171,5 @@ def reference_findings(
             continue
         near = nearest(str(ref), map(str, known))
         said = f"there is no `{ref}` in the manifests that were read"
-        meant = expression(Word.REFERENCE, near) if near else NOT_DECLARED
+        meant = expression(ExpressionKind.REFERENCE, near) if near else NOT_DECLARED
         yield Finding("M503", path, said, suggestion=meant, spot=spot)

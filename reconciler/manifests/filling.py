@@ -16,10 +16,10 @@ from reconciler.expressions import (
     LITERAL,
     OPEN,
     Expression,
+    ExpressionKind,
     Malformed,
     NearMiss,
-    Part,
-    Word,
+    TextPart,
     expression,
     form_of,
     parts_of,
@@ -38,7 +38,7 @@ from reconciler.sealed import RefHole, SecretHole, Template
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Finding, Severity
 from reconciler.source.files import LARGEST_MADE, MOST_MADE
-from reconciler.source.parsed import Graft, Text
+from reconciler.source.parsed import DocumentText, Graft
 from reconciler.source.reading import DEEPEST
 
 OF_ITEM = "M511"
@@ -67,7 +67,7 @@ def _walk(document: Json, scope: Scope, path: Path, filled: Filled) -> Json:
 
 
 @lru_cache(maxsize=1024)
-def _parts_of(text: str) -> tuple[Part, ...]:
+def _parts_of(text: str) -> tuple[TextPart, ...]:
     """Take a text apart once for all items of a `forEach`."""
     return tuple(parts_of(text))
 
@@ -78,7 +78,9 @@ def _fill_text(text: str, scope: Scope, path: Path, filled: Filled) -> Json:
         match part:
             case str():
                 parts.append(part)
-            case Expression(word=Word.VARIABLE | Word.EACH | Word.FILE):
+            case Expression(
+                word=ExpressionKind.VARIABLE | ExpressionKind.EACH | ExpressionKind.FILE
+            ):
                 if part.spot.written == text:
                     return _whole(part, scope, path, filled)
                 parts.extend(_within(part, scope, path, filled))
@@ -109,7 +111,7 @@ def _joined(
 
 
 def _hole(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole | RefHole:
-    if part.word is Word.SECRET:
+    if part.word is ExpressionKind.SECRET:
         return secret_of(part, scope, path, filled)
     ref = Ref(*part.name.split("/", 1))
     filled.references.append(Reference(path, ref, part.spot))
@@ -118,7 +120,7 @@ def _hole(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretH
 
 def _whole(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
     """Give what stands instead of a text that is one expression."""
-    if part.word is Word.FILE:
+    if part.word is ExpressionKind.FILE:
         return _included(part, scope, path, filled)
     value = _value(part, scope, path, filled, is_whole=True)
     inside = filled.inside
@@ -132,7 +134,7 @@ def _whole(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
 
 def _value(part: Expression, scope: Scope, path: Path, filled: Filled, *, is_whole: bool) -> Json:
     """Give the value of a variable or of an item; what is wrong is noted."""
-    if part.word is Word.VARIABLE:
+    if part.word is ExpressionKind.VARIABLE:
         return variable_of(part, scope, path, filled)
     each = filled.inside.each if filled.inside is not None else None
     if each is None:
@@ -164,7 +166,7 @@ def _not_in_item(part: Expression, each: Each, path: Path) -> Finding:
         return Finding(OF_ITEM, (*each.path, near), said, suggestion=name, at_key=True)
     near = nearest(name, each.keys)
     said = f"no item of `forEach` has `{name}` (they have {', '.join(sorted(each.keys))})"
-    meant = near and expression(Word.EACH, near)
+    meant = near and expression(ExpressionKind.EACH, near)
     return Finding(OF_ITEM, path, said, suggestion=meant, spot=part.spot)
 
 
@@ -187,7 +189,7 @@ def _included(part: Expression, scope: Scope, path: Path, filled: Filled) -> Jso
         return part.spot.written
     line, _ = inside.text.document.locate(path if len(inside.trail) == 1 else ())
     note = f", included by {inside.text.file}:{line}"
-    text = Text(content.name, content.document, note=note)
+    text = DocumentText(content.name, content.document, note=note)
     filled.grafts[path] = Graft(text, ())
     filled.inside = replace(inside, text=text, trail=(*inside.trail, content.path))
     value = _walk(content.document.value, scope, path, filled)
@@ -229,7 +231,7 @@ def _within(
 ) -> tuple[str | SecretHole | RefHole, ...]:
     """Give what stands in a text for one of several parts."""
     written = part.spot.written
-    if part.word is Word.FILE:
+    if part.word is ExpressionKind.FILE:
         said = f"`{written}` stands inside a text: it must be all of a value"
         filled.findings.append(Finding(IN_TEXT, path, said, spot=part.spot))
         return (written,)

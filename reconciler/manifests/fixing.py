@@ -8,9 +8,9 @@ from pathlib import Path
 
 from reconciler.document import Json, identical
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.judging import Judged
+from reconciler.kinds.judging import SpecReport
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.pasted import MOST_ROUNDS, Mould
+from reconciler.kinds.pasted import MOST_ROUNDS, PasteRepair
 from reconciler.kinds.repairs import MoveId, Origins, Round, Unquote, repaired
 from reconciler.manifests.editing import Editor, edited
 from reconciler.manifests.envelope import has_id
@@ -73,7 +73,7 @@ def find_fixes(
 @dataclass(slots=True)
 class _Search:
     root: Path
-    sources: Sources[Judged]
+    sources: Sources[SpecReport]
     left: Collection[tuple[str, int]] = ()
     fixes: Fixes = field(default_factory=Fixes)
     exports: set[Path] = field(default_factory=set)
@@ -141,7 +141,7 @@ class _Pasted:
     kind: Kind
     document: dict[str, Json]
     spec: dict[str, Json]
-    mould: Mould
+    mould: PasteRepair
 
     @classmethod
     def read(cls, document: Json) -> _Pasted | None:
@@ -153,7 +153,7 @@ class _Pasted:
         is_named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
         if kind is None or not is_named or not isinstance(spec, dict):
             return None
-        mould = Mould(kind.spec, kind.id_form, has_id(document))
+        mould = PasteRepair(kind.spec, kind.id_form, has_id(document))
         return cls(kind, document, spec, mould)
 
     @property
@@ -238,7 +238,7 @@ def _in_export(content: dict[str, Json], kind: Kind) -> list[Unquote]:
     field_of_all = kind.spec.bare
     is_whole = isinstance(content.get(field_of_all), dict)
     record: Json = content if is_whole else {field_of_all: content}
-    rounds = Mould(kind.spec, kind.id_form, has_id=True).rounds(record)
+    rounds = PasteRepair(kind.spec, kind.id_form, has_id=True).rounds(record)
     return [
         replace(repair, path=origin if is_whole else origin[1:])
         for nth, made in enumerate(rounds)

@@ -11,8 +11,8 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import Facts, facts_within
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.loading import Loader
-from reconciler.manifests.making import Declared
-from reconciler.manifests.querying import Places
+from reconciler.manifests.making import DeclaredManifest
+from reconciler.manifests.querying import QueryPositions
 from reconciler.manifests.sharding import with_homes
 from reconciler.manifests.workspace import load_workspaces, sources_of
 from reconciler.project import ProjectFile
@@ -39,12 +39,12 @@ def load_graph(
     return joined(graphs)
 
 
-def graph_of(declared: Sequence[Declared], scope: Scope) -> Graph:
+def graph_of(declared: Sequence[DeclaredManifest], scope: Scope) -> Graph:
     """Give the graph of what one environment declares, where it is selected.
 
     What is not is there as the end of a reference alone.
     """
-    places = Places(scope)
+    places = QueryPositions(scope)
     ids = {
         (one.kind.name, str(known)): one.manifest.ref
         for one in declared
@@ -58,7 +58,9 @@ def graph_of(declared: Sequence[Declared], scope: Scope) -> Graph:
     )
 
 
-def _links(one: Declared, ids: dict[tuple[str, str], Ref], places: Places) -> Iterator[Link]:
+def _links(
+    one: DeclaredManifest, ids: dict[tuple[str, str], Ref], places: QueryPositions
+) -> Iterator[Link]:
     start = one.manifest.ref
     for text, references in one.references:
         for reference in references:
@@ -85,7 +87,7 @@ def _ids_in(value: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str, 
             yield from _ids_in(inner, facts_within(facts, nth), (*path, nth))
 
 
-def _uses(one: Declared, places: Places) -> Iterator[Use]:
+def _uses(one: DeclaredManifest, places: QueryPositions) -> Iterator[Use]:
     for query in one.kind.queries(one.manifest.spec):
         yield Use(
             manifest=one.manifest,
@@ -96,7 +98,7 @@ def _uses(one: Declared, places: Places) -> Iterator[Use]:
         )
 
 
-def _source(one: Declared, path: Path, places: Places) -> Source:
+def _source(one: DeclaredManifest, path: Path, places: QueryPositions) -> Source:
     text = one.spec
     line, column = places.place(text, (*text.prefix, *path[text.dropped :]))
     return Source(text.file, line, column)

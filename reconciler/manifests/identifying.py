@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reconciler.document import Edit, Gone, Item, Items, Json, Put, Within
-from reconciler.expressions import Word, expression, parts_of, whole
+from reconciler.document import Edit, Gone, Json, ListItem, ListItems, Put, Within
+from reconciler.expressions import ExpressionKind, expression, parts_of, whole
 from reconciler.manifests.adopting import Script, text_after
 from reconciler.manifests.repeating import FOR_EACH, keys_named, written_items
 from reconciler.resource import Manifest, RemoteId
@@ -29,7 +29,7 @@ class Given:
 
 
 @dataclass(slots=True)
-class Identified:
+class IdentifiedText:
     """A file's text with the ids that were `written`, and what to write `by_hand`."""
 
     text: str
@@ -38,14 +38,14 @@ class Identified:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IdTarget:
     """Where ids go: `metadata.ids` of an environment, or `metadata.id` where that is `alone`."""
 
     environment: str
     alone: bool
 
 
-def identified(script: Script, given: Sequence[Given], place: Place) -> Identified:
+def identified(script: Script, given: Sequence[Given], place: IdTarget) -> IdentifiedText:
     """Return a text with the ids of its manifests; a document gets all of its ids or none."""
     documents = enumerate(script.reading.documents)
     numbers = {document.locate(()): nth for nth, document in documents}
@@ -62,7 +62,7 @@ def identified(script: Script, given: Sequence[Given], place: Place) -> Identifi
     if made is None:
         edits = {nth: edit for nth, edit in edits.items() if text_after(script, {nth: edit})}
         made = text_after(script, edits)
-    found = Identified(script.text if made is None else made[0])
+    found = IdentifiedText(script.text if made is None else made[0])
     for nth, own in by_document.items():
         if made is not None and nth in edits:
             found.written.extend(own)
@@ -72,7 +72,7 @@ def identified(script: Script, given: Sequence[Given], place: Place) -> Identifi
     return found
 
 
-def _edit(value: Json, given: Sequence[Given], place: Place) -> Edit | None:
+def _edit(value: Json, given: Sequence[Given], place: IdTarget) -> Edit | None:
     """Return the edit of a document; None where it would be a guess."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(metadata, dict):
@@ -86,7 +86,7 @@ def _edit(value: Json, given: Sequence[Given], place: Place) -> Edit | None:
     }
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         return None
-    named = expression(Word.EACH, _free_key(KEY, value, items, place))
+    named = expression(ExpressionKind.EACH, _free_key(KEY, value, items, place))
     edit = _metadata_edit(metadata, named, place)
     # An expression that names a key of the items needs it in every item.
     if edit is None or known.keys() != set(range(len(items))):
@@ -94,13 +94,13 @@ def _edit(value: Json, given: Sequence[Given], place: Place) -> Edit | None:
     key = whole(named)
     assert key is not None  # noqa: S101 - made above
     edits = (
-        Item((FOR_EACH, nth), Within({key.name: Put(known[nth].remote_id)}))
+        ListItem((FOR_EACH, nth), Within({key.name: Put(known[nth].remote_id)}))
         for nth in range(len(items))
     )
-    return Within({"metadata": edit, FOR_EACH: Items(tuple(edits))})
+    return Within({"metadata": edit, FOR_EACH: ListItems(tuple(edits))})
 
 
-def _metadata_edit(metadata: Mapping[str, Json], written: RemoteId, place: Place) -> Edit | None:
+def _metadata_edit(metadata: Mapping[str, Json], written: RemoteId, place: IdTarget) -> Edit | None:
     """Return the edit of `metadata`; None where an id is there, or comes from an expression."""
     ids = metadata.get("ids")
     if isinstance(ids, dict):
@@ -117,7 +117,7 @@ def _metadata_edit(metadata: Mapping[str, Json], written: RemoteId, place: Place
     return Within(fields)
 
 
-def _free_key(key: str, value: Mapping[str, Json], items: Sequence[Json], place: Place) -> str:
+def _free_key(key: str, value: Mapping[str, Json], items: Sequence[Json], place: IdTarget) -> str:
     """Return a key that no item has and no manifest names: as given, or with the environment."""
     rest = {key: inner for key, inner in value.items() if key != FOR_EACH}
     taken = {key for item in items if isinstance(item, dict) for key in item} | {*keys_named(rest)}
@@ -138,7 +138,7 @@ def _own_key(value: Json, given: Sequence[Given]) -> str:
     return "_".join(filter(None, (given[0].manifest.ref.kind, named, KEY)))
 
 
-def _by_hand(value: Json, given: Sequence[Given], place: Place) -> str:
+def _by_hand(value: Json, given: Sequence[Given], place: IdTarget) -> str:
     """Describe what to write where, item by item."""
     source = given[0].manifest.source
     where = f"{source.file}:{source.line}"
@@ -150,7 +150,7 @@ def _by_hand(value: Json, given: Sequence[Given], place: Place) -> str:
     listed = items if isinstance(items, list) else []
     wanted = _own_key(value, given) if isinstance(items, str) else KEY
     key = _free_key(wanted, value if isinstance(value, dict) else {}, listed, place)
-    named = expression(Word.EACH, key)
+    named = expression(ExpressionKind.EACH, key)
     said = f"id: {named}" if place.alone else f"ids: {{{place.environment}: {named}}}"
     head = f"{where}: {_why(items, given)}: once all have an id, write `{said}` under `metadata`"
     return "\n".join((f"{head}, and into the items by hand:", *_items_by_hand(given, key)))

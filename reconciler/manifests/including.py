@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as File
 
 from reconciler.document import Path
-from reconciler.expressions import Word, expression
-from reconciler.kinds.judging import Judged
-from reconciler.manifests.inserting import MOST_TRAILED, Content, Inside, Size
+from reconciler.expressions import ExpressionKind, expression
+from reconciler.kinds.judging import SpecReport
+from reconciler.manifests.inserting import MOST_TRAILED, IncludedFile, Inside, Size
 from reconciler.source.diagnostic import Advice, Complaint, Finding
 from reconciler.source.files import LARGEST_MADE, MOST_MADE, SUFFIXES
 from reconciler.source.parsed import Reading, complaints_of_text
@@ -43,7 +43,7 @@ class Includes:
     """
 
     root: File
-    sources: Sources[Judged]
+    sources: Sources[SpecReport]
     keep: Callable[[Complaint], bool]
     readings: dict[File, Reading | Complaint] = field(default_factory=dict)
     real: set[File] = field(default_factory=set)
@@ -56,7 +56,7 @@ class Includes:
         self.sources.text_made += size.text
         return self.sources.nodes_made <= MOST_MADE and self.sources.text_made <= LARGEST_MADE
 
-    def content(self, named: str, inside: Inside, path: Path) -> Content | Finding | None:
+    def content(self, named: str, inside: Inside, path: Path) -> IncludedFile | Finding | None:
         """Give what a file holds, or why not; None where that is said already."""
         self.sources.included += 1
         if self.sources.included > MOST_INCLUDED:
@@ -71,14 +71,14 @@ class Includes:
         reading = self._reading(file, name, inside)
         if isinstance(reading, Complaint):
             near = reading.suggestion and str(File(named).with_name(reading.suggestion))
-            repair = near and expression(Word.FILE, near)
+            repair = near and expression(ExpressionKind.FILE, near)
             return replace(_wrong(path, named, reading.message), suggestion=repair)
         self.real.add(target.real)
         if reading.has_errors:
             return None
         documents = [one for one in reading.documents if one.value is not None]
         if len(documents) == 1:
-            return Content(file, name, documents[0])
+            return IncludedFile(file, name, documents[0])
         return _wrong(path, named, f"it holds {len(documents) or 'no'} documents, and not one")
 
     def _target(self, named: str, inside: Inside) -> _Target:

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from reconciler.document import Json, Path
 from reconciler.resource import Member
 from reconciler.source.diagnostic import Finding
-from reconciler.source.parsed import Document, Text
+from reconciler.source.parsed import Document, DocumentText
 
 MOST_TRAILED = 8
 """How many files may be included one by the other."""
@@ -81,7 +81,7 @@ class Each:
     """
 
     values: Mapping[str, Json]
-    text: Text
+    text: DocumentText
     path: Path
     member: Member
     keys: frozenset[str]
@@ -90,7 +90,7 @@ class Each:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class IncludedFile:
     """What a file holds that is included: its document, and its name."""
 
     path: File
@@ -98,10 +98,10 @@ class Content:
     document: Document
 
 
-class Files(Protocol):
+class FileReader(Protocol):
     """What reads the files that are included."""
 
-    def content(self, named: str, inside: Inside, path: Path) -> Content | Finding | None:
+    def content(self, named: str, inside: Inside, path: Path) -> IncludedFile | Finding | None:
         """Give what a file holds, or why not; None where that is said already."""
 
     def spend(self, size: Size) -> bool:
@@ -116,8 +116,8 @@ class Inside:
     `files` none is included.
     """
 
-    text: Text
+    text: DocumentText
     trail: tuple[File, ...] = ()
     each: Each | None = None
-    files: Files | None = None
+    files: FileReader | None = None
     measure: Callable[[Json], Size] = field(default_factory=lambda: Measures().of)

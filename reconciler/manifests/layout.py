@@ -13,7 +13,7 @@ from yaml import SafeLoader, ScalarNode, SequenceNode, YAMLError, compose
 
 from reconciler.document import Json, identical
 from reconciler.source.reading import read_text
-from reconciler.source.written import Node, Written
+from reconciler.source.written import SyntaxNode, WrittenText
 
 STEP = 2
 _KEY_SEPARATOR = re.compile(r'"[ \t]*:([ \t]*)')
@@ -23,7 +23,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class FileLayout:
     """How one file is laid out: `step` is what a level is indented by, `offset` a list's dash.
 
     In JSON, `colon` and `comma` are the separators as they are written on one line.
@@ -38,7 +38,7 @@ class Layout:
     only_ascii: bool = False
 
     @classmethod
-    def of(cls, where: Written, *, is_json: bool) -> Layout:
+    def of(cls, where: WrittenText, *, is_json: bool) -> FileLayout:
         """Give the layout of a text."""
         text = where.text
         first = text.find("\n")
@@ -58,7 +58,7 @@ class Layout:
             only_ascii=escaped,
         )
 
-    def token(self, value: Json, like: Node | None = None, *, in_flow: bool) -> str:
+    def token(self, value: Json, like: SyntaxNode | None = None, *, in_flow: bool) -> str:
         """Give a value that is no container, or an empty one, as one word of the text."""
         if self.is_json:
             return json.dumps(value, ensure_ascii=self.only_ascii)
@@ -75,13 +75,13 @@ class Layout:
             return _double(value)
         return candidate if _reads_as(candidate, value, in_flow=in_flow) else _double(value)
 
-    def key(self, name: str, like: Node | None = None, *, in_flow: bool) -> str:
+    def key(self, name: str, like: SyntaxNode | None = None, *, in_flow: bool) -> str:
         """Give a field's name, quoted as another one is."""
         if self.is_json or (like is not None and like.style == '"'):
             return json.dumps(name, ensure_ascii=self.only_ascii)
         return self.token(name, like, in_flow=in_flow)
 
-    def flow(self, value: Json, like: Node | None = None, margin: str | None = None) -> str:
+    def flow(self, value: Json, like: SyntaxNode | None = None, margin: str | None = None) -> str:
         """Give a value between braces or brackets; from a `margin` on, each member has its line."""
         if not isinstance(value, dict | list) or not value:
             return self.token(value, like, in_flow=True)
@@ -101,7 +101,9 @@ class Layout:
         joined = f",{self.newline}{inner}".join(members)
         return f"{opening}{self.newline}{inner}{joined}{self.newline}{margin}{closing}"
 
-    def entry(self, name: str, value: Json, like: Node | None, key: Node | None) -> list[str]:
+    def entry(
+        self, name: str, value: Json, like: SyntaxNode | None, key: SyntaxNode | None
+    ) -> list[str]:
         """Give the lines of a field of a block, not indented."""
         said = self.key(name, key, in_flow=False) + ":"
         if is_block(value, like):
@@ -110,14 +112,14 @@ class Layout:
         lines = self.scalar(value, like)
         return [f"{said} {lines[0]}", *(_indented(one, len(self.step)) for one in lines[1:])]
 
-    def item(self, value: Json, like: Node | None, gap: int = 1) -> list[str]:
+    def item(self, value: Json, like: SyntaxNode | None, gap: int = 1) -> list[str]:
         """Give the lines of an item of a block list, its dash `gap` blanks before the value."""
         lead = "-" + " " * gap
         block = is_block(value, like)
         lines = self.block(value, like) if block else self.scalar(value, like)
         return [lead + lines[0], *(_indented(one, len(lead)) for one in lines[1:])]
 
-    def block(self, value: Json, like: Node | None) -> list[str]:
+    def block(self, value: Json, like: SyntaxNode | None) -> list[str]:
         """Give the lines of a container that is not empty, not indented."""
         if isinstance(value, dict):
             return [
@@ -128,7 +130,7 @@ class Layout:
         assert isinstance(value, list)  # noqa: S101 - asked by `is_block` before
         return [line for one in value for line in self.item(one, item_like(like, one))]
 
-    def scalar(self, value: Json, like: Node | None) -> list[str]:
+    def scalar(self, value: Json, like: SyntaxNode | None) -> list[str]:
         """Give the lines of what is no container in a block; several make a block text."""
         if isinstance(value, dict | list):
             return [self.flow(value, like)]
@@ -142,14 +144,14 @@ def untold_words(names: Sequence[str]) -> str:
     return f"{', '.join(names)}: not told by the service; add it before this is changed"
 
 
-def is_block(value: Json, like: Node | None) -> bool:
+def is_block(value: Json, like: SyntaxNode | None) -> bool:
     """Tell whether a value is written as a block: not where it is empty, or its like is in flow."""
     if not isinstance(value, dict | list) or not value:
         return False
     return like is None or not like.is_flow or not (like.values or like.keys)
 
 
-def field_of(node: Node | None, name: str) -> Node | None:
+def field_of(node: SyntaxNode | None, name: str) -> SyntaxNode | None:
     """Give what stands under a name in a node; None where nothing does."""
     if node is None:
         return None
@@ -157,7 +159,7 @@ def field_of(node: Node | None, name: str) -> Node | None:
     return next((node.itself.values[nth] for nth, key in enumerate(keys) if key.text == name), None)
 
 
-def item_like(node: Node | None, value: Json) -> Node | None:
+def item_like(node: SyntaxNode | None, value: Json) -> SyntaxNode | None:
     """Give the item of a list that is most like a value, by the names of its fields."""
     if node is None or node.itself.keys:
         return None
@@ -169,14 +171,14 @@ def item_like(node: Node | None, value: Json) -> Node | None:
     )
 
 
-def _as_ordered(value: dict[str, Json], like: Node | None) -> list[tuple[str, Json]]:
+def _as_ordered(value: dict[str, Json], like: SyntaxNode | None) -> list[tuple[str, Json]]:
     """Give the fields of an object in the order of its like, those that this lacks after them."""
     theirs = [key.text for key in like.itself.keys] if like is not None else []
     names = dict.fromkeys([*(name for name in theirs if name in value), *value])
     return [(name, value[name]) for name in names]
 
 
-def _some_key(node: Node | None) -> Node | None:
+def _some_key(node: SyntaxNode | None) -> SyntaxNode | None:
     return node.itself.keys[0] if node is not None and node.itself.keys else None
 
 
@@ -265,7 +267,7 @@ def _reads_as(candidate: str, value: str, *, in_flow: bool) -> bool:
     return not reading.flaws and len(values) == 1 and identical(values[0], wanted)
 
 
-def _steps(where: Written) -> Iterator[str]:
+def _steps(where: WrittenText) -> Iterator[str]:
     """Yield by what each container is indented beyond the one around it, where it has its lines."""
     stack = [(one, "") for one in where.documents]
     while stack:
@@ -286,11 +288,11 @@ def _steps(where: Written) -> Iterator[str]:
                 stack.append((value, mine))
 
 
-def _opens_json(where: Written, place: int) -> bool:
+def _opens_json(where: WrittenText, place: int) -> bool:
     return where.text[where.line_start(place) : place].strip() == ""
 
 
-def _dash_offset(where: Written) -> int:
+def _dash_offset(where: WrittenText) -> int:
     """Tell how far the dashes of most lists stand right of the key above them."""
     found: list[int] = []
     stack = list(where.documents)
@@ -305,7 +307,7 @@ def _dash_offset(where: Written) -> int:
     return max(set(found), key=found.count) if found else STEP
 
 
-def dash_of(where: Written, node: Node, nth: int) -> int:
+def dash_of(where: WrittenText, node: SyntaxNode, nth: int) -> int:
     """Give where the dash of an item stands."""
     if nth == 0:
         return node.start

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from reconciler.document import (
     Edit,
     Gone,
-    Item,
-    Items,
     Json,
+    ListItem,
+    ListItems,
     Path,
     Within,
     followed,
@@ -23,7 +23,7 @@ from reconciler.manifests.layout import (
     untold_words,
 )
 from reconciler.manifests.splicing import Splicing, spliced
-from reconciler.source.written import Node
+from reconciler.source.written import SyntaxNode
 
 
 @dataclass(slots=True)
@@ -35,11 +35,11 @@ class ListSplicing(Splicing):
 
     arrived: set[Path] = field(default_factory=set)
 
-    def go_on(self, node: Node, edit: Edit, path: Path) -> None:
+    def go_on(self, node: SyntaxNode, edit: Edit, path: Path) -> None:
         """Follow an edit of one member."""
         raise NotImplementedError
 
-    def _within(self, node: Node, fields: Mapping[str, Edit], path: Path) -> None:
+    def _within(self, node: SyntaxNode, fields: Mapping[str, Edit], path: Path) -> None:
         names = [key.text for key in node.keys]
         gone = {name for name, one in fields.items() if isinstance(one, Gone)} & set(names)
         new = {name: one for name, one in fields.items() if name not in names}
@@ -61,7 +61,7 @@ class ListSplicing(Splicing):
         if added:
             self._add_lines(node, last, added)
 
-    def _add_lines(self, node: Node, last: int, added: Mapping[str, Json]) -> None:
+    def _add_lines(self, node: SyntaxNode, last: int, added: Mapping[str, Json]) -> None:
         column = self.where.column(node.keys[0].start)
         lines = [
             " " * column + line if line else line
@@ -71,7 +71,7 @@ class ListSplicing(Splicing):
         end = self.where.line_end(max(node.keys[last].end, node.values[last].end))
         self._insert_lines(end, lines)
 
-    def _cousin(self, node: Node, name: str) -> Node | None:
+    def _cousin(self, node: SyntaxNode, name: str) -> SyntaxNode | None:
         """Give what stands under the same name in an item beside the one that a node is."""
         holder, _ = self.parents.get(id(node), (node, 0))
         for other in holder.values if holder is not node and not holder.keys else ():
@@ -79,7 +79,7 @@ class ListSplicing(Splicing):
                 return other.itself.values[other.itself.place_of(name)]
         return None
 
-    def _flow_entries(self, node: Node, added: Mapping[str, Json]) -> Iterator[str]:
+    def _flow_entries(self, node: SyntaxNode, added: Mapping[str, Json]) -> Iterator[str]:
         margin = self._margin(node)
         like = node.keys[0] if node.keys else None
         for name, value in added.items():
@@ -89,7 +89,7 @@ class ListSplicing(Splicing):
 
     def _members_in_flow(
         self,
-        node: Node,
+        node: SyntaxNode,
         gone: Sequence[int],
         added: Mapping[int, Sequence[str]],
         moved: Sequence[int] = (),
@@ -107,7 +107,7 @@ class ListSplicing(Splicing):
         for after, texts in left.items():
             self._add_in_flow(node, after, texts)
 
-    def _add_in_flow(self, node: Node, after: int, texts: Sequence[str]) -> None:
+    def _add_in_flow(self, node: SyntaxNode, after: int, texts: Sequence[str]) -> None:
         """Write members of a node in flow after one of its own, or before all of them."""
         margin = self._margin(node)
         between = self.layout.comma if margin is None else f",{self.layout.newline}{margin}"
@@ -127,12 +127,12 @@ class ListSplicing(Splicing):
             return
         self.splices.append(Splice(place, place, between + between.join(texts)))
 
-    def _flow_items(self, node: Node, items: Sequence[Item], path: Path) -> None:
+    def _flow_items(self, node: SyntaxNode, items: Sequence[ListItem], path: Path) -> None:
         stays = staying(items, path)
         if not node.values and self._fill(node, items):
             return
         if not stays:
-            self._replace(node, followed([], Items(tuple(items)), self.value), node)
+            self._replace(node, followed([], ListItems(tuple(items)), self.value), node)
             return
         self._edit_staying(node, path, stays)
         margin = self._margin(node)
@@ -145,7 +145,7 @@ class ListSplicing(Splicing):
         moved = [nth for nth in gone if (*path, nth) in kept]
         self._members_in_flow(node, gone, texts, moved)
 
-    def _fill(self, node: Node, items: Sequence[Item]) -> bool:
+    def _fill(self, node: SyntaxNode, items: Sequence[ListItem]) -> bool:
         """Write what comes into an empty list as lines, comments with it; tell whether that can be.
 
         Only what stood in lines before has lines to bring along.
@@ -169,24 +169,24 @@ class ListSplicing(Splicing):
         self.splices.append(Splice(end, end, "".join(self.layout.newline + one for one in texts)))
         return True
 
-    def _flow_item(self, node: Node, item: Item, margin: str | None) -> str:
+    def _flow_item(self, node: SyntaxNode, item: ListItem, margin: str | None) -> str:
         if item.origin is not None and item.origin[:-1] and self._is_in(node, item.origin):
             child = self._at(item.origin)
             inner = self._apart(child, item)
             return spliced(
                 self.where.text[child.opening : child.end], _shifted(inner, child.opening)
             )
-        value = followed([], Items((item,)), self.value)
+        value = followed([], ListItems((item,)), self.value)
         assert isinstance(value, list)  # noqa: S101 - of one item
         return self.layout.flow(value[0], item_like(node, value[0]), margin)
 
-    def _is_in(self, node: Node, origin: Path) -> bool:
+    def _is_in(self, node: SyntaxNode, origin: Path) -> bool:
         child = self._at(origin)
         return child.means is None and self.parents[id(child)][0] is node
 
     def _cut_in_flow(
         self,
-        node: Node,
+        node: SyntaxNode,
         first: int,
         last: int,
         moved: Sequence[tuple[int, int]],
@@ -213,12 +213,12 @@ class ListSplicing(Splicing):
                 kept += lead
         self.splices.append(Splice(start, end, kept))
 
-    def _block_items(self, node: Node, items: Sequence[Item], path: Path) -> None:
+    def _block_items(self, node: SyntaxNode, items: Sequence[ListItem], path: Path) -> None:
         stays = staying(items, path)
         in_place = len(stays) == len(items) == len(node.values)
         opens = self.where.opens_line(node.start)
         if not in_place and (not items or not (opens or stays)):
-            self._replace(node, followed([], Items(tuple(items)), self.value), node)
+            self._replace(node, followed([], ListItems(tuple(items)), self.value), node)
             return
         self._edit_staying(node, path, stays)
         for after, new in _runs(items, path, stays).items():
@@ -232,7 +232,7 @@ class ListSplicing(Splicing):
             if nth not in stays:
                 self._cut_lines(node, nth, moved=(*path, nth) in moved)
 
-    def _cut_to(self, node: Node, first: int, moved: Sequence[int]) -> None:
+    def _cut_to(self, node: SyntaxNode, first: int, moved: Sequence[int]) -> None:
         """Take away what stands before an item, in a list that begins behind another dash."""
         start, end = node.start, dash_of(self.where, node, first)
         margin = self.layout.newline + " " * self.where.column(start)
@@ -240,13 +240,13 @@ class ListSplicing(Splicing):
         comments = self._left_comments(start, end, chunks)
         self.splices.append(Splice(start, end, "".join(one + margin for one in comments)))
 
-    def _edit_staying(self, node: Node, path: Path, stays: Mapping[int, Item]) -> None:
+    def _edit_staying(self, node: SyntaxNode, path: Path, stays: Mapping[int, ListItem]) -> None:
         for nth, item in stays.items():
             if item.edit is not None:
                 self.go_on(node.values[nth], item.edit, (*path, nth))
 
     def _insert_items(
-        self, node: Node, after: int, texts: Sequence[str], stays: Mapping[int, Item]
+        self, node: SyntaxNode, after: int, texts: Sequence[str], stays: Mapping[int, ListItem]
     ) -> None:
         newline = self.layout.newline
         if after >= 0:
@@ -261,14 +261,14 @@ class ListSplicing(Splicing):
         start = self._chunk_start(node, min(stays, default=0))
         self.splices.append(Splice(start, start, "".join(text + newline for text in texts)))
 
-    def _block_item(self, node: Node, item: Item) -> str:
+    def _block_item(self, node: SyntaxNode, item: ListItem) -> str:
         column = self.where.column(node.start)
         chunk = self._chunk(item, column)
         return self._new_item(node, item, column) if chunk is None else chunk
 
-    def _new_item(self, node: Node, item: Item, column: int) -> str:
+    def _new_item(self, node: SyntaxNode, item: ListItem, column: int) -> str:
         """Give the lines of an item of a block list that has none yet."""
-        value = followed([], Items((item,)), self.value)
+        value = followed([], ListItems((item,)), self.value)
         assert isinstance(value, list)  # noqa: S101 - of one item
         gap = self._gap(node)
         lines = self.layout.item(value[0], item_like(node, value[0]), gap)
@@ -276,7 +276,7 @@ class ListSplicing(Splicing):
             lines = [f"# {untold_words(item.untold)}", *lines]
         return self.layout.newline.join(" " * column + line if line else line for line in lines)
 
-    def _chunk(self, item: Item, column: int) -> str | None:
+    def _chunk(self, item: ListItem, column: int) -> str | None:
         """Give the lines of an item that stands elsewhere; None where it has none of its own."""
         if item.origin is None:
             return None
@@ -296,7 +296,7 @@ class ListSplicing(Splicing):
             return text
         return "\n".join(_shift(line, less) for line in text.split("\n"))
 
-    def _apart(self, child: Node, item: Item) -> list[Splice]:
+    def _apart(self, child: SyntaxNode, item: ListItem) -> list[Splice]:
         """Give the splices of an item by themselves, as its text goes elsewhere."""
         before, self.splices = self.splices, []
         if item.edit is not None:
@@ -311,7 +311,7 @@ class ListSplicing(Splicing):
         self.splices = [one for one in self.splices if one not in inside]
         return [*made, *inside]
 
-    def _cut_lines(self, node: Node, nth: int, *, moved: bool) -> None:
+    def _cut_lines(self, node: SyntaxNode, nth: int, *, moved: bool) -> None:
         """Take the lines of an item away; its comments stay unless they moved along."""
         dash = dash_of(self.where, node, nth)
         start = self._chunk_start(node, nth) if moved else self.where.line_start(dash)
@@ -338,7 +338,7 @@ def _shift(line: str, less: int) -> str:
     return line[min(less, blanks) :]
 
 
-def staying(items: Sequence[Item], path: Path) -> dict[int, Item]:
+def staying(items: Sequence[ListItem], path: Path) -> dict[int, ListItem]:
     """Give the items that stay where they are in a list, by their index: as many as can be."""
     placed = [
         (int(item.origin[-1]), item)
@@ -356,9 +356,11 @@ def staying(items: Sequence[Item], path: Path) -> dict[int, Item]:
     return {nth: item for nth, item in placed if nth in stay}
 
 
-def _runs(items: Sequence[Item], path: Path, stays: Mapping[int, Item]) -> dict[int, list[Item]]:
+def _runs(
+    items: Sequence[ListItem], path: Path, stays: Mapping[int, ListItem]
+) -> dict[int, list[ListItem]]:
     """Give the items that have to be written, by the index of that which they come after, or -1."""
-    runs: dict[int, list[Item]] = {}
+    runs: dict[int, list[ListItem]] = {}
     after = -1
     for item in items:
         here = item.origin is not None and item.origin[:-1] == path

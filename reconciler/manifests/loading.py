@@ -9,7 +9,7 @@ from pathlib import Path
 from reconciler.document import Json
 from reconciler.kinds.meant import is_mappings
 from reconciler.manifests.envelope import FIELDS
-from reconciler.manifests.made import Written
+from reconciler.manifests.made import WrittenManifest
 from reconciler.manifests.making import Making
 from reconciler.manifests.repeating import (
     FOR_EACH,
@@ -20,7 +20,7 @@ from reconciler.project.settings import Environment
 from reconciler.resource import API_VERSION
 from reconciler.source.diagnostic import Advice, Complaint, Finding, Severity
 from reconciler.source.files import File
-from reconciler.source.parsed import Document, Reading, Text
+from reconciler.source.parsed import Document, DocumentText, Reading
 
 NO_LIST = Advice("remove the `- ` before it, and write a line `---` between two manifests")
 
@@ -118,7 +118,7 @@ class Loader(Making):
             self.complaints.append(stray)
 
     def _declare(self, file: File, document: Document) -> None:
-        here = Text(file.name, document)
+        here = DocumentText(file.name, document)
         if not isinstance(document.value, dict):
             said = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
             way_out = NO_LIST if is_mappings(document.value) else ""
@@ -130,9 +130,9 @@ class Loader(Making):
             self.repeat(file, document, here)
             return
         self.check_overrides(document.value, here)
-        self.make(Written(file, here, document.value))
+        self.make(WrittenManifest(file, here, document.value))
 
-    def _is_foreign(self, file: File, value: dict[str, Json], here: Text) -> bool:
+    def _is_foreign(self, file: File, value: dict[str, Json], here: DocumentText) -> bool:
         """Tell a record without its envelope, and what another tool wrote; complain of it once."""
         is_bare = value.keys().isdisjoint(FIELDS)
         is_ours = value.get("apiVersion") == API_VERSION

@@ -11,28 +11,28 @@ from reconciler.manifests.envelope import Envelope
 from reconciler.manifests.expressions import Filled, Reference, Scope
 from reconciler.manifests.inserting import Each
 from reconciler.source.files import File
-from reconciler.source.parsed import Text
+from reconciler.source.parsed import DocumentText
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenManifest:
     """A manifest as it is written, without its `forEach`, and one item of that."""
 
     file: File
-    here: Text
+    here: DocumentText
     value: dict[str, Json]
     each: Each | None = None
-    references: tuple[Text, Sequence[Reference]] | None = None
+    references: tuple[DocumentText, Sequence[Reference]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class FilledManifest:
     """A manifest in one environment: what is filled in, and the patch of its `overrides`.
 
     `is_own` tells that it is not as written, so that no other environment is judged with it.
     """
 
-    written: Written
+    written: WrittenManifest
     kind: Kind
     envelope: Envelope
     patch: Json

@@ -12,7 +12,7 @@ from reconciler.document import Json
 from reconciler.document import Path as Place
 from reconciler.expressions import may_stand_in
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.judging import Judged, judge
+from reconciler.kinds.judging import SpecReport, judge
 from reconciler.kinds.kind import Kind
 from reconciler.manifests.complaining import Complaining
 from reconciler.manifests.envelope import (
@@ -25,7 +25,7 @@ from reconciler.manifests.expressions import Filled, Reference, Scope
 from reconciler.manifests.filling import fill, too_much
 from reconciler.manifests.including import Includes
 from reconciler.manifests.inserting import Each, Inside, Measures
-from reconciler.manifests.made import Made, Written, is_in
+from reconciler.manifests.made import FilledManifest, WrittenManifest, is_in
 from reconciler.manifests.overriding import (
     OVERRIDES,
     overridden,
@@ -39,22 +39,22 @@ from reconciler.manifests.repeating import (
     uses_of,
     written_items,
 )
-from reconciler.manifests.selection import Taken
+from reconciler.manifests.selection import SelectedNames
 from reconciler.manifests.silencing import Silencing
 from reconciler.resource import API_VERSION, Manifest, Ref, Source
 from reconciler.sealed import references_in
 from reconciler.source.diagnostic import Complaint, Finding
 from reconciler.source.files import File
-from reconciler.source.parsed import Document, Graft, Reading, Text, complaints_of_text
+from reconciler.source.parsed import Document, DocumentText, Graft, Reading, complaints_of_text
 from reconciler.source.shown import display_name
 from reconciler.source.sources import Sources
 
-References: TypeAlias = tuple[tuple[Text, Sequence[Reference]], ...]
+References: TypeAlias = tuple[tuple[DocumentText, Sequence[Reference]], ...]
 """Where each reference stands, file by file."""
 
 
 @dataclass(slots=True)
-class Declared:
+class DeclaredManifest:
     """A manifest, and where its parts stand: `spec` is where findings about its `spec` are placed.
 
     That is in the manifest itself, or in the file that `spec.file` names.
@@ -62,8 +62,8 @@ class Declared:
 
     manifest: Manifest
     kind: Kind
-    text: Text
-    spec: Text
+    text: DocumentText
+    spec: DocumentText
     references: References
     selected: bool = True
 
@@ -71,7 +71,7 @@ class Declared:
 @dataclass(frozen=True, slots=True)
 class _Spec:
     document: dict[str, Json]
-    text: Text
+    text: DocumentText
     references: References = ()
 
 
@@ -91,24 +91,24 @@ class Making(Complaining):
     """Makes manifests of documents: filled in, patched, repeated, judged."""
 
     root: Path
-    sources: Sources[Judged]
+    sources: Sources[SpecReport]
     scope: Scope
     environments: Mapping[str, object]
     silencing: Silencing = field(default_factory=lambda: Silencing({}))
-    declared: list[Declared] = field(default_factory=list)
+    declared: list[DeclaredManifest] = field(default_factory=list)
     elsewhere: list[Ref] = field(default_factory=list)
     exports: set[Path] = field(default_factory=set)
     unusable: list[Ref] = field(default_factory=list)
     measures: Measures = field(default_factory=Measures)
     uses: dict[str, Uses] = field(default_factory=dict)
-    taken: Taken = field(default_factory=Taken)
+    taken: SelectedNames = field(default_factory=SelectedNames)
     includes: Includes = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin without any file that is included."""
         self.includes = Includes(self.root, self.sources, self.keep)
 
-    def repeat(self, file: File, document: Document, here: Text) -> None:
+    def repeat(self, file: File, document: Document, here: DocumentText) -> None:
         """Take in what is made of each item of a `forEach`."""
         value = _object(document.value)
         written: Json = {FOR_EACH: written_items(value[FOR_EACH])}
@@ -129,14 +129,14 @@ class Making(Complaining):
                 self.complain(own, [too_much((FOR_EACH,))])
                 return
             references = (each.text, items.references.get(each.member.number - 1, ()))
-            self.make(Written(file, own, rest, each, references))
+            self.make(WrittenManifest(file, own, rest, each, references))
 
     def complain_of_unused(self) -> None:
         """Note what no manifest names of the items that it is made of."""
         for one in self.uses.values():
             all(map(self.keep, one.unused()))
 
-    def check_overrides(self, value: dict[str, Json], here: Text) -> None:
+    def check_overrides(self, value: dict[str, Json], here: DocumentText) -> None:
         """Note what is wrong with `overrides`, those of other environments too."""
         if OVERRIDES in value:
             kind = BY_NAME.get(str(value.get("kind")))
@@ -146,7 +146,7 @@ class Making(Complaining):
             )
             self.complain(here, found)
 
-    def make(self, written: Written) -> None:
+    def make(self, written: WrittenManifest) -> None:
         """Take in one manifest."""
         here, each = written.here, written.each
         read = self._read(written)
@@ -178,7 +178,7 @@ class Making(Complaining):
             return
         # What is filled in every environment alike is judged once for all.
         is_own = filled.document is not here.document.value
-        made = Made(
+        made = FilledManifest(
             written=written,
             kind=kind,
             envelope=envelope,
@@ -206,7 +206,9 @@ class Making(Complaining):
         )
         own = () if written.references is None else (written.references,)
         places = ((here, filled.references), *own, *spec.references)
-        self.declared.append(Declared(manifest, kind, here, spec.text, places, read.selected))
+        self.declared.append(
+            DeclaredManifest(manifest, kind, here, spec.text, places, read.selected)
+        )
 
     def _around(self) -> Around:
         return Around(
@@ -216,7 +218,7 @@ class Making(Complaining):
             rules=self.silencing.rules,
         )
 
-    def _read(self, written: Written) -> _Read:
+    def _read(self, written: WrittenManifest) -> _Read:
         """Read expressions and envelope; secrets only of what is selected."""
         if not self.scope.selection:
             return self._read_in(self.scope, written)
@@ -231,7 +233,7 @@ class Making(Complaining):
             self.taken.refs.add(str(ref))
         return self._read_in(self.scope, written)
 
-    def _read_in(self, scope: Scope, written: Written) -> _Read:
+    def _read_in(self, scope: Scope, written: WrittenManifest) -> _Read:
         value, patch = self._with_patch(written.value)
         filled = self._fill(value, written.here, written.file.path, scope, written.each)
         if patch is not None:
@@ -253,7 +255,7 @@ class Making(Complaining):
         return {**rest, OVERRIDES: {self.scope.environment: patch}}, patch
 
     def _fill(
-        self, value: Json, here: Text, path: Path, scope: Scope, each: Each | None = None
+        self, value: Json, here: DocumentText, path: Path, scope: Scope, each: Each | None = None
     ) -> Filled:
         """Read the expressions of a document; most hold none, and are not walked."""
         if not may_stand_in(here.document.text):
@@ -266,7 +268,7 @@ class Making(Complaining):
         )
         return fill(value, scope, inside)
 
-    def _spec(self, made: Made, here: Text) -> _Spec | None:
+    def _spec(self, made: FilledManifest, here: DocumentText) -> _Spec | None:
         """Judge a `spec` with its overrides; one that is its environment's own is so each time."""
         kind, envelope, patch = made.kind, made.envelope, made.patch
         spec, raw = envelope.spec or {}, made.written.value
@@ -290,8 +292,13 @@ class Making(Complaining):
         return _Spec(judged.spec, inside)
 
     def _patched(
-        self, spec: dict[str, Json], patch: Json, made: Made, here: Text, inside: Text
-    ) -> tuple[dict[str, Json], Text]:
+        self,
+        spec: dict[str, Json],
+        patch: Json,
+        made: FilledManifest,
+        here: DocumentText,
+        inside: DocumentText,
+    ) -> tuple[dict[str, Json], DocumentText]:
         """Give a `spec` with a patch in it, and where its parts stand then."""
         root = (OVERRIDES, self.scope.environment)
         own = without_misplaced(_object(patch), made.kind)
@@ -309,10 +316,10 @@ class Making(Complaining):
     def _expand(
         self,
         from_export: Callable[[dict[str, Json]], dict[str, Json]],
-        made: Made,
+        made: FilledManifest,
         declared: dict[str, Json],
         patch: Json,
-        here: Text,
+        here: DocumentText,
     ) -> _Spec | None:
         """Put the content of `spec.file` in its place."""
         named, inside = str(declared["file"]), here.inside("spec")
@@ -322,7 +329,7 @@ class Making(Complaining):
         content = self._export(path, name, named, inside)
         if content is None:
             return None
-        exported = Text(name, content, ref=here.ref, item=here.item)
+        exported = DocumentText(name, content, ref=here.ref, item=here.item)
         filled = self._fill(content.value, exported, path, made.scope, made.written.each)
         exported = replace(exported, grafts=filled.grafts)
         self.complain(exported, filled.findings)
@@ -345,7 +352,7 @@ class Making(Complaining):
         self.complain(place, judged.findings)
         return _Spec(judged.spec, place, ((exported, filled.references),))
 
-    def _export(self, path: Path, name: str, named: str, inside: Text) -> Document | None:
+    def _export(self, path: Path, name: str, named: str, inside: DocumentText) -> Document | None:
         """Read the one object of a `spec.file`; complain where there is none."""
         if Path(named).is_absolute():
             said = "this file must be relative to the manifest"
@@ -370,7 +377,7 @@ class Making(Complaining):
         return None
 
 
-def _still_missing(envelope: Envelope, judged: Judged) -> Iterator[Finding]:
+def _still_missing(envelope: Envelope, judged: SpecReport) -> Iterator[Finding]:
     """Yield what is wrong around `spec`, but for an id that stands in there."""
     for finding in envelope.findings:
         is_there = judged.moves_id and finding.code == "M206" and finding.path == ("metadata",)

@@ -50,7 +50,7 @@ _SKIPPED = frozenset(("node_modules", "venv"))
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ManifestHeader:
     """One manifest by its look: `file` is relative to the project."""
 
     kind: str
@@ -60,7 +60,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CompletionProject:
     """A project as far as completion knows it: folder and what its file says."""
 
     root: Path
@@ -84,14 +84,14 @@ class Place:
         return [one for one in found if isinstance(one, str)] if isinstance(found, list) else ["."]
 
 
-def place_of(start: Path, file: Path | None = None) -> Place:
+def place_of(start: Path, file: Path | None = None) -> CompletionProject:
     """Find the project of a folder or a file, upward to the git root, and read its file."""
     folder = Path(os.path.realpath(start))
     folder = folder if folder.is_dir() else folder.parent
     found = file or next(_project_files(folder), None)
     if found is None:
-        return Place(folder)
-    return Place(found.resolve().parent, _text_of(str(found)))
+        return CompletionProject(folder)
+    return CompletionProject(found.resolve().parent, _text_of(str(found)))
 
 
 def _project_files(folder: Path) -> Iterator[Path]:
@@ -113,7 +113,7 @@ def _said(text: str) -> Mapping[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def named_in(place: Place) -> Iterator[Named]:
+def named_in(place: CompletionProject) -> Iterator[ManifestHeader]:
     """Yield what the manifests of a project look like, file by file."""
     left, files = MOST_READ, MOST_FILES
     root = str(place.root)
@@ -160,7 +160,7 @@ def _text_of(file: str, *, end: bool = False) -> str:
         os.close(descriptor)
 
 
-def _manifests(text: str, file: str, root: str) -> Iterator[Named]:
+def _manifests(text: str, file: str, root: str) -> Iterator[ManifestHeader]:
     if "apiVersion" not in text:
         return
     for document in _DOCUMENT.split(text):
@@ -175,7 +175,7 @@ def _manifests(text: str, file: str, root: str) -> Iterator[Named]:
         name = _NAME.search(bare)
         for one in [name[1]] if name is not None else _repeated(bare, document, file, root):
             named = file.removeprefix(root + os.path.sep)
-            yield Named(kind[1], one, named, dict(_LABEL.findall(told)))
+            yield ManifestHeader(kind[1], one, named, dict(_LABEL.findall(told)))
 
 
 def _repeated(about: str, document: str, file: str, root: str) -> Iterator[str]:
@@ -193,14 +193,14 @@ def _repeated(about: str, document: str, file: str, root: str) -> Iterator[str]:
         yield f"{before}{found[1]}{after}"
 
 
-def rules_in(place: Place) -> list[str]:
+def rules_in(place: CompletionProject) -> list[str]:
     """Give the names of the rules of a project file."""
     rules = _said(place.text).get("rules") if "rules" in place.text else None
     found = rules if isinstance(rules, list) else []
     return [str(one["name"]) for one in found if isinstance(one, dict) and "name" in one]
 
 
-def runs_in(place: Place, environment: str | None) -> list[str]:
+def runs_in(place: CompletionProject, environment: str | None) -> list[str]:
     """Give the runs that the file journals of a project tell of, the last first."""
     found: dict[str, None] = {}
     for name, settings in place.environments.items():

@@ -29,7 +29,7 @@ _ONLY_WHOLE = frozenset(("M302", "M308", "M310", "M312"))
 
 
 @dataclass(slots=True)
-class Overridden:
+class PatchedDocument:
     """A document with a patch in it.
 
     `patched` tells by a path of the document where in the patch it stands, and `gone` are the
@@ -42,19 +42,19 @@ class Overridden:
     findings: list[Finding] = field(default_factory=list)
 
 
-def overridden(spec: Json, patch: Json, shape: Shape) -> Overridden:
+def overridden(spec: Json, patch: Json, shape: Shape) -> PatchedDocument:
     """Merge a patch into a document: null takes a field away, items of keyed lists merge by key.
 
     Findings are told by paths of the patch.
     """
-    made = Overridden(None)
+    made = PatchedDocument(None)
     made.document = _Merge(made).at(spec, patch, shape, (), ())
     return made
 
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    made: Overridden
+    made: PatchedDocument
 
     def at(self, base: Json, patch: Json, shape: Shape, path: Path, there: Path) -> Json:
         """Merge one place: `path` leads to it in the document, `there` in the patch."""

@@ -12,11 +12,11 @@ from reconciler.document import Edit, Json, Put, Within
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.foreign import quoted
 from reconciler.manifests.adopting import Script, text_after
-from reconciler.project import Variable
+from reconciler.project import ProjectVariable
 from reconciler.source.comments import comments_lost
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import read_file, read_own_file
-from reconciler.source.ignoring import Rules, is_environment, is_installed, matches
+from reconciler.source.ignoring import IgnoreRules, is_environment, is_installed, matches
 from reconciler.source.reading import read_text
 from reconciler.source.shown import display_name
 from reconciler.source.writing import replace_file, sync_folder, write_new_files
@@ -56,7 +56,7 @@ def passed_over(
 
 def _ignored(top: Path, files: Sequence[Path]) -> list[Path]:
     """Give the files that git ignores, or that stand in a Python environment below a folder."""
-    rules, wrong = Rules(top), list[Path]()
+    rules, wrong = IgnoreRules(top), list[Path]()
     met: dict[Path, bool] = {}
     for file in files:
         between = [one for one in file.parents if one.is_relative_to(top)]
@@ -156,7 +156,7 @@ def settle(folders: set[Path], root: Path) -> None:
         raise InvalidInput(f"the folder cannot be written: {error.strerror}") from error
 
 
-def add_variables(file: Path, variables: Mapping[str, Mapping[str, Variable]]) -> None:
+def add_variables(file: Path, variables: Mapping[str, Mapping[str, ProjectVariable]]) -> None:
     """Write variables into a project file, by environment; all else of it stays.
 
     Raises InvalidInput where they have to be added by hand.
@@ -181,7 +181,7 @@ def add_variables(file: Path, variables: Mapping[str, Mapping[str, Variable]]) -
 
 
 def _more_variables(
-    values: Sequence[Json], variables: Mapping[str, Mapping[str, Variable]]
+    values: Sequence[Json], variables: Mapping[str, Mapping[str, ProjectVariable]]
 ) -> Edit | None:
     """Return the edit of a project file; None where it has no such environment."""
     document = values[0] if len(values) == 1 else None

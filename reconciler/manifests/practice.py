@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.practice import Neighbours, Practice
+from reconciler.kinds.practice import LintRule, Neighbours
 from reconciler.manifests.loading import Loader
-from reconciler.manifests.making import Declared
+from reconciler.manifests.making import DeclaredManifest
 from reconciler.project import ProjectFile
 from reconciler.project.levels import Level, is_on
 from reconciler.source.diagnostic import Complaint, warning
@@ -16,7 +16,7 @@ from reconciler.source.diagnostic import Complaint, warning
 def practice_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint]:
     """Yield what works and is still unwise; a resource with errors is not looked at."""
     broken = {one.ref for one in loader.complaints if one.is_error}
-    of_kinds: dict[str, list[Declared]] = {}
+    of_kinds: dict[str, list[DeclaredManifest]] = {}
     for one in loader.declared:
         if str(one.manifest.ref) not in broken:
             of_kinds.setdefault(one.kind.name, []).append(one)
@@ -27,13 +27,13 @@ def practice_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Compl
         yield from _among(own, loader, among)
 
 
-def _practices_of(kind: Kind, levels: Mapping[str, Level]) -> tuple[list[Practice], list[Practice]]:
+def _practices_of(kind: Kind, levels: Mapping[str, Level]) -> tuple[list[LintRule], list[LintRule]]:
     """Give the checks of a kind that are on: of one resource, and of all."""
     wanted = [one for one in kind.practices() if is_on(one.code, levels, only_asked=one.asked)]
     return [one for one in wanted if one.find], [one for one in wanted if one.among]
 
 
-def _alone(one: Declared, practices: list[Practice]) -> Iterator[Complaint]:
+def _alone(one: DeclaredManifest, practices: list[LintRule]) -> Iterator[Complaint]:
     spec = one.manifest.spec
     for practice in practices:
         assert practice.find is not None  # noqa: S101 - told apart above
@@ -42,7 +42,9 @@ def _alone(one: Declared, practices: list[Practice]) -> Iterator[Complaint]:
             yield one.spec.complaint(warning(practice.code, path, said, suggestion, at_key=at_key))
 
 
-def _among(own: list[Declared], loader: Loader, practices: list[Practice]) -> Iterator[Complaint]:
+def _among(
+    own: list[DeclaredManifest], loader: Loader, practices: list[LintRule]
+) -> Iterator[Complaint]:
     if not practices:
         return
     places = {id(one.manifest): one.spec for one in own}

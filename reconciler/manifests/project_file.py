@@ -14,7 +14,7 @@ from reconciler.resource.guard_levels import EXPLICIT_LEVEL, GUARDS, GuardLevel
 from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import Complaint, Finding
 from reconciler.source.files import read_own_file
-from reconciler.source.parsed import Text, complaints_of_text
+from reconciler.source.parsed import DocumentText, complaints_of_text
 from reconciler.source.reading import read_text
 
 
@@ -133,7 +133,7 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
         said = "a project file holds one mapping, as `manifests: [.]`"
         return None, [*complaints, Complaint(file.name, 1, 1, code="P101", message=said)]
     document = reading.documents[0]
-    place = Text(file.name, document)
+    place = DocumentText(file.name, document)
     findings = list(project_findings(document.value))
     made = readable_settings(document.value)
     settings = made.settings

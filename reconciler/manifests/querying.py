@@ -8,15 +8,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from reconciler.document import Path, value_at
-from reconciler.expressions import LITERAL, OPEN, Expression, Part, Word, expression, parts_of
+from reconciler.expressions import (
+    LITERAL,
+    OPEN,
+    Expression,
+    ExpressionKind,
+    TextPart,
+    expression,
+    parts_of,
+)
 from reconciler.manifests.expressions import Scope, spelled
 from reconciler.manifests.inserting import along
 from reconciler.manifests.loading import Loader
-from reconciler.manifests.making import Declared
+from reconciler.manifests.making import DeclaredManifest
 from reconciler.project import ProjectFile
-from reconciler.queries import Language, Query, Wrong, mistake_in
+from reconciler.queries import Language, Query, QueryProblem, mistake_in
 from reconciler.source.diagnostic import Advice, Complaint, Finding, Lines, Severity
-from reconciler.source.parsed import OF_VARIABLE, Text
+from reconciler.source.parsed import OF_VARIABLE, DocumentText
 from reconciler.source.scalars import Scalars, complaint_inside
 
 CODES = {Language.PROMQL: "L901", Language.LUCENE: "L902"}
@@ -24,7 +32,7 @@ CODES = {Language.PROMQL: "L901", Language.LUCENE: "L902"}
 
 def query_complaints(loader: Loader, _: ProjectFile) -> Iterator[Complaint]:
     """Yield a warning for each query that cannot be parsed, at the character that is to blame."""
-    places = Places(loader.scope)
+    places = QueryPositions(loader.scope)
     # An expression that is malformed is text in a query, and told of once.
     told = {(one.file, one.path) for one in loader.complaints if one.is_error}
     for one in loader.declared:
@@ -80,16 +88,18 @@ def filling_of(written: str, text: str, scope: Scope) -> Filling | None:
     return Filling(origins, tuple(filled))
 
 
-def _pattern(part: Part, scope: Scope, *, is_found: bool) -> tuple[int, str]:
+def _pattern(part: TextPart, scope: Scope, *, is_found: bool) -> tuple[int, str]:
     """Give how long a piece is as it is written, and a pattern of what it becomes."""
     match part:
         case str():
             # The escape of an opening is given as what it means.
             return (len(LITERAL) if is_found else len(part)), f"({re.escape(part)})"
-        case Expression(word=Word.VARIABLE, name=name) if _value_of(name, scope) is not None:
+        case Expression(word=ExpressionKind.VARIABLE, name=name) if (
+            _value_of(name, scope) is not None
+        ):
             pattern = re.escape(_value_of(name, scope) or "")
-        case Expression(word=Word.SECRET, name=name):
-            sealed = re.escape(expression(Word.SECRET, name).removesuffix("}"))
+        case Expression(word=ExpressionKind.SECRET, name=name):
+            sealed = re.escape(expression(ExpressionKind.SECRET, name).removesuffix("}"))
             pattern = sealed + r"[^}]*\}"
         case _:
             pattern = re.escape(part.spot.written)
@@ -104,13 +114,13 @@ def _value_of(name: str, scope: Scope) -> str | None:
 
 
 @dataclass(slots=True)
-class Places:
+class QueryPositions:
     """Where the characters of queries stand in their files."""
 
     scope: Scope
     scalars: dict[int, Scalars] = field(default_factory=dict)
 
-    def complaint(self, one: Declared, query: Query, wrong: Wrong) -> Complaint:
+    def complaint(self, one: DeclaredManifest, query: Query, wrong: QueryProblem) -> Complaint:
         """Place what is wrong with a query; at the query as a whole where no more can be told."""
         text, place = one.spec.origin(query.path)
         path = (*text.prefix, *place[text.dropped :])
@@ -138,7 +148,7 @@ class Places:
         key, _ = text.document.locate(path, at_key=True)
         return replace(placed, message=said, ref=text.ref, path=path, item=text.item, begun=key)
 
-    def place(self, text: Text, path: Path, offset: int = 0) -> tuple[int, int]:
+    def place(self, text: DocumentText, path: Path, offset: int = 0) -> tuple[int, int]:
         """Give line and column of a query, or of one of its characters."""
         written = value_at(text.document.value, path)
         places = self._places(text, path, written) if isinstance(written, str) else None
@@ -146,7 +156,7 @@ class Places:
             return text.document.locate(path)
         return text.document.lines.place_in_text(places[min(offset, len(places) - 1)])
 
-    def _places(self, text: Text, path: Path, written: str) -> array[int] | None:
+    def _places(self, text: DocumentText, path: Path, written: str) -> array[int] | None:
         document = text.document
         lines: Lines = document.lines
         scalars = self.scalars.setdefault(id(lines), Scalars(lines))

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.document import Json, Path, canonical_text
-from reconciler.expressions import Expression, Word, expression, parts_of
+from reconciler.expressions import Expression, ExpressionKind, expression, parts_of
 from reconciler.manifests.expressions import Filled, Reference
 from reconciler.manifests.inserting import Each, along
 from reconciler.resource import Member
 from reconciler.sealed import Template
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Complaint, Finding, warning
-from reconciler.source.parsed import Text
+from reconciler.source.parsed import DocumentText
 
 FOR_EACH = "forEach"
 WRONG = "M213"
@@ -27,10 +27,10 @@ LONGEST_LABEL = 60
 
 
 @dataclass(slots=True)
-class Items:
+class ForEachItems:
     """The items of one `forEach`, their expressions filled in, and where they stand."""
 
-    text: Text
+    text: DocumentText
     values: list[tuple[int, dict[str, Json]]] = field(default_factory=list)
     keys: frozenset[str] = frozenset()
     total: int = 0
@@ -56,15 +56,15 @@ class Items:
 def written_items(value: Json) -> Json:
     """Give what `forEach` means: `{var: NAME}` is the same as the expression."""
     if isinstance(value, dict) and value.keys() == {"var"} and isinstance(value["var"], str):
-        return expression(Word.VARIABLE, value["var"])
+        return expression(ExpressionKind.VARIABLE, value["var"])
     return value
 
 
-def items_of(filled: Filled, text: Text) -> Items:
+def items_of(filled: Filled, text: DocumentText) -> ForEachItems:
     """Take the items of a document that holds nothing but its `forEach`, filled in."""
     document = filled.document
     value = document.get(FOR_EACH) if isinstance(document, dict) else None
-    items = Items(replace(text, grafts=filled.grafts), findings=filled.findings)
+    items = ForEachItems(replace(text, grafts=filled.grafts), findings=filled.findings)
     if not isinstance(value, list):
         if not filled.findings:
             said = "`forEach` must be a list of mappings, {var: NAME} or ${file:PATH}"
@@ -90,7 +90,7 @@ def items_of(filled: Filled, text: Text) -> Items:
     return items
 
 
-def _take(value: list[Json], items: Items) -> Iterator[Finding]:
+def _take(value: list[Json], items: ForEachItems) -> Iterator[Finding]:
     """Take the items that can be used; yield what is wrong with the others."""
     known: dict[str, int] = {}
     for nth, item in enumerate(value):
@@ -128,7 +128,7 @@ def keys_named(document: Json) -> Iterator[str]:
             yield from keys_named(value)
     elif isinstance(document, str):
         for part in parts_of(document):
-            if isinstance(part, Expression) and part.word is Word.EACH:
+            if isinstance(part, Expression) and part.word is ExpressionKind.EACH:
                 yield part.name
 
 
@@ -136,7 +136,7 @@ def keys_named(document: Json) -> Iterator[str]:
 class Uses:
     """Which keys of the items at one place are named by the manifests that are made of them."""
 
-    items: Items
+    items: ForEachItems
     used: set[str] = field(default_factory=set)
 
     def note(self, document: Json) -> str:
@@ -163,7 +163,7 @@ class Uses:
                 yield self.items.text.complaint(warning(UNUSED, path, said, at_key=True))
 
 
-def uses_of(known: dict[str, Uses], items: Items, value: Json) -> Uses:
+def uses_of(known: dict[str, Uses], items: ForEachItems, value: Json) -> Uses:
     """Give what is known of the use of items: those of one file may be used by several."""
     shared = items.text.grafts.get((FOR_EACH,))
     if shared is not None and not isinstance(value, list):

@@ -183,7 +183,7 @@ def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
+class DeclaredRevision:
     """What a revision declares in one environment.
 
     `wrong` says why that is not to be relied on, a line each, and `said` what else is to be
@@ -197,7 +197,7 @@ class Declared:
 
 def declared_at(
     revision: Revision, folder: Path, project: Project, scope: Scope, paths: Sequence[Path]
-) -> Declared:
+) -> DeclaredRevision:
     """Read the workspace of a revision, with the project file and the variables of then.
 
     Its files are written into an empty folder. Raises UsageError where the revision cannot be read.
@@ -237,7 +237,7 @@ def declared_at(
     wrong += [
         f"{one.file}:{one.line}:{one.column}: {one.code} {one.message}" for one in workspace.errors
     ]
-    return Declared(
+    return DeclaredRevision(
         workspace=workspace,
         wrong=tuple(wrong),
         said=tuple(

@@ -9,9 +9,9 @@ from typing import Final, assert_never
 from reconciler.document import (
     Edit,
     Gone,
-    Item,
-    Items,
     Json,
+    ListItem,
+    ListItems,
     Path,
     Put,
     Within,
@@ -21,12 +21,12 @@ from reconciler.document import (
 )
 from reconciler.manifests.editing import Splice
 from reconciler.manifests.layout import (
-    Layout,
+    FileLayout,
 )
 from reconciler.manifests.listing import ListSplicing, staying
 from reconciler.manifests.splicing import spliced
 from reconciler.resource import Fork
-from reconciler.source.written import Node, Written
+from reconciler.source.written import SyntaxNode, WrittenText
 
 CUT: Final = Gone()
 
@@ -40,7 +40,7 @@ class Rewriting(ListSplicing):
     """
 
     forks: list[Fork] = field(default_factory=list)
-    aliases: dict[int, list[tuple[Node, Path]]] = field(default_factory=dict)
+    aliases: dict[int, list[tuple[SyntaxNode, Path]]] = field(default_factory=dict)
     edits: dict[int, Edit] = field(default_factory=dict)
     movers: set[int] = field(default_factory=set)
     by_itself: bool = False
@@ -54,7 +54,7 @@ class Rewriting(ListSplicing):
         self._fork()
         self.go_on(self.root, edit, ())
 
-    def _survey(self, node: Node, path: Path) -> None:
+    def _survey(self, node: SyntaxNode, path: Path) -> None:
         """Note what holds each node, and which aliases repeat it."""
         for nth, value in enumerate(node.values):
             self.parents[id(value)] = node, nth
@@ -64,7 +64,7 @@ class Rewriting(ListSplicing):
             else:
                 self._survey(value, here)
 
-    def _mark(self, node: Node, edit: Edit, path: Path) -> None:
+    def _mark(self, node: SyntaxNode, edit: Edit, path: Path) -> None:
         """Note the edits of aliases and of what they repeat, each by its node."""
         self.edits[id(node)] = edit
         if node.means is not None:
@@ -76,12 +76,12 @@ class Rewriting(ListSplicing):
                 named = zip([key.text for key in node.keys], node.values, strict=True)
                 for name, value in [one for one in named if one[0] in fields]:
                     self._mark(value, fields[name], (*path, name))
-            case Items(items=items):
+            case ListItems(items=items):
                 self._mark_items(node, items, path)
             case _:
                 assert_never(edit)
 
-    def _mark_items(self, node: Node, items: Sequence[Item], path: Path) -> None:
+    def _mark_items(self, node: SyntaxNode, items: Sequence[ListItem], path: Path) -> None:
         kept = {item.origin for item in items}
         stays = staying(items, path)
         for item in items:
@@ -118,10 +118,10 @@ class Rewriting(ListSplicing):
             for one in apart:
                 self._write_out(*one)
 
-    def _parted(self, alias: Node, target: Node) -> bool:
+    def _parted(self, alias: SyntaxNode, target: SyntaxNode) -> bool:
         return self.by_itself and self._mover(alias) != self._mover(target)
 
-    def _mover(self, node: Node) -> int:
+    def _mover(self, node: SyntaxNode) -> int:
         """Give the item around a node that moves, 0 where none does."""
         while id(node) in self.parents:
             if id(node) in self.movers:
@@ -129,14 +129,14 @@ class Rewriting(ListSplicing):
             node = self.parents[id(node)][0]
         return 0
 
-    def _without_anchor(self, target: Node) -> Splice:
+    def _without_anchor(self, target: SyntaxNode) -> Splice:
         end = self._anchor_end(target)
         if end == self.where.line_end(end) and target.start > end:
             return Splice(target.opening - 1, end, "")
         after = end + len(self.where.text[end : target.start].split("\n")[0])
         return Splice(target.opening, after, "")
 
-    def _write_out(self, alias: Node, path: Path, anchor: str = "") -> None:
+    def _write_out(self, alias: SyntaxNode, path: Path, anchor: str = "") -> None:
         before = value_at(self.value, path)
         edit = self.edits.get(id(alias))
         after = before if edit is None else followed(before, edit, self.value)  # type: ignore[arg-type]  # an alias stands for a value
@@ -144,7 +144,7 @@ class Rewriting(ListSplicing):
         self.forks.append(Fork(line, alias.itself.anchor))
         self._replace(alias, after, alias.itself, anchor)  # type: ignore[arg-type]  # as above
 
-    def go_on(self, node: Node, edit: Edit, path: Path) -> None:
+    def go_on(self, node: SyntaxNode, edit: Edit, path: Path) -> None:
         """Note the splices of one part, and of those in it."""
         if node.means is not None:
             return
@@ -153,9 +153,9 @@ class Rewriting(ListSplicing):
                 self._replace(node, value, node)
             case Within(fields=fields):
                 self._within(node, fields, path)
-            case Items(items=items) if node.is_flow:
+            case ListItems(items=items) if node.is_flow:
                 self._flow_items(node, items, path)
-            case Items(items=items):
+            case ListItems(items=items):
                 self._block_items(node, items, path)
             case Gone():
                 raise KeyError(*path)
@@ -163,7 +163,7 @@ class Rewriting(ListSplicing):
                 assert_never(edit)
 
 
-def _inside(node: Node) -> Iterator[Node]:
+def _inside(node: SyntaxNode) -> Iterator[SyntaxNode]:
     """Yield all nodes in a node, aliases not followed."""
     for value in node.values:
         yield value
@@ -185,25 +185,25 @@ def _refined(edit: Edit, document: Json, whole: Json, path: Path) -> Edit:
                     for key, one in fields.items()
                 }
             )
-        case Items(items=items):
-            return Items(tuple(_refined_item(one, whole) for one in items))
+        case ListItems(items=items):
+            return ListItems(tuple(_refined_item(one, whole) for one in items))
         case _:
             return edit
 
 
-def _refined_item(item: Item, whole: Json) -> Item:
+def _refined_item(item: ListItem, whole: Json) -> ListItem:
     if item.origin is None or item.edit is None:
         return item
     document = value_at(whole, item.origin)
     edit = _refined(item.edit, document, whole, item.origin)  # type: ignore[arg-type]  # it is there
-    return Item(item.origin, edit)
+    return ListItem(item.origin, edit)
 
 
 def rewritten(
     text: str,
     changes: Mapping[int, Edit],
     values: Sequence[Json],
-    where: Written,
+    where: WrittenText,
     *,
     is_json: bool,
     by_itself: bool = False,
@@ -213,7 +213,7 @@ def rewritten(
     `changes` are by the document's number in the text from 0, and `values` what all of them were
     read as. Raises KeyError, IndexError or StopIteration for an edit that does not fit.
     """
-    layout = Layout.of(where, is_json=is_json)
+    layout = FileLayout.of(where, is_json=is_json)
     splices: list[Splice] = []
     forks: list[Fork] = []
     for nth, edit in changes.items():

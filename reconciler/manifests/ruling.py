@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.errors import MissingExtra
 from reconciler.manifests.loading import Loader
-from reconciler.manifests.making import Declared
+from reconciler.manifests.making import DeclaredManifest
 from reconciler.manifests.withholding import WITHHELD
 from reconciler.project import ProjectFile
 from reconciler.slips import nearest
@@ -20,7 +20,7 @@ from reconciler.source.inside import locate_inside
 if TYPE_CHECKING:
     from reconciler.project.complaining import Readable
     from reconciler.project.rules import Rule
-    from reconciler.rules.asking import Flaw, Judges, Verdict
+    from reconciler.rules.asking import Judges, RuleProblem, RuleVerdict
 
 
 def rule_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint]:
@@ -47,7 +47,7 @@ def rule_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint
 def _against(
     loader: Loader, judges: Judges, rules: Sequence[tuple[int, Rule]]
 ) -> Iterator[Complaint]:
-    from reconciler.rules.asking import Question  # noqa: PLC0415 - loaded by now
+    from reconciler.rules.asking import RuleInput  # noqa: PLC0415 - loaded by now
     from reconciler.rules.subjects import resource_seen  # noqa: PLC0415 - with it
 
     # A text that may be a key is not handed on, whatever it is handed on to.
@@ -55,7 +55,7 @@ def _against(
     wrong = {one.ref for one in loader.complaints if one.is_error}
     asked = [one for one in loader.declared if str(one.manifest.ref) not in hidden]
     questions = [
-        Question(
+        RuleInput(
             {"resource": resource_seen(one.manifest, loader.scope.environment)},
             tuple(number for number, rule in rules if rule.is_about(one.kind.name)),
         )
@@ -70,7 +70,7 @@ def _against(
 
 
 def _complaints(
-    one: Declared, rule: Rule, verdict: Verdict, *, is_wrong: bool
+    one: DeclaredManifest, rule: Rule, verdict: RuleVerdict, *, is_wrong: bool
 ) -> Iterator[Complaint]:
     from reconciler.rules.asking import Broken  # noqa: PLC0415 - loaded by now
     from reconciler.rules.judging import said_of  # noqa: PLC0415 - with it
@@ -114,7 +114,7 @@ def _flaw_complaint(
     settings: ProjectFile,
     placed: Callable[[Finding], Finding],
     numbered: tuple[int, Rule],
-    flaw: Flaw,
+    flaw: RuleProblem,
 ) -> Complaint:
     number, rule = numbered
     written = rule.check if flaw.part == "check" else rule.when or ""

@@ -12,14 +12,14 @@ from pathlib import Path as File
 
 from reconciler.document import Json, Path, stored_name, value_at
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.judging import Judged
+from reconciler.kinds.judging import SpecReport
 from reconciler.project.samples import PolicySamples
 from reconciler.resource import Manifest
 from reconciler.resource.policy_impact import PolicySample, Samples
 from reconciler.signals.log_policies import SEVERITIES
 from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import Advice, Complaint, Finding, Severity, warning
-from reconciler.source.parsed import Document, Reading, Text, complaints_of_text
+from reconciler.source.parsed import Document, DocumentText, Reading, complaints_of_text
 from reconciler.source.shown import display_name
 from reconciler.source.sources import Sources
 
@@ -40,8 +40,8 @@ _WHOLE = re.compile(f"{SEVERITIES.prefix}[A-Z0-9_]+")
 def read_samples(
     setting: PolicySamples,
     root: File,
-    sources: Sources[Judged],
-    named: Named,
+    sources: Sources[SpecReport],
+    named: SamplesSetting,
     declared: Collection[str] | None,
 ) -> tuple[Samples, list[Complaint]]:
     """Read the samples of an environment, and everything that is wrong with them.
@@ -66,10 +66,10 @@ def read_samples(
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class SamplesSetting:
     """Where the project file names the samples; None where it was not read from a text."""
 
-    text: Text | None
+    text: DocumentText | None
     environment: str
     file: str
 
@@ -98,12 +98,12 @@ def _no_list(documents: Sequence[Document], name: str) -> Complaint:
     if len(documents) > 1:
         said = f"{said}, and this one has {len(documents)} documents"
         finding = Finding(MALFORMED, (), said, suggestion=Advice("keep one list in it"))
-        return Text(name, documents[1]).complaint(finding)
+        return DocumentText(name, documents[1]).complaint(finding)
     value = documents[0].value
     kind = value.get("kind") if isinstance(value, dict) else None
     if isinstance(kind, str):
         said = f"{said}, and this one a `{kind[:LONGEST_KIND]}`"
-    return Text(name, documents[0]).complaint(Finding(MALFORMED, (), said, suggestion=_WAY))
+    return DocumentText(name, documents[0]).complaint(Finding(MALFORMED, (), said, suggestion=_WAY))
 
 
 def policies_of(manifests: Iterable[Manifest]) -> set[str] | None:
@@ -127,7 +127,7 @@ def _rows(
     if not isinstance(value, list) or not value:
         yield _no_list(documents, name)
         return
-    place = Text(name, documents[0])
+    place = DocumentText(name, documents[0])
     if len(value) > MOST_SAMPLES:
         said = f"there are {len(value):,} samples, and at most {MOST_SAMPLES:,} can be asked for"
         yield place.complaint(Finding(MALFORMED, (MOST_SAMPLES,), said))

@@ -183,7 +183,7 @@ BETWEEN = frozenset(("M401", "M402", "M403", "M405"))
 
 
 @dataclass(slots=True)
-class Taken:
+class SelectedNames:
     """What was met while a workspace was read: selected resources and left ones, by their names.
 
     `files` and `left_files` are the exports that they name.

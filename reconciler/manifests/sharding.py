@@ -17,7 +17,7 @@ from reconciler.manifests.selection import EVERYTHING
 from reconciler.resource import Manifest, Ref
 
 
-class Read(Protocol):
+class EnvironmentReading(Protocol):
     """What was read of one environment."""
 
     @property
@@ -58,7 +58,7 @@ def _join(joined: dict[Ref, Ref], one: Ref, other: Ref) -> None:
 
 
 def with_homes(
-    scopes: Sequence[Scope], read: Callable[[Sequence[Scope]], Mapping[str, Read]]
+    scopes: Sequence[Scope], read: Callable[[Sequence[Scope]], Mapping[str, EnvironmentReading]]
 ) -> Sequence[Scope]:
     """Give scopes whose selections know what belongs to their shards.
 

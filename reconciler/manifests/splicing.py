@@ -11,13 +11,13 @@ from reconciler.document import (
 )
 from reconciler.manifests.editing import Splice
 from reconciler.manifests.layout import (
-    Layout,
+    FileLayout,
     block_text,
     dash_of,
     is_block,
     rewrapped,
 )
-from reconciler.source.written import Node, Written
+from reconciler.source.written import SyntaxNode, WrittenText
 
 _BLOCKS = ("|", ">")
 
@@ -30,30 +30,30 @@ class Splicing:
     moves elsewhere, comments and all.
     """
 
-    where: Written
-    layout: Layout
-    root: Node
+    where: WrittenText
+    layout: FileLayout
+    root: SyntaxNode
     value: Json
     splices: list[Splice] = field(default_factory=list)
-    parents: dict[int, tuple[Node, int]] = field(default_factory=dict)
+    parents: dict[int, tuple[SyntaxNode, int]] = field(default_factory=dict)
     chunks: list[tuple[int, int]] = field(default_factory=list)
 
-    def _at(self, path: Path) -> Node:
+    def _at(self, path: Path) -> SyntaxNode:
         """Give the node at a path, an alias at its end not followed."""
         holder = self.root.at(path[:-1])
         last = path[-1]
         return holder.values[last if isinstance(last, int) else holder.place_of(last)]
 
-    def _margin(self, node: Node) -> str | None:
+    def _margin(self, node: SyntaxNode) -> str | None:
         """Give what stands before the members of a node in flow that have lines of their own."""
         first = (node.keys or node.values)[0].opening
         before = self.where.text[self.where.line_start(first) : first]
         return before if not before.strip() else None
 
-    def _member_end(self, node: Node, nth: int) -> int:
+    def _member_end(self, node: SyntaxNode, nth: int) -> int:
         return max(node.values[nth].end, node.keys[nth].end if node.keys else 0)
 
-    def _extent(self, child: Node) -> tuple[int, int]:
+    def _extent(self, child: SyntaxNode) -> tuple[int, int]:
         """Give from where to where an item stands with its comments, as it moves elsewhere."""
         holder, nth = self.parents[id(child)]
         if holder.is_flow or holder.keys:
@@ -73,7 +73,7 @@ class Splicing:
             if not any(one[0] <= begin and after <= one[1] for one in away)
         ]
 
-    def _chunk_start(self, node: Node, nth: int) -> int:
+    def _chunk_start(self, node: SyntaxNode, nth: int) -> int:
         """Give where the lines of an item begin, the comments right above it among them."""
         start = self.where.line_start(dash_of(self.where, node, nth))
         before = node.values[nth - 1].end if nth > 0 else self._list_head(node)
@@ -83,13 +83,13 @@ class Splicing:
             start = above
         return start
 
-    def _list_head(self, node: Node) -> int:
+    def _list_head(self, node: SyntaxNode) -> int:
         """Give where the key or dash ends that a list stands under."""
         if id(node) not in self.parents:
             return node.start
         return self._head(*self.parents[id(node)])
 
-    def _gap(self, node: Node) -> int:
+    def _gap(self, node: SyntaxNode) -> int:
         """Give how many blanks stand between the dash of a list's first item and the item."""
         dash = node.start
         first = node.values[0].opening if node.values else dash
@@ -101,10 +101,12 @@ class Splicing:
         self.splices.append(Splice(place, place, "".join(newline + line for line in lines)))
 
     @staticmethod
-    def _anchor_end(node: Node) -> int:
+    def _anchor_end(node: SyntaxNode) -> int:
         return node.opening + len(node.anchor) + 1
 
-    def _replace(self, node: Node, value: Json, like: Node | None, anchor: str = "") -> None:
+    def _replace(
+        self, node: SyntaxNode, value: Json, like: SyntaxNode | None, anchor: str = ""
+    ) -> None:
         """Write another value in the place of a node."""
         if id(node) not in self.parents:
             raise KeyError("the whole document")
@@ -118,7 +120,7 @@ class Splicing:
         first, rest = self._laid(node, holder, nth, value, like)
         self._lay(node, head, (anchor + first).strip(" "), rest)
 
-    def _with_comments(self, node: Node, text: str) -> str:
+    def _with_comments(self, node: SyntaxNode, text: str) -> str:
         """Give what comes in place of a node in flow, with the comments that stood in that."""
         comments = self._left_comments(node.start, node.end) if node.means is None else []
         margin = self._margin(node) if node.is_flow and node.values else None
@@ -129,7 +131,7 @@ class Splicing:
         rest = text[1:] if text[1:].startswith(self.layout.newline) else lead + text[1:]
         return f"{text[0]}{kept}{rest}"
 
-    def _flow_margin(self, node: Node, like: Node | None) -> str | None:
+    def _flow_margin(self, node: SyntaxNode, like: SyntaxNode | None) -> str | None:
         for one in (like, node):
             is_open = one is not None and one.is_flow and one.values
             if one is not None and is_open and self._margin(one) is not None:
@@ -143,14 +145,14 @@ class Splicing:
         line = self.where.text[self.where.line_start(place) : place]
         return line[: len(line) - len(line.lstrip())]
 
-    def _head(self, holder: Node, nth: int) -> int:
+    def _head(self, holder: SyntaxNode, nth: int) -> int:
         """Give where the colon or the dash before a value ends."""
         if holder.keys:
             return self.where.text.index(":", holder.keys[nth].end) + 1
         return dash_of(self.where, holder, nth) + 1
 
     def _laid(
-        self, node: Node, holder: Node, nth: int, value: Json, like: Node | None
+        self, node: SyntaxNode, holder: SyntaxNode, nth: int, value: Json, like: SyntaxNode | None
     ) -> tuple[str, list[str]]:
         """Give what of a value stands on the line of its key or dash, and the lines below that."""
         layout, where = self.layout, self.where
@@ -169,7 +171,7 @@ class Splicing:
         by = len(layout.step) if holder.keys else self._gap(holder) + 1
         return lines[0], [" " * (column + by) + one if one else one for one in lines[1:]]
 
-    def _in_its_lines(self, node: Node, value: str) -> tuple[str, list[str]] | None:
+    def _in_its_lines(self, node: SyntaxNode, value: str) -> tuple[str, list[str]] | None:
         """Give a text laid out over lines as the one that it replaces; None where it cannot be."""
         source = self.where.text[node.start : node.end].replace("\r\n", "\n").split("\n")
         if len(source) < 2:  # noqa: PLR2004 - of one line
@@ -186,7 +188,7 @@ class Splicing:
             return None
         return lines[0], [margin + one if one else one for one in lines[1:]]
 
-    def _lay(self, node: Node, head: int, first: str, rest: Sequence[str]) -> None:
+    def _lay(self, node: SyntaxNode, head: int, first: str, rest: Sequence[str]) -> None:
         """Put a first line behind a key or dash, and the rest below, in place of a node."""
         where, newline = self.where, self.layout.newline
         head_end = where.line_end(head)
@@ -233,7 +235,7 @@ def _folded(source: Sequence[str], before: str, value: str) -> list[str] | None:
 
 
 def _wrapped(
-    node: Node, source: Sequence[str], value: str, margin: str
+    node: SyntaxNode, source: Sequence[str], value: str, margin: str
 ) -> tuple[str, list[str]] | None:
     """Give a plain or quoted text over several lines."""
     quote = node.style

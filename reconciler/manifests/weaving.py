@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reconciler.document import Edit, Gone, Items, Json, Put, Shape, Within, value_at
-from reconciler.expressions import OPEN, Word, expression, whole
+from reconciler.document import Edit, Gone, Json, ListItems, Put, Shape, Within, value_at
+from reconciler.expressions import OPEN, ExpressionKind, expression, whole
 
 
 class WovenError(Exception):
@@ -56,7 +56,7 @@ def check_own(edit: Edit, written: Json, root: Json) -> None:
             _check_open(written, is_inside=True)
             for key, one in fields.items():
                 check_own(one, value_at_key(written, key), root)
-        case Items(items=items):
+        case ListItems(items=items):
             _check_open(written, is_inside=True)
             for item in items:
                 if item.origin is not None and item.edit is not None:
@@ -73,6 +73,8 @@ def value_at_key(written: Json, key: str) -> Json:
 
 def _check_open(written: Json, *, is_inside: bool) -> None:
     found = whole(written) if isinstance(written, str) else None
-    if found is not None and (is_inside or found.word in (Word.FILE, Word.EACH)):
+    if found is not None and (
+        is_inside or found.word in (ExpressionKind.FILE, ExpressionKind.EACH)
+    ):
         said = expression(found.word, found.name)
         raise WovenError(f"`{said}` gives what was edited, maybe elsewhere too: edit it by hand")

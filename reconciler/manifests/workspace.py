@@ -11,12 +11,12 @@ from types import MappingProxyType
 
 from reconciler.cache import NO_CACHE, Cache
 from reconciler.document import Json
-from reconciler.kinds.judging import Judged
-from reconciler.manifests.cached import Kept, Lookup
+from reconciler.kinds.judging import SpecReport
+from reconciler.manifests.cached import CachedWorkspace, Lookup
 from reconciler.manifests.complaining import MOST_COMPLAINTS
 from reconciler.manifests.expressions import Scope, reference_findings
 from reconciler.manifests.loading import Loader
-from reconciler.manifests.making import Declared
+from reconciler.manifests.making import DeclaredManifest
 from reconciler.manifests.practice import practice_complaints
 from reconciler.manifests.querying import query_complaints
 from reconciler.manifests.repeating import told_once
@@ -45,8 +45,8 @@ def workspace_complaints(loader: Loader) -> Iterator[Complaint]:
 
 def _twins(loader: Loader) -> Iterator[Complaint]:
     """Complain of two manifests with one name, id or other identity, naming both places."""
-    names: dict[Ref, Declared] = {}
-    identities: dict[tuple[str, str, str], Declared] = {}
+    names: dict[Ref, DeclaredManifest] = {}
+    identities: dict[tuple[str, str, str], DeclaredManifest] = {}
     for one in loader.declared:
         manifest = one.manifest
         other = names.setdefault(manifest.ref, one)
@@ -83,7 +83,7 @@ def _shared_ids(loader: Loader) -> Iterator[Complaint]:
             yield one.text.complaint(warning("M209", ("metadata", "id"), said))
 
 
-def _metadata(one: Declared) -> dict[str, Json]:
+def _metadata(one: DeclaredManifest) -> dict[str, Json]:
     """Give `metadata` as it was written, expressions and all."""
     document = one.text.document.value
     metadata = document.get("metadata") if isinstance(document, dict) else None
@@ -91,7 +91,7 @@ def _metadata(one: Declared) -> dict[str, Json]:
 
 
 def _singletons(loader: Loader) -> Iterator[Complaint]:
-    first: dict[str, Declared] = {}
+    first: dict[str, DeclaredManifest] = {}
     for one in loader.declared:
         if not one.kind.singleton:
             continue
@@ -135,7 +135,7 @@ def _cycles(loader: Loader) -> Iterator[Complaint]:
             yield text.complaint(Finding("M405", reference.path, said, spot=reference.spot))
 
 
-def _cycle_from(start: Ref, by_ref: Mapping[Ref, Declared], done: set[Ref]) -> list[Ref]:
+def _cycle_from(start: Ref, by_ref: Mapping[Ref, DeclaredManifest], done: set[Ref]) -> list[Ref]:
     """Walk depth first without recursion; give the first cycle met."""
     trail: dict[Ref, None] = {}
     stack: list[tuple[Ref, bool]] = [(start, False)]
@@ -162,7 +162,7 @@ NO_SETTINGS = ProjectFile()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace(Kept):
+class Workspace(CachedWorkspace):
     """Everything under the paths of a run; `read` is every file that was read, exports too."""
 
     read: tuple[Path, ...] = ()
@@ -238,20 +238,22 @@ def load_workspaces(
     }
 
 
-def _workspace(kept: Kept, read: tuple[Path, ...]) -> Workspace:
-    return Workspace(**{one.name: getattr(kept, one.name) for one in fields(Kept)}, read=read)
+def _workspace(kept: CachedWorkspace, read: tuple[Path, ...]) -> Workspace:
+    return Workspace(
+        **{one.name: getattr(kept, one.name) for one in fields(CachedWorkspace)}, read=read
+    )
 
 
 def sources_of(
     paths: Sequence[Path], root: Path, largest: int = LARGEST_WORKSPACE, *, kept: bool = False
-) -> Sources[Judged]:
+) -> Sources[SpecReport]:
     """Give the files of a run, none of them read; those outside are of paths that lead there."""
-    return Sources[Judged]((root.resolve(), *_outside(paths, root)), kept=kept, largest=largest)
+    return Sources[SpecReport]((root.resolve(), *_outside(paths, root)), kept=kept, largest=largest)
 
 
 def _load_all(
     found: Files,
-    sources: Sources[Judged],
+    sources: Sources[SpecReport],
     scopes: Sequence[Scope],
     settings: ProjectFile,
     waits: Waits | None,
@@ -272,7 +274,7 @@ def _load_all(
 
 def _load(
     found: Files,
-    sources: Sources[Judged],
+    sources: Sources[SpecReport],
     scope: Scope,
     settings: ProjectFile,
     waits: Waits | None,
@@ -323,13 +325,13 @@ def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
     if setting is None:
         return None
     from reconciler.manifests.sampling import (  # noqa: PLC0415 - if there are some
-        Named,
+        SamplesSetting,
         policies_of,
         read_samples,
     )
 
     declared = None if loader.unusable else policies_of(one.manifest for one in loader.declared)
-    named = Named(settings.written, loader.scope.environment, setting.file)
+    named = SamplesSetting(settings.written, loader.scope.environment, setting.file)
     samples, complaints = read_samples(setting, loader.root, loader.sources, named, declared)
     all(map(loader.keep, complaints))
     return samples
@@ -346,7 +348,7 @@ def wrong_in(
 
     `texts` are those of `file` and of what it names. What it refers to is not looked for.
     """
-    sources = Sources[Judged](
+    sources = Sources[SpecReport](
         (root,), instead={path.resolve(): text for path, text in texts.items()}
     )
     loader = Loader(root, sources, scope, environments)

@@ -21,7 +21,7 @@ from reconciler.document import (
     merge,
     same,
 )
-from reconciler.expressions import Word, expression
+from reconciler.expressions import ExpressionKind, expression
 from reconciler.journal.entries import LastWrite
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
@@ -35,8 +35,8 @@ from reconciler.planning.identity import identify
 from reconciler.planning.merging import merged
 from reconciler.planning.observing import observe_all
 from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
-from reconciler.planning.plan import Place
-from reconciler.planning.sides import Merged, Rules, Sides
+from reconciler.planning.plan import PlanTarget
+from reconciler.planning.sides import Merged, MergeInputs, MergeOptions
 from reconciler.project.settings import DriftIgnore
 from reconciler.resource import (
     Absent,
@@ -68,7 +68,7 @@ class Scene:
     a resource ever held.
     """
 
-    place: Place
+    place: PlanTarget
     history: History
     ids: Mapping[Ref, RemoteId]
     observations: Mapping[Ref, Observation]
@@ -84,12 +84,13 @@ class Scene:
         return [rule for rule in self.ignore if rule.is_about(ref.kind, ref.name)]
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> MergeOptions:
         """How conflicts are resolved and what expressions say."""
         references = {
-            expression(Word.REFERENCE, str(ref)): str(one) for ref, one in self.ids.items()
+            expression(ExpressionKind.REFERENCE, str(ref)): str(one)
+            for ref, one in self.ids.items()
         }
-        return Rules(
+        return MergeOptions(
             side=self.side,
             values={**self.values, **references},
             refs={one: said for said, one in references.items()},
@@ -139,7 +140,7 @@ async def look(  # noqa: PLR0913 - what a scene is made of
     manifests: Sequence[Manifest],
     wanted: Iterable[Ref],
     history: History,
-    place: Place,
+    place: PlanTarget,
     *,
     values: Mapping[str, str],
     side: Side | None,
@@ -230,7 +231,7 @@ def _merged(
     older = OlderSecrets(scene.older(manifest.ref, memory.remote_id), ours, scene.place.salt)
     hidden = older.hidden(veiled(told, may_hold, kind.shape))
     live = in_usual_order(told, kind.spec)
-    sides = Sides(written=written, ours=ours, base=base, live=live, shown=hidden)
+    sides = MergeInputs(written=written, ours=ours, base=base, live=live, shown=hidden)
     found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))
     new = _new_base(kind, sides, change, memory, made)
     state: AdoptionState = (
@@ -285,12 +286,12 @@ def _as_expected(
 
 
 def _new_base(
-    kind: Kind, sides: Sides, change: Change, memory: Memory, made: frozenset[Path]
+    kind: Kind, sides: MergeInputs, change: Change, memory: Memory, made: frozenset[Path]
 ) -> NewBase:
     """Give the base of the next merge: what was declared, with all that was edited live."""
     base = sides.ours if sides.base is ABSENT else sides.base
     own = replace(sides, written=base, ours=base, base=base)
-    found = merged(own, kind.shape, Rules(side=Side.THEIRS, plain=True))
+    found = merged(own, kind.shape, MergeOptions(side=Side.THEIRS, plain=True))
     assert isinstance(base, dict)  # noqa: S101 - a spec is one
     declared = base if found.edit is None else followed(base, found.edit, base)
     assert isinstance(declared, dict)  # noqa: S101 - an edit of an object gives one

@@ -12,7 +12,7 @@ from reconciler.resource import Change, Manifest, Observation, Ref, Seen
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
+class EarlyDecisions:
     """What was decided before all was observed; it counts where nothing that it rests on moved.
 
     `known` gives what is known of a resource that is observed so, its references left out. What

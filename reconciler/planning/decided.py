@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, TypeAlias
 
-from reconciler.api.reads import Reads
+from reconciler.api.reads import ReadLog
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME
 from reconciler.resource import (
@@ -28,7 +28,7 @@ from reconciler.resource import (
 )
 from reconciler.sealed import is_plain, secret_values, sum_of
 
-Row: TypeAlias = dict[str, Any]
+DecisionRow: TypeAlias = dict[str, Any]
 """One decision as JSON."""
 
 FORMAT: Final = 2
@@ -44,12 +44,12 @@ class Decided:
     answer changed.
     """
 
-    known: Mapping[str, Row] = field(default_factory=dict)
-    reads: dict[Ref, Reads] = field(default_factory=dict)
-    same: dict[Ref, Row] = field(default_factory=dict)
-    made: dict[str, Row] = field(default_factory=dict)
+    known: Mapping[str, DecisionRow] = field(default_factory=dict)
+    reads: dict[Ref, ReadLog] = field(default_factory=dict)
+    same: dict[Ref, DecisionRow] = field(default_factory=dict)
+    made: dict[str, DecisionRow] = field(default_factory=dict)
 
-    def row(self, manifest: Manifest) -> Row | None:
+    def row(self, manifest: Manifest) -> DecisionRow | None:
         """Give what was decided of a manifest that did not change, None where it did."""
         row = self.known.get(str(manifest.ref))
         return row if row is not None and row["manifest"] == sum_of(manifest) else None
@@ -104,7 +104,7 @@ class Decided:
         change: Change,
         ids: Mapping[Ref, RemoteId],
         cover: Callable[[Change], str],
-    ) -> Row | None:
+    ) -> DecisionRow | None:
         """Give a decision to remember, if it is one of which nothing is to be said."""
         reads = self.reads.get(change.ref)
         if reads is None or not reads.whole or not _is_quiet(change):
@@ -140,7 +140,7 @@ def decided_before(text: bytes | None) -> Decided:
     return Decided(known if isinstance(known, dict) else {})
 
 
-def observed_before(row: Row) -> Seen | Remembered:
+def observed_before(row: DecisionRow) -> Seen | Remembered:
     """Give what was observed, without its document: it is what it was."""
     seen = row["seen"]
     if seen is None:

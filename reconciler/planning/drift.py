@@ -34,15 +34,15 @@ from reconciler.project.settings import DriftIgnore
 from reconciler.resource import (
     Absent,
     Drift,
+    DriftReport,
     Ignored,
-    Look,
     Manifest,
     Observation,
     Seen,
     Unread,
 )
-from reconciler.resource import WayOut as Way
-from reconciler.resource.plan import Cause
+from reconciler.resource import Remedy as Way
+from reconciler.resource.plan import DriftCause
 
 
 async def find_drift(
@@ -54,7 +54,7 @@ async def find_drift(
     ignore: Sequence[DriftIgnore] = (),
     prove: bool = False,
     older: Older = no_seals,
-) -> Look:
+) -> DriftReport:
     """Compare live with the last applied document of each manifest.
 
     Edits of manifests that were not applied yet are no drift, nor is a secret
@@ -96,7 +96,7 @@ async def find_drift(
         rule.shown for rule in ignore if any(rule.is_about(ref.kind, ref.name) for ref in by_ref)
     }
     rules = dict.fromkeys(rule.shown for rule in ignore)
-    return Look(
+    return DriftReport(
         tuple(found),
         since=history.looked or "",
         idle=tuple(rule for rule in rules if rule in about - used),
@@ -170,7 +170,7 @@ def _drift(
             return Drift(ref=ref, source=source, state="unseen", note="it could not be asked for")
 
 
-def _cause(found: Sequence[Difference], seen: Seen, memory: Memory) -> Cause:
+def _cause(found: Sequence[Difference], seen: Seen, memory: Memory) -> DriftCause:
     """Tell the work of others from that of the service, by sure signs of the latter only.
 
     They are that nobody has written since our last write, as its revision tells, and that
@@ -288,7 +288,7 @@ def _told(value: Json | Missing) -> Json:
     return [] if value is ABSENT else [value]
 
 
-def remembered(look: Look, history: History, at: str) -> Drifted:
+def remembered(look: DriftReport, history: History, at: str) -> Drifted:
     """Give what the journal keeps of a look: what is new since the last one, and what is over.
 
     Of what was not examined, nothing is known to be over.

@@ -28,7 +28,7 @@ from reconciler.resource import (
     SameObject,
 )
 
-Object: TypeAlias = tuple[str, RemoteId | None]
+LiveObject: TypeAlias = tuple[str, RemoteId | None]
 """An object of the service: its kind, and its id; None for a list of which there is one."""
 
 ALIKE = 0.5
@@ -62,7 +62,7 @@ def identify(
     `observed` is what look-ups found, where they were made already.
     """
     meant = {one.ref: _meant(one, history, (observed or {}).get(one.ref)) for one in manifests}
-    claims: dict[Object, list[Ref]] = {}
+    claims: dict[LiveObject, list[Ref]] = {}
     for ref, thing in meant.items():
         if thing is not None:
             claims.setdefault(thing, []).append(ref)
@@ -102,7 +102,7 @@ def aside(ref: Ref, history: History) -> Ref:
 
 
 def _followed(
-    ref: Ref, own: Memory, mine: Object | None, was: Ref | None, history: History
+    ref: Ref, own: Memory, mine: LiveObject | None, was: Ref | None, history: History
 ) -> tuple[Memory, tuple[Reason, ...]]:
     """Give the memory of the object that a manifest is about by now, and why it is that one."""
     other = AnotherObject(own.remote_id) if mine and own.remote_id is not None else None
@@ -115,7 +115,7 @@ def _followed(
     return own, before
 
 
-def _meant(manifest: Manifest, history: History, seen: Observation | None) -> Object | None:
+def _meant(manifest: Manifest, history: History, seen: Observation | None) -> LiveObject | None:
     """Give the object that a manifest is about, None where nothing tells."""
     kind = BY_NAME[manifest.ref.kind]
     if kind.singleton:
@@ -133,7 +133,7 @@ def _declared_id(kind: Kind, manifest: Manifest) -> RemoteId | None:
     return kind.declared_id(manifest) if unopened is None else unopened.declared_id
 
 
-def _object(kind: str, memory: Memory) -> Object | None:
+def _object(kind: str, memory: Memory) -> LiveObject | None:
     """Give the object that a memory is of, None where it is of none."""
     if BY_NAME[kind].singleton:
         return None if memory.is_blank else (kind, None)
@@ -141,9 +141,9 @@ def _object(kind: str, memory: Memory) -> Object | None:
     return None if known is None else (kind, BY_NAME[kind].normal_id(known))
 
 
-def _owners(history: History) -> dict[Object, list[Ref]]:
+def _owners(history: History) -> dict[LiveObject, list[Ref]]:
     """Map each object to the names under which the journal remembers it, the newest first."""
-    owners: dict[Object, list[Ref]] = {}
+    owners: dict[LiveObject, list[Ref]] = {}
     for ref, memory in history.memories.items():
         thing = _object(ref.kind, memory) if ref.kind in BY_NAME else None
         if thing is not None:

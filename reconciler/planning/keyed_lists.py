@@ -9,10 +9,10 @@ from typing import Protocol, TypeAlias
 from reconciler.document import (
     ABSENT,
     Edit,
-    Item,
-    Items,
     Json,
     Key,
+    ListItem,
+    ListItems,
     Missing,
     Path,
     Put,
@@ -26,13 +26,20 @@ from reconciler.document import (
     stored_name,
     value_at,
 )
-from reconciler.planning.sides import Merged, Rules, Sides, agrees, holds_hidden, sides_of
+from reconciler.planning.sides import (
+    Merged,
+    MergeInputs,
+    MergeOptions,
+    agrees,
+    holds_hidden,
+    sides_of,
+)
 from reconciler.resource import Adopted, Conflict, Side
 from reconciler.sealed import HIDDEN, holds_seal
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class KeyedItem:
     """Where an item of a keyed list stands: its index path, the list's name path, and itself."""
 
     at: Path
@@ -40,32 +47,32 @@ class Home:
     item: Json
 
 
-Homes: TypeAlias = dict[Key, list[Home]]
+KeyedItems: TypeAlias = dict[Key, list[KeyedItem]]
 
 
 class Merge(Protocol):
     """The walk that a list is met on; `ours`, `base` and `live` tell where items stand."""
 
-    rules: Rules
+    rules: MergeOptions
     side: Side | None
     result: Merged
-    whole: Sides
-    ours: Homes
-    base: Homes
-    live: Homes
+    whole: MergeInputs
+    ours: KeyedItems
+    base: KeyedItems
+    live: KeyedItems
     remade: bool
     """Whether a new item may be one that held a secret, deleted and made anew by hand."""
 
-    def at(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
+    def at(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Give the edit of one place."""
 
-    def note(self, sides: Sides, path: Path, gave_way: str = "") -> None:
+    def note(self, sides: MergeInputs, path: Path, gave_way: str = "") -> None:
         """Note what is adopted."""
 
-    def take(self, sides: Sides, path: Path, shape: Shape) -> Edit | None:
+    def take(self, sides: MergeInputs, path: Path, shape: Shape) -> Edit | None:
         """Take over an edit."""
 
-    def conflict(self, sides: Sides, path: Path, shape: Shape | None = None) -> Edit | None:
+    def conflict(self, sides: MergeInputs, path: Path, shape: Shape | None = None) -> Edit | None:
         """Note a conflict, and give its edit where it was resolved so."""
 
 
@@ -74,14 +81,14 @@ class KeyedList:
     """One keyed list: items are told apart by their names, and may come from another list."""
 
     merge: Merge
-    sides: Sides
+    sides: MergeInputs
     shape: Shape
     path: Path
     at: Path
     ours: Mapping[str, Json]
     base: Mapping[str, Json]
     live: Mapping[str, Json]
-    edits: dict[str, Item] = field(default_factory=dict)
+    edits: dict[str, ListItem] = field(default_factory=dict)
 
     def edit(self) -> Edit | None:
         """Give the edit of the list."""
@@ -93,15 +100,15 @@ class KeyedList:
                 self._found(name, index)
         order = self._order()
         items = tuple(self.edits[name] for name in order if name in self.edits)
-        before = tuple(Item((*self.at, nth)) for nth in range(len(self.ours)))
+        before = tuple(ListItem((*self.at, nth)) for nth in range(len(self.ours)))
         if items == before:
             return None
         origins = [item.origin for item in items] == [item.origin for item in before]
         if self.merge.rules.names and not origins:
             items = tuple(self._named(item) for item in items)
-        return Items(items)
+        return ListItems(items)
 
-    def _named(self, item: Item) -> Item:
+    def _named(self, item: ListItem) -> ListItem:
         """Give an item with the identity that nobody wrote, as its place tells it no more."""
         written = value_at(self.merge.whole.written, item.origin or ())
         name = value_at(self.merge.whole.ours, (*(item.origin or ()), *self.shape.identity))
@@ -112,7 +119,7 @@ class KeyedList:
         for step in reversed(self.shape.identity[1:]):
             value = {step: value}
         own = item.edit.fields if isinstance(item.edit, Within) else {}
-        return Item(item.origin, Within({self.shape.identity[0]: Put(value), **own}))
+        return ListItem(item.origin, Within({self.shape.identity[0]: Put(value), **own}))
 
     def _declared(self, name: str, nth: int) -> None:
         """Take an item that git declares here."""
@@ -121,32 +128,34 @@ class KeyedList:
         origin = (*self.at, nth)
         if name in self.live:
             inner = replace(inner, base=self._base(name))
-            self.edits[name] = Item(origin, self.merge.at(inner, self.shape.item, place, origin))
+            self.edits[name] = ListItem(
+                origin, self.merge.at(inner, self.shape.item, place, origin)
+            )
             return
         if self._moved_away(name):
             return
         if self._base(name) is ABSENT:
-            self.edits[name] = Item(origin)
+            self.edits[name] = ListItem(origin)
             return
         if self.merge.remade and (secrets := self._gone_secrets(inner.ours)):
             for inside in secrets:
                 # What stands live instead, if anything does, is in an item that nobody knows.
                 self.merge.conflict(_inside(inner, inside), (*place, *inside))
-            self.edits[name] = Item(origin)
+            self.edits[name] = ListItem(origin)
             return
         if same(self._base(name), inner.ours, exactly(self.shape.item)):
             self.merge.note(inner, place)
             return
         gone = self.merge.conflict(inner, place, self.shape.item)
         if gone is None:
-            self.edits[name] = Item(origin)
+            self.edits[name] = ListItem(origin)
 
     def _gone_secrets(self, item: Json | Missing) -> list[Path]:
         """Give where the secrets of an item are that no item of live holds by its name."""
         places = secret_places(item, self.shape.item, frozenset(self.merge.live))
         return list(places)
 
-    def _sides(self, name: str, nth: int) -> Sides:
+    def _sides(self, name: str, nth: int) -> MergeInputs:
         index = list(self.live).index(name) if name in self.live else None
         sides = sides_of(self.sides, nth, index)
         return replace(sides, base=self.base.get(name, ABSENT))
@@ -190,7 +199,7 @@ class KeyedList:
         else:
             edit = self.merge.take(inner, place, self.shape.item)
         if edit is not None:
-            self.edits[name] = Item(None, edit, self._untold(place))
+            self.edits[name] = ListItem(None, edit, self._untold(place))
 
     def _untold(self, place: Path) -> tuple[str, ...]:
         """Give the fields of an item that the service does not tell, by their steps in it."""
@@ -199,7 +208,7 @@ class KeyedList:
         ]
         return tuple(".".join(map(str, steps)) for steps in inside if steps)
 
-    def _arrived(self, name: str, home: Home, inner: Sides) -> None:
+    def _arrived(self, name: str, home: KeyedItem, inner: MergeInputs) -> None:
         """Take an item that git declares in another list."""
         place = (*self.path, name)
         written = value_at(self.merge.whole.written, home.at)
@@ -215,7 +224,7 @@ class KeyedList:
         else:
             self.merge.note(inner, place)
         edit = self.merge.at(inner, self.shape.item, place, home.at)
-        self.edits[name] = Item(home.at, edit)
+        self.edits[name] = ListItem(home.at, edit)
 
     def _order(self) -> Sequence[str]:
         """Give the order of the list: that which changed, what is new behind its neighbour."""
@@ -267,7 +276,7 @@ def secret_places(
         yield ()
 
 
-def _inside(sides: Sides, path: Path) -> Sides:
+def _inside(sides: MergeInputs, path: Path) -> MergeInputs:
     """Give the sides of a place inside an item where a secret is, or something is hidden.
 
     In the lists inside it all that is known is that.
@@ -301,9 +310,9 @@ def joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
     return names
 
 
-def homes_of(document: Json | Missing, shape: Shape) -> Homes:
+def homes_of(document: Json | Missing, shape: Shape) -> KeyedItems:
     """Give where the items of all keyed lists stand."""
-    homes: Homes = {}
+    homes: KeyedItems = {}
     for key, place in _places(document, shape, (), ()):
         homes.setdefault(key, []).append(place)
     return homes
@@ -311,7 +320,7 @@ def homes_of(document: Json | Missing, shape: Shape) -> Homes:
 
 def _places(
     document: Json | Missing, shape: Shape, path: Path, at: Path
-) -> Iterator[tuple[Key, Home]]:
+) -> Iterator[tuple[Key, KeyedItem]]:
     if not shape.known:
         return
     if isinstance(document, dict):
@@ -322,5 +331,5 @@ def _places(
             name = value_at(item, shape.identity) if shape.identity else ABSENT
             place = (*path, stored_name(name) if isinstance(name, str) else nth)
             if isinstance(name, str):
-                yield key_of(shape, name), Home((*at, nth), path, item)
+                yield key_of(shape, name), KeyedItem((*at, nth), path, item)
             yield from _places(item, shape.item, place, (*at, nth))

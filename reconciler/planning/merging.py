@@ -14,9 +14,9 @@ from reconciler.document import (
     ABSENT,
     Edit,
     Gone,
-    Item,
-    Items,
     Json,
+    ListItem,
+    ListItems,
     Missing,
     Path,
     Put,
@@ -30,13 +30,13 @@ from reconciler.document import (
     exactly,
     same,
 )
-from reconciler.expressions import Expression, Word, escaped, parts_of
+from reconciler.expressions import Expression, ExpressionKind, escaped, parts_of
 from reconciler.planning.keyed_lists import KeyedList, homes_of
 from reconciler.planning.sides import (
     DEFAULT,
     Merged,
-    Rules,
-    Sides,
+    MergeInputs,
+    MergeOptions,
     agrees,
     as_spelled,
     has_expressions,
@@ -52,7 +52,7 @@ MOST_ALIGNED: Final = 400
 """Items between a common head and tail of two lists that are paired by what they hold."""
 
 
-def merged(sides: Sides, shape: Shape, rules: Rules = DEFAULT) -> Merged:
+def merged(sides: MergeInputs, shape: Shape, rules: MergeOptions = DEFAULT) -> Merged:
     """Merge a resource."""
     walk = _Merge(shape, sides, rules)
     walk.result.edit = walk.at(sides, shape, (), ())
@@ -62,7 +62,7 @@ def merged(sides: Sides, shape: Shape, rules: Rules = DEFAULT) -> Merged:
 class _Merge:
     """The walk: `path` names items as people do, `at` counts them as they are written."""
 
-    def __init__(self, shape: Shape, sides: Sides, rules: Rules) -> None:
+    def __init__(self, shape: Shape, sides: MergeInputs, rules: MergeOptions) -> None:
         self.rules = rules
         self.side = rules.side
         self.result = Merged()
@@ -76,7 +76,7 @@ class _Merge:
             for key, homes in homes_of(sides.shown, shape).items()
         )
 
-    def at(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
+    def at(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Give the edit of one place; None where it stays as it is written."""
         if isinstance(sides.ours, dict) and isinstance(sides.live, dict):
             if not self._is_one_choice(sides, shape):
@@ -85,14 +85,14 @@ class _Merge:
             return self._list(sides, shape, path, at)
         return self._whole(sides, shape, path)
 
-    def _is_one_choice(self, sides: Sides, shape: Shape) -> bool:
+    def _is_one_choice(self, sides: MergeInputs, shape: Shape) -> bool:
         """Tell whether an object that nobody knows is another one live, and no other version."""
         if shape.known or not isinstance(sides.live, dict):
             return False
         mine = [one for one in (sides.ours, sides.base) if isinstance(one, dict)]
         return any(another_choice(one, sides.live) for one in mine)
 
-    def _within(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
+    def _within(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         fields: dict[str, Edit] = {}
         for key in self._keys(sides, shape):
             edit = self._field(sides, key, shape, path, at)
@@ -100,7 +100,7 @@ class _Merge:
                 fields[key] = edit
         return Within(fields) if fields else None
 
-    def _keys(self, sides: Sides, shape: Shape) -> list[str]:
+    def _keys(self, sides: MergeInputs, shape: Shape) -> list[str]:
         """Give the fields to look at: all declared ones, and what live chose instead of one."""
         known = [one for one in (sides.base, sides.ours) if isinstance(one, dict)]
         declared = list(dict.fromkeys(key for one in known for key in one))
@@ -108,7 +108,9 @@ class _Merge:
         live = sides.live if isinstance(sides.live, dict) else {}
         return [*declared, *(key for key in live if key in ousted and key not in declared)]
 
-    def _field(self, sides: Sides, key: str, shape: Shape, path: Path, at: Path) -> Edit | None:
+    def _field(
+        self, sides: MergeInputs, key: str, shape: Shape, path: Path, at: Path
+    ) -> Edit | None:
         inner = sides.at(key)
         rivals = [one for one in shape.alternatives if key in one]
         if inner.live is not ABSENT and inner.base is ABSENT and rivals:
@@ -117,7 +119,7 @@ class _Merge:
                 return self.conflict(inner, (*path, key))
         return self.at(inner, shape.at(key), (*path, key), (*at, key))
 
-    def _whole(self, sides: Sides, shape: Shape, path: Path) -> Edit | None:
+    def _whole(self, sides: MergeInputs, shape: Shape, path: Path) -> Edit | None:
         """Decide on a place as one: a value, or something that is of another form by now."""
         if self._is_settled(sides, shape):
             return None
@@ -125,7 +127,7 @@ class _Merge:
             return self.conflict(sides, path, shape)
         return self.take(sides, path, shape)
 
-    def conflict(self, sides: Sides, path: Path, shape: Shape | None = None) -> Edit | None:
+    def conflict(self, sides: MergeInputs, path: Path, shape: Shape | None = None) -> Edit | None:
         secret = self._is_secret(sides)
         side = self.side if self.side is Side.OURS or not secret else None
         self.result.conflicts.append(
@@ -143,7 +145,7 @@ class _Merge:
         return self._taken(sides, path, shape or Shape()) if side is Side.THEIRS else None
 
     @staticmethod
-    def _is_secret(sides: Sides) -> bool:
+    def _is_secret(sides: MergeInputs) -> bool:
         """Tell whether what is live may be a secret that nobody here knows."""
         if sides.live is ABSENT:
             return False
@@ -151,13 +153,13 @@ class _Merge:
         is_known = isinstance(sides.live, Template)
         return (belongs and not is_known) or holds_hidden(sides.shown)
 
-    def take(self, sides: Sides, path: Path, shape: Shape) -> Edit | None:
+    def take(self, sides: MergeInputs, path: Path, shape: Shape) -> Edit | None:
         """Take over an edit, unless it may hold a secret: then a person has to decide."""
         if self._is_secret(sides):
             return self.conflict(sides, path, shape)
         return self._taken(sides, path, shape)
 
-    def _taken(self, sides: Sides, path: Path, shape: Shape) -> Edit:
+    def _taken(self, sides: MergeInputs, path: Path, shape: Shape) -> Edit:
         if sides.live is ABSENT:
             self.note(sides, path)
             return Gone()
@@ -168,13 +170,13 @@ class _Merge:
         self.note(sides, path, gave_way)
         return Put(value)
 
-    def note(self, sides: Sides, path: Path, gave_way: str = "") -> None:
+    def note(self, sides: MergeInputs, path: Path, gave_way: str = "") -> None:
         before = sides.base if sides.base is not ABSENT else sides.ours
         after = as_spelled(sides.shown, sides.written)
         adopted = Adopted(path=path, before=before, after=after, gave_way=gave_way)
         self.result.adopted.append(adopted)
 
-    def _text_of(self, sides: Sides, shape: Shape) -> Json:
+    def _text_of(self, sides: MergeInputs, shape: Shape) -> Json:
         """Give a live value as a manifest says it: expressions kept as far as they agree."""
         live = sides.live
         assert live is not ABSENT  # noqa: S101 - asked before
@@ -194,7 +196,7 @@ class _Merge:
         """Give a text with the expressions of another one; None where there is no one way to."""
         found = [one for one in parts_of(text) if isinstance(one, Expression)]
         if [one.spot.written for one in found] == [text]:
-            return self.rules.refs.get(live) if found[0].word is Word.REFERENCE else None
+            return self.rules.refs.get(live) if found[0].word is ExpressionKind.REFERENCE else None
         rest, said = live, ""
         for one in found:
             value = self.rules.values.get(one.spot.written, "")
@@ -214,7 +216,7 @@ class _Merge:
             filled += one if isinstance(one, str) else self.rules.values.get(one.spot.written, "")
         return filled
 
-    def _list(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
+    def _list(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         named = [
             by_identity(one if isinstance(one, list) else [], shape)
             for one in (sides.ours, sides.base, sides.live)
@@ -238,22 +240,22 @@ class _Merge:
             return self._set(sides, path, at)
         return self._plain_list(sides, shape, path, at)
 
-    def _plain_list(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
+    def _plain_list(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Decide on a list of values as one, and keep each that is still there as it is written."""
         edit = self._whole(sides, shape, path)
         if not isinstance(edit, Put) or not isinstance(sides.live, list):
             return edit
         ours = [canonical_text(one) for one in items_of(sides.ours)]
-        items: list[Item] = []
+        items: list[ListItem] = []
         for value in sides.live:
             text = canonical_text(value)
             nth = ours.index(text) if text in ours else -1
-            items.append(Item((*at, nth)) if nth >= 0 else Item(None, Put(self.out(value))))
+            items.append(ListItem((*at, nth)) if nth >= 0 else ListItem(None, Put(self.out(value))))
             if nth >= 0:
                 ours[nth] = ""
-        return Items(tuple(items))
+        return ListItems(tuple(items))
 
-    def _set(self, sides: Sides, path: Path, at: Path) -> Edit | None:
+    def _set(self, sides: MergeInputs, path: Path, at: Path) -> Edit | None:
         """Merge a list without an order: what came and what went, on either side."""
         if self._is_secret(sides):
             return self.conflict(sides, path)
@@ -269,15 +271,15 @@ class _Merge:
         if not new and len(stay) == len(ours):
             return None
         self.note(sides, path)
-        kept = [Item((*at, nth)) for nth in stay]
-        return Items((*kept, *(Item(None, Put(self.out(one))) for one in new)))
+        kept = [ListItem((*at, nth)) for nth in stay]
+        return ListItems((*kept, *(ListItem(None, Put(self.out(one))) for one in new)))
 
     @staticmethod
-    def _is_settled(sides: Sides, shape: Shape) -> bool:
+    def _is_settled(sides: MergeInputs, shape: Shape) -> bool:
         """Tell whether live is as git has it, or as it was, so that no one edited it."""
         return agrees(sides.live, sides.ours, shape) or agrees(sides.live, sides.base, shape)
 
-    def _unnamed(self, sides: Sides, shape: Shape, path: Path, at: Path) -> Edit | None:
+    def _unnamed(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Merge a list of objects that have no names: by their places, as far as those agree."""
         ours, base, live = items_of(sides.ours), items_of(sides.base), items_of(sides.live)
         if len(ours) != len(base) and self._is_settled(sides, shape):
@@ -288,19 +290,19 @@ class _Merge:
             pairs = _partners(base, live, shape.item)
         else:
             return self.conflict(sides, path, shape)
-        items: list[Item] = []
+        items: list[ListItem] = []
         for index, nth in enumerate(pairs):
             inner = sides_of(sides, nth, index)
             place = (*path, index)
             if nth is None:
                 edit = self.take(inner, place, shape.item)
-                items.extend([Item(None, edit)] if isinstance(edit, Put) else [])
+                items.extend([ListItem(None, edit)] if isinstance(edit, Put) else [])
             else:
-                items.append(Item((*at, nth), self.at(inner, shape.item, place, (*at, nth))))
+                items.append(ListItem((*at, nth), self.at(inner, shape.item, place, (*at, nth))))
         for nth in sorted(set(range(len(base))) - {one for one in pairs if one is not None}):
             self.note(sides_of(sides, nth, None), (*path, nth))
-        before = [Item((*at, nth)) for nth in range(len(ours))]
-        return None if items == before else Items(tuple(items))
+        before = [ListItem((*at, nth)) for nth in range(len(ours))]
+        return None if items == before else ListItems(tuple(items))
 
 
 def _chosen(document: Json | Missing, rivals: Sequence[frozenset[str]]) -> frozenset[str]:

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 
 from reconciler.api.client import Api
-from reconciler.api.reads import READS, Reads
+from reconciler.api.reads import READS, ReadLog
 from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import observe
-from reconciler.planning.ahead import Ahead
-from reconciler.planning.decided import Decided, Row, observed_before
+from reconciler.planning.ahead import EarlyDecisions
+from reconciler.planning.decided import Decided, DecisionRow, observed_before
 from reconciler.resource import Absent, Manifest, NotPermitted, Observation, Seen, Unread
-from reconciler.waits import Deed, Step
+from reconciler.waits import Deed, Progress
 
 SIDE_BY_SIDE = 4
 """So many resources are looked at for each request that may be open."""
@@ -30,7 +30,7 @@ async def observe_all(
     manifests: Sequence[Manifest],
     history: History,
     decided: Decided | None = None,
-    ahead: Ahead | None = None,
+    ahead: EarlyDecisions | None = None,
 ) -> list[Observation]:
     """Observe every manifest; what concerns the whole service cancels the rest and is raised.
 
@@ -83,11 +83,11 @@ async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
     api: Api,
     manifest: Manifest,
     history: History,
-    step: Step,
+    step: Progress,
     decided: Decided | None,
-    ahead: Ahead | None,
+    ahead: EarlyDecisions | None,
 ) -> Observation | ReconcilerError:
-    reads = Reads()
+    reads = ReadLog()
     row = None
     if decided is not None:
         # What runs beside this one is another task, which does not see it.
@@ -107,7 +107,7 @@ async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
     return found
 
 
-async def _is_unchanged(api: Api, row: Row) -> bool:
+async def _is_unchanged(api: Api, row: DecisionRow) -> bool:
     """Ask for what an earlier plan read; an answer of no use is for the reader to tell of."""
     try:
         return await api.is_unchanged(row["reads"])

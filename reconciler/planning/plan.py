@@ -12,7 +12,7 @@ from reconciler.document import Json, digest
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Sending
-from reconciler.planning.ahead import Ahead
+from reconciler.planning.ahead import EarlyDecisions
 from reconciler.planning.consequences import (
     blocked,
     blocked_change,
@@ -55,13 +55,13 @@ from reconciler.resource import (
     UnsettledCreate,
 )
 from reconciler.sealed import reveal
-from reconciler.waits import Deed, Step
+from reconciler.waits import Deed, Progress
 
 FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlanTarget:
     """Where a plan leads: the environment's name and the target's.
 
     `embedded` says that it is the emulator in this process, so that there is no key to prove and
@@ -83,7 +83,7 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
     api: Api,
     manifests: Sequence[Manifest],
     history: History,
-    place: Place,
+    place: PlanTarget,
     *,
     whole: bool,
     others: Sequence[Manifest] = (),
@@ -103,7 +103,7 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
     known = identify(declared, history)
     targets = _referred_to(manifests, others) if selected is not None else ()
     asked_for = (*manifests, *targets)
-    ahead = Ahead(partial(_knowledge, known.history, place, {}), _covered, decided)
+    ahead = EarlyDecisions(partial(_knowledge, known.history, place, {}), _covered, decided)
     observations = await observe_all(api, asked_for, known.history, decided, ahead)
     proven = None if place.embedded else await proof(api, manifests, observations)
     observed = {one.ref: seen for one, seen in zip(asked_for, observations, strict=True)}
@@ -157,7 +157,7 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
     )
 
 
-def _remarks(history: History, place: Place, proven: NotPermitted | None) -> Iterator[Remark]:
+def _remarks(history: History, place: PlanTarget, proven: NotPermitted | None) -> Iterator[Remark]:
     if not (history.begun or place.embedded):
         yield NoJournal()
     elif history.old and not place.embedded:
@@ -167,7 +167,7 @@ def _remarks(history: History, place: Place, proven: NotPermitted | None) -> Ite
 
 
 def _knowledge(
-    history: History, place: Place, ids: Mapping[Ref, RemoteId], ref: Ref, seen: Observation
+    history: History, place: PlanTarget, ids: Mapping[Ref, RemoteId], ref: Ref, seen: Observation
 ) -> Knowledge:
     return Knowledge(
         seen,
@@ -186,7 +186,7 @@ def _identified(
     knowledge: Knowledge,
     known: Identities,
     left: Callable[[], Sequence[tuple[Ref, Memory]]],
-    ahead: Ahead,
+    ahead: EarlyDecisions,
 ) -> Change:
     """Decide one change, and say of it what its identity tells."""
     ref = manifest.ref
@@ -218,7 +218,7 @@ def _known_ids(
     return ids
 
 
-async def _with_objections(api: Api, change: Change, step: Step) -> Change:
+async def _with_objections(api: Api, change: Change, step: Progress) -> Change:
     """Ask the service about a write that is complete already (endpoint 14 for SLOs)."""
     if change.awaits:
         step.done += 1
@@ -252,7 +252,9 @@ def _unsettled(
     ]
 
 
-def plan_digest(place: Place, changes: Sequence[Change], selected: Selected | None = None) -> str:
+def plan_digest(
+    place: PlanTarget, changes: Sequence[Change], selected: Selected | None = None
+) -> str:
     """Cover what is declared, what was observed and so what would be sent, and what was selected.
 
     Nothing that moves by itself is in it: no times, no ids of this run.
@@ -260,7 +262,7 @@ def plan_digest(place: Place, changes: Sequence[Change], selected: Selected | No
     return _digest_of(place, [_covered(change) for change in changes], selected)
 
 
-def _digest_of(place: Place, covered: Sequence[str], selected: Selected | None) -> str:
+def _digest_of(place: PlanTarget, covered: Sequence[str], selected: Selected | None) -> str:
     whole: Mapping[str, Json] = {
         "formatVersion": FORMAT_VERSION,
         "environment": place.environment,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from reconciler.document import Json, Missing, Shape, by_identity
 from reconciler.kinds import BY_NAME
 from reconciler.planning.consequences import members_by_name
-from reconciler.planning.plan import Place, plan_digest
+from reconciler.planning.plan import PlanTarget, plan_digest
 from reconciler.resource import (
     Action,
     Change,
@@ -38,7 +38,7 @@ class Restoring:
     beside: tuple[Ref, ...] = ()
 
 
-def with_restored(made: Plan, restoring: Restoring, place: Place) -> Plan:
+def with_restored(made: Plan, restoring: Restoring, place: PlanTarget) -> Plan:
     """Give the plan of what is put back as that of the whole rollback."""
     order = {name: index for index, name in enumerate(BY_NAME)}
     changes = [*(_said(change, restoring) for change in made.changes), *restoring.blocked]

@@ -16,7 +16,7 @@ from reconciler.document import (
     covers,
     is_zero,
 )
-from reconciler.expressions import OPEN, Expression, Word, escaped, expression, parts_of
+from reconciler.expressions import OPEN, Expression, ExpressionKind, escaped, expression, parts_of
 from reconciler.resource import Adopted, Conflict, Side
 from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template
 
@@ -24,7 +24,7 @@ _Side = TypeVar("_Side", bound="Json | Missing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sides:
+class MergeInputs:
     """One place of a resource, from all sides.
 
     `written` is what the manifest says there, expressions and all, `ours` the same filled in,
@@ -37,9 +37,9 @@ class Sides:
     live: Json | Missing
     shown: Json | Missing
 
-    def at(self, key: str) -> Sides:
+    def at(self, key: str) -> MergeInputs:
         """Give the sides of a field."""
-        return Sides(
+        return MergeInputs(
             written=_field(self.written, key),
             ours=_field(self.ours, key),
             base=_field(self.base, key),
@@ -63,7 +63,7 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class MergeOptions:
     """How a merge goes: conflicts go to one `side`, or stay open.
 
     `values` are the texts that expressions stand for, and `refs` the expressions that stand for
@@ -79,12 +79,12 @@ class Rules:
     unseen: tuple[Path, ...] = ()
 
 
-DEFAULT: Final = Rules()
+DEFAULT: Final = MergeOptions()
 
 
-def sides_of(sides: Sides, nth: int | None, index: int | None) -> Sides:
+def sides_of(sides: MergeInputs, nth: int | None, index: int | None) -> MergeInputs:
     """Give the sides of an item: the one declared as number `nth`, which is `index` live."""
-    return Sides(
+    return MergeInputs(
         written=_nth(sides.written, nth),
         ours=_nth(sides.ours, nth),
         base=_nth(sides.base, nth),
@@ -113,9 +113,9 @@ def as_spelled(live: _Side, written: Json | Missing) -> _Side | int:
 def _part(part: str | SecretHole | RefHole) -> str:
     match part:
         case SecretHole(name=name):
-            return expression(Word.SECRET, name)
+            return expression(ExpressionKind.SECRET, name)
         case RefHole(ref=ref):
-            return expression(Word.REFERENCE, str(ref))
+            return expression(ExpressionKind.REFERENCE, str(ref))
         case str():
             return escaped(part)
 

@@ -20,13 +20,13 @@ from reconciler.document import (
     value_at,
 )
 from reconciler.kinds import BY_NAME
-from reconciler.resource import Absent, Action, Change, FieldBeside, Plan, Ref, Seen, Strayed
+from reconciler.resource import Absent, Action, BaseDifference, Change, FieldBeside, Plan, Ref, Seen
 from reconciler.sealed import HIDDEN, holds_seal
 
 _SHORTEST_ID = 8
 
 
-def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[Strayed, ...]:
+def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[BaseDifference, ...]:
     """Return the resources that begin elsewhere live than on the base branch, and their fields.
 
     Only what the service returned is live: neither what the journal remembers, nor a field that
@@ -47,7 +47,7 @@ def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[Stray
 _Names = Mapping[str, str]
 
 
-def _strayed(live: Change, base: Change, known: tuple[_Names, _Names]) -> Strayed | None:
+def _strayed(live: Change, base: Change, known: tuple[_Names, _Names]) -> BaseDifference | None:
     if not isinstance(live.observation, Seen | Absent):
         return None
     if Action.BLOCKED in (live.action, base.action):
@@ -57,7 +57,7 @@ def _strayed(live: Change, base: Change, known: tuple[_Names, _Names]) -> Straye
     fields = () if is_new else tuple(_fields(live, base, known))
     if not fields and (not is_new or live.action is base.action):
         return None
-    return Strayed(ref=live.ref, base=base.action.word, live=live.action.word, fields=fields)
+    return BaseDifference(ref=live.ref, base=base.action.word, live=live.action.word, fields=fields)
 
 
 def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterator[FieldBeside]:

@@ -34,7 +34,7 @@ LONGEST_DETAIL = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ConformanceFinding:
     """What one question showed. `endpoint` is 0 for a read that only the project file tells of.
 
     `untold` is a question that this service's data cannot answer, or that this
@@ -70,7 +70,7 @@ Judge: TypeAlias = Callable[[Answer], "tuple[Verdict, str]"]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ConformanceCheck:
     """One request, and the law that its answer should keep."""
 
     endpoint: int
@@ -161,7 +161,7 @@ def _paged(member: str, record: type[Record], *, always: bool = True) -> Judge:
     return judge
 
 
-def questions() -> tuple[Question, ...]:
+def questions() -> tuple[ConformanceCheck, ...]:
     """Give every question. None of them changes anything."""
     slo: Json = {
         "id": NOBODY,
@@ -189,33 +189,43 @@ def questions() -> tuple[Question, ...]:
     incident_events = _paged("items", ExtendedIncidentEvent, always=False)
     nowhere = f"{DASHBOARDS}/{NO_SUCH_DASHBOARD}"
     return (
-        Question(15, "without a key: 401", "GET", POLICIES, _unauthorised, logs, keyless=True),
-        Question(15, "log policies, each with its order", "GET", POLICIES, _policy_order, logs),
-        Question(5, "a dashboard that is not there", "GET", nowhere, _absent),
-        Question(6, "a slug that is not there", "GET", f"{BY_SLUG}/reconciler-asks", _absent),
-        Question(13, "an SLO that is not there", "GET", f"{SLOS}/{NOBODY}", _absent),
-        Question(14, "validating an SLO", "POST", VALIDATE, _validated, body=slo),
-        Question(18, "testing a log", "POST", BULK_TEST, _tested, body=tested),
-        Question(2, "alert events, two a page", "GET", ALERT_EVENTS, events, page),
-        Question(7, "cases, two a page", "POST", CASES, _paged("cases", Case), body=body_page),
-        Question(8, "incidents, two a page", "POST", INCIDENTS, incidents, page, {}),
-        Question(9, "incident events, two a page", "GET", EVENTS, incident_events, page),
-        Question(19, "daily units", "POST", DAILY_UNITS, _records("units", DailyUnits), body=usage),
+        ConformanceCheck(
+            15, "without a key: 401", "GET", POLICIES, _unauthorised, logs, keyless=True
+        ),
+        ConformanceCheck(
+            15, "log policies, each with its order", "GET", POLICIES, _policy_order, logs
+        ),
+        ConformanceCheck(5, "a dashboard that is not there", "GET", nowhere, _absent),
+        ConformanceCheck(
+            6, "a slug that is not there", "GET", f"{BY_SLUG}/reconciler-asks", _absent
+        ),
+        ConformanceCheck(13, "an SLO that is not there", "GET", f"{SLOS}/{NOBODY}", _absent),
+        ConformanceCheck(14, "validating an SLO", "POST", VALIDATE, _validated, body=slo),
+        ConformanceCheck(18, "testing a log", "POST", BULK_TEST, _tested, body=tested),
+        ConformanceCheck(2, "alert events, two a page", "GET", ALERT_EVENTS, events, page),
+        ConformanceCheck(
+            7, "cases, two a page", "POST", CASES, _paged("cases", Case), body=body_page
+        ),
+        ConformanceCheck(8, "incidents, two a page", "POST", INCIDENTS, incidents, page, {}),
+        ConformanceCheck(9, "incident events, two a page", "GET", EVENTS, incident_events, page),
+        ConformanceCheck(
+            19, "daily units", "POST", DAILY_UNITS, _records("units", DailyUnits), body=usage
+        ),
     )
 
 
 COUNTED_NOBODY = 2**31 - 1
 
 
-def assumed_questions(reads: Reads) -> Iterator[Question]:
+def assumed_questions(reads: Reads) -> Iterator[ConformanceCheck]:
     """Yield what to ask of the reads that only the project file tells of; they have no number."""
     for name, read in reads.of_kinds.items():
         nobody = COUNTED_NOBODY if BY_NAME[name].id_form.counted else NOBODY
         words = f"`api.reads.{name}`, one that is not there"
-        yield Question(0, words, "GET", read.path_of(str(nobody)), _absent)
+        yield ConformanceCheck(0, words, "GET", read.path_of(str(nobody)), _absent)
     for name, listing in reads.lists.items():
         judge = _listing(name, listing)
-        yield Question(0, f"`api.reads.lists.{name}`", "GET", listing.path, judge)
+        yield ConformanceCheck(0, f"`api.reads.lists.{name}`", "GET", listing.path, judge)
 
 
 def _listing(name: str, listing: Listing) -> Judge:
@@ -249,7 +259,7 @@ def _tested(answer: Answer) -> tuple[Verdict, str]:
     return "agrees", ""
 
 
-async def examine(api: Api) -> list[Finding]:
+async def examine(api: Api) -> list[ConformanceFinding]:
     """Ask every question, one after the other. Raises nothing for a single one that fails.
 
     Where the service cannot be reached at all, or takes no key, the first
@@ -266,14 +276,14 @@ async def examine(api: Api) -> list[Finding]:
     return findings
 
 
-def _hint(api: Api, question: Question, reply: Reply) -> str:
+def _hint(api: Api, question: ConformanceCheck, reply: Reply) -> str:
     """Say what may be set wrongly, once: with the key, the list of policies is always there."""
     if question.path != POLICIES or question.keyless:
         return ""
     return api.way.path_hint if reply.status == HTTPStatus.NOT_FOUND else api.way.hint(reply)
 
 
-async def _examined(api: Api, question: Question) -> Finding:
+async def _examined(api: Api, question: ConformanceCheck) -> ConformanceFinding:
     params = [
         pair
         for name, value in (question.params or {}).items()
@@ -283,14 +293,14 @@ async def _examined(api: Api, question: Question) -> Finding:
     try:
         reply = await api.probe(question.method, question.path, params, question.body)
     except ReconcilerError as error:
-        return Finding(endpoint, words, "untold", str(error), error.exit_code)
+        return ConformanceFinding(endpoint, words, "untold", str(error), error.exit_code)
     said = message_of(reply, api.redaction) if not reply.is_json or not reply.ok else ""
     told = phrase(reply.status) + (f": {said}"[:LONGEST_DETAIL] if said else "")
     hint = _hint(api, question, reply)
     answer = Answer(reply, told + (f"; {hint}" if hint else ""))
     if reply.status in REFUSED and not question.keyless:
-        return Finding(endpoint, words, "untold", answer.words, 10)
+        return ConformanceFinding(endpoint, words, "untold", answer.words, 10)
     if reply.status in LOST_STATUSES:
-        return Finding(endpoint, words, "untold", answer.words, 9)
+        return ConformanceFinding(endpoint, words, "untold", answer.words, 9)
     verdict, detail = question.judge(answer)
-    return Finding(endpoint, words, verdict, detail)
+    return ConformanceFinding(endpoint, words, verdict, detail)

@@ -36,7 +36,7 @@ DISLIKED = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
 NO_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.NOT_IMPLEMENTED)
 
 
-class State(Enum):
+class CheckState(Enum):
     """How a check came out."""
 
     OK = "ok"
@@ -49,7 +49,7 @@ class Check:
     """One thing that was looked at. `exit_code` counts where it failed."""
 
     name: str
-    state: State
+    state: CheckState
     detail: str
     exit_code: int = ExitCode.DONE
 
@@ -95,9 +95,9 @@ async def check_service(api: Api, now: datetime) -> list[Check]:
     first, *others = probes()
     opening = await _ask(api, first)
     if isinstance(opening, ReconcilerError):
-        return [Check("service", State.FAILED, str(opening), opening.exit_code)]
+        return [Check("service", CheckState.FAILED, str(opening), opening.exit_code)]
     if opening.status == HTTPStatus.UNAUTHORIZED:
-        check = Check("key accepted", State.FAILED, f"no: {_words(api, opening)}", 10)
+        check = Check("key accepted", CheckState.FAILED, f"no: {_words(api, opening)}", 10)
         return [_with_hint(api, opening, check)]
     replies = [opening, *await asyncio.gather(*(_ask(api, probe) for probe in others))]
     checks = [_judged(api, *pair) for pair in zip((first, *others), replies, strict=True)]
@@ -134,35 +134,37 @@ def _with_hint(api: Api, reply: Reply, check: Check) -> Check:
 def _judged(api: Api, probe: Probe, reply: Reply | ReconcilerError) -> Check:
     name = f"may read {probe.name}"
     if isinstance(reply, ReconcilerError):
-        return Check(name, State.FAILED, str(reply), reply.exit_code)
+        return Check(name, CheckState.FAILED, str(reply), reply.exit_code)
     if reply.ok:
         return _answered(name, reply)
     if reply.status in NO_ROUTE:
         return _not_there(name, probe, reply)
     if reply.status in DISLIKED:
         said = f"answered, but did not like the question ({_words(api, reply)})"
-        return Check(name, State.WARNING, said)
-    return Check(name, State.FAILED, _words(api, reply), 10 if reply.status in REFUSED else 9)
+        return Check(name, CheckState.WARNING, said)
+    return Check(name, CheckState.FAILED, _words(api, reply), 10 if reply.status in REFUSED else 9)
 
 
 def _answered(name: str, reply: Reply) -> Check:
     if reply.is_readable:
-        return Check(name, State.OK, phrase(reply.status))
+        return Check(name, CheckState.OK, phrase(reply.status))
     flaw = "the body is not JSON" if reply.is_whole else "it is a part of the answer only"
     said = f"{phrase(reply.status)}, but {flaw}"
-    return Check(name, State.FAILED, said, 9)
+    return Check(name, CheckState.FAILED, said, 9)
 
 
 def _not_there(name: str, probe: Probe, reply: Reply) -> Check:
     if reply.status == HTTPStatus.NOT_FOUND and probe.for_nothing:
         match meaning_of_404(reply):
             case NotFound.ABSENT:
-                return Check(name, State.OK, MADE_UP)
+                return Check(name, CheckState.OK, MADE_UP)
             case NotFound.UNCLEAR:
-                return Check(name, State.WARNING, "404 without a message, which may mean anything")
+                return Check(
+                    name, CheckState.WARNING, "404 without a message, which may mean anything"
+                )
             case NotFound.WRONG_ROUTE:
                 pass
-    return Check(name, State.FAILED, f"{phrase(reply.status)}: no such path", 9)
+    return Check(name, CheckState.FAILED, f"{phrase(reply.status)}: no such path", 9)
 
 
 def _clock(replies: Sequence[Reply], now: datetime) -> Check:
@@ -170,10 +172,12 @@ def _clock(replies: Sequence[Reply], now: datetime) -> Check:
     try:
         skew = (parsedate_to_datetime(dated) - now).total_seconds()
     except (ValueError, TypeError):
-        return Check("clock", State.WARNING, "the service sends no Date to compare with")
+        return Check("clock", CheckState.WARNING, "the service sends no Date to compare with")
     if abs(skew) <= SMALLEST_SKEW_SECONDS:
-        return Check("clock", State.OK, "the service's clock agrees")
+        return Check("clock", CheckState.OK, "the service's clock agrees")
     said = f"the service's clock is {abs(skew):,.0f} s {'ahead' if skew > 0 else 'behind'}"
     if abs(skew) > LARGEST_SKEW_SECONDS:
-        return Check("clock", State.WARNING, f"{said}: `--since` and journal times will be off")
-    return Check("clock", State.OK, said)
+        return Check(
+            "clock", CheckState.WARNING, f"{said}: `--since` and journal times will be off"
+        )
+    return Check("clock", CheckState.OK, said)

@@ -27,7 +27,7 @@ from reconciler.project.settings import (
     Guards,
     Limits,
     ProjectFile,
-    Variable,
+    ProjectVariable,
 )
 from reconciler.project.sharding import MOST_SHARDS, SHARD, Shard, check_filled, read_shard
 
@@ -43,10 +43,10 @@ __all__ = [
     "Limits",
     "Project",
     "ProjectFile",
+    "ProjectVariable",
     "Service",
     "Shard",
     "Target",
-    "Variable",
     "check_filled",
     "choose_environment",
     "choose_target",

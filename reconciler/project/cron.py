@@ -40,14 +40,14 @@ _WHOLE: Final = re.compile("[0-9]{1,2}(,[0-9]{1,2})*")
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class CronProblem:
     """What is wrong with an expression, and what was likely meant, "" where nobody can tell."""
 
     said: str
     near: str = ""
 
 
-def flaw_of(cron: str) -> Flaw | None:
+def flaw_of(cron: str) -> CronProblem | None:
     """Say what is wrong with a cron expression; None for one that comes some time."""
     fields = cron.split()
     said = "must be five fields"
@@ -59,7 +59,7 @@ def flaw_of(cron: str) -> Flaw | None:
         if impossible is not None:
             return impossible
     near = _meant(fields)
-    return Flaw(said, near if near and near != cron and not _unread(near) else "")
+    return CronProblem(said, near if near and near != cron and not _unread(near) else "")
 
 
 def _unread(cron: str) -> str:
@@ -78,7 +78,7 @@ def _unread(cron: str) -> str:
     return "" if found is not None else "never comes"
 
 
-def _no_such_date(fields: Sequence[str]) -> Flaw | None:
+def _no_such_date(fields: Sequence[str]) -> CronProblem | None:
     """Say that no month in question has so many days; None where one has, or nobody can tell."""
     minute, hour, day, month, weekday = fields
     months = [_numbered(one) for one in month.split(",")]
@@ -92,7 +92,7 @@ def _no_such_date(fields: Sequence[str]) -> Flaw | None:
     plural = "have" if len(months) > 1 else "has"
     last = f"{minute} {hour} L {month} {weekday}"
     said = f"never comes: {names} {plural} at most {longest} days, and L is the last"
-    return Flaw(said, "" if _unread(last) else last)
+    return CronProblem(said, "" if _unread(last) else last)
 
 
 def _numbered(month: str) -> int | None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, PrivateAttr, field_validator
 from pydantic_core import PydanticCustomError
 
-from reconciler.source.parsed import Text
+from reconciler.source.parsed import DocumentText
 from reconciler.strict import STRICT
 
 LONGEST_EXPRESSION = 4_000
@@ -160,16 +160,16 @@ def day_of(value: object) -> date | None:
     return None
 
 
-class Written(BaseModel):
+class WrittenSettings(BaseModel):
     """Settings that know the text they were read from."""
 
-    _written: Text | None = PrivateAttr(default=None)
+    _written: DocumentText | None = PrivateAttr(default=None)
 
     @property
-    def written(self) -> Text | None:
+    def written(self) -> DocumentText | None:
         """The text, for complaints that are found late; None where they were not read."""
         return self._written
 
-    def note_text(self, text: Text) -> None:
+    def note_text(self, text: DocumentText) -> None:
         """Note the text that the settings were read from."""
         self._written = text

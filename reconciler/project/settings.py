@@ -17,7 +17,7 @@ from reconciler.assumptions import Assumptions
 from reconciler.project.extent import Extent
 from reconciler.project.freeze import Freeze
 from reconciler.project.levels import Checks
-from reconciler.project.rules import MOST_RULES, Rule, Written
+from reconciler.project.rules import MOST_RULES, Rule, WrittenSettings
 from reconciler.project.samples import SampleSetting
 from reconciler.project.secret_places import SecretPlace
 from reconciler.project.sharding import first_filled
@@ -91,7 +91,7 @@ def _in_git(text: str) -> InGit:
     return InGit(ref, remote)
 
 
-Variable: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any]
+ProjectVariable: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any]
 
 
 class _Strict(BaseModel):
@@ -208,7 +208,7 @@ class Environment(_Strict):
         return journal
 
     variables: Annotated[
-        dict[str, Variable],
+        dict[str, ProjectVariable],
         Field(
             description="Values of `${var:NAME}` in manifests: text, numbers, true or false, and "
             "lists and mappings, which stand for a whole value."
@@ -318,7 +318,7 @@ def _leads(globs: Sequence[str], steps: Sequence[str]) -> bool:
 ANY_STEPS = "**"
 
 
-class ProjectFile(Written, _Strict):
+class ProjectFile(WrittenSettings, _Strict):
     """The project file, reconciler.yaml."""
 
     manifests: Annotated[

@@ -31,7 +31,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class QueryProblem:
     """Why a query cannot be parsed, and the characters of it that are to blame.
 
     `start` is counted from 0, and `width` is at least 1. `meant` is what to write in their
@@ -57,7 +57,7 @@ class Matcher:
 class Parsed:
     """What a query says, each name once and in order; of one that is wrong, nothing but that."""
 
-    error: Wrong | None = None
+    error: QueryProblem | None = None
     metrics: tuple[str, ...] = ()
     matchers: tuple[Matcher, ...] = ()
     fields: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ def parse(language: Language, text: str) -> Parsed:
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def mistake_in(language: Language, text: str) -> Wrong | None:
+def mistake_in(language: Language, text: str) -> QueryProblem | None:
     """Give why a query cannot be parsed, without what it uses, which takes as long again."""
     if language is Language.PROMQL and text.strip() and len(text) <= LONGEST:
         from reconciler.queries.promql import judged  # noqa: PLC0415 - only where it is used

@@ -9,7 +9,7 @@ from luqum.exceptions import ParseError
 from luqum.thread import parse as parse_text
 from luqum.tree import SearchField
 
-from reconciler.queries import Parsed, Wrong
+from reconciler.queries import Parsed, QueryProblem
 from reconciler.queries.standins import filled, holes_in, marked, unmarked
 
 MOST_PARTS = 5_000
@@ -54,7 +54,7 @@ def _fields(tree: Any) -> dict[str, None]:
     return names
 
 
-def _wrong(text: str, tried: str, refused: str) -> Wrong:
+def _wrong(text: str, tried: str, refused: str) -> QueryProblem:
     found = _POSITION.search(refused)
     opened = _opened(tried, len(tried) if found is None else int(found[1]))
     if found is None:
@@ -63,18 +63,18 @@ def _wrong(text: str, tried: str, refused: str) -> Wrong:
     here = text[start : start + 1]
     match here:
         case '"':
-            return Wrong('this " is never closed', start, 1)
+            return QueryProblem('this " is never closed', start, 1)
         case "/":
-            return Wrong("this / begins a regular expression that is never closed", start, 1)
+            return QueryProblem("this / begins a regular expression that is never closed", start, 1)
         case "\\":
-            return Wrong("a backslash has nothing after it", start, 1)
+            return QueryProblem("a backslash has nothing after it", start, 1)
         case ")" | "]" | "}" if not any(here in _CLOSING[one] for _, one in opened):
-            return Wrong(f"this `{here}` closes nothing: remove it", start, 1)
+            return QueryProblem(f"this `{here}` closes nothing: remove it", start, 1)
         case _:
             return _misplaced(text, start, opened)
 
 
-def _misplaced(text: str, start: int, opened: list[tuple[int, str]]) -> Wrong:
+def _misplaced(text: str, start: int, opened: list[tuple[int, str]]) -> QueryProblem:
     token = _TOKEN.match(text, start)
     written = token.group() if token is not None else text[start : start + 1]
     width = max(1, len(written))
@@ -86,17 +86,19 @@ def _misplaced(text: str, start: int, opened: list[tuple[int, str]]) -> Wrong:
         said = "a condition is missing before this `)`"
     else:
         said = f"`{written}` cannot stand here: quote it, or put a backslash before it"
-    return Wrong(said, start, width)
+    return QueryProblem(said, start, width)
 
 
-def _ended(text: str, tried: str, opened: list[tuple[int, str]]) -> Wrong:
+def _ended(text: str, tried: str, opened: list[tuple[int, str]]) -> QueryProblem:
     if opened:
         start, bracket = opened[-1]
-        return Wrong(f"this `{bracket}` is never closed: add `{_CLOSING[bracket][0]}`", start, 1)
+        return QueryProblem(
+            f"this `{bracket}` is never closed: add `{_CLOSING[bracket][0]}`", start, 1
+        )
     last = [*_TOKEN.finditer(tried)][-1]
     written = text[last.start() : last.end()]
     said = f"the query ends after `{written}`, where a condition is missing"
-    return Wrong(said, last.start(), last.end() - last.start())
+    return QueryProblem(said, last.start(), last.end() - last.start())
 
 
 def _opened(text: str, end: int) -> list[tuple[int, str]]:

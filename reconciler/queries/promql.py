@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import promql_parser
 
-from reconciler.queries import Matcher, Parsed, Wrong
+from reconciler.queries import Matcher, Parsed, QueryProblem
 from reconciler.queries.promql_blame import blamed, unparsed_words
 from reconciler.queries.promql_grammar import Form, TooDeep, Unparsed, read
-from reconciler.queries.promql_tokens import Sort, Token, meaning
+from reconciler.queries.promql_tokens import Token, TokenKind, meaning
 from reconciler.queries.standins import Hole, filled, holes_in, marked
 
 MOST_SIGNS = 500
@@ -30,7 +30,7 @@ def parse_promql(text: str) -> Parsed:
     return _facts(good, text) if good else Parsed(error=wrong)
 
 
-def judged(text: str) -> tuple[str, Wrong | None]:
+def judged(text: str) -> tuple[str, QueryProblem | None]:
     """Give the query as the library takes it, "" where it does not, and what is wrong with it."""
     if len(_SIGN.findall(text)) > MOST_SIGNS:
         return "", None
@@ -120,13 +120,13 @@ def _is_unparsed(text: str) -> bool:
     return False
 
 
-def _wrong(text: str, refused: str) -> Wrong:
+def _wrong(text: str, refused: str) -> QueryProblem:
     try:
         node = read(text)
     except Unparsed as unparsed:
         return unparsed_words(text, unparsed)
     except TooDeep:
-        return Wrong("this is no query that can be parsed", 0, len(text.rstrip()))
+        return QueryProblem("this is no query that can be parsed", 0, len(text.rstrip()))
     return blamed(text, node, refused, refusal_of)
 
 
@@ -144,7 +144,7 @@ def _facts(text: str, original: str) -> Parsed:
     for one in node.walk():
         if one.form is not Form.SELECTOR:
             continue
-        if one.head.sort is Sort.NAME:
+        if one.head.sort is TokenKind.NAME:
             metrics[_written(one.head, original)] = None
         for condition in one.conditions:
             label = "__name__" if condition.label is None else _written(condition.label, original)
@@ -159,4 +159,4 @@ def _facts(text: str, original: str) -> Parsed:
 def _written(token: Token, original: str) -> str:
     """Give a name, or what a text in quotes means, as it was written: with its variables."""
     written = replace(token, text=original[token.start : token.end])
-    return meaning(written) if token.sort is Sort.STRING else written.text
+    return meaning(written) if token.sort is TokenKind.STRING else written.text

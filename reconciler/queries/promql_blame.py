@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from reconciler.queries import Wrong
-from reconciler.queries.promql_grammar import AGGREGATIONS, Form, Node, Unparsed
-from reconciler.queries.promql_tokens import OPENING, Sort, Token, meaning
+from reconciler.queries import QueryProblem
+from reconciler.queries.promql_grammar import AGGREGATIONS, Form, QueryNode, Unparsed
+from reconciler.queries.promql_tokens import OPENING, Token, TokenKind, meaning
 from reconciler.slips import nearest
 
 Refusal: TypeAlias = Callable[[str], str | None]
@@ -60,34 +60,36 @@ _TOLD = {
 """What to say, by how the library's words begin."""
 
 
-def unparsed_words(text: str, unparsed: Unparsed) -> Wrong:  # noqa: PLR0911 - a table
+def unparsed_words(text: str, unparsed: Unparsed) -> QueryProblem:  # noqa: PLR0911 - a table
     """Say why a query cannot go on at a token."""
     token, opened = unparsed.token, unparsed.opened
     width = max(1, token.end - token.start)
     match token.sort:
-        case Sort.END if opened is not None:
+        case TokenKind.END if opened is not None:
             closing = OPENING[opened.text]
-            return Wrong(f"this `{opened.text}` is never closed: add `{closing}`", opened.start, 1)
-        case Sort.END:
+            return QueryProblem(
+                f"this `{opened.text}` is never closed: add `{closing}`", opened.start, 1
+            )
+        case TokenKind.END:
             last = unparsed.last
             if last is None:
-                return Wrong("the query holds nothing but a comment", 0, 1)
+                return QueryProblem("the query holds nothing but a comment", 0, 1)
             said = f"the query ends after `{last.text}`, where {unparsed.wanted} is missing"
-            return Wrong(said, last.start, last.end - last.start)
-        case Sort.UNCLOSED:
+            return QueryProblem(said, last.start, last.end - last.start)
+        case TokenKind.UNCLOSED:
             return _unclosed(token)
-        case Sort.BAD_NUMBER:
-            return Wrong(_number_words(token.text, opened), token.start, width)
-        case Sort.STRANGE:
+        case TokenKind.BAD_NUMBER:
+            return QueryProblem(_number_words(token.text, opened), token.start, width)
+        case TokenKind.STRANGE:
             return _strange(text, token)
         case _:
             return _misplaced(unparsed)
 
 
-def _unclosed(token: Token) -> Wrong:
+def _unclosed(token: Token) -> QueryProblem:
     quote = token.text[0]
     what = "in its line" if "\n" in token.text else "before the query ends"
-    return Wrong(f"this {quote} is never closed {what}", token.start, 1)
+    return QueryProblem(f"this {quote} is never closed {what}", token.start, 1)
 
 
 def _number_words(word: str, opened: Token | None) -> str:
@@ -98,44 +100,54 @@ def _number_words(word: str, opened: Token | None) -> str:
     return f"`{word}` is neither a number nor a duration, as `5m`"
 
 
-def _strange(text: str, token: Token) -> Wrong:
+def _strange(text: str, token: Token) -> QueryProblem:
     character = token.text
     if character in "&|":
         width = 2 if text.startswith(character * 2, token.start) else 1
         word = _OPERATORS[character]
-        return Wrong(f"`{character * width}` is `{word}` in PromQL", token.start, width, word)
+        return QueryProblem(
+            f"`{character * width}` is `{word}` in PromQL", token.start, width, word
+        )
     if character in "\u201c\u201d\u2018\u2019":
-        return Wrong("a curly quote is no quote: write a straight one", token.start, 1)
+        return QueryProblem("a curly quote is no quote: write a straight one", token.start, 1)
     if character == ".":
-        return Wrong('a name holds no `.`: write `{"a.b"}` for such a metric', token.start, 1)
-    return Wrong(f"`{character}` has no meaning here", token.start, 1)
+        return QueryProblem(
+            'a name holds no `.`: write `{"a.b"}` for such a metric', token.start, 1
+        )
+    return QueryProblem(f"`{character}` has no meaning here", token.start, 1)
 
 
-def _misplaced(unparsed: Unparsed) -> Wrong:
+def _misplaced(unparsed: Unparsed) -> QueryProblem:
     token, opened = unparsed.token, unparsed.opened
     width = token.end - token.start
     if token.is_sign(")", "]", "}") and opened is None:
-        return Wrong(f"this `{token.text}` closes nothing: remove it", token.start, width)
+        return QueryProblem(f"this `{token.text}` closes nothing: remove it", token.start, width)
     if opened is not None and any(
         token.is_sign(OPENING[one.text]) for one in unparsed.brackets[:-1]
     ):
         closing = OPENING[opened.text]
         if not token.is_sign(closing):
             said = f"this `{opened.text}` is never closed: add `{closing}` before `{token.text}`"
-            return Wrong(said, opened.start, 1)
+            return QueryProblem(said, opened.start, 1)
     if token.is_sign(")") and unparsed.last is not None and unparsed.last.is_sign(","):
         last = unparsed.last
-        return Wrong("a value is missing after this `,`: remove it", last.start, 1)
+        return QueryProblem("a value is missing after this `,`: remove it", last.start, 1)
     if token.is_sign("=") and "operator" in unparsed.wanted:
-        return Wrong("`=` compares labels: values are compared with `==`", token.start, width, "==")
-    if unparsed.last is not None and unparsed.last.sort is Sort.STRING and token.sort is Sort.NAME:
+        return QueryProblem(
+            "`=` compares labels: values are compared with `==`", token.start, width, "=="
+        )
+    if (
+        unparsed.last is not None
+        and unparsed.last.sort is TokenKind.STRING
+        and token.sort is TokenKind.NAME
+    ):
         said = "a `,` is missing before this"
     else:
         said = f"`{token.text}` cannot stand here, where {unparsed.wanted} can"
-    return Wrong(said, token.start, width)
+    return QueryProblem(said, token.start, width)
 
 
-def blamed(text: str, node: Node, refused: str, refusal: Refusal) -> Wrong:
+def blamed(text: str, node: QueryNode, refused: str, refusal: Refusal) -> QueryProblem:
     """Find the smallest part that is refused by itself, and say what is wrong with it."""
     at_string = _bad_string(node, refused, refusal)
     if at_string is not None:
@@ -148,7 +160,7 @@ def blamed(text: str, node: Node, refused: str, refusal: Refusal) -> Wrong:
     return _said_of(node, refused)
 
 
-def _bad_string(node: Node, refused: str, refusal: Refusal) -> Wrong | None:
+def _bad_string(node: QueryNode, refused: str, refusal: Refusal) -> QueryProblem | None:
     """Find a text with an escape that is none, or one that is no regular expression."""
     for one in node.walk():
         tokens = [condition.value for condition in one.conditions]
@@ -161,11 +173,11 @@ def _bad_string(node: Node, refused: str, refusal: Refusal) -> Wrong | None:
             token = condition.value
             if condition.op in ("=~", "!~") and refusal(f"x{{a=~{token.text}}}") is not None:
                 said = f"`{meaning(token)}` is no regular expression of RE2"
-                return Wrong(said, token.start, token.end - token.start)
+                return QueryProblem(said, token.start, token.end - token.start)
     return None
 
 
-def _bad_escape(token: Token) -> Wrong | None:
+def _bad_escape(token: Token) -> QueryProblem | None:
     if token.text.startswith("`"):
         return None
     place = 0
@@ -174,43 +186,43 @@ def _bad_escape(token: Token) -> Wrong | None:
         if found is None:
             written = token.text[place : place + 2]
             said = f"`{written}` is no escape: double the backslash, or quote with backticks"
-            return Wrong(said, token.start + place, 2)
+            return QueryProblem(said, token.start + place, 2)
         place = found.end()
     return None
 
 
-def _said_of(node: Node, refused: str) -> Wrong:
+def _said_of(node: QueryNode, refused: str) -> QueryProblem:
     head = node.head
     width = head.end - head.start
     if refused.startswith("unknown function"):
         near = nearest(head.text, FUNCTIONS | AGGREGATIONS)
         hint = f": did you mean `{near}`?" if near else ""
-        return Wrong(f"PromQL has no function `{head.text}`{hint}", head.start, width, near)
+        return QueryProblem(f"PromQL has no function `{head.text}`{hint}", head.start, width, near)
     expected = _EXPECTED.search(refused)
     if expected is not None:
         return _ill_typed(node, *expected.groups())
     counted = _COUNTED.search(refused)
     if counted is not None:
         said = f"`{head.text}` takes {counted[1]} arguments, and has {len(node.inner)}"
-        return Wrong(said, head.start, width)
+        return QueryProblem(said, head.start, width)
     if refused.startswith("binary expression must contain"):
         wrong = next((one for one in node.inner if type_of(one) in ("matrix", "string")), node)
         what = "a range has to go through a function, as `rate(metric[5m])`,"
         what = what if type_of(wrong) == "matrix" else "text"
-        return Wrong(
+        return QueryProblem(
             f"{what} cannot be an operand of `{head.text}`", wrong.start, wrong.end - wrong.start
         )
     told = next((said for begun, said in _TOLD.items() if refused.startswith(begun)), "")
-    return Wrong(told or f"this cannot be parsed: {refused}", head.start, width)
+    return QueryProblem(told or f"this cannot be parsed: {refused}", head.start, width)
 
 
-def _ill_typed(node: Node, wanted: str, got: str) -> Wrong:
+def _ill_typed(node: QueryNode, wanted: str, got: str) -> QueryProblem:
     wrong = next((one for one in node.inner if type_of(one) == got and got != wanted), node)
     said = f"`{node.head.text}` wants {_TYPES.get(wanted, wanted)} here, not {_TYPES.get(got, got)}"
-    return Wrong(said, wrong.start, wrong.end - wrong.start)
+    return QueryProblem(said, wrong.start, wrong.end - wrong.start)
 
 
-def type_of(node: Node) -> str:  # noqa: PLR0911 - a table
+def type_of(node: QueryNode) -> str:  # noqa: PLR0911 - a table
     """Give the library's word for what a part of a query gives."""
     match node.form:
         case Form.NUMBER:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from reconciler.queries.promql_tokens import OPENING, Sort, Token, tokens_of
+from reconciler.queries.promql_tokens import OPENING, Token, TokenKind, tokens_of
 
 AGGREGATIONS = frozenset(
     (
@@ -51,17 +51,17 @@ class Condition:
 
 
 @dataclass(slots=True)
-class Node:
+class QueryNode:
     """A part of a query; `head` is the token that it is known by: a name or an operator."""
 
     form: Form
     start: int
     end: int
     head: Token
-    inner: list[Node] = field(default_factory=list)
+    inner: list[QueryNode] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[QueryNode]:
         """Yield this node and all inside, outer ones first."""
         waiting = [self]
         while waiting:
@@ -91,11 +91,11 @@ class TooDeep(Exception):
     """The query is nested deeper than anybody writes."""
 
 
-def read(text: str) -> Node:
+def read(text: str) -> QueryNode:
     """Read a query. Raises Unparsed at its first wrong token, and TooDeep."""
     reader = _Reader([*tokens_of(text)])
     node = reader.expression()
-    if reader.here.sort is not Sort.END:
+    if reader.here.sort is not TokenKind.END:
         raise reader.unexpected("an operator")
     return node
 
@@ -136,7 +136,7 @@ class _Reader:
         self.opened.pop()
         return self.take()
 
-    def expression(self) -> Node:
+    def expression(self) -> QueryNode:
         self.depth += 1
         if self.depth > DEEPEST:
             raise TooDeep
@@ -145,7 +145,7 @@ class _Reader:
             operator = self.take()
             self.matching()
             right = self.signed()
-            left = Node(Form.BINARY, left.start, right.end, operator, [left, right])
+            left = QueryNode(Form.BINARY, left.start, right.end, operator, [left, right])
         self.depth -= 1
         return left
 
@@ -176,7 +176,7 @@ class _Reader:
             raise self.unexpected("`(` and labels")
         self.open()
         while not self.here.is_sign(")"):
-            if self.here.sort not in (Sort.NAME, Sort.STRING):
+            if self.here.sort not in (TokenKind.NAME, TokenKind.STRING):
                 raise self.unexpected("a label")
             self.take()
             if not self.here.is_sign(","):
@@ -184,7 +184,7 @@ class _Reader:
             self.take()
         return self.close("`,`")
 
-    def signed(self) -> Node:
+    def signed(self) -> QueryNode:
         signs = []
         while self.here.is_sign("+", "-"):
             signs.append(self.take())
@@ -192,42 +192,42 @@ class _Reader:
             raise TooDeep
         node = self.followed(self.primary())
         for sign in reversed(signs):
-            node = Node(Form.SIGNED, sign.start, node.end, sign, [node])
+            node = QueryNode(Form.SIGNED, sign.start, node.end, sign, [node])
         return node
 
-    def primary(self) -> Node:  # noqa: PLR0911 - a table
+    def primary(self) -> QueryNode:  # noqa: PLR0911 - a table
         token = self.here
         match token.sort:
-            case Sort.NUMBER | Sort.DURATION:
+            case TokenKind.NUMBER | TokenKind.DURATION:
                 return self.single(Form.NUMBER)
-            case Sort.STRING:
+            case TokenKind.STRING:
                 return self.single(Form.TEXT)
-            case Sort.NAME if token.is_word(*AGGREGATIONS) and self.is_aggregation():
+            case TokenKind.NAME if token.is_word(*AGGREGATIONS) and self.is_aggregation():
                 return self.aggregation()
-            case Sort.NAME if self.follows("(") and not token.is_word(*_GROUPING):
+            case TokenKind.NAME if self.follows("(") and not token.is_word(*_GROUPING):
                 return self.call()
-            case Sort.NAME if not token.is_word(*_GROUPING[:3]) and not self.follows("("):
+            case TokenKind.NAME if not token.is_word(*_GROUPING[:3]) and not self.follows("("):
                 self.take()
                 return self.selector(token)
-            case Sort.SIGN if token.text == "{":
+            case TokenKind.SIGN if token.text == "{":
                 return self.selector(token)
-            case Sort.SIGN if token.text == "(":
+            case TokenKind.SIGN if token.text == "(":
                 self.open()
                 inner = self.expression()
                 end = self.close("an operator")
-                return Node(Form.GROUP, token.start, end.end, token, [inner])
+                return QueryNode(Form.GROUP, token.start, end.end, token, [inner])
             case _:
                 raise self.unexpected("a value")
 
-    def single(self, form: Form) -> Node:
+    def single(self, form: Form) -> QueryNode:
         token = self.take()
-        return Node(form, token.start, token.end, token)
+        return QueryNode(form, token.start, token.end, token)
 
     def is_aggregation(self) -> bool:
         after = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
         return after.is_sign("(") or after.is_word("by", "without")
 
-    def aggregation(self) -> Node:
+    def aggregation(self) -> QueryNode:
         head = self.take()
         is_grouped = self.here.is_word("by", "without")
         if is_grouped:
@@ -239,16 +239,16 @@ class _Reader:
         if not is_grouped and self.here.is_word("by", "without"):
             self.take()
             end = self.labels()
-        return Node(Form.AGGREGATION, head.start, end.end, head, inner)
+        return QueryNode(Form.AGGREGATION, head.start, end.end, head, inner)
 
-    def call(self) -> Node:
+    def call(self) -> QueryNode:
         head = self.take()
         inner, end = self.arguments()
-        return Node(Form.CALL, head.start, end.end, head, inner)
+        return QueryNode(Form.CALL, head.start, end.end, head, inner)
 
-    def arguments(self) -> tuple[list[Node], Token]:
+    def arguments(self) -> tuple[list[QueryNode], Token]:
         self.open()
-        inner: list[Node] = []
+        inner: list[QueryNode] = []
         while not self.here.is_sign(")") or (inner and self.last is not None):
             inner.append(self.expression())
             if not self.here.is_sign(","):
@@ -256,8 +256,8 @@ class _Reader:
             self.take()
         return inner, self.close("`,`, an operator")
 
-    def selector(self, head: Token) -> Node:
-        node = Node(Form.SELECTOR, head.start, head.end, head)
+    def selector(self, head: Token) -> QueryNode:
+        node = QueryNode(Form.SELECTOR, head.start, head.end, head)
         if not self.here.is_sign("{"):
             return node
         self.open()
@@ -270,19 +270,19 @@ class _Reader:
         return node
 
     def condition(self) -> Condition:
-        if self.here.sort not in (Sort.NAME, Sort.STRING):
+        if self.here.sort not in (TokenKind.NAME, TokenKind.STRING):
             raise self.unexpected("a label")
         label = self.take()
-        if label.sort is Sort.STRING and self.here.is_sign(",", "}"):
+        if label.sort is TokenKind.STRING and self.here.is_sign(",", "}"):
             return Condition(None, "=", label)
         if not self.here.is_sign(*_LABEL_SIGNS):
             raise self.unexpected("`=`, `!=`, `=~` or `!~`")
         op = self.take()
-        if self.here.sort is not Sort.STRING:
+        if self.here.sort is not TokenKind.STRING:
             raise self.unexpected("a value in quotes")
         return Condition(label, op.text, self.take())
 
-    def followed(self, node: Node) -> Node:
+    def followed(self, node: QueryNode) -> QueryNode:
         """Take what follows a value: ranges, offsets and times."""
         for _ in range(DEEPEST):
             if self.here.is_sign("["):
@@ -291,39 +291,39 @@ class _Reader:
                 head = self.take()
                 if self.here.is_sign("+", "-"):
                     self.take()
-                if self.here.sort not in (Sort.NUMBER, Sort.DURATION):
+                if self.here.sort not in (TokenKind.NUMBER, TokenKind.DURATION):
                     raise self.unexpected("a duration")
-                node = Node(Form.SHIFTED, node.start, self.take().end, head, [node])
+                node = QueryNode(Form.SHIFTED, node.start, self.take().end, head, [node])
             elif self.here.is_sign("@"):
                 node = self.timed(node)
             else:
                 return node
         raise TooDeep
 
-    def timed(self, node: Node) -> Node:
+    def timed(self, node: QueryNode) -> QueryNode:
         head = self.take()
         if self.here.is_word("start", "end") and self.follows("("):
             self.take()
             self.open()
-            return Node(Form.SHIFTED, node.start, self.close("").end, head, [node])
+            return QueryNode(Form.SHIFTED, node.start, self.close("").end, head, [node])
         if self.here.is_sign("+", "-"):
             self.take()
-        if self.here.sort is not Sort.NUMBER:
+        if self.here.sort is not TokenKind.NUMBER:
             raise self.unexpected("a time in seconds, `start()` or `end()`")
-        return Node(Form.SHIFTED, node.start, self.take().end, head, [node])
+        return QueryNode(Form.SHIFTED, node.start, self.take().end, head, [node])
 
-    def bracketed(self, node: Node) -> Node:
+    def bracketed(self, node: QueryNode) -> QueryNode:
         head = self.open()
         self.duration("a duration, as `5m`")
         if not self.here.is_sign(":"):
             end = self.close("`:`")
-            return Node(Form.RANGE, node.start, end.end, head, [node])
+            return QueryNode(Form.RANGE, node.start, end.end, head, [node])
         self.take()
         if not self.here.is_sign("]"):
             self.duration("a duration")
-        return Node(Form.SUBQUERY, node.start, self.close("").end, head, [node])
+        return QueryNode(Form.SUBQUERY, node.start, self.close("").end, head, [node])
 
     def duration(self, wanted: str) -> None:
-        if self.here.sort not in (Sort.NUMBER, Sort.DURATION):
+        if self.here.sort not in (TokenKind.NUMBER, TokenKind.DURATION):
             raise self.unexpected(wanted)
         self.take()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Sort(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     NAME = "a name"
@@ -27,18 +27,18 @@ class Sort(Enum):
 class Token:
     """One token, from `start` up to `end`."""
 
-    sort: Sort
+    sort: TokenKind
     text: str
     start: int
     end: int
 
     def is_sign(self, *signs: str) -> bool:
         """Tell one of these signs."""
-        return self.sort is Sort.SIGN and self.text in signs
+        return self.sort is TokenKind.SIGN and self.text in signs
 
     def is_word(self, *words: str) -> bool:
         """Tell one of these words, however it is spelled."""
-        return self.sort is Sort.NAME and self.text.lower() in words
+        return self.sort is TokenKind.NAME and self.text.lower() in words
 
 
 _SPACE = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)+")
@@ -72,34 +72,41 @@ def tokens_of(text: str) -> Iterator[Token]:
         elif token.is_sign(*OPENING.values()) and inside:
             inside.pop()
         yield token
-        if token.sort in (Sort.END, Sort.UNCLOSED, Sort.STRANGE, Sort.BAD_NUMBER):
+        if token.sort in (
+            TokenKind.END,
+            TokenKind.UNCLOSED,
+            TokenKind.STRANGE,
+            TokenKind.BAD_NUMBER,
+        ):
             return
         place = token.end
 
 
 def _token_at(text: str, place: int, inside: str) -> Token:  # noqa: PLR0911 - a table
     if place >= len(text):
-        return Token(Sort.END, "", place, place)
+        return Token(TokenKind.END, "", place, place)
     if text[place] in "'\"`":
         found = _STRING.match(text, place)
         if found is None:
-            return Token(Sort.UNCLOSED, text[place:], place, len(text))
-        return Token(Sort.STRING, found.group(), place, found.end())
+            return Token(TokenKind.UNCLOSED, text[place:], place, len(text))
+        return Token(TokenKind.STRING, found.group(), place, found.end())
     if (found := _NUMERIC.match(text, place)) is not None:
         return Token(_sort_of(found.group()), found.group(), place, found.end())
     if (found := (_LABEL if inside in ("{", "[") else _NAME).match(text, place)) is not None:
         word = found.group()
-        sort = Sort.NUMBER if word.lower() in ("inf", "nan") and inside != "{" else Sort.NAME
+        sort = (
+            TokenKind.NUMBER if word.lower() in ("inf", "nan") and inside != "{" else TokenKind.NAME
+        )
         return Token(sort, word, place, found.end())
     if (found := _SIGN.match(text, place)) is not None:
-        return Token(Sort.SIGN, found.group(), place, found.end())
-    return Token(Sort.STRANGE, text[place], place, place + 1)
+        return Token(TokenKind.SIGN, found.group(), place, found.end())
+    return Token(TokenKind.STRANGE, text[place], place, place + 1)
 
 
-def _sort_of(word: str) -> Sort:
+def _sort_of(word: str) -> TokenKind:
     if _NUMBER.fullmatch(word):
-        return Sort.NUMBER
-    return Sort.DURATION if _DURATION.fullmatch(word) else Sort.BAD_NUMBER
+        return TokenKind.NUMBER
+    return TokenKind.DURATION if _DURATION.fullmatch(word) else TokenKind.BAD_NUMBER
 
 
 def meaning(token: Token) -> str:

@@ -12,7 +12,7 @@ from reconciler.report.counts import selection_words
 from reconciler.report.remarks import remark_words
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.resource import Action, Change, Objection, Plan, Ref, RenamedFrom
+from reconciler.resource import Action, Change, GuardViolation, Plan, Ref, RenamedFrom
 from reconciler.resource.guard_levels import REVIEW_LEVEL, GuardLevel
 
 MOST_NAMED = 5
@@ -76,12 +76,12 @@ def notices(plan: Plan) -> Iterator[Notice]:
         yield Notice("no longer declared", words, tuple(one.ref for one in plan.orphans))
 
 
-def by_consent(guarded: Sequence[Objection]) -> list[Objection]:
+def by_consent(guarded: Sequence[GuardViolation]) -> list[GuardViolation]:
     """Return guards in the order of who may consent; those that no review lifts come first."""
     return sorted(guarded, key=lambda guard: guard.level == REVIEW_LEVEL)
 
 
-def consent_of(guard: Objection) -> ConsentState:
+def consent_of(guard: GuardViolation) -> ConsentState:
     """Return who may still consent to a guard."""
     return "given" if guard.is_met else guard.level
 

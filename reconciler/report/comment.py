@@ -10,7 +10,7 @@ from typing import Any
 
 from reconciler.document import digest
 from reconciler.forge.comments import Marker, hidden_json
-from reconciler.report.applied.markdown import Result, applied_markdown
+from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.markdown import (
     COMMENT_BYTES,
     LONGEST_NAME,
@@ -137,7 +137,7 @@ def plan_comment(
     return "\n".join(part for part in (marker.line, reviewed, f"{head}{text}{foot}") if part)
 
 
-def applied_comment(result: Result, marker: Marker, origin: Origin, reviewed: str) -> str:
+def applied_comment(result: ApplyResult, marker: Marker, origin: Origin, reviewed: str) -> str:
     """Give the comment: what was done, and folded the plan that said so, within the budget."""
     head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + applied_markdown(result)
     foot = origin.foot(marker)

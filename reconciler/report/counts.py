@@ -12,8 +12,8 @@ from reconciler.resource import (
     Action,
     Change,
     Drift,
+    DriftReport,
     Evidence,
-    Look,
     Plan,
     Remembered,
     Seen,
@@ -131,7 +131,7 @@ def calm_words(drifts: Iterable[Drift]) -> str:
     return ", ".join(words)
 
 
-def drift_summary(look: Look) -> str:
+def drift_summary(look: DriftReport) -> str:
     """Give the counts of a comparison with live in one line, the worst first."""
     counts = Counter(drift.state for drift in look.found)
     drifted = counts["drifted"] + counts["gone"]

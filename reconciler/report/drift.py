@@ -28,8 +28,8 @@ from reconciler.report.safe import json_text, safe
 from reconciler.report.spoken import spoken_place
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import plural
-from reconciler.resource import Drift, LastEdit, Look
-from reconciler.resource.plan import Cause, State
+from reconciler.resource import Drift, DriftReport, LastEdit
+from reconciler.resource.plan import DriftCause, DriftState
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -79,7 +79,7 @@ class DriftedDocument(TypedDict):
     """One resource; in `fields`, `before` is what was applied and `after` is live."""
 
     ref: str
-    state: State
+    state: DriftState
     source: SourceDocument
     fields: list[FieldDocument]
     note: str
@@ -91,7 +91,7 @@ class DriftedDocument(TypedDict):
         ),
     ]
     cause: Annotated[
-        Cause | None,
+        DriftCause | None,
         Field(
             description="Who or what made it so: others, or the service by itself, as far as there "
             "is a sure sign; null where nothing drifted."
@@ -137,7 +137,7 @@ class DriftDocument(TypedDict):
     resources: list[DriftedDocument]
 
 
-def drift_json(look: Look, environment: str, target: str) -> str:
+def drift_json(look: DriftReport, environment: str, target: str) -> str:
     """Give the JSON of schemas/drift.schema.json, ending in a line break."""
     drifts = look.found
     document: DriftDocument = {
@@ -214,7 +214,7 @@ def _edit(edit: LastEdit) -> EditDocument | None:
 MOST_FIELDS = 12
 
 
-def drift_text(look: Look, style: Style) -> str:
+def drift_text(look: DriftReport, style: Style) -> str:
     """Give what drifted, field by field, and how many could not be asked for."""
     lines: list[str] = []
     drifts = look.found
@@ -280,7 +280,7 @@ OPEN_BELOW_LINES = 10
 SIDES = "applied", "live"
 
 
-def drift_markdown(look: Look, environment: str) -> str:
+def drift_markdown(look: DriftReport, environment: str) -> str:
     """Give counts, a table of at most 50 and folded diffs, within what a comment may hold.
 
     What does not fit is left out whole.
@@ -292,7 +292,7 @@ def drift_markdown(look: Look, environment: str) -> str:
     return head + "\n" + folds_markdown(folds, room, WHOLE_DRIFT)
 
 
-def _head(look: Look, environment: str) -> Iterator[str]:
+def _head(look: DriftReport, environment: str) -> Iterator[str]:
     yield f"### Drift of {code(environment, LONGEST_CELL)}: {drift_summary(look)}"
     yield ""
     notes = [*look_notes(look)]

@@ -13,8 +13,8 @@ from reconciler.explaining.explanation import Explanation, Sample
 from reconciler.explaining.fields import Field, Need, chosen_of
 from reconciler.explaining.looking_up import Several
 from reconciler.explaining.yaml_text import yaml_text
-from reconciler.expressions import Word, expression
-from reconciler.kinds.fields import Listing
+from reconciler.expressions import ExpressionKind, expression
+from reconciler.kinds.fields import ValueCoverage
 from reconciler.report.explained_code import code_lines
 from reconciler.report.safe import columns, json_text, safe
 from reconciler.report.table import Colour, Style, fitted
@@ -24,7 +24,7 @@ _WIDEST_NAME = 34
 MARKS = "* needed, - set by the service"
 
 
-class FieldDocument(TypedDict):
+class ExplainedFieldDocument(TypedDict):
     """One field, as `explain FIELD --format json` prints it."""
 
     address: Annotated[str, Said(description="How `explain` calls it, as SLO.grouping.labels.")]
@@ -49,7 +49,7 @@ class FieldDocument(TypedDict):
     fields: Annotated[list[str], Said(description="The fields right below it.")]
 
 
-class SampleDocument(TypedDict):
+class ExampleDocument(TypedDict):
     """An example of a code: files of a workspace, what is typed, or words."""
 
     files: dict[str, str]
@@ -66,17 +66,19 @@ class ExplanationDocument(TypedDict):
     about: str
     means: str
     why: str
-    wrong: SampleDocument
-    right: SampleDocument
+    wrong: ExampleDocument
+    right: ExampleDocument
     page: Annotated[str, Said(description="The page of the documentation that says more.")]
 
 
 class ExplainedDocument(TypedDict):
     """What `explain --format json` prints."""
 
-    field: NotRequired[FieldDocument]
+    field: NotRequired[ExplainedFieldDocument]
     below: NotRequired[
-        Annotated[list[FieldDocument], Said(description="With --recursive: every field below.")]
+        Annotated[
+            list[ExplainedFieldDocument], Said(description="With --recursive: every field below.")
+        ]
     ]
     code: NotRequired[ExplanationDocument]
     candidates: NotRequired[
@@ -139,7 +141,7 @@ def _of_value(field: Field) -> Iterator[tuple[str, str]]:
 
 
 def _of_others(field: Field) -> Iterator[tuple[str, str]]:
-    refers = f"{expression(Word.REFERENCE, f'{field.refers}/name')}, or the id itself"
+    refers = f"{expression(ExpressionKind.REFERENCE, f'{field.refers}/name')}, or the id itself"
     yield "refers to", refers if field.refers else ""
     yield "excludes", ", ".join(field.excludes)
     chosen = chosen_of(field.model)
@@ -151,9 +153,9 @@ def _of_others(field: Field) -> Iterator[tuple[str, str]]:
 
 def _other_values(field: Field) -> str:
     match field.listing:
-        case Listing.CLOSED:
+        case ValueCoverage.CLOSED:
             return "; there are no others"
-        case Listing.EXAMPLES:
+        case ValueCoverage.EXAMPLES:
             return "; others begin with the same prefix"
         case _:
             return ""
@@ -216,9 +218,9 @@ def _several_lines(several: Several, style: Style) -> Iterator[str]:
         yield f"  and {count - len(shown)} more (-v shows them)"
 
 
-def _field_document(field: Field) -> FieldDocument:
+def _field_document(field: Field) -> ExplainedFieldDocument:
     unread = field.read_only
-    return FieldDocument(
+    return ExplainedFieldDocument(
         address=field.address,
         type=field.form,
         description=field.said,
@@ -229,7 +231,7 @@ def _field_document(field: Field) -> FieldDocument:
         bounds=list(field.bounds),
         limits=[one for one in field.limits if one],
         values=list(field.values),
-        closed=field.listing is Listing.CLOSED,
+        closed=field.listing is ValueCoverage.CLOSED,
         default=field.default,
         unit=field.unit.value if field.unit is not None else "",
         identity=list(field.identity),
@@ -255,8 +257,8 @@ def _code_document(one: Explanation) -> ExplanationDocument:
     )
 
 
-def _sample_document(sample: Sample) -> SampleDocument:
-    return SampleDocument(
+def _sample_document(sample: Sample) -> ExampleDocument:
+    return ExampleDocument(
         files=dict(sample.files),
         typed=list(sample.typed),
         environment=dict(sample.environ),

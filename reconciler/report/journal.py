@@ -11,16 +11,16 @@ from typing_extensions import TypedDict
 from reconciler.journal.entries import (
     ENTRY_NAMES,
     AboutWrites,
-    Arrived,
     Backup,
+    Compacted,
     Drifted,
     Entry,
     Forgotten,
-    Identified,
-    Imported,
-    Kept,
+    IdentifiedEntry,
+    ImportedEntry,
     Moved,
-    Override,
+    MovedIn,
+    OverrideEntry,
     RefusedEntry,
     Renamed,
     RunEntry,
@@ -28,7 +28,7 @@ from reconciler.journal.entries import (
     Started,
     Stored,
     Unfrozen,
-    Watched,
+    WatchedEntry,
     WrittenEntry,
 )
 from reconciler.journal.history import History
@@ -183,7 +183,7 @@ def _became(run: RunSummary, wanted: Ref | None) -> str:
 
 def _words(entry: Entry) -> str:  # noqa: C901 - one case an entry
     match entry:
-        case Override(reason=reason, codes=codes):
+        case OverrideEntry(reason=reason, codes=codes):
             said = f"{reason} [{', '.join(codes)}]" if codes else reason
         case Unfrozen(reason=reason, frozen=frozen):
             said = f"{reason} ({frozen})"
@@ -192,9 +192,9 @@ def _words(entry: Entry) -> str:  # noqa: C901 - one case an entry
             said = f"{entry.command} by {entry.actor}{commit}"
         case Moved():
             said = f"to {entry.to}"
-        case Arrived():
+        case MovedIn():
             said = f"from {entry.origin}"
-        case Drifted() | Watched():
+        case Drifted() | WatchedEntry():
             said = _looked(entry)
         case Renamed():
             said = f"{entry.ref}, which was {entry.was}"
@@ -205,8 +205,8 @@ def _words(entry: Entry) -> str:  # noqa: C901 - one case an entry
     return f"{entry.entry:10}  {said}"
 
 
-def _looked(entry: Drifted | Watched) -> str:
-    if isinstance(entry, Watched):
+def _looked(entry: Drifted | WatchedEntry) -> str:
+    if isinstance(entry, WatchedEntry):
         verdicts = ", ".join(f"{one.ref} {one.verdict}" for one in entry.found)
         return f"run {entry.run[:SHORT_RUN]}: {verdicts or 'no alerts'}"
     new = ", ".join(str(one.ref) for one in entry.found)
@@ -223,9 +223,9 @@ def _particulars(entry: AboutWrites | Backup) -> str:  # noqa: C901 - one case a
             said = f": what was live, {plural(size, 'character')}"
         case Started(operation=operation):
             said = f" ({operation})"
-        case Identified(remote_id=remote_id):
+        case IdentifiedEntry(remote_id=remote_id):
             said = f" as {remote_id}"
-        case WrittenEntry() | Imported():
+        case WrittenEntry() | ImportedEntry():
             said = _landed(entry)
         case Stored(rewritten=rewritten):
             said = f": {plural(len(rewritten), 'field')} not as sent"
@@ -233,16 +233,16 @@ def _particulars(entry: AboutWrites | Backup) -> str:  # noqa: C901 - one case a
             said = f": {message}"
         case Settled(remote_id=remote_id):
             said = f": {'never happened' if remote_id is None else f'exists as {remote_id}'}"
-        case Kept(remote_id=remote_id, exists=exists):
+        case Compacted(remote_id=remote_id, exists=exists):
             said = f" as {remote_id}" if exists and remote_id is not None else ""
         case _:
             assert_never(entry)
     return said
 
 
-def _landed(entry: WrittenEntry | Imported) -> str:
+def _landed(entry: WrittenEntry | ImportedEntry) -> str:
     known = f" ({entry.remote_id})" if entry.remote_id is not None else ""
-    if isinstance(entry, Imported):
+    if isinstance(entry, ImportedEntry):
         return f"{known}, as {'it is live' if entry.origin == 'live' else 'in an export'}"
     back = ", what was there before it was put back" if entry.put_back else ""
     return known + back + (f": {entry.message}" if entry.message else "")

@@ -10,7 +10,7 @@ from reconciler.report.safe import for_html
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class JUnitCase:
     """One resource, or one file. `details` are lines; a passed one may have some too."""
 
     group: str
@@ -21,7 +21,7 @@ class Case:
     file: str = ""
 
 
-def junit(suite: str, cases: Sequence[Case]) -> str:
+def junit(suite: str, cases: Sequence[JUnitCase]) -> str:
     """Give the XML of one suite, ending in a line break."""
     counts = f'tests="{len(cases)}"' + "".join(
         f' {name}="{sum(case.state == state for case in cases)}"'
@@ -38,7 +38,7 @@ def junit(suite: str, cases: Sequence[Case]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _case(case: Case) -> Iterator[str]:
+def _case(case: JUnitCase) -> Iterator[str]:
     place = f' file="{for_html(case.file)}"' if case.file else ""
     head = f'classname="{for_html(case.group)}" name="{for_html(case.name)}"{place}'
     details = "\n".join(map(for_html, case.details))

@@ -12,26 +12,26 @@ from reconciler.document import Path
 from reconciler.foreign import quoted
 from reconciler.kinds import BY_NAME
 from reconciler.report.counts import selection_words
-from reconciler.report.spoken import Lists, Place, facts_of_kind, places_in, spoken_place
+from reconciler.report.spoken import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
 from reconciler.resource import (
     Action,
     CannotBeAsked,
     Change,
     Drift,
-    Look,
+    DriftReport,
     NeverWritten,
     Outcome,
     Reason,
     Ref,
     Refused,
-    WayOut,
+    Remedy,
 )
 
 MOST_NAMED = 4
 SHORT_RUN = 8
 """So many characters of a run's id are shown; as few as tell it apart will do to name it."""
 
-Places: TypeAlias = Callable[[Path], Place]
+FieldLabeler: TypeAlias = Callable[[Path], FieldLabel]
 """How a path is said, by the documents that are at hand."""
 
 
@@ -85,14 +85,14 @@ def drift_age(drift: Drift) -> str:
 WAYS = {"put-back": "put back", "take-over": "take over"}
 
 
-def way_out_words(way: WayOut) -> str:
+def way_out_words(way: Remedy) -> str:
     """Say what can be done about drift: ``put back: `reconciler apply a.yaml` ``."""
     before = f"{way.before} " if way.before else ""
     after = f", {way.after}" if way.after else ""
     return f"{WAYS[way.way]}: {before}`{way.command}`{after}"
 
 
-def look_notes(look: Look) -> Iterator[str]:
+def look_notes(look: DriftReport) -> Iterator[str]:
     """Yield what is to be said of a look as a whole: of rules, and of what is new."""
     if look.selected is not None:
         yield selection_words(look.selected)
@@ -114,7 +114,7 @@ def ways_out_of(outcome: Outcome) -> tuple[str, ...]:
     return outcome.ways_out if isinstance(outcome, Refused) else ()
 
 
-def words_of(reason: Reason, ref: Ref, where: Places = spoken_place) -> str:
+def words_of(reason: Reason, ref: Ref, where: FieldLabeler = spoken_place) -> str:
     """Return one reason of a change as a sentence."""
     values = {field.name: getattr(reason, field.name) for field in dataclasses.fields(reason)}
     settle = on_journal("settle", f"{ref} --id ID")
@@ -124,7 +124,7 @@ def words_of(reason: Reason, ref: Ref, where: Places = spoken_place) -> str:
 class _Words(Formatter):
     """Fills in the template of a reason: `{field}`, or `{field:form}`."""
 
-    def __init__(self, where: Places) -> None:
+    def __init__(self, where: FieldLabeler) -> None:
         self._where = where
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -137,13 +137,13 @@ def listed(names: Iterable[object]) -> str:
     return ", ".join(map(str, names))
 
 
-def last_steps(paths: Iterable[Path], where: Places) -> str:
+def last_steps(paths: Iterable[Path], where: FieldLabeler) -> str:
     """Name fields by their last step, and parts as people call them, each once."""
     found = ((path, where(path)) for path in paths)
     return ", ".join(sorted({str(path[-1]) if at.field else at.subject for path, at in found}))
 
 
-def fields(paths: Iterable[Path], where: Places) -> str:
+def fields(paths: Iterable[Path], where: FieldLabeler) -> str:
     """Name places, each once, and say how many more there are."""
     return _first(list(dict.fromkeys(where(path).words for path in paths)), ", ")
 
@@ -153,7 +153,7 @@ def _first(named: Sequence[str], separator: str) -> str:
     return separator.join(named[:MOST_NAMED]) + more
 
 
-_FORMS: Mapping[str, Callable[[Any, Places], str]] = {
+_FORMS: Mapping[str, Callable[[Any, FieldLabeler], str]] = {
     "": lambda value, _: str(value),
     "listed": lambda values, _: listed(values),
     "first": lambda values, _: _first(values, "; "),

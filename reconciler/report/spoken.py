@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from reconciler.document import ABSENT, Json, Missing, Path, stored_name, value_at
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.fields import Known, Part, Unit
+from reconciler.kinds.fields import KnownValues, Part, Unit
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import NOTHING, Facts, facts_within
 from reconciler.report.counts import live_document
@@ -25,7 +25,7 @@ BETWEEN = " · "
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-class Place(NamedTuple):
+class FieldLabel(NamedTuple):
     """A part of a resource, and which of its fields; both are safe text on one line.
 
     `subject` is empty for the resource itself, `field` for the whole subject.
@@ -162,7 +162,7 @@ def spoken_place(
     facts: Facts = NOTHING,
     unsaid: frozenset[str] = frozenset(),
     lists: Lists | None = None,
-) -> Place:
+) -> FieldLabel:
     """Say where a path leads, in the first of the documents that holds what it names.
 
     Items of lists are called by their title or name, else counted from 1; those
@@ -177,18 +177,18 @@ def spoken_place(
         else:
             walk.into_field(step)
     said = [one for one in walk.fields if one not in unsaid] or walk.fields[-1:]
-    return Place(safe(_subject(walk.items)), safe(".".join(said)))
+    return FieldLabel(safe(_subject(walk.items)), safe(".".join(said)))
 
 
 def place_in(
     kind: Kind | None, path: Path, *documents: Json | Missing, lists: Lists | None = None
-) -> Place:
+) -> FieldLabel:
     """Say where a path leads in documents of a kind."""
     unsaid = kind.unsaid if kind else frozenset[str]()
     return spoken_place(path, *documents, facts=facts_of_kind(kind), unsaid=unsaid, lists=lists)
 
 
-def places_in(change: Change) -> Callable[[Path], Place]:
+def places_in(change: Change) -> Callable[[Path], FieldLabel]:
     """Give how places of a resource are called, by what is sent and by what is live."""
     kind, documents = BY_NAME.get(change.ref.kind), (change.body, live_document(change))
     lists = Lists()
@@ -313,7 +313,7 @@ def _json(document: Json) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 
-def _short(text: str, listed: Known) -> str:
+def _short(text: str, listed: KnownValues) -> str:
     """Leave out the prefix of values that the enumeration lists; any other is quoted."""
     if text not in listed.values or not listed.prefix:
         return _json(text)

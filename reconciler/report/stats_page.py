@@ -18,7 +18,7 @@ from reconciler.report.html.element import (
     shape,
     words,
 )
-from reconciler.report.html.page import Made, page, page_head, skip_link
+from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
 from reconciler.report.stats import UNKNOWN, duration, stats_lines
 from reconciler.report.words import plural
 from reconciler.resource.stats import Counts, Stats
@@ -33,7 +33,9 @@ LABELS: Final = 6
 _COLUMNS = ("changes", "reverted", "hot-fixed", "noisier", "median repair", "p90 repair")
 
 
-def stats_html(stats: Stats, environment: str, target: str, made: Made | None = None) -> str:
+def stats_html(
+    stats: Stats, environment: str, target: str, made: ReportOccasion | None = None
+) -> str:
     """Give the page, ending in a line break."""
     title = f"What became of changes: {environment}"
     named = {name or UNKNOWN: one for name, one in stats.teams.items()}

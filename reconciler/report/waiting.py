@@ -17,10 +17,10 @@ from reconciler.waits import (
     Noted,
     Now,
     Passing,
-    Sort,
+    Progress,
     Spent,
-    Step,
     Thawing,
+    WaitKind,
 )
 
 NAMED_AFTER = 1.0
@@ -37,7 +37,7 @@ _DEEDS = {
     Deed.WRITING: "writing",
     Deed.LISTING: "listing",
 }
-_WAITED: Mapping[Sort, str] = {
+_WAITED: Mapping[WaitKind, str] = {
     Answering: "waiting for answers, side by side",
     AskedAgain: "waiting to ask again",
     Locking: "waiting for the journal's lock",
@@ -90,7 +90,7 @@ def waiting_line(now: Now, hide: Hide, width: int | None = None) -> str:
 
 
 def timing_lines(
-    spent: Mapping[Sort, Spent], start: float, wall: float, processor: float
+    spent: Mapping[WaitKind, Spent], start: float, wall: float, processor: float
 ) -> Iterator[str]:
     """Say where the time of a run went, in seconds: first of all, then by what was done.
 
@@ -114,7 +114,7 @@ def _lasts(noted: Noted, now: float) -> bool:
     return max(now, until) - noted.since >= NAMED_AFTER
 
 
-def _step(step: Step, hide: Hide) -> str:
+def _step(step: Progress, hide: Hide) -> str:
     things = f" {_spoken(safe(hide(step.things)))}" if step.things else ""
     of = f" of {step.total:,}" if step.total is not None else ""
     return f"{_DEEDS[step.deed]}{things}: {step.done:,}{of}"

@@ -13,7 +13,7 @@ from reconciler.report.markdown import COMMENT_BYTES, code
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Heading, Style, table, wrapped
 from reconciler.report.words import plural
-from reconciler.resource.noise import Cause, Counted, NoiseWatch, Verdict, WatchedAlert
+from reconciler.resource.noise import Counted, NoiseWatch, UnknownCause, Verdict, WatchedAlert
 
 MOST_ROWS = 50
 LONGEST_NAME = 120
@@ -57,12 +57,14 @@ class WatchedAlertDocument(TypedDict):
         ),
     ]
     until: Annotated[str, Field(description="Where the span since the run ends for this alert.")]
-    cause: Annotated[Cause | None, Field(description="Why it is unknown; null where it is not.")]
+    cause: Annotated[
+        UnknownCause | None, Field(description="Why it is unknown; null where it is not.")
+    ]
     note: str
 
 
 @with_config(ConfigDict(extra="forbid"))
-class SpanDocument(TypedDict):
+class WatchedSpanDocument(TypedDict):
     """From one moment to another."""
 
     since: str
@@ -78,7 +80,7 @@ class WatchedDocument(TypedDict):
     target: str
     run: str
     command: str
-    span: SpanDocument
+    span: WatchedSpanDocument
     level: Annotated[
         float,
         Field(description="How often quieter, and noisier, may be said by chance, of all alerts."),
@@ -138,7 +140,7 @@ def _counts(found: NoiseWatch) -> Counter[Verdict]:
     return Counter(one.verdict for one in found.alerts)
 
 
-_CAUSES: dict[Cause | Literal[""], str] = {
+_CAUSES: dict[UnknownCause | Literal[""], str] = {
     "": "",
     "too-soon": "too little time has passed since the run, or another run wrote it right after",
     "no-id": "the journal does not know its id",

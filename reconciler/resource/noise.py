@@ -9,7 +9,7 @@ from reconciler.resource.declared import Ref
 
 Verdict: TypeAlias = Literal["quieter", "same", "noisier", "unknown"]
 
-Cause: TypeAlias = Literal[
+UnknownCause: TypeAlias = Literal[
     "too-soon", "no-id", "written-before", "unread", "cut", "untold", "clock"
 ]
 """Why nothing can be said of an alert: no time has passed since the run, or not enough of the
@@ -45,7 +45,7 @@ class WatchedAlert:
     ref: Ref
     until: str
     verdict: Verdict = "unknown"
-    cause: Cause | Literal[""] = ""
+    cause: UnknownCause | Literal[""] = ""
     after: Counted | None = None
     before: Counted | None = None
     week_before: Counted | None = None

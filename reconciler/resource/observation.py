@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from reconciler.document import Json, Path
 from reconciler.resource.declared import RemoteId
-from reconciler.resource.told import NOTHING_TOLD, Told
+from reconciler.resource.told import NOTHING_TOLD, ServerInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Seen:
     revision: str = ""
     unseen: tuple[Path, ...] = ()
     overwritten: tuple[Path, ...] = ()
-    told: Told = NOTHING_TOLD
+    told: ServerInfo = NOTHING_TOLD
 
     def cannot_tell(self, path: Path) -> bool:
         """Tell whether nobody knows what is at a place.

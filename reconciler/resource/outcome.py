@@ -10,7 +10,7 @@ from reconciler.errors import ExitCode
 from reconciler.resource.declared import Ref, RemoteId
 from reconciler.resource.observation import LastEdit
 from reconciler.resource.reason import Reason
-from reconciler.resource.told import NOTHING_TOLD, Told
+from reconciler.resource.told import NOTHING_TOLD, ServerInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Written:
     message: str = ""
     stored: dict[str, Json] | None = None
     revision: str = ""
-    told: Told = NOTHING_TOLD
+    told: ServerInfo = NOTHING_TOLD
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ class UnsettledCreate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Objection:
+class GuardViolation:
     """What an apply would need consent for, and how to give it.
 
     `ref` is None where it is about many resources; else `said` goes on after its name. `said`
@@ -200,7 +200,7 @@ class Plan:
     changes: tuple[Change, ...]
     orphans: tuple[Orphan, ...] = ()
     unsettled: tuple[UnsettledCreate, ...] = ()
-    guarded: tuple[Objection, ...] = ()
+    guarded: tuple[GuardViolation, ...] = ()
     """What an apply would need consent for."""
 
     remarks: tuple[Remark, ...] = ()
@@ -261,15 +261,15 @@ class Plan:
         return any(change.is_noted for change in self.changes)
 
 
-State: TypeAlias = Literal["same", "drifted", "gone", "unread", "unseen", "unapplied"]
+DriftState: TypeAlias = Literal["same", "drifted", "gone", "unread", "unseen", "unapplied"]
 
 
-Cause: TypeAlias = Literal["edited", "rewritten", "gone", "unreadable"]
+DriftCause: TypeAlias = Literal["edited", "rewritten", "gone", "unreadable"]
 """Why something is not as it was applied: who did it, or what became of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class WayOut:
+class Remedy:
     """What can be done about drift: a command, and what is to be said before it or after."""
 
     way: Literal["put-back", "take-over"]
@@ -304,16 +304,16 @@ class Drift:
 
     ref: Ref
     source: Source
-    state: State
+    state: DriftState
     differences: tuple[Difference, ...] = ()
     note: str = ""
     live: Json = None
     exit_code: int = ExitCode.DONE
     unseen: tuple[Path, ...] = ()
-    cause: Cause | None = None
+    cause: DriftCause | None = None
     edit: LastEdit = NOBODY
     ignored: tuple[Ignored, ...] = ()
-    ways_out: tuple[WayOut, ...] = ()
+    ways_out: tuple[Remedy, ...] = ()
     is_new: bool | None = None
     since: str = ""
     applied: Json | Missing = ABSENT
@@ -330,7 +330,7 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class DriftReport:
     """One look at what was applied, all of it.
 
     `since` is when drift was last remembered, "" for never. `idle` are the rules of

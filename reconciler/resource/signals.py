@@ -13,7 +13,7 @@ from reconciler.document import Json, Missing, Path
 from reconciler.resource.declared import Ref
 from reconciler.resource.policy_impact import PolicyImpact
 
-Question: TypeAlias = Literal["events", "incidents", "cases"]
+SignalKind: TypeAlias = Literal["events", "incidents", "cases"]
 """What the service is asked for a track record; open incidents come with the incidents."""
 
 
@@ -63,7 +63,7 @@ class FieldBeside:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Strayed:
+class BaseDifference:
     """A resource of which a plan against live and one against the base branch say something else.
 
     `base` and `live` are the words of their actions.
@@ -76,7 +76,7 @@ class Strayed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BesideBase:
+class BaseDrift:
     """How far live is from what the base branch declares, by two plans of one change.
 
     `against` is the base branch's commit, and `why` says why it could not be told, "" where it
@@ -84,7 +84,7 @@ class BesideBase:
     """
 
     against: str
-    strayed: tuple[Strayed, ...] = ()
+    strayed: tuple[BaseDifference, ...] = ()
     why: str = ""
 
 
@@ -111,7 +111,7 @@ class Signals:
     alerts: Mapping[str, Ref] = field(default_factory=dict)
     """The alerts that are known, by their ids in lower case."""
 
-    base: BesideBase | None = None
+    base: BaseDrift | None = None
     """How far live is from what the base branch declares."""
 
 

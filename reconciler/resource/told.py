@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ServerInfo:
     """What an answer says of what the service has now, as far as it says it.
 
     `version` names this state of it: an alert's `alertVersionId`, an SLO's revision. `updated`
@@ -21,22 +21,22 @@ class Told:
     ids: Mapping[str, str] = field(default_factory=dict)
     alerts: tuple[str, ...] | None = None
 
-    def or_else(self, later: Told) -> Told:
+    def or_else(self, later: ServerInfo) -> ServerInfo:
         """Give what was told, filled up with what another answer about the same state told."""
-        return Told(
+        return ServerInfo(
             version=self.version or later.version,
             updated=self.updated or later.updated,
             ids=self.ids or later.ids,
             alerts=later.alerts if self.alerts is None else self.alerts,
         )
 
-    def hiding(self, hide: Callable[[str], str]) -> Told:
+    def hiding(self, hide: Callable[[str], str]) -> ServerInfo:
         """Leave out each text that holds what has to be hidden."""
 
         def shown(text: str) -> bool:
             return hide(text) == text
 
-        return Told(
+        return ServerInfo(
             version=self.version if shown(self.version) else "",
             updated=self.updated if shown(self.updated) else "",
             ids={name: one for name, one in self.ids.items() if shown(name) and shown(one)},
@@ -44,4 +44,4 @@ class Told:
         )
 
 
-NOTHING_TOLD = Told()
+NOTHING_TOLD = ServerInfo()

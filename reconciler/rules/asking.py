@@ -31,7 +31,7 @@ class Expressions:
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class RuleProblem:
     """What is wrong with `when` or `check`: line and column in it, from 1, and why.
 
     `name` is what it names though there is no such thing.
@@ -52,7 +52,7 @@ class Flaw:
         return before + (begun if begun >= 0 else self.column - 1)
 
 
-class Word(Enum):
+class RuleAnswer(Enum):
     """What a rule says of a document, where it says anything."""
 
     FAILS = 0
@@ -68,11 +68,11 @@ class Broken:
     is_last: bool = False
 
 
-Verdict: TypeAlias = Word | Broken
+RuleVerdict: TypeAlias = RuleAnswer | Broken
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RuleInput:
     """A document by the names that expressions call its parts, and the rules that are about it."""
 
     values: Mapping[str, Json]
@@ -102,7 +102,7 @@ class Judges:
     _process: Process | None = None
     _spent: float = 0.0
     _dropped: set[int] = field(default_factory=set)
-    _flaws: dict[int, tuple[Flaw, ...]] = field(default_factory=dict)
+    _flaws: dict[int, tuple[RuleProblem, ...]] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         """Start it. Raises MissingExtra, or ReconcilerError where it cannot be started."""
@@ -120,13 +120,13 @@ class Judges:
         if self._process is not None:
             self._process.end()
 
-    def flaws(self, rule: int) -> tuple[Flaw, ...]:
+    def flaws(self, rule: int) -> tuple[RuleProblem, ...]:
         """Give what is wrong with the expressions of a rule, which is not asked then."""
         return self._flaws.get(rule, ())
 
-    def verdicts(self, questions: Sequence[Question]) -> list[dict[int, Verdict]]:
+    def verdicts(self, questions: Sequence[RuleInput]) -> list[dict[int, RuleVerdict]]:
         """Give what each rule says of each document, by the rule's number."""
-        found: list[dict[int, Verdict]] = [{} for _ in questions]
+        found: list[dict[int, RuleVerdict]] = [{} for _ in questions]
         queue = deque(_Asked(number, one.rules) for number, one in enumerate(questions))
         while queue:
             batch = self._next(queue, found)
@@ -140,7 +140,7 @@ class Judges:
             self._spent += time.monotonic() - began
         return found
 
-    def _told(self, batch: Sequence[_Asked], questions: Sequence[Question]) -> Iterator[list[Any]]:
+    def _told(self, batch: Sequence[_Asked], questions: Sequence[RuleInput]) -> Iterator[list[Any]]:
         assert self._process is not None  # noqa: S101 - entered, so started
         asked: list[Json] = [
             {"values": {**questions[one.number].values}, "rules": [*one.rules]} for one in batch
@@ -148,7 +148,7 @@ class Judges:
         for told in self._process.told(asked, len(asked)):
             yield cast("list[Any]", told)
 
-    def _next(self, queue: deque[_Asked], found: list[dict[int, Verdict]]) -> list[_Asked]:
+    def _next(self, queue: deque[_Asked], found: list[dict[int, RuleVerdict]]) -> list[_Asked]:
         """Take from the queue what is asked at once, without the rules that were too much."""
         batch: list[_Asked] = []
         while queue and len(batch) < MOST_AT_ONCE:
@@ -170,7 +170,7 @@ class Judges:
         return batch
 
     def _after(
-        self, death: Died, batch: Sequence[_Asked], found: list[dict[int, Verdict]]
+        self, death: Died, batch: Sequence[_Asked], found: list[dict[int, RuleVerdict]]
     ) -> list[_Asked]:
         """Start again, and give what is still to be asked: of what was too much, rule by rule."""
         first, *rest = batch
@@ -197,7 +197,7 @@ class Judges:
                 if not told:
                     self._process.end()
                     raise ReconcilerError(f"{NO_PROCESS}: {death}") from death
-                self._flaws[len(told) - 1] = (Flaw("check", 1, 1, str(death)),)
+                self._flaws[len(told) - 1] = (RuleProblem("check", 1, 1, str(death)),)
         for number, said in enumerate(told[1:]):
             when, check = cast("list[str]", said)
             flaws = (*_flaws_in("when", when), *_flaws_in("check", check))
@@ -264,15 +264,15 @@ _KINDS = {
 }
 
 
-def _flaws_in(part: str, said: str) -> Iterator[Flaw]:
+def _flaws_in(part: str, said: str) -> Iterator[RuleProblem]:
     """Yield what the library found wrong with an expression, the first of each place."""
     kind = _TYPE.fullmatch(said)
     if kind is not None:
-        yield Flaw(part, 1, 1, _no_truth(kind[1]))
+        yield RuleProblem(part, 1, 1, _no_truth(kind[1]))
         return
     found = list(_ERROR.finditer(said))
     if said and not found:
-        yield Flaw(part, 1, 1, TOO_DEEP if _NESTED.search(said) else said)
+        yield RuleProblem(part, 1, 1, TOO_DEEP if _NESTED.search(said) else said)
     lines: set[str] = set()
     for match in found:
         # What follows on the same line of a syntax error is mostly said of the same mistake.
@@ -281,7 +281,7 @@ def _flaws_in(part: str, said: str) -> Iterator[Flaw]:
             unknown = _UNKNOWN.fullmatch(words)
             name = unknown[1].split(".")[0] if unknown is not None else ""
             words = f"there is no `{name}` here" if name else words
-            yield Flaw(part, int(match[1]), int(match[2]), words, name)
+            yield RuleProblem(part, int(match[1]), int(match[2]), words, name)
         lines.add(match[1])
 
 
@@ -290,9 +290,9 @@ def _no_truth(kind: str) -> str:
     return f"it gives {what}, and must give true or false"
 
 
-def _verdict(told: int | str) -> Verdict:
+def _verdict(told: int | str) -> RuleVerdict:
     if isinstance(told, int):
-        return Word(told)
+        return RuleAnswer(told)
     return Broken(_why(told))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from reconciler.project.rules import Rule
-from reconciler.rules.asking import Broken, Expressions, Verdict, Word
+from reconciler.rules.asking import Broken, Expressions, RuleAnswer, RuleVerdict
 
 
 def expressions_of(rules: Sequence[Rule]) -> list[Expressions]:
@@ -14,12 +14,12 @@ def expressions_of(rules: Sequence[Rule]) -> list[Expressions]:
     return [Expressions(one.when or "", one.check, one.variables) for one in rules]
 
 
-def said_of(rule: Rule, verdict: Verdict) -> str:
+def said_of(rule: Rule, verdict: RuleVerdict) -> str:
     """Give what a rule has to say; "" where it has nothing."""
     match verdict:
-        case Word.FAILS:
+        case RuleAnswer.FAILS:
             return rule.message
-        case Word.HOLDS | Word.NOT_ABOUT:
+        case RuleAnswer.HOLDS | RuleAnswer.NOT_ABOUT:
             return ""
         case Broken(said=said, is_last=is_last):
             rest = "; it is asked no more in this run" if is_last else ""

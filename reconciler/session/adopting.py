@@ -11,22 +11,22 @@ from uuid import uuid4
 from reconciler.applying.checks import rewritten_entry
 from reconciler.applying.remembering import not_given
 from reconciler.errors import UsageError
-from reconciler.expressions import Word, expression
+from reconciler.expressions import ExpressionKind, expression
 from reconciler.journal.entries import Entry, Started, WrittenEntry
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.manifests.adopting import Edited, Original, Originals, write_edits
 from reconciler.manifests.expressions import lacking, spelled
 from reconciler.manifests.placing import replace_text
 from reconciler.manifests.workspace import Workspace, sources_of
 from reconciler.planning.adopting import Scene, adoption, look, what_is_left
 from reconciler.planning.older_secrets import OlderSeals
-from reconciler.planning.plan import Place
+from reconciler.planning.plan import PlanTarget
 from reconciler.points import Point, reached
 from reconciler.project import Embedded
 from reconciler.resource import Adoption, AdoptionRun, EditedText, Manifest, Ref, Side
-from reconciler.session.opening import Bench, open_api, read_workspaces
-from reconciler.session.projects import Asked, applied_commit, manifest_paths
+from reconciler.session.opening import Session, open_api, read_workspaces
+from reconciler.session.projects import Options, applied_commit, manifest_paths
 from reconciler.slips import nearest
 from reconciler.source.writing import remove_left
 
@@ -43,7 +43,7 @@ class ToAdopt:
     only_shown: bool = False
 
 
-def wanted_refs(bench: Bench, names: Sequence[str]) -> tuple[Ref, ...]:
+def wanted_refs(bench: Session, names: Sequence[str]) -> tuple[Ref, ...]:
     """Give the resources of the manifests by their names. Raises UsageError for another one."""
     known = {str(one.ref): one.ref for one in bench.workspace.manifests}
     left_out = {str(one.ref) for one in bench.workspace.left_out}
@@ -58,7 +58,7 @@ def wanted_refs(bench: Bench, names: Sequence[str]) -> tuple[Ref, ...]:
 
 
 def adopt(
-    bench: Bench, asked: Asked, wanted: ToAdopt, patience: Patience | None = None
+    bench: Session, asked: Options, wanted: ToAdopt, patience: LockTimeout | None = None
 ) -> AdoptionRun:
     """Write live edits into the manifests, under the lock of the journal, or only show them.
 
@@ -134,8 +134,8 @@ class _Wrong:
 class _Run:
     """One adoption, up to the texts that the files would have."""
 
-    bench: Bench
-    asked: Asked
+    bench: Session
+    asked: Options
     wanted: ToAdopt
     journal: Journal
     originals: dict[Ref, Original] = field(default_factory=dict)
@@ -195,7 +195,7 @@ class _Run:
 
     async def _look(self, named: Sequence[Manifest]) -> Scene:
         bench = self.bench
-        place = Place(
+        place = PlanTarget(
             bench.name,
             bench.target.name,
             embedded=isinstance(bench.target, Embedded),
@@ -203,7 +203,7 @@ class _Run:
         )
         variables = bench.environment.variables
         values = {
-            expression(Word.VARIABLE, key): spelled(one)
+            expression(ExpressionKind.VARIABLE, key): spelled(one)
             for key, one in variables.items()
             if not isinstance(one, dict | list)
         }

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from reconciler.errors import InvalidInput
-from reconciler.guards.overriding import Overridden
+from reconciler.guards.overriding import OverrideReasons
 from reconciler.journal.journal import Journal
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.expressions import Scope
@@ -29,7 +29,7 @@ from reconciler.project import (
     Environment,
     Guards,
     Project,
-    Variable,
+    ProjectVariable,
     choose_environment,
 )
 from reconciler.report.safe import safe
@@ -48,10 +48,10 @@ from reconciler.resource import (
 )
 from reconciler.resource.guard_levels import FLAGS
 from reconciler.session.applying import Consent, plan_and_apply
-from reconciler.session.opening import Bench, open_workspace
+from reconciler.session.opening import Session, open_workspace
 from reconciler.session.planning import plan_now
 from reconciler.session.projects import (
-    Asked,
+    Options,
     is_whole,
     journal_of,
     lead_here,
@@ -69,7 +69,7 @@ _WHY = "nobody else sees it"
 _AGREED = Consent(
     yes=True,
     flags=dict.fromkeys(FLAGS, _WHY),
-    overridden=Overridden(reason=_WHY),
+    overridden=OverrideReasons(reason=_WHY),
 )
 
 
@@ -97,8 +97,8 @@ class Offline:
     of that. `unknown` are declared by ids that the service gave and that nothing here knows.
     """
 
-    bench: Bench
-    asked: Asked
+    bench: Session
+    asked: Options
     folder: Path
     against: Against | None = None
     refused: tuple[Ref, ...] = ()
@@ -165,7 +165,7 @@ class Offline:
 
 @contextmanager
 def opened_offline(
-    asked: Asked, project: Project, name: str, environment: Environment
+    asked: Options, project: Project, name: str, environment: Environment
 ) -> Iterator[Offline]:
     """Open what is declared now, on an emulator that holds nothing yet.
 
@@ -177,7 +177,7 @@ def opened_offline(
     whole = is_whole(asked, project) and not asked.selection
     with TemporaryDirectory(prefix="reconciler-") as folder:
         place = Path(folder)
-        bench = Bench(
+        bench = Session(
             project=project,
             name=name,
             # The incidents of an emulator in this process are nobody's.
@@ -197,7 +197,7 @@ def opened_offline(
 
 
 @contextmanager
-def opened_against(asked: Asked, revision: str) -> Iterator[Offline]:
+def opened_against(asked: Options, revision: str) -> Iterator[Offline]:
     """Open a project against the last commit in common with a revision.
 
     Raises UsageError without git or for what is no revision, and InvalidInput for wrong
@@ -220,12 +220,12 @@ def in_folder(environment: Environment, folder: Path) -> Environment:
     return environment.model_copy(update=places)
 
 
-def _in_folder(bench: Bench, folder: Path) -> Bench:
+def _in_folder(bench: Session, folder: Path) -> Session:
     environment = in_folder(bench.environment, folder)
     return replace(bench, environment=environment, target=Embedded(folder / "emulator.db", TARGET))
 
 
-def stand_in_scope(name: str, variables: Mapping[str, Variable]) -> Scope:
+def stand_in_scope(name: str, variables: Mapping[str, ProjectVariable]) -> Scope:
     """Give what expressions may name on either side: seals have the salt of the journal here."""
     withheld = withheld_from(os.environ)
     return Scope(
@@ -238,7 +238,7 @@ def stand_in_scope(name: str, variables: Mapping[str, Variable]) -> Scope:
     )
 
 
-def _apply(bench: Bench) -> tuple[Ref, ...]:
+def _apply(bench: Session) -> tuple[Ref, ...]:
     """Apply what the revision declares, unseen; give what the emulator did not take.
 
     Neither guards nor rules of plans are about what was merged already. Raises

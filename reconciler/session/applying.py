@@ -15,10 +15,10 @@ from reconciler.errors import GuardRefused, Stale, Unsettled
 from reconciler.guards import FROZEN, Agreed, unmet
 from reconciler.guards.consent import consented, is_covered
 from reconciler.guards.listing import listed_of
-from reconciler.guards.overriding import NOTHING_OVERRIDDEN, Overridden
-from reconciler.journal.entries import Override, RunEntry, Unfrozen
+from reconciler.guards.overriding import NOTHING_OVERRIDDEN, OverrideReasons
+from reconciler.journal.entries import OverrideEntry, RunEntry, Unfrozen
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.manifests.selection import Selection
 from reconciler.report.counts import lost_json
 from reconciler.report.plan.document import PlanDocument, listed_in
@@ -27,14 +27,14 @@ from reconciler.report.plan.stale import changed_since
 from reconciler.report.reasons import SHORT_RUN, words_of
 from reconciler.report.safe import safe
 from reconciler.report.spoken import places_in
-from reconciler.resource import LostUnseen, Objection, Plan
+from reconciler.resource import GuardViolation, LostUnseen, Plan
 from reconciler.resource.guard_levels import BREAK_GLASS, REVIEW_LEVEL, flag_of
 from reconciler.session.interrupts import interrupts
-from reconciler.session.opening import Bench, known_secrets, open_api
+from reconciler.session.opening import Session, known_secrets, open_api
 from reconciler.session.parts import not_as_reviewed, part_of_reviewed
 from reconciler.session.planning import plan_now
 from reconciler.session.projects import applied_commit
-from reconciler.session.voice import Voice
+from reconciler.session.voice import Reporter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class Consent:
     part: Selection | None = None
     yes: bool = False
     flags: Mapping[str, str] = field(default_factory=dict)
-    overridden: Overridden = NOTHING_OVERRIDDEN
+    overridden: OverrideReasons = NOTHING_OVERRIDDEN
 
     @property
     def given(self) -> bool:
@@ -87,7 +87,7 @@ class Consent:
         return None
 
 
-def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
+def check(made: Plan, consent: Consent, voice: Reporter, *, verbose: bool) -> None:
     """Refuse before anything is written. This is law I7 of docs/reliability.md.
 
     Raises Unsettled, Stale or GuardRefused.
@@ -108,7 +108,7 @@ def check(made: Plan, consent: Consent, voice: Voice, *, verbose: bool) -> None:
         raise GuardRefused(*(refusal(one, is_reviewed=consent.is_reviewed) for one in found))
 
 
-def refusal(objection: Objection, *, is_reviewed: bool = False) -> str:
+def refusal(objection: GuardViolation, *, is_reviewed: bool = False) -> str:
     """Return what is refused, and below it the ways out."""
     said = f"{objection.message} [{objection.code}]"
     if is_reviewed and objection.level == REVIEW_LEVEL:
@@ -117,7 +117,7 @@ def refusal(objection: Objection, *, is_reviewed: bool = False) -> str:
 
 
 def _stale_words(
-    made: Plan, expected: str, consent: Consent, voice: Voice, *, verbose: bool
+    made: Plan, expected: str, consent: Consent, voice: Reporter, *, verbose: bool
 ) -> str:
     lines = [f"the plan is no longer the reviewed one: expected {expected}, is {made.digest}"]
     if consent.reviewed is not None:
@@ -131,14 +131,14 @@ def _stale_words(
 
 
 def plan_and_apply(
-    bench: Bench,
+    bench: Session,
     agree: Callable[[Plan], Consent],
     command: str,
     *,
     verbose: bool,
     quiet: bool,
     begin: Callable[[Plan], None] = lambda _: None,
-    patience: Patience | None = None,
+    patience: LockTimeout | None = None,
 ) -> tuple[Plan, Applied | None]:
     """Plan, check what was agreed to, ask where nothing was, and apply, all under the lock.
 
@@ -179,7 +179,7 @@ def plan_and_apply(
         return made, asyncio.run(_apply_now(bench, journal, name, made, quiet=quiet))
 
 
-def _note_lifted(bench: Bench, journal: Journal, made: Plan, consent: Consent) -> None:
+def _note_lifted(bench: Session, journal: Journal, made: Plan, consent: Consent) -> None:
     """Keep which guards and freezes were lifted and why, before the first write.
 
     What nothing stood against was not lifted: that is said, and nothing kept.
@@ -188,7 +188,7 @@ def _note_lifted(bench: Bench, journal: Journal, made: Plan, consent: Consent) -
     hide = known_secrets(bench)
     for flag, reason, codes in _lifted(made, consent):
         if codes:
-            journal.append([Override(at=journal.now(), reason=hide(reason), codes=codes)])
+            journal.append([OverrideEntry(at=journal.now(), reason=hide(reason), codes=codes)])
         else:
             _say_needless(bench, flag, "no guard that it lifts was in the way")
     if (why := consent.flags.get(BREAK_GLASS)) is not None:
@@ -215,11 +215,11 @@ def _lifted(made: Plan, consent: Consent) -> Iterator[tuple[str, str, tuple[str,
             yield f"--{flag}", reason, tuple(code for code in there if flag_of(code) == flag)
 
 
-def _say_needless(bench: Bench, flag: str, why: str) -> None:
+def _say_needless(bench: Session, flag: str, why: str) -> None:
     bench.voice.say(f"{flag} was not needed: {why}, so the journal keeps nothing of it")
 
 
-def _run_entry(bench: Bench, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
+def _run_entry(bench: Session, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
     # What a rollback writes is of no commit: it is what the journal knows of an earlier run.
     commit = ""
     if bench.restoring is None:
@@ -230,7 +230,7 @@ def _run_entry(bench: Bench, journal: Journal, name: str, made: Plan, command: s
 
 
 async def _apply_now(
-    bench: Bench, journal: Journal, name: str, made: Plan, *, quiet: bool
+    bench: Session, journal: Journal, name: str, made: Plan, *, quiet: bool
 ) -> Applied:
     voice = bench.voice
     for change in made.changes:

@@ -8,18 +8,18 @@ from dataclasses import replace
 from datetime import timedelta
 
 from reconciler.evidence.ages import Ages
-from reconciler.evidence.auditing import Declared, Judged, checks_of, counted, judged
+from reconciler.evidence.auditing import AuditedManifests, AuditFinding, checks_of, counted, judged
 from reconciler.evidence.looking_back import LookedBack, look_back
 from reconciler.kinds.hygiene import Audit, Audited, Rest, Unjudged
 from reconciler.manifests.auditing import placed
 from reconciler.report.words import plural
-from reconciler.session.opening import Bench, open_api
-from reconciler.session.projects import Asked, manifest_paths, now
+from reconciler.session.opening import Session, open_api
+from reconciler.session.projects import Options, manifest_paths, now
 from reconciler.signals.record import Span
 from reconciler.source.diagnostic import Finding, Severity
 
 
-def audit_now(bench: Bench, asked: Asked, days: int) -> Audit:
+def audit_now(bench: Session, asked: Options, days: int) -> Audit:
     """Audit a workspace over a door of its own.
 
     Raises NotAuthorised where the key is refused, and Unavailable where nothing is told at all.
@@ -55,18 +55,18 @@ def audit_now(bench: Bench, asked: Asked, days: int) -> Audit:
     return _placed(audit, found, bench, asked)
 
 
-def _declared(bench: Bench) -> Declared:
+def _declared(bench: Session) -> AuditedManifests:
     workspace = bench.workspace
     every = {one.ref: one for one in (*workspace.manifests, *bench.others)}
-    return Declared(workspace.manifests, tuple(every.values()), workspace.elsewhere)
+    return AuditedManifests(workspace.manifests, tuple(every.values()), workspace.elsewhere)
 
 
-async def _told(bench: Bench, span: Span, wanted: set[Rest]) -> tuple[LookedBack, int]:
+async def _told(bench: Session, span: Span, wanted: set[Rest]) -> tuple[LookedBack, int]:
     async with open_api(bench) as api:
         return await look_back(api, span, wanted), api.sent
 
 
-def _placed(audit: Audit, found: list[Judged], bench: Bench, asked: Asked) -> Audit:
+def _placed(audit: Audit, found: list[AuditFinding], bench: Session, asked: Options) -> Audit:
     """Give the audit with what was found, each finding at its line."""
     findings = [
         (

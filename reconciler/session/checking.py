@@ -15,7 +15,7 @@ from reconciler.project import Environment, Project, choose_environment
 from reconciler.resource import Selected
 from reconciler.session.opening import advice_on_nothing, read_workspaces
 from reconciler.session.projects import (
-    Asked,
+    Options,
     is_whole,
     lead_here,
     project_file,
@@ -44,7 +44,7 @@ class Checked:
 
 
 def check(
-    asked: Asked, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
+    asked: Options, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
 ) -> Checked:
     """Check manifests offline: no secret, key or service is needed.
 
@@ -67,7 +67,7 @@ def check(
 
 def check_in(
     project: Project,
-    asked: Asked,
+    asked: Options,
     secrets: Mapping[str, str] | None = None,
     *,
     in_all: bool = False,
@@ -109,7 +109,7 @@ def _scope(  # noqa: PLR0917 - what a scope is made of
     project: Project,
     name: str,
     environment: Environment,
-    asked: Asked,
+    asked: Options,
     environ: Mapping[str, str] | None,
     withheld: Withheld,
 ) -> Scope:

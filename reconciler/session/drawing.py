@@ -12,18 +12,18 @@ from reconciler.errors import ExitCode
 from reconciler.expressions import may_stand_in
 from reconciler.importing.drafts import Draft, IdPlace, draft_of
 from reconciler.importing.hiding import Hiding
-from reconciler.importing.matching import Matched, Named, Stretch
-from reconciler.importing.records import Left, Record
+from reconciler.importing.matching import Matched, NamedImport, Stretch
+from reconciler.importing.records import ImportRecord, Left
 from reconciler.manifests.envelope import Around, read_envelope
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.modelines import led
 from reconciler.manifests.placing import holds
 from reconciler.manifests.withholding import withheld_from
 from reconciler.manifests.workspace import wrong_in
-from reconciler.project import Variable, with_target
+from reconciler.project import ProjectVariable, with_target
 from reconciler.resource import Ref
-from reconciler.session.opening import Bench
-from reconciler.session.spool import Spool
+from reconciler.session.opening import Session
+from reconciler.session.spool import Buffer
 from reconciler.source.reading import read_text
 
 
@@ -34,12 +34,12 @@ class Drawings:
     `files` is where they go, and `more` are variables that the project file will have.
     """
 
-    bench: Bench
-    spool: Spool
+    bench: Session
+    spool: Buffer
     hiding: Hiding
     matched: Matched
     files: Mapping[Ref, Path]
-    more: Mapping[str, Mapping[str, Variable]]
+    more: Mapping[str, Mapping[str, ProjectVariable]]
     keep_json: bool
     _root: Path = field(init=False)
     _scope: Scope = field(init=False)
@@ -57,7 +57,7 @@ class Drawings:
         others = with_target(self.bench.project) - {name}
         self._place = IdPlace(name, alone=not others)
 
-    def draw(self, one: Named) -> Left | None:
+    def draw(self, one: NamedImport) -> Left | None:
         """Draw a manifest and judge it as any run would read it; give why it cannot be written."""
         record = self.record(one)
         drawn = self._drawn(one, record)
@@ -76,33 +76,33 @@ class Drawings:
         self._kept[one.ref] = [(path, self.spool.put(text.encode())) for path, text in texts]
         return None
 
-    def record(self, one: Named) -> Record:
+    def record(self, one: NamedImport) -> ImportRecord:
         """Give what is imported, in which seals stand for secrets."""
         return self.hiding.record(self.spool.record(one.brief))
 
-    def texts(self, one: Named) -> Iterator[tuple[Path, str]]:
+    def texts(self, one: NamedImport) -> Iterator[tuple[Path, str]]:
         """Yield the files of what was drawn and their texts; first what the manifest names."""
         for path, stretch in self._kept[one.ref]:
             yield path, self.spool.get(stretch).decode()
 
-    def files_of(self, one: Named) -> list[Path]:
+    def files_of(self, one: NamedImport) -> list[Path]:
         """Give the files that a manifest needs, itself first."""
         file = self.files[one.ref]
         return [file, file.with_suffix(".json")] if self._keeps_json(one) else [file]
 
-    def is_ours(self, file: Path, one: Named) -> bool:
+    def is_ours(self, file: Path, one: NamedImport) -> bool:
         """Tell whether a file is what would be written, as where a run was stopped."""
         return all(holds(path, text, self._root) for path, text in self.texts(one) if path == file)
 
-    def _keeps_json(self, one: Named) -> bool:
+    def _keeps_json(self, one: NamedImport) -> bool:
         return self.keep_json and one.brief.kind.from_export is not None
 
-    def _drawn(self, one: Named, record: Record) -> Draft | Left:
+    def _drawn(self, one: NamedImport, record: ImportRecord) -> Draft | Left:
         json_name = f"{self.files[one.ref].stem}.json" if self._keeps_json(one) else ""
         known, mentions = self.matched.known, one.brief.mentions
         return draft_of(record, one.ref, mentions, known, self._place, json_name=json_name)
 
-    def _is_plain(self, one: Named, record: Record, drawn: Draft) -> bool:
+    def _is_plain(self, one: NamedImport, record: ImportRecord, drawn: Draft) -> bool:
         """Tell a text that says what was judged as it came, so that judging it tells nothing new.
 
         Whatever holds an expression, or may hold what is withheld, is judged as it is read.

@@ -13,11 +13,11 @@ from reconciler.planning.sides import written_out
 from reconciler.project import choose_environment
 from reconciler.resource import API_VERSION, Manifest
 from reconciler.session.opening import open_workspace
-from reconciler.session.projects import Asked, open_project
+from reconciler.session.projects import Options, open_project
 from reconciler.slips import nearest
 
 
-def expanded(asked: Asked, name: str) -> str:
+def expanded(asked: Options, name: str) -> str:
     """Give the manifest of a resource, `Kind/name`, as YAML.
 
     Overrides, items, variables and files are in it; secrets and references stay expressions, so

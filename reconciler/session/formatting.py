@@ -14,10 +14,10 @@ from reconciler.manifests.placing import replace_text
 from reconciler.manifests.taking import files_taken
 from reconciler.manifests.withholding import withheld_from
 from reconciler.project import Project, choose_environment
-from reconciler.session.projects import Asked, manifest_paths, open_project
+from reconciler.session.projects import Options, manifest_paths, open_project
 
 
-def find(asked: Asked, *, modeline: bool = False) -> Tidied:
+def find(asked: Options, *, modeline: bool = False) -> Tidied:
     """Look at the manifests of a project, and at the project file where no path was asked for.
 
     Of a selection, files of which nothing is selected are only counted.
@@ -37,7 +37,7 @@ def find(asked: Asked, *, modeline: bool = False) -> Tidied:
     return find_untidy(paths, project, modelines=modeline, wanted=wanted)
 
 
-def _wanted(asked: Asked, project: Project, paths: Sequence[Path]) -> Callable[[str], bool]:
+def _wanted(asked: Options, project: Project, paths: Sequence[Path]) -> Callable[[str], bool]:
     """Tell files by whether they hold what is selected in an environment."""
     environments = project.settings.environments
     if asked.environment is not None or not environments:

@@ -20,23 +20,23 @@ from reconciler.errors import (
     UnreadableReply,
     UsageError,
 )
-from reconciler.importing.converting import Neighbours, named
+from reconciler.importing.converting import FileDocuments, named
 from reconciler.importing.foreign import Beside, Foreign, records_of
 from reconciler.importing.matching import Brief
 from reconciler.importing.parameters import parameterised
-from reconciler.importing.records import Left, Record, judged
-from reconciler.importing.shapes import Found, documents_in, found_in
+from reconciler.importing.records import ImportRecord, Left, judged
+from reconciler.importing.shapes import ParsedExport, documents_in, found_in
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.assumed_reads import list_existing
 from reconciler.kinds.kind import Kind, observe
 from reconciler.manifests.withholding import Withheld, withheld_from
 from reconciler.manifests.workspace import sources_of
-from reconciler.project import Variable
+from reconciler.project import ProjectVariable
 from reconciler.resource import Absent, Manifest, Observation, Ref, RemoteId, Seen, Source
-from reconciler.session.opening import Bench, open_api
-from reconciler.session.projects import Asked
-from reconciler.session.spool import Spool
+from reconciler.session.opening import Session, open_api
+from reconciler.session.projects import Options
+from reconciler.session.spool import Buffer
 from reconciler.signals.mentions import mentioned_alerts
 from reconciler.slips import nearest, shortened
 from reconciler.source.diagnostic import Complaint
@@ -60,7 +60,7 @@ NO_READ = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class ImportSources:
     """What is to be imported: things of the service by what they are asked for, or exports.
 
     Exports of `environments`, one path for each, become manifests with variables, and `ids` are
@@ -84,7 +84,7 @@ class Gathered:
 
     briefs: list[Brief] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
-    variables: Mapping[str, Mapping[str, Variable]] = field(default_factory=dict)
+    variables: Mapping[str, Mapping[str, ProjectVariable]] = field(default_factory=dict)
     mentioned: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -99,7 +99,9 @@ class Gathered:
             self.briefs.append(found)
 
 
-def gather(asked: Asked, bench: Bench, what: Sources, history: History, spool: Spool) -> Gathered:
+def gather(
+    asked: Options, bench: Session, what: ImportSources, history: History, spool: Buffer
+) -> Gathered:
     """Read all that is wanted.
 
     Raises UsageError for environments there are not, for kinds that this one has no read of and
@@ -118,10 +120,10 @@ def gather(asked: Asked, bench: Bench, what: Sources, history: History, spool: S
         return gathered
     environments = bench.project.settings.environments
     _check_environments(what.environments, environments, bench.name)
-    found: dict[str, list[Record]] = {}
+    found: dict[str, list[ImportRecord]] = {}
     for name, path in zip(what.environments, what.exports, strict=True):
         read = [*read_exports([path], root, withheld, asked.waits, beside)]
-        found[name] = [one for one in read if isinstance(one, Record)]
+        found[name] = [one for one in read if isinstance(one, ImportRecord)]
         gathered.left.extend(one for one in read if isinstance(one, Left))
     gathered.left.extend(_ids_of_nothing(beside))
     known = {name: one.variables for name, one in environments.items()}
@@ -143,7 +145,7 @@ def _ids_of_nothing(beside: Beside) -> Iterator[Left]:
 
 
 async def _from_service(
-    bench: Bench, what: Sources, history: History, withheld: Withheld, spool: Spool
+    bench: Session, what: ImportSources, history: History, withheld: Withheld, spool: Buffer
 ) -> Gathered:
     async with open_api(bench) as api:
         if not what.everything:
@@ -155,7 +157,7 @@ async def _from_service(
         return gathered
 
 
-def _check_wanted(wanted: Sequence[tuple[Kind, str]], bench: Bench) -> None:
+def _check_wanted(wanted: Sequence[tuple[Kind, str]], bench: Session) -> None:
     """Raise UsageError for a kind that nothing tells how to ask for, and for what is no id."""
     for kind, name in wanted:
         if not kind.readable_by(bench.environment.api):
@@ -188,7 +190,7 @@ async def read_live(
     wanted: Sequence[tuple[Kind, str]],
     history: History,
     withheld: Withheld,
-    spool: Spool,
+    spool: Buffer,
 ) -> Gathered:
     """Ask for each by its id or other name, side by side; the door bounds how many at once.
 
@@ -265,12 +267,12 @@ def _memory_of_only(kind: Kind, history: History) -> Memory:
 
 def _record_seen(
     kind: Kind, name: str, seen: Observation | ReconcilerError, withheld: Withheld
-) -> Record | Left:
+) -> ImportRecord | Left:
     called = kind.name if kind.singleton else f"{kind.name} {name}"
     match seen:
         case Seen():
             known = seen.remote_id
-            record = Record(
+            record = ImportRecord(
                 kind=kind,
                 spec=seen.document,
                 remote_id=None if known is None else kind.normal_id(known),
@@ -311,7 +313,7 @@ def _untold(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
 
 def read_exports(
     paths: Sequence[Path], root: Path, withheld: Withheld, waits: Waits, beside: Beside
-) -> Iterator[Record | Left]:
+) -> Iterator[ImportRecord | Left]:
     """Read files and folders of exports, and yield what they hold; `beside` has the ids.
 
     Documents of other tools come last, as their names depend on all of them.
@@ -339,12 +341,14 @@ def read_exports(
     yield from records_of(foreign, withheld, beside)
 
 
-def _in_file(name: str, reading: Reading, withheld: Withheld, beside: Beside) -> Iterator[Found]:
+def _in_file(
+    name: str, reading: Reading, withheld: Withheld, beside: Beside
+) -> Iterator[ParsedExport]:
     documents = [one for one in reading.documents if one.value is not None]
     if not documents:
         yield Left(name, EMPTY)
     values = [each for one in documents for each in documents_in(one.value)]
-    beside = replace(beside, documents=Neighbours(values))
+    beside = replace(beside, documents=FileDocuments(values))
     for number, document in enumerate(documents, 1):
         where = f"{name}, document {number}" if len(documents) > 1 else name
         yield from found_in(document.value, where, withheld, beside)

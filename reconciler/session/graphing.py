@@ -10,10 +10,10 @@ from reconciler.manifests.withholding import withheld_from
 from reconciler.project import choose_environment
 from reconciler.resource.graph import Graph
 from reconciler.session.checking import Checked, check
-from reconciler.session.projects import Asked, manifest_paths
+from reconciler.session.projects import Options, manifest_paths
 
 
-def read_graph(asked: Asked) -> tuple[Graph, Checked]:
+def read_graph(asked: Options) -> tuple[Graph, Checked]:
     """Give the graph of what can be read, and all that is wrong with the manifests.
 
     Without an environment it is that of all of them. Raises UsageError for a project file or

@@ -12,16 +12,15 @@ from reconciler.advice import on_manifests
 from reconciler.concealing import conceal
 from reconciler.document import Json, covers
 from reconciler.errors import ExitCode
-from reconciler.expressions import Word, expression
+from reconciler.expressions import ExpressionKind, expression
 from reconciler.importing.hiding import IN_A_VARIABLE, Hiding
-from reconciler.importing.matching import Brief, Matched, Named, There, matched, not_imported
+from reconciler.importing.matching import Brief, Matched, NamedImport, There, matched, not_imported
 from reconciler.importing.names import file_names
 from reconciler.importing.records import Left
-from reconciler.journal.entries import Entry, RunEntry
-from reconciler.journal.entries import Imported as ImportedEntry
+from reconciler.journal.entries import Entry, ImportedEntry, RunEntry
 from reconciler.journal.history import Memory
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.manifests.placing import (
     add_variables,
     folder_inside,
@@ -35,18 +34,18 @@ from reconciler.report.words import plural
 from reconciler.resource import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.sealed import holds_seal, resolve
 from reconciler.session.drawing import Drawings
-from reconciler.session.gathering import Gathered, Sources, gather, how_to_get
+from reconciler.session.gathering import Gathered, ImportSources, gather, how_to_get
 from reconciler.session.importing_into import (
     check_read,
     folder_for,
     open_for_import,
     refuse_taken,
 )
-from reconciler.session.opening import Bench
-from reconciler.session.projects import Asked, applied_commit
-from reconciler.session.spool import Spool
+from reconciler.session.opening import Session
+from reconciler.session.projects import Options, applied_commit
+from reconciler.session.spool import Buffer
 from reconciler.signals.mentions import ALERTS
-from reconciler.source.parsed import Text
+from reconciler.source.parsed import DocumentText
 from reconciler.source.reading import read_text
 from reconciler.source.shown import display_name
 from reconciler.source.writing import remove_left
@@ -65,14 +64,14 @@ TOGETHER = 100
 class ToImport:
     """What is to be imported, and how it is to be written."""
 
-    what: Sources
+    what: ImportSources
     to: Path | None = None
     keep_json: bool = False
     dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ImportedResource:
     """A resource that has a manifest now; `files` are those that were written for it.
 
     `can_be_read` says whether the service can be asked for it.
@@ -86,10 +85,10 @@ class Taken:
 
 
 @dataclass(slots=True)
-class Result:
+class ImportResult:
     """What became of an import."""
 
-    imported: list[Taken] = field(default_factory=list)
+    imported: list[ImportedResource] = field(default_factory=list)
     skipped: list[Left] = field(default_factory=list)
 
     @property
@@ -98,7 +97,7 @@ class Result:
         return {one.exit_code for one in self.skipped} - {0}
 
 
-def import_now(asked: Asked, wanted: ToImport, patience: Patience) -> Result:
+def import_now(asked: Options, wanted: ToImport, patience: LockTimeout) -> ImportResult:
     """Read what is wanted, write a manifest of each that has none, and journal what was seen.
 
     Raises InvalidInput where another file is there already: then nothing is written. Raises
@@ -109,7 +108,7 @@ def import_now(asked: Asked, wanted: ToImport, patience: Patience) -> Result:
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, bench.project.root.resolve())
     with TemporaryFile() as stream:
-        spool = Spool(stream, bench.environment.api)
+        spool = Buffer(stream, bench.environment.api)
         gathered = gather(asked, bench, wanted.what, journal.history, spool)
         hiding = Hiding(secrets, lambda: journal.salt)
         work = _Work(
@@ -134,14 +133,14 @@ def import_now(asked: Asked, wanted: ToImport, patience: Patience) -> Result:
 
 @dataclass(slots=True, kw_only=True)
 class _Work:
-    asked: Asked
+    asked: Options
     wanted: ToImport
-    bench: Bench
+    bench: Session
     journal: Journal
-    spool: Spool
+    spool: Buffer
     gathered: Gathered
     hiding: Hiding
-    result: Result = field(default_factory=Result)
+    result: ImportResult = field(default_factory=ImportResult)
     matched: Matched = field(default_factory=Matched)
     files: dict[Ref, Path] = field(default_factory=dict)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
@@ -200,7 +199,9 @@ class _Work:
         why = self.hiding.why_not(record)
         for variables in self.gathered.variables.values():
             for key, value in variables.items():
-                if expression(Word.VARIABLE, key) in text and self.hiding.stands_in(str(value)):
+                if expression(ExpressionKind.VARIABLE, key) in text and self.hiding.stands_in(
+                    str(value)
+                ):
                     why = IN_A_VARIABLE
         if why:
             called = self.hiding.without(one.said)
@@ -279,11 +280,11 @@ class _Work:
         for one in self.matched.new:
             self._note(one, self.drawings.files_of(one))
 
-    def _note(self, one: Named, files: Sequence[Path]) -> None:
+    def _note(self, one: NamedImport, files: Sequence[Path]) -> None:
         shown = display_name(self.files[one.ref], self.root)
         remote_id = one.brief.record.remote_id
         readable = one.brief.can_be_read
-        taken = Taken(one.ref, shown, remote_id, tuple(sorted(files)), readable)
+        taken = ImportedResource(one.ref, shown, remote_id, tuple(sorted(files)), readable)
         self.result.imported.append(taken)
 
     def write(self) -> None:
@@ -313,7 +314,9 @@ class _Work:
         text = "\n".join(one for each in new for one in each.brief.record.expressions.values())
         used = {
             name: {
-                key: value for key, value in more.items() if expression(Word.VARIABLE, key) in text
+                key: value
+                for key, value in more.items()
+                if expression(ExpressionKind.VARIABLE, key) in text
             }
             for name, more in self.gathered.variables.items()
         }
@@ -326,7 +329,7 @@ class _Work:
                 safe(f"{file.name}: {plural(len(names), 'variable')} added: {', '.join(names)}")
             )
 
-    def _written(self, some: Sequence[Named], run: RunEntry) -> list[Entry]:
+    def _written(self, some: Sequence[NamedImport], run: RunEntry) -> list[Entry]:
         """Write some manifests, and give what the journal keeps of them."""
         texts: list[tuple[Path, str]] = []
         for one in some:
@@ -372,7 +375,7 @@ class _Work:
             revision=one.revision,
         )
 
-    def _warn(self, one: Named) -> None:
+    def _warn(self, one: NamedImport) -> None:
         """Say what the service did not tell, and show literals that look like keys."""
         record, ref = self.drawings.record(one), one.ref
         name = display_name(self.files[ref], self.root)
@@ -388,6 +391,6 @@ class _Work:
             )
         if record.keys and len(texts) == 1:
             document = read_text(manifest, is_json=False).documents[0]
-            text = Text(name, document, prefix=("spec",), ref=str(ref))
+            text = DocumentText(name, document, prefix=("spec",), ref=str(ref))
             found = [text.complaint(one) for one in record.keys]
             self.asked.voice.complain(found, verbose=self.asked.verbose)

@@ -20,8 +20,8 @@ from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.sealed import named_values
-from reconciler.session.opening import Bench, open_target, read_workspaces
-from reconciler.session.projects import Asked
+from reconciler.session.opening import Session, open_target, read_workspaces
+from reconciler.session.projects import Options
 from reconciler.session.secrets import Allowed, secrets_named, secrets_of
 from reconciler.source.files import SUFFIXES, find_files
 from reconciler.source.shown import display_name
@@ -30,7 +30,7 @@ NOT_SET = "M502"
 MOST_NAMED = 10
 
 
-def open_for_import(asked: Asked, exports: Sequence[Path]) -> tuple[Bench, dict[str, str]]:
+def open_for_import(asked: Options, exports: Sequence[Path]) -> tuple[Session, dict[str, str]]:
     """Give the target and the manifests that are there; what is wrong with those is only told.
 
     Beside it stand the secrets that they name in any environment. One that is not set stops

@@ -16,15 +16,15 @@ from reconciler.advice import from_journal
 from reconciler.errors import UsageError
 from reconciler.evidence.noise import alerts_of_run, watch
 from reconciler.journal.before import is_compacted
-from reconciler.journal.entries import Watched
+from reconciler.journal.entries import WatchedEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.line_fields import SeenVerdict
 from reconciler.journal.runs import RunSummary
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.report.safe import safe
 from reconciler.resource import Plan
 from reconciler.resource.noise import NoiseWatch
-from reconciler.session.opening import Bench, open_api
+from reconciler.session.opening import Session, open_api
 from reconciler.session.planning import plan_now
 from reconciler.session.rolling_back import ToRollBack, before_of, chosen_run
 from reconciler.signals.record import moment, stamp
@@ -53,9 +53,9 @@ class ToWatch:
 
 
 def watch_now(
-    bench: Bench,
+    bench: Session,
     wanted: ToWatch,
-    patience: Patience | None = None,
+    patience: LockTimeout | None = None,
 ) -> NoiseWatch:
     """Look once, over a door of its own.
 
@@ -74,7 +74,7 @@ def watch_now(
     return found
 
 
-def _read_again(bench: Bench) -> Journal:
+def _read_again(bench: Session) -> Journal:
     journal = bench.journal()
     journal.load()
     return journal
@@ -96,7 +96,7 @@ def _time_of(run: RunSummary) -> datetime:
     return found
 
 
-def _wait(bench: Bench, due: datetime) -> None:
+def _wait(bench: Session, due: datetime) -> None:
     left = (due - now()).total_seconds()
     if left <= 0:
         return
@@ -106,15 +106,15 @@ def _wait(bench: Bench, due: datetime) -> None:
             time.sleep(min(left, EVERY))
 
 
-async def _look(bench: Bench, journal: Journal, run: RunSummary, until: datetime) -> NoiseWatch:
+async def _look(bench: Session, journal: Journal, run: RunSummary, until: datetime) -> NoiseWatch:
     alerts = alerts_of_run(journal.entries, journal.history, run, until)
     async with open_api(bench) as api:
         return await watch(api, run, alerts, until)
 
 
-def _remembered(found: NoiseWatch, at: str) -> Watched:
+def _remembered(found: NoiseWatch, at: str) -> WatchedEntry:
     verdicts = tuple(SeenVerdict(ref=one.ref, verdict=one.verdict) for one in found.alerts)
-    return Watched(at=at, run=found.run, until=found.until, found=verdicts)
+    return WatchedEntry(at=at, run=found.run, until=found.until, found=verdicts)
 
 
 def back_words(wanted: ToRollBack) -> str:
@@ -123,7 +123,7 @@ def back_words(wanted: ToRollBack) -> str:
     return f"the way back is planned, and nothing was applied: `{line}`"
 
 
-def way_back(bench: Bench, found: NoiseWatch) -> tuple[ToRollBack, Plan] | None:
+def way_back(bench: Session, found: NoiseWatch) -> tuple[ToRollBack, Plan] | None:
     """Plan what takes back the alerts that are noisier, where the environment asks for that.
 
     None where it does not, or none is noisier. Nothing is applied.

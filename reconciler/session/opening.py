@@ -39,7 +39,7 @@ from reconciler.report.unplanned import (
     unheeded_words,
 )
 from reconciler.session.projects import (
-    Asked,
+    Options,
     is_whole,
     journal_of,
     lead_here,
@@ -50,7 +50,7 @@ from reconciler.session.projects import (
     today,
 )
 from reconciler.session.secrets import Allowed, Secrets, named_secrets, secrets_of
-from reconciler.session.voice import Silent, Voice
+from reconciler.session.voice import Reporter, Silent
 from reconciler.source.files import find_files, read_file
 from reconciler.waits import Waits
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from reconciler.resource import Manifest, Ref, Selected
 
 
-def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
+def open_workspace(asked: Options, project: Project, scope: Scope) -> Workspace:
     """Read all manifests; tell complaints.
 
     Raises InvalidInput where one of them is an error.
@@ -89,7 +89,7 @@ def open_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
 
 
 def advice_on_nothing(
-    asked: Asked, project: Project, workspace: Workspace, environment: str
+    asked: Options, project: Project, workspace: Workspace, environment: str
 ) -> str:
     """Say what to do where nothing is declared for an environment; "" where something is."""
     if workspace.manifests or workspace.errors:
@@ -104,12 +104,12 @@ def advice_on_nothing(
     return no_manifests(where, is_told=is_told)
 
 
-def read_workspace(asked: Asked, project: Project, scope: Scope) -> Workspace:
+def read_workspace(asked: Options, project: Project, scope: Scope) -> Workspace:
     """Read all manifests in one environment."""
     return read_workspaces(asked, project, [scope])[scope.environment]
 
 
-def cache_of(asked: Asked, project: Project) -> Cache:
+def cache_of(asked: Options, project: Project) -> Cache:
     """Give what a run may keep for the next one, and finds of the last."""
     if asked.kept_in is not None:
         return open_cache({VARIABLE: str(asked.kept_in)}, project.root)
@@ -117,7 +117,7 @@ def cache_of(asked: Asked, project: Project) -> Cache:
 
 
 def read_workspaces(
-    asked: Asked,
+    asked: Options,
     project: Project,
     scopes: Sequence[Scope],
     instead: Mapping[Path, str] = NOTHING,
@@ -145,7 +145,7 @@ def read_workspaces(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
+class Session:
     """Everything a command that talks to the service works with.
 
     `others` are the manifests of the project that are not examined, `selected` is how those that
@@ -170,12 +170,12 @@ class Bench:
     named: frozenset[str] = frozenset()
     secrets: Secrets | None = None
     early: Callable[[], Journal] | None = None
-    prepare: Callable[[Bench, Journal], Bench] = lambda bench, _: bench
+    prepare: Callable[[Session, Journal], Session] = lambda bench, _: bench
     restoring: Restoring | None = None
     review: UnderReview | None = None
     base: Callable[[], Workspace | None] | None = None
     waits: Waits = field(default_factory=Waits)
-    voice: Voice = field(default_factory=Silent)
+    voice: Reporter = field(default_factory=Silent)
 
     def journal(self) -> Journal:
         """Give the journal of the environment, read.
@@ -187,7 +187,7 @@ class Bench:
         journal = journal_of(self.project, self.name, self.environment, self.target, self.voice)
         return loaded(journal, self.waits, self.voice)
 
-    def scope(self, asked: Asked) -> Scope:
+    def scope(self, asked: Options) -> Scope:
         """Give what expressions may name here, with the secrets that were looked up."""
         withheld, secrets = withheld_from(os.environ), self.secrets
         if secrets is None:
@@ -208,7 +208,7 @@ class Bench:
         return self.journal().salt
 
 
-def open_target(asked: Asked) -> Bench:
+def open_target(asked: Options) -> Session:
     """Do what comes before the first request of a command that takes nothing from manifests."""
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
@@ -217,7 +217,7 @@ def open_target(asked: Asked) -> Bench:
     target = choose_target(project, name, environment, os.environ)
     named = named_secrets(asked, project, name, environment)
     unread = partial(journal_of, project, name, environment, target, asked.voice)
-    return Bench(
+    return Session(
         project=project,
         name=name,
         environment=environment,
@@ -277,7 +277,7 @@ def _declaration(ref: Ref) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return kind, name
 
 
-def open_bench(asked: Asked, *, may_lack: bool = False) -> Bench:
+def open_bench(asked: Options, *, may_lack: bool = False) -> Session:
     """Do all that comes before the first request.
 
     With `may_lack`, secrets of manifests need not be set.
@@ -288,14 +288,14 @@ def open_bench(asked: Asked, *, may_lack: bool = False) -> Bench:
 
 
 def bench_of(
-    asked: Asked,
+    asked: Options,
     project: Project,
     name: str,
     environment: Environment,
     allowed: Allowed = Allowed.ALL,
     *,
     may_lack: bool = False,
-) -> Bench:
+) -> Session:
     """Do what is left before the first request, once it is known what may be used."""
     environment = in_shard(environment, asked.shard)
     lead_here(asked, project, name)
@@ -322,7 +322,7 @@ def bench_of(
     beside = () if covers_all else _not_examined(project, scope, workspace)
     whole = covers_all and (not asked.selection or asked.selection.is_shard)
     others = (*workspace.left_out, *beside)
-    return Bench(
+    return Session(
         project=project,
         name=name,
         environment=environment,
@@ -360,7 +360,7 @@ def _redaction_of(workspace: Workspace) -> Redaction:
     return Redaction(values)
 
 
-def known_secrets(bench: Bench) -> Redaction:
+def known_secrets(bench: Session) -> Redaction:
     """Give a filter of all secrets that a run knows: those of its manifests, and the key."""
     redaction = _redaction_of(bench.workspace)
     for secret in (*bench.named, *keys_in(os.environ).values()):
@@ -369,7 +369,7 @@ def known_secrets(bench: Bench) -> Redaction:
 
 
 @asynccontextmanager
-async def open_api(bench: Bench) -> AsyncIterator[Api]:
+async def open_api(bench: Session) -> AsyncIterator[Api]:
     """Open the door to the target.
 
     Raises NotAuthorised without a key, where one is needed.

@@ -18,7 +18,7 @@ from reconciler.guards import FreezeNow, with_guards, with_levels
 from reconciler.guards.rules import TOO_MANY
 from reconciler.guards.undoing import NO_REVIEW
 from reconciler.journal.history import History
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.changed import Changed, changed_since
 from reconciler.manifests.revision import branching_point
@@ -27,18 +27,18 @@ from reconciler.plan_file import HEAD, begins_plan
 from reconciler.planning.decided import FORMAT, decided_before
 from reconciler.planning.drift import find_drift, remembered
 from reconciler.planning.older_secrets import OlderSeals
-from reconciler.planning.plan import Place, make_plan
+from reconciler.planning.plan import PlanTarget, make_plan
 from reconciler.planning.restoring import with_restored
 from reconciler.points import Point, reached
 from reconciler.project import Embedded
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.resource import Drift, Look, Orphan, Plan
-from reconciler.session.opening import Bench, open_api
-from reconciler.session.projects import Asked, now, today
-from reconciler.session.signals import NO_EVIDENCE, Evidence, with_signals
-from reconciler.session.voice import Voice
+from reconciler.resource import Drift, DriftReport, Orphan, Plan
+from reconciler.session.opening import Session, open_api
+from reconciler.session.projects import Options, now, today
+from reconciler.session.signals import NO_EVIDENCE, EvidenceOptions, with_signals
+from reconciler.session.voice import Reporter
 
 LARGEST_PLAN_FILE = 256 << 20
 NOT_OURS = "it is there, and reconciler did not write it: remove it first, or name another file"
@@ -121,7 +121,7 @@ def _read_plan_file(file: Path) -> PlanDocument:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
 
 
-def as_reviewed(asked: Asked, reviewed: PlanDocument | None) -> Asked:
+def as_reviewed(asked: Options, reviewed: PlanDocument | None) -> Options:
     """Select what a reviewed plan was limited to: that is a part of what was reviewed."""
     if reviewed is None:
         return asked
@@ -132,7 +132,7 @@ def as_reviewed(asked: Asked, reviewed: PlanDocument | None) -> Asked:
     return replace(asked, selection=was)
 
 
-def part_asked_for(asked: Asked, reviewed: PlanDocument | None) -> Selection | None:
+def part_asked_for(asked: Options, reviewed: PlanDocument | None) -> Selection | None:
     """Return the part of a reviewed plan that is to be applied, None for all of it.
 
     Raises UsageError for a shard, which is no part of a plan of all.
@@ -149,7 +149,7 @@ def part_asked_for(asked: Asked, reviewed: PlanDocument | None) -> Selection | N
     return part
 
 
-def find_changed(bench: Bench, asked: Asked, since: str) -> Changed:
+def find_changed(bench: Session, asked: Options, since: str) -> Changed:
     """Compare the workspace with what it has in common with a revision.
 
     Raises UsageError without git, or where the revision cannot be told or read.
@@ -158,7 +158,7 @@ def find_changed(bench: Bench, asked: Asked, since: str) -> Changed:
     return changed_since(revision, bench.workspace, bench.project, bench.scope(asked), asked.paths)
 
 
-def part_of(bench: Bench, changed: Changed) -> Bench:
+def part_of(bench: Session, changed: Changed) -> Session:
     """Give a bench that holds only what is examined."""
     workspace = replace(bench.workspace, manifests=changed.manifests)
     examined = {one.ref for one in changed.manifests}
@@ -179,7 +179,7 @@ def as_part(made: Plan, changed: Changed, history: History) -> Plan:
     )
 
 
-def tell_part(changed: Changed, voice: Voice) -> None:
+def tell_part(changed: Changed, voice: Reporter) -> None:
     """Say what was compared, and what was deleted."""
     voice.say(
         f"compared with {safe(str(changed.since))}, the last commit in common, as the files are"
@@ -195,7 +195,7 @@ def failures_of(made: Plan) -> set[int]:
 
 
 async def plan_now(
-    bench: Bench, history: History, wanted: Evidence = NO_EVIDENCE, cache: Cache = NO_CACHE
+    bench: Session, history: History, wanted: EvidenceOptions = NO_EVIDENCE, cache: Cache = NO_CACHE
 ) -> Plan:
     """Observe and decide, over a door of its own, and tell what an apply would refuse.
 
@@ -204,7 +204,7 @@ async def plan_now(
     """
     key = key_of_decisions(bench) if cache.is_on and _may_keep(bench) else ""
     decided = decided_before(cache.get(key)) if key else None
-    place = Place(
+    place = PlanTarget(
         bench.name,
         bench.target.name,
         embedded=isinstance(bench.target, Embedded),
@@ -237,13 +237,13 @@ async def plan_now(
     return with_levels(ruled, bench.environment.guards)
 
 
-def _may_keep(bench: Bench) -> bool:
+def _may_keep(bench: Session) -> bool:
     """Tell whether nobody needs the documents of what is kept: no rule, and nothing put back."""
     ruled = any(rule.on == "plan" for rule in bench.project.settings.rules)
     return not (ruled or isinstance(bench.target, Embedded) or bench.restoring is not None)
 
 
-def key_of_decisions(bench: Bench) -> str:
+def key_of_decisions(bench: Session) -> str:
     """Give all that decides what a plan comes to, but manifests, ids and answers."""
     content = bench.journal().content
     about: dict[str, Json] = {
@@ -259,7 +259,7 @@ def key_of_decisions(bench: Bench) -> str:
     return digest(about)
 
 
-def _ruled(bench: Bench, made: Plan) -> Plan:
+def _ruled(bench: Session, made: Plan) -> Plan:
     """Fill in what the team's own rules of plans say."""
     rules = bench.project.settings.rules
     if not any(rule.on == "plan" for rule in rules):
@@ -277,7 +277,9 @@ def exit_code_of(found: Sequence[Drift]) -> int:
     return ExitCode.DIFFERENT if any(one.drifted for one in found) else ExitCode.DONE
 
 
-def drift_now(bench: Bench, *, remember: bool = False, patience: Patience | None = None) -> Look:
+def drift_now(
+    bench: Session, *, remember: bool = False, patience: LockTimeout | None = None
+) -> DriftReport:
     """Compare every resource with its last write, over a door of its own.
 
     With `remember`, what was found is kept in the journal, under its lock, so that the next
@@ -297,7 +299,7 @@ def drift_now(bench: Bench, *, remember: bool = False, patience: Patience | None
     return look
 
 
-async def _look(bench: Bench, history: History) -> Look:
+async def _look(bench: Session, history: History) -> DriftReport:
     async with open_api(bench) as api:
         look = await find_drift(
             api,

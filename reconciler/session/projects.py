@@ -30,7 +30,7 @@ from reconciler.project import (
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
 from reconciler.regular import NOT_REGULAR
 from reconciler.report.safe import safe
-from reconciler.session.voice import Silent, Voice
+from reconciler.session.voice import Reporter, Silent
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import PROJECT_FILE
 from reconciler.waits import Waits
@@ -38,11 +38,11 @@ from reconciler.waits import Waits
 if TYPE_CHECKING:
     from reconciler.journal.journal import Journal
     from reconciler.journal.store import Store
-    from reconciler.report.html import Made
+    from reconciler.report.html import ReportOccasion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Options:
     """What the shared flags asked for.
 
     `waits` is where it is noted what is waited for, and `voice` whom the run speaks to.
@@ -57,7 +57,7 @@ class Asked:
     verbose: bool
     quiet: bool
     waits: Waits = field(default_factory=Waits)
-    voice: Voice = field(default_factory=Silent)
+    voice: Reporter = field(default_factory=Silent)
     selection: Selection = EVERYTHING
     cached: bool = False
     kept_in: Path | None = None
@@ -79,7 +79,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def open_project(asked: Asked) -> Project:
+def open_project(asked: Options) -> Project:
     """Find and read the project file: as asked, else upward from the manifests.
 
     Raises UsageError for a file that is not there and InvalidInput for one that
@@ -93,7 +93,7 @@ def open_project(asked: Asked) -> Project:
     return project
 
 
-def read_project(asked: Asked) -> tuple[Project | None, Sequence[Complaint]]:
+def read_project(asked: Options) -> tuple[Project | None, Sequence[Complaint]]:
     """Give the project, None where its file is malformed, and what is wrong with that.
 
     Raises UsageError for a file that is not there.
@@ -104,7 +104,7 @@ def read_project(asked: Asked) -> tuple[Project | None, Sequence[Complaint]]:
     return load_project(file)
 
 
-def project_file(asked: Asked) -> Path | None:
+def project_file(asked: Options) -> Path | None:
     """Find the project file: as asked, else upward from the manifests; None where there is none.
 
     Raises UsageError for a file that is not there.
@@ -137,7 +137,7 @@ def _find_project(paths: Sequence[Path]) -> Path | None:
     return None
 
 
-def lead_here(asked: Asked, project: Project, name: str) -> None:
+def lead_here(asked: Options, project: Project, name: str) -> None:
     """Let what is advised from now on lead to an environment of a project, from where this runs."""
     here, found = _folder_of(Path()), _find_project(())
     without = found.resolve() if found is not None else here
@@ -203,7 +203,7 @@ def _folder_of(path: Path) -> Path:
     return real if os.path.isdir(real) else real.parent  # noqa: PTH112 - never raises
 
 
-def manifest_paths(asked: Asked, project: Project) -> list[Path]:
+def manifest_paths(asked: Options, project: Project) -> list[Path]:
     """Give where the manifests are: the arguments, else the project's own setting.
 
     Raises UsageError where a shard is to be one of a part.
@@ -215,7 +215,7 @@ def manifest_paths(asked: Asked, project: Project) -> list[Path]:
     return [project.root / path for path in project.settings.manifests]
 
 
-def is_whole(asked: Asked, project: Project) -> bool:
+def is_whole(asked: Options, project: Project) -> bool:
     """Tell whether the paths cover all manifests of the project."""
     # resolve() raises where links form a loop.
     given = [Path(os.path.realpath(path)) for path in asked.paths]
@@ -223,7 +223,7 @@ def is_whole(asked: Asked, project: Project) -> bool:
     return not given or all(any(one.is_relative_to(path) for path in given) for one in wanted)
 
 
-def paths_of(asked: Asked, project: Project) -> tuple[str, ...]:
+def paths_of(asked: Options, project: Project) -> tuple[str, ...]:
     """Return the paths that were asked for, seen from the project's folder; none for all."""
     if is_whole(asked, project):
         return ()
@@ -231,7 +231,7 @@ def paths_of(asked: Asked, project: Project) -> tuple[str, ...]:
     return tuple(os.path.relpath(os.path.realpath(path), root) for path in asked.paths)
 
 
-def loaded(journal: Journal, waits: Waits, voice: Voice, cache: Cache = NO_CACHE) -> Journal:
+def loaded(journal: Journal, waits: Waits, voice: Reporter, cache: Cache = NO_CACHE) -> Journal:
     """Give a journal, read; warn of an old copy, or one that is gone.
 
     `cache` is where it remembers what it added up to.
@@ -244,7 +244,7 @@ def loaded(journal: Journal, waits: Waits, voice: Voice, cache: Cache = NO_CACHE
     return journal
 
 
-def warn_of_lost_end(journal: Journal, voice: Voice) -> None:
+def warn_of_lost_end(journal: Journal, voice: Reporter) -> None:
     """Say where what the last run ended with is missing, or the whole journal is."""
     if journal.is_gone:
         voice.say(
@@ -260,14 +260,14 @@ def warn_of_lost_end(journal: Journal, voice: Voice) -> None:
 
 
 def journal_of(
-    project: Project, name: str, environment: Environment, target: Target, voice: Voice
+    project: Project, name: str, environment: Environment, target: Target, voice: Reporter
 ) -> Journal:
     """Give the journal of an environment, not read yet."""
     store = store_at(project, journal_setting(project, name, environment))
     return journal_in(store, project, name, target.name, voice)
 
 
-def journal_in(store: Store, project: Project, name: str, target: str, voice: Voice) -> Journal:
+def journal_in(store: Store, project: Project, name: str, target: str, voice: Reporter) -> Journal:
     """Give a journal of the project over a store, not read yet."""
     from reconciler.journal.journal import Journal  # noqa: PLC0415 - not for validate
     from reconciler.journal.provenance import actor_of  # noqa: PLC0415 - with it
@@ -300,13 +300,13 @@ def applied_commit(project: Project) -> str:
     return commit_of(os.environ, project.root, paths)
 
 
-def made_now(project: Project) -> Made:
+def made_now(project: Project) -> ReportOccasion:
     """Give the occasion of a report that is made now."""
     from reconciler.journal.provenance import actor_of, run_of  # noqa: PLC0415 - not for validate
-    from reconciler.report.html import Made  # noqa: PLC0415 - for this format only
+    from reconciler.report.html import ReportOccasion  # noqa: PLC0415 - for this format only
 
     who = actor_of(os.environ, project.root)
-    return Made(_now(), applied_commit(project), who, run_of(os.environ))
+    return ReportOccasion(_now(), applied_commit(project), who, run_of(os.environ))
 
 
 def _now() -> datetime:

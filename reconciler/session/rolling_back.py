@@ -51,7 +51,7 @@ from reconciler.resource import (
     Unknown,
 )
 from reconciler.sealed import pointing, references_in, secret_values, unsealed
-from reconciler.session.opening import Bench, files_naming
+from reconciler.session.opening import Session, files_naming
 from reconciler.session.secrets import secrets_of
 
 MOST_NAMED = 5
@@ -70,7 +70,7 @@ class ToRollBack:
     live: bool = False
 
 
-def before_of(bench: Bench, journal: Journal, wanted: ToRollBack) -> Bench:
+def before_of(bench: Session, journal: Journal, wanted: ToRollBack) -> Session:
     """Give a bench whose manifests are what was before a run.
 
     Raises UsageError where there is no such run, it is not the only one, it wrote nothing
@@ -116,7 +116,7 @@ def chosen_run(journal: Journal, name: str) -> RunSummary:
     return found[0]
 
 
-def _remark(bench: Bench, found: _Found, run: RunSummary, *, live_kept: bool) -> RollsBack:
+def _remark(bench: Session, found: _Found, run: RunSummary, *, live_kept: bool) -> RollsBack:
     applied = is_apply(run)
     refs = tuple(sorted(one.ref for one in found.manifests))
     lives = any(one.state == "live" for one in found.said.values())

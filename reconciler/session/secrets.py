@@ -23,7 +23,7 @@ from reconciler.project.choosing import place_of
 from reconciler.project.secret_places import SecretPlace
 from reconciler.report.safe import safe
 from reconciler.session.command_variables import Unreviewed, unreviewed
-from reconciler.session.projects import Asked, manifest_paths
+from reconciler.session.projects import Options, manifest_paths
 from reconciler.source.files import find_files, read_file
 
 LARGEST = 64 << 10
@@ -228,14 +228,14 @@ def secrets_of(
 
 
 def named_secrets(
-    asked: Asked, project: Project, name: str, environment: Environment
+    asked: Options, project: Project, name: str, environment: Environment
 ) -> frozenset[str]:
     """Give the secrets that the manifests name, to hide them; nothing else of these is read."""
     return frozenset(secrets_named(asked, project, name, environment).values())
 
 
 def secrets_named(
-    asked: Asked, project: Project, name: str, environment: Environment
+    asked: Options, project: Project, name: str, environment: Environment
 ) -> dict[str, str]:
     """Map the names of secrets in the texts of manifests to their values, "" where not set.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.project import MOST_SHARDS, SHARD, Environment, choose_environment
-from reconciler.session.projects import Asked, open_project
+from reconciler.session.projects import Options, open_project
 
 
-def environments_of(asked: Asked, count: int) -> list[str]:
+def environments_of(asked: Options, count: int) -> list[str]:
     """Give the environments that `count` shards can each be applied to, in their order by name.
 
     Without one that was asked for these are all, but those with an emulator in the process: they

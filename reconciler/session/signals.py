@@ -10,7 +10,7 @@ from reconciler.evidence.watchers import known_alerts, watchers_of
 from reconciler.journal.history import History
 from reconciler.project.watching import MOST_TRACKED_DAYS, TRACKED_DAYS
 from reconciler.resource import Plan, Ref, Remark, TrackRecord
-from reconciler.session.opening import Bench
+from reconciler.session.opening import Session
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.
@@ -21,17 +21,17 @@ MOST_DAYS: Final = MOST_TRACKED_DAYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class EvidenceOptions:
     """What is asked for beside a plan; `track_record` in days, 0 for none."""
 
     track_record: int = 0
 
 
-NO_EVIDENCE: Final = Evidence()
+NO_EVIDENCE: Final = EvidenceOptions()
 
 
 async def with_signals(
-    api: Api, bench: Bench, made: Plan, history: History, wanted: Evidence
+    api: Api, bench: Session, made: Plan, history: History, wanted: EvidenceOptions
 ) -> Plan:
     """Fill in what the platform's own records say of a plan.
 
@@ -57,7 +57,7 @@ async def _track_records(
     return records, (unread,) if unread is not None else ()
 
 
-async def _with_policy_impact(api: Api, bench: Bench, made: Plan) -> Plan:
+async def _with_policy_impact(api: Api, bench: Session, made: Plan) -> Plan:
     samples = bench.workspace.samples
     if samples is None:
         return made

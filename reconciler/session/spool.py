@@ -10,9 +10,9 @@ from typing import IO
 from reconciler.assumptions import Assumptions
 from reconciler.document import Json
 from reconciler.expressions import OPEN
-from reconciler.importing.matching import Brief, Origin, Stretch
+from reconciler.importing.matching import Brief, ImportOrigin, Stretch
 from reconciler.importing.names import content_mark
-from reconciler.importing.records import Record
+from reconciler.importing.records import ImportRecord
 from reconciler.importing.references import mentions_in
 from reconciler.resource import Manifest, Ref, Source
 
@@ -20,14 +20,14 @@ from reconciler.resource import Manifest, Ref, Source
 _WRITER = json.JSONEncoder(check_circular=False)
 
 
-class Spool:
+class Buffer:
     """Documents in a file until their names are known."""
 
     def __init__(self, stream: IO[bytes], assumptions: Assumptions) -> None:
         self._stream = stream
         self._assumptions = assumptions
 
-    def keep(self, record: Record, origin: Origin, revision: str = "") -> Brief:
+    def keep(self, record: ImportRecord, origin: ImportOrigin, revision: str = "") -> Brief:
         """Put a record's document aside."""
         stretch = self.put(_WRITER.encode(record.spec).encode())
         nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
@@ -67,7 +67,7 @@ class Spool:
         """Tell whether a document is what was put aside, down to the order of its fields."""
         return _WRITER.encode(document).encode() == self.get(brief.stretch)
 
-    def record(self, brief: Brief) -> Record:
+    def record(self, brief: Brief) -> ImportRecord:
         """Give a record whole again."""
         content = self.get(brief.stretch)
         return replace(

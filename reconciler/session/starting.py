@@ -25,7 +25,7 @@ from reconciler.manifests.project_file import load_project
 from reconciler.project import Project
 from reconciler.project.choosing import leads_inside, unsafe_base_url
 from reconciler.project.complaining import ENVIRONMENT_NAME
-from reconciler.session.projects import Asked, lead_here
+from reconciler.session.projects import Options, lead_here
 from reconciler.source.files import PROJECT_FILE, find_files, folder_in_repository
 from reconciler.source.writing import sync_folder, write_new_files
 
@@ -52,7 +52,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class InitResult:
     """What an init did: names from the folder, of files that it wrote and of those it left."""
 
     folder: Path
@@ -82,7 +82,7 @@ def wrong_base_url(url: str) -> str:
     return f"the base URL {why}" if why else ""
 
 
-def start(asked: Asked, folder: Path, wanted: Start, schemas: Mapping[str, str]) -> Made:
+def start(asked: Options, folder: Path, wanted: Start, schemas: Mapping[str, str]) -> InitResult:
     """Write what is not there yet; `schemas` are those that editors check files with, by name.
 
     Examples come with the project file, so whoever removes them keeps them away. Raises
@@ -115,7 +115,9 @@ def start(asked: Asked, folder: Path, wanted: Start, schemas: Mapping[str, str])
     if shared is not None and PROJECT_FILE in created:
         remarks = (*remarks, _to_share(wanted, shared[1]))
     environment = EMULATED if is_new or _is_emulated(folder) else ""
-    return Made(folder, tuple(created), tuple(kept), remarks, _next(asked, folder, environment))
+    return InitResult(
+        folder, tuple(created), tuple(kept), remarks, _next(asked, folder, environment)
+    )
 
 
 def _is_emulated(folder: Path) -> bool:
@@ -266,10 +268,10 @@ def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
         )
 
 
-def _next(asked: Asked, folder: Path, environment: str) -> tuple[str, ...]:
+def _next(asked: Options, folder: Path, environment: str) -> tuple[str, ...]:
     """Give the next three commands, from where this one was typed."""
     is_here = folder.resolve() == Path.cwd()
-    there = Asked(
+    there = Options(
         paths=() if is_here else (folder,),
         environment=None,
         project=None,

@@ -12,10 +12,10 @@ from reconciler.kinds import BY_NAME
 from reconciler.manifests.ruling import flaws_in_rules
 from reconciler.project import ProjectFile
 from reconciler.project.rules import CHANGE, RESOURCE, Rule
-from reconciler.rules.asking import Broken, Judges, Question, Verdict, Word
+from reconciler.rules.asking import Broken, Judges, RuleAnswer, RuleInput, RuleVerdict
 from reconciler.rules.judging import expressions_of, said_of
 from reconciler.rules.subjects import field_seen
-from reconciler.session.projects import Asked, read_project
+from reconciler.session.projects import Options, read_project
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Complaint, Finding, warning
 from reconciler.source.files import PROJECT_FILE
@@ -52,14 +52,14 @@ class _Example:
     number: int
     wanted: str
     index: int
-    question: Question
+    question: RuleInput
 
     @property
     def path(self) -> Path:
         return ("rules", self.number, "examples", self.wanted, self.index)
 
 
-def run_rule_tests(asked: Asked) -> Tested:
+def run_rule_tests(asked: Options) -> Tested:
     """Hold each rule of the project file against its examples, whatever its `until` says.
 
     Raises UsageError for a path or a project file that is not there, and MissingExtra.
@@ -97,10 +97,10 @@ def _examples(number: int, rule: Rule) -> Iterator[_Example]:
     for wanted, examples in ((PASS, rule.examples.passing), (FAIL, rule.examples.fail)):
         for index, one in enumerate(examples):
             values = _change_values(one, rule) if rule.on == "plan" else _resource_values(one, rule)
-            yield _Example(number, wanted, index, Question(values, (number,)))
+            yield _Example(number, wanted, index, RuleInput(values, (number,)))
 
 
-def _findings(example: _Example, rule: Rule, verdict: Verdict | None) -> Iterator[Finding]:
+def _findings(example: _Example, rule: Rule, verdict: RuleVerdict | None) -> Iterator[Finding]:
     """Yield why an example did not come out as it should."""
     seen = example.question.values
     known = OF_CHANGE if rule.on == "plan" else OF_RESOURCE
@@ -119,13 +119,13 @@ def _findings(example: _Example, rule: Rule, verdict: Verdict | None) -> Iterato
     match example.wanted, verdict:
         case _, Broken():
             yield Finding("P104", example.path, said_of(rule, verdict))
-        case "pass", Word.FAILS:
+        case "pass", RuleAnswer.FAILS:
             said = f"the rule `{rule.name}` should have nothing against this, and complains of it"
             yield Finding("P104", example.path, said)
-        case "fail", Word.HOLDS:
+        case "fail", RuleAnswer.HOLDS:
             said = f"the rule `{rule.name}` should complain of this, and its `check` is true"
             yield Finding("P104", example.path, said)
-        case "fail", Word.NOT_ABOUT:
+        case "fail", RuleAnswer.NOT_ABOUT:
             said = f"the rule `{rule.name}` should complain of this, and its `when` is false"
             yield Finding("P104", example.path, said)
         case _:

@@ -8,12 +8,12 @@ from datetime import datetime
 
 from reconciler.errors import GuardRefused
 from reconciler.guards import FROZEN
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.project.freeze import holding
 from reconciler.report.safe import safe
-from reconciler.resource import Objection
+from reconciler.resource import GuardViolation
 from reconciler.session.applying import refusal
-from reconciler.session.opening import Bench
+from reconciler.session.opening import Session
 from reconciler.session.planning import plan_now
 from reconciler.session.projects import now
 from reconciler.waits import Thawing
@@ -22,7 +22,7 @@ POLL_SECONDS = 60.0
 """How often incidents are asked for, and the clock is looked at, as it may be set."""
 
 
-def wait_for_thaw(bench: Bench, patience: Patience) -> None:
+def wait_for_thaw(bench: Session, patience: LockTimeout) -> None:
     """Return once a plan of the bench is not frozen; it is planned again before it is applied.
 
     Nothing is locked meanwhile, so that other runs go on. Raises GuardRefused where the freeze
@@ -54,18 +54,18 @@ def wait_for_thaw(bench: Bench, patience: Patience) -> None:
             raise
 
 
-def _frozen(bench: Bench) -> list[Objection]:
+def _frozen(bench: Session) -> list[GuardViolation]:
     journal = bench.journal()
     made = asyncio.run(plan_now(bench.prepare(bench, journal), journal.history))
     return [one for one in made.guarded if one.code == FROZEN]
 
 
-def _known_end(frozen: list[Objection]) -> datetime | None:
+def _known_end(frozen: list[GuardViolation]) -> datetime | None:
     """Give when the windows that hold end, None where only incidents or doubts stand against it."""
     return max((datetime.fromisoformat(one.until) for one in frozen if one.until), default=None)
 
 
-def _is_endless(bench: Bench) -> bool:
+def _is_endless(bench: Session) -> bool:
     """Tell whether windows hold of which no end is in sight."""
     held = holding(bench.environment.freeze.windows, now())
     return held is not None and held.until is None
@@ -75,7 +75,7 @@ def _seconds_to(at: datetime) -> float:
     return (at - now()).total_seconds()
 
 
-def _sleep_until(until: datetime | None, pause: float, patience: Patience) -> None:
+def _sleep_until(until: datetime | None, pause: float, patience: LockTimeout) -> None:
     """Sleep for a pause, and on until windows end: nothing is asked before."""
     patience.sleep(pause if until is None else min(pause, max(1.0, _seconds_to(until))))
     while until is not None and (left := _seconds_to(until)) > 0:

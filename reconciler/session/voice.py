@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
 
 
-class Voice(Protocol):
+class Reporter(Protocol):
     """What a use case may say while it goes on, and whom it may ask."""
 
     def say(self, text: str, *, laid_out: bool = False) -> None:

@@ -13,7 +13,7 @@ from reconciler.document import Json, Missing
 from reconciler.signals.record import (
     Allowance,
     Labels,
-    Listing,
+    PageShape,
     Record,
     Span,
     Text,
@@ -149,6 +149,6 @@ async def list_alert_events(
         return await api.read(ALERT_EVENTS, [*fixed, *spell("pagination", pagination)])
 
     async for event in follow(
-        fetch, Listing("events", AlertEvent), limit, wanted.holds, whole=whole
+        fetch, PageShape("events", AlertEvent), limit, wanted.holds, whole=whole
     ):
         yield event

@@ -14,8 +14,8 @@ from reconciler.signals.record import (
     Allowance,
     Enumeration,
     KeyValue,
-    Listing,
     OrEmpty,
+    PageShape,
     Record,
     Text,
     follow,
@@ -135,5 +135,5 @@ async def list_cases(
     async def fetch(pagination: dict[str, Json]) -> Json | Missing:
         return await api.ask(CASES, {"filters": filters, "pagination": pagination})
 
-    async for case in follow(fetch, Listing("cases", Case), limit):
+    async for case in follow(fetch, PageShape("cases", Case), limit):
         yield case

@@ -19,8 +19,8 @@ from reconciler.signals.record import (
     Enumeration,
     KeyValue,
     Labels,
-    Listing,
     OrEmpty,
+    PageShape,
     Record,
     Span,
     Text,
@@ -179,8 +179,8 @@ class IncidentFilter:
         )
 
 
-LISTED = Listing("incidents", Incident, ("incidents", PAGINATION))
-EVENTS_LISTED = Listing("items", ExtendedIncidentEvent, ("items",))
+LISTED = PageShape("incidents", Incident, ("incidents", PAGINATION))
+EVENTS_LISTED = PageShape("items", ExtendedIncidentEvent, ("items",))
 
 
 def _among(value: str, wanted: Sequence[str]) -> bool:

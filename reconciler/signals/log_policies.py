@@ -15,7 +15,7 @@ RULE_TYPES = Enumeration("RULE_TYPE_ID_", ("IS", "IS_NOT", "START_WITH", "INCLUD
 SEVERITIES = Enumeration("SEVERITY_", ("DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL"))
 
 
-class Rule(Record):
+class PolicyRuleRecord(Record):
     """Which applications or subsystems a policy is for."""
 
     name: Text = ""
@@ -33,8 +33,8 @@ class LogPolicy(Record):
     priority: Text = ""
     enabled: bool | None = None
     deleted: bool | None = None
-    application_rule: Rule | None = None
-    subsystem_rule: Rule | None = None
+    application_rule: PolicyRuleRecord | None = None
+    subsystem_rule: PolicyRuleRecord | None = None
     archive_retention: Any = None
     created_at: Text = ""
     updated_at: Text = ""

@@ -134,7 +134,7 @@ Kind = TypeVar("Kind", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
-class Listing(Generic[Kind]):
+class PageShape(Generic[Kind]):
     """What a page holds: records of one kind in the list `member`.
 
     `required` names what the API document requires in every page, of the list
@@ -166,7 +166,7 @@ def _all(_: Record) -> bool:
 
 async def follow(
     fetch: Fetch,
-    listing: Listing[Kind],
+    listing: PageShape[Kind],
     limit: int | Allowance | None = None,
     holds: Callable[[Kind], bool] = _all,
     *,
@@ -249,7 +249,7 @@ def _may_ask(limit: int | Allowance | None) -> bool:
 
 
 async def follow_whole(
-    fetch: Fetch, listing: Listing[Kind], most_pages: int
+    fetch: Fetch, listing: PageShape[Kind], most_pages: int
 ) -> tuple[list[Kind], bool]:
     """Give the records of a listing, and whether these are all.
 
@@ -337,7 +337,7 @@ def all_items_of(reply: Json | Missing, member: str) -> list[Json]:
     return items
 
 
-def _page(reply: Json | Missing, listing: Listing[Kind]) -> list[Json]:
+def _page(reply: Json | Missing, listing: PageShape[Kind]) -> list[Json]:
     """Give the list of one page.
 
     Where the document does not require it, an empty one may be left out by a page that

@@ -38,38 +38,38 @@ _PIPE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class ReadResult:
     """What became of a file: a digest of its bytes, "" without any, and what they were read as."""
 
     digest: str
     reading: Reading | Complaint
 
 
-def read_here(file: File, roots: Sequence[Path]) -> Arrived:
+def read_here(file: File, roots: Sequence[Path]) -> ReadResult:
     """Read a file as its suffix says."""
     content = content_of(file.path, file.name, roots)
     text = text_of(content, file.name)
     reading = text if isinstance(text, Complaint) else read_text(text, is_json=file.is_json)
-    return Arrived(digest_of(content), reading)
+    return ReadResult(digest_of(content), reading)
 
 
 @dataclass(slots=True)
-class Ahead:
+class ReadAhead:
     """Gives what was read ahead of each file, as long as the files come in their order."""
 
     shares: dict[Path, _Share] = field(default_factory=dict)
 
-    def take(self, file: File) -> Arrived | None:
+    def take(self, file: File) -> ReadResult | None:
         """Give what became of a file; None where nobody read it ahead. Waits for it."""
         share = self.shares.pop(file.path, None)
         return share.next() if share is not None else None
 
 
 @contextmanager
-def reading_ahead(files: Sequence[File], roots: Sequence[Path]) -> Iterator[Ahead]:
+def reading_ahead(files: Sequence[File], roots: Sequence[Path]) -> Iterator[ReadAhead]:
     """Read files in processes of their own where there are cores for it, and enough to read."""
     with ExitStack() as started:
-        ahead = Ahead()
+        ahead = ReadAhead()
         rest = _behind_the_first(files)
         count = min(MOST_PROCESSES, _cores() - 1) if rest else 0
         for nth in range(count):
@@ -111,7 +111,7 @@ class _Share:
     told: IO[bytes]
     is_over: bool = False
 
-    def next(self) -> Arrived | None:
+    def next(self) -> ReadResult | None:
         """Give what became of the next file, None from the first that did not come whole."""
         size = int.from_bytes(self._bytes(_LENGTH), "big")
         content = self._bytes(size)
@@ -120,7 +120,7 @@ class _Share:
         import pickle  # noqa: PLC0415 - short runs need none
 
         arrived = pickle.loads(content)  # noqa: S301 - ours: nobody else writes to the pipe
-        assert isinstance(arrived, Arrived)  # noqa: S101 - `serve` writes nothing else
+        assert isinstance(arrived, ReadResult)  # noqa: S101 - `serve` writes nothing else
         return arrived
 
     def _bytes(self, count: int) -> bytes:

@@ -16,8 +16,8 @@ from pathlib import Path
 from reconciler.plan_file import is_plan_file
 from reconciler.slips import nearest
 from reconciler.source.diagnostic import Advice, Complaint
-from reconciler.source.ignoring import Rules, is_environment, is_installed, matches
-from reconciler.source.shown import Named, display_name
+from reconciler.source.ignoring import IgnoreRules, is_environment, is_installed, matches
+from reconciler.source.shown import DisplayNames, display_name
 
 LARGEST_FILE = 8 << 20
 LARGEST_WORKSPACE = 2 << 30
@@ -119,7 +119,7 @@ def _files_in(top: Path, found: Files) -> Iterator[File]:
 
     A plan that `plan --out` wrote there declares nothing, and may be larger than any manifest.
     """
-    walked = _Walked(found, Rules(top))
+    walked = _Walked(found, IgnoreRules(top))
     walked.walk(top)
     walked.rules.look_around()
     for rules in walked.rules.odd:
@@ -127,7 +127,7 @@ def _files_in(top: Path, found: Files) -> Iterator[File]:
         found.complaints.append(Complaint.of_file(display_name(rules, found.root), "M112", said))
     ignored = walked.rules.ignored((*walked.files, *walked.wrong)) if walked.files else set()
     found.complaints.extend(one for place, one in walked.wrong.items() if place not in ignored)
-    named = Named(found.root)
+    named = DisplayNames(found.root)
     for path in walked.files:
         if path not in ignored and not is_plan_file(path):
             yield File(path, named.name(path))
@@ -138,7 +138,7 @@ class _Walked:
     """What a folder holds: files by their path, and folders that cannot be read whole."""
 
     found: Files
-    rules: Rules
+    rules: IgnoreRules
     files: list[Path] = field(default_factory=list)
     wrong: dict[Path, Complaint] = field(default_factory=dict)
 

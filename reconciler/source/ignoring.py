@@ -58,7 +58,7 @@ def _leads(parts: tuple[str, ...], steps: tuple[str, ...]) -> bool:
 
 
 @dataclass(slots=True)
-class Rules:
+class IgnoreRules:
     """What was met below a folder that decides which of its files git ignores.
 
     `homes` maps each folder to the repository inside it that it belongs to, where there is one.

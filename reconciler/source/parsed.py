@@ -100,7 +100,7 @@ class Positions:
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class ParseProblem:
     """What is wrong with the text itself; line and column from 1."""
 
     code: str
@@ -174,7 +174,7 @@ class Reading:
 
     lines: Lines
     documents: list[Document] = field(default_factory=list)
-    flaws: list[Flaw] = field(default_factory=list)
+    flaws: list[ParseProblem] = field(default_factory=list)
 
     @property
     def has_errors(self) -> bool:
@@ -205,10 +205,10 @@ class Flaws:
     def note(self, code: str, offset: int, message: str, suggestion: str = "") -> None:
         """Note an error at an offset. Raises Stop where there are too many."""
         place = self.lines.place(offset)
-        self.noted.append(Flaw(code, *place, message, suggestion))
+        self.noted.append(ParseProblem(code, *place, message, suggestion))
         if len(self.noted) >= MOST_FLAWS:
             said = f"more than {MOST_FLAWS:,} mistakes: the rest of the file is not read"
-            self.noted.append(Flaw("M115", *place, said))
+            self.noted.append(ParseProblem("M115", *place, said))
             raise Stop
 
     def stop(self, code: str, event: Any, message: str) -> Stop:
@@ -287,21 +287,21 @@ class Flaws:
         if len(self.noted) < MOST_FLAWS // 2:
             said = f"`{text}` is the number {value} in YAML 1.2: drop the zero, or quote it"
             place = self.lines.place(offset)
-            self.noted.append(Flaw("M114", *place, said, "", Severity.WARNING))
+            self.noted.append(ParseProblem("M114", *place, said, "", Severity.WARNING))
 
     def note_departure_from_json(self) -> None:
         """Note where a file departs from JSON, of which YAML takes more."""
         departure = departure_from_json(self.lines.text)
         if departure is not None:
             place = self.lines.place_in_text(departure.offset)
-            self.noted.append(Flaw(departure.code, *place, departure.message))
+            self.noted.append(ParseProblem(departure.code, *place, departure.message))
 
 
 OF_VARIABLE = Advice("write another value of the variable in the project file")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class DocumentText:
     """A document and the file it stands in, where complaints are placed.
 
     `prefix` leads from the document's root to what findings are relative to,
@@ -319,7 +319,7 @@ class Text:
     note: str = ""
     grafts: Mapping[Path, Graft] = field(default_factory=dict)
 
-    def origin(self, path: Path, *, at_key: bool = False) -> tuple[Text, Path]:
+    def origin(self, path: Path, *, at_key: bool = False) -> tuple[DocumentText, Path]:
         """Give where a place was written: the text, and the path that this one has for it."""
         for length in range(len(path), -1, -1) if self.grafts else ():
             graft = self.grafts.get(path[:length])
@@ -328,7 +328,7 @@ class Text:
                 return text.origin((*graft.path, *path[length:]), at_key=at_key)
         return self, path
 
-    def inside(self, step: str) -> Text:
+    def inside(self, step: str) -> DocumentText:
         """Give the same text for findings whose paths lead from the value of a key on."""
         grafts = {path[1:]: one for path, one in self.grafts.items() if path[:1] == (step,)}
         return replace(self, prefix=(*self.prefix, step), grafts=grafts)
@@ -368,7 +368,7 @@ class Graft:
     `keyed` tells that the key which it has stands there too.
     """
 
-    text: Text
+    text: DocumentText
     path: Path
     keyed: bool = False
 

@@ -19,7 +19,7 @@ def display_name(path: Path, root: Path) -> str:
 
 
 @dataclass(slots=True)
-class Named:
+class DisplayNames:
     """How the files of a walk are shown, each folder worked out once."""
 
     root: Path

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from reconciler.document import Json
-from reconciler.source.ahead import Arrived
+from reconciler.source.ahead import ReadResult
 from reconciler.source.diagnostic import Complaint, Finding
 from reconciler.source.files import (
     LARGEST_AGAIN,
@@ -49,7 +49,7 @@ class Sources(Generic[Judged]):
     first_unread: str = ""
     readings: dict[tuple[Path, bool], Reading | Complaint] = field(default_factory=dict)
     paths: set[Path] = field(default_factory=set)
-    arrived: tuple[File, Arrived | None] = NOBODY_READ
+    arrived: tuple[File, ReadResult | None] = NOBODY_READ
     judged: dict[int, tuple[Document, Judged]] = field(default_factory=dict)
     patches: dict[tuple[int, str], tuple[Json, list[Finding], list[Finding]]] = field(
         default_factory=dict

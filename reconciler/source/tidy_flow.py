@@ -16,7 +16,7 @@ _COMMENTS = re.compile(r"(?:[ \t\r\n]+|(?<![^ \t\r\n])#[^\n]*)*")
 
 
 @dataclass(slots=True)
-class Part:
+class FlowPart:
     """A part in flow from `start` to `end`, itself from `own` on, which is after an anchor.
 
     `style` is the quote of a text, or the bracket that opens a container; the members of a
@@ -28,9 +28,9 @@ class Part:
     own: int
     anchor: str = ""
     style: str = ""
-    members: list[Part] | None = None
+    members: list[FlowPart] | None = None
 
-    def pairs(self) -> list[tuple[Part | None, Part]]:
+    def pairs(self) -> list[tuple[FlowPart | None, FlowPart]]:
         """Give each value with its key, which is None in a list."""
         members = self.members or []
         if self.style == "{":
@@ -57,7 +57,7 @@ def is_long_key(written: str, style: str) -> bool:
     return style in ("|", ">") or "\n" in written or len(written) > LONGEST_KEY
 
 
-def on_one_line(text: str, part: Part) -> str:
+def on_one_line(text: str, part: FlowPart) -> str:
     """Give a part that is on one line, with one blank after each comma and colon."""
     lead = f"&{part.anchor} " if part.anchor else ""
     if part.members is None:
@@ -66,7 +66,7 @@ def on_one_line(text: str, part: Part) -> str:
     return f"{lead}{{{said}}}" if part.style == "{" else f"{lead}[{said}]"
 
 
-def _member(text: str, key: Part | None, value: Part) -> str:
+def _member(text: str, key: FlowPart | None, value: FlowPart) -> str:
     if key is None:
         return on_one_line(text, value)
     name = on_one_line(text, key)
@@ -84,7 +84,7 @@ class FlowWriter:
     text: str
     sheet: Sheet
 
-    def put(self, part: Part, column: int) -> None:
+    def put(self, part: FlowPart, column: int) -> None:
         """Write a part in flow; one that has several lines has one for each member."""
         text = self.text
         if "\n" not in text[part.start : part.end]:
@@ -118,7 +118,7 @@ class FlowWriter:
         self.sheet.end_line()
         self.sheet.line = " " * column + ("}" if part.style == "{" else "]")
 
-    def _key(self, key: Part, value: Part, column: int) -> None:
+    def _key(self, key: FlowPart, value: FlowPart, column: int) -> None:
         written = on_one_line(self.text, key)
         is_long = is_long_key(written, key.style)
         if is_long:

@@ -26,8 +26,8 @@ from reconciler.source.diagnostic import Lines
 from reconciler.source.text import joined_surrogates
 from reconciler.source.tidy_fields import Order, order_fields
 from reconciler.source.tidy_flow import (
+    FlowPart,
     FlowWriter,
-    Part,
     after_comments,
     is_long_key,
     split_anchor,
@@ -257,17 +257,17 @@ class _Writer:
         self.place = part.end
         self._filled()
 
-    def _part(self, event: Any) -> Part:
+    def _part(self, event: Any) -> FlowPart:
         """Take a whole part in flow, whose first event is given."""
         start, end = self._span(event)
         kind = event.__class__
         if kind is AliasEvent:
-            return Part(start, end, start)
+            return FlowPart(start, end, start)
         if kind is ScalarEvent:
             own = split_anchor(self.text, start, end)[1] if event.anchor else start
-            return Part(start, end, own, event.anchor or "", style=event.style or "")
+            return FlowPart(start, end, own, event.anchor or "", style=event.style or "")
         own = split_anchor(self.text, start, end)[1] if event.anchor else start
-        members: list[Part] = []
+        members: list[FlowPart] = []
         while True:
             inner: Any = self.get_event()
             if inner.__class__ is MappingEndEvent or inner.__class__ is SequenceEndEvent:
@@ -278,7 +278,7 @@ class _Writer:
             end = max(one.end for one in members)
         else:
             end = self._span(inner)[1]
-        return Part(start, end, own, event.anchor or "", "{" if is_map else "[", members)
+        return FlowPart(start, end, own, event.anchor or "", "{" if is_map else "[", members)
 
     # lines
 

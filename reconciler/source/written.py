@@ -27,7 +27,7 @@ from reconciler.source.text import joined_surrogates
 
 
 @dataclass(slots=True)
-class Node:
+class SyntaxNode:
     """One node from `start` to `end`, white space and comments after it left out.
 
     `start` is after an anchor, which begins at `begin`. An alias stands where it stands, and
@@ -39,9 +39,9 @@ class Node:
     text: str = ""
     style: str = ""
     is_flow: bool = False
-    keys: list[Node] = field(default_factory=list)
-    values: list[Node] = field(default_factory=list)
-    means: Node | None = None
+    keys: list[SyntaxNode] = field(default_factory=list)
+    values: list[SyntaxNode] = field(default_factory=list)
+    means: SyntaxNode | None = None
     anchor: str = ""
     begin: int = -1
 
@@ -51,7 +51,7 @@ class Node:
         return self.start if self.begin < 0 else self.begin
 
     @property
-    def itself(self) -> Node:
+    def itself(self) -> SyntaxNode:
         """What stands here once an alias is followed."""
         return self if self.means is None else self.means
 
@@ -59,7 +59,7 @@ class Node:
         """Give the place of a key among the keys. Raises StopIteration where there is none."""
         return next(nth for nth, key in enumerate(self.keys) if key.text == name)
 
-    def at(self, path: Path) -> Node:
+    def at(self, path: Path) -> SyntaxNode:
         """Give what stands at a path. Raises StopIteration or IndexError where nothing does."""
         node = self.itself
         for step in path:
@@ -69,11 +69,11 @@ class Node:
 
 
 @dataclass(slots=True)
-class Written:
+class WrittenText:
     """A text without errors, by what stands where."""
 
     text: str
-    documents: list[Node] = field(default_factory=list)
+    documents: list[SyntaxNode] = field(default_factory=list)
     scalars: list[tuple[int, int]] = field(default_factory=list)
     """Where scalars are written, in which no comment begins."""
 
@@ -117,10 +117,10 @@ _MARK = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _HEADER = re.compile(r"[|>][-+0-9]*")
 
 
-def written(text: str) -> Written:
+def written(text: str) -> WrittenText:
     """Give what stands where in a text that is known to be without errors."""
     parsed, squeezed = joined_surrogates(text)
-    reader = _Reader(Written(text), Lines(text, squeezed))
+    reader = _Reader(WrittenText(text), Lines(text, squeezed))
     parser = CParser(parsed)
     while parser.check_event():
         reader.take(parser.get_event())
@@ -135,16 +135,16 @@ def texts_of_documents(text: str) -> list[str]:
 
 @dataclass(slots=True)
 class _Reader:
-    written: Written
+    written: WrittenText
     lines: Lines
-    stack: list[Node] = field(default_factory=list)
-    anchors: dict[str, Node] = field(default_factory=dict)
+    stack: list[SyntaxNode] = field(default_factory=list)
+    anchors: dict[str, SyntaxNode] = field(default_factory=dict)
 
     def take(self, event: Any) -> None:
         match event:
             case DocumentStartEvent():
                 self.anchors = {}
-                self.stack = [Node(0, 0)]
+                self.stack = [SyntaxNode(0, 0)]
             case DocumentEndEvent():
                 self.written.documents.append(self.stack[0].values[0])
             case ScalarEvent():
@@ -155,7 +155,7 @@ class _Reader:
                 self._finish(event)
             case AliasEvent():
                 start, end = self._span(event)
-                self._add(Node(start, end, means=self.anchors[str(event.anchor)]))
+                self._add(SyntaxNode(start, end, means=self.anchors[str(event.anchor)]))
             case _:
                 return
 
@@ -166,7 +166,7 @@ class _Reader:
 
     def _scalar(self, event: Any) -> None:
         start, end = self._span(event)
-        node = Node(start, end, event.value, event.style or "")
+        node = SyntaxNode(start, end, event.value, event.style or "")
         if node.style in ("|", ">"):
             # Lines that are empty may follow, and a comment the header.
             node.end = start + len(self.written.text[start:end].rstrip(" \t\r\n"))
@@ -181,7 +181,7 @@ class _Reader:
 
     def _begin(self, event: Any) -> None:
         start, end = self._span(event)
-        node = Node(start, end, is_flow=bool(event.flow_style))
+        node = SyntaxNode(start, end, is_flow=bool(event.flow_style))
         node.style = "{" if isinstance(event, MappingStartEvent) else "["
         self._name(event, node)
         self.stack.append(node)
@@ -205,13 +205,13 @@ class _Reader:
     def _span_end(self, event: Any) -> int:
         return self.lines.in_text(event.end_mark.index)
 
-    def _name(self, event: Any, node: Node) -> None:
+    def _name(self, event: Any, node: SyntaxNode) -> None:
         if event.anchor:
             self.anchors[event.anchor] = node
             node.anchor = str(event.anchor)
             node.begin = self.lines.in_text(event.start_mark.index)
 
-    def _add(self, node: Node) -> None:
+    def _add(self, node: SyntaxNode) -> None:
         holder = self.stack[-1]
         if holder.style == "{" and len(holder.keys) == len(holder.values):
             holder.keys.append(node)

@@ -23,7 +23,7 @@ from harness.wire import (
 )
 
 from reconciler.api.client import Api
-from reconciler.api.reads import READS, Reads
+from reconciler.api.reads import READS, ReadLog
 from reconciler.api.retrying import Request
 from reconciler.document import ABSENT
 from reconciler.errors import (
@@ -265,7 +265,7 @@ def test_names_that_are_not_used(tag: str) -> None:
     service = answering(answer)
 
     async def twice(api: Api) -> bool:
-        reads = Reads()
+        reads = ReadLog()
         token = READS.set(reads)
         await read(api)
         READS.reset(token)

@@ -13,7 +13,7 @@ from reconciler.api.retrying import (
     MOST_ATTEMPTS,
     GiveUp,
     RetryBudget,
-    Wait,
+    RetryDelay,
     next_step,
     retry_after_seconds,
 )
@@ -81,7 +81,7 @@ def test_every_step(attempt: int, limited: bool, retry_after: float | None, chan
     """No wait is longer than a minute or shorter than asked for; none follows the fifth attempt."""
     step = next_step(attempt, limited=limited, retry_after=retry_after, random=lambda: chance)
 
-    if isinstance(step, Wait):
+    if isinstance(step, RetryDelay):
         assert (retry_after or 0) <= step.seconds <= LONGEST_RETRY_AFTER_SECONDS
         assert attempt < MOST_ATTEMPTS
     else:
@@ -97,7 +97,7 @@ def test_backoff(limited: bool, ceilings: list[float]) -> None:
         next_step(n, limited=limited, retry_after=None, random=lambda: 1.0) for n in range(1, 5)
     ]
 
-    assert steps == [Wait(seconds) for seconds in ceilings]
+    assert steps == [RetryDelay(seconds) for seconds in ceilings]
 
 
 @given(st.lists(st.booleans(), max_size=300))

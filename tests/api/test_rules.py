@@ -11,7 +11,7 @@ import pytest
 from harness.wire import Call, FakeTime, answering, asked
 
 from reconciler.api.client import Api
-from reconciler.api.retrying import LOST_STATUSES, RULES, Phase, Request, Verdict, phase_of_status
+from reconciler.api.retrying import LOST_STATUSES, RULES, NextStep, Phase, Request, phase_of_status
 from reconciler.errors import (
     NotAuthorised,
     OutcomeUnknown,
@@ -43,12 +43,12 @@ ANSWERS: dict[Phase, tuple[httpx.Response | Exception, ...]] = {
     ),
     Phase.ANSWERED: (httpx.Response(200, json={}), httpx.Response(201, json={})),
 }
-ERRORS: dict[Verdict, tuple[type[ReconcilerError], ...]] = {
-    Verdict.RETRY: (Unavailable,),
-    Verdict.RESOLVE: (OutcomeUnknown,),
-    Verdict.LEAVE: (OutcomeUnknown,),
-    Verdict.STOP: (NotAuthorised, WrongRoute, Unavailable),
-    Verdict.REFUSE: (ServiceRefused,),
+ERRORS: dict[NextStep, tuple[type[ReconcilerError], ...]] = {
+    NextStep.RETRY: (Unavailable,),
+    NextStep.RESOLVE: (OutcomeUnknown,),
+    NextStep.LEAVE: (OutcomeUnknown,),
+    NextStep.STOP: (NotAuthorised, WrongRoute, Unavailable),
+    NextStep.REFUSE: (ServiceRefused,),
 }
 CELLS = [
     (request, phase, answer)
@@ -85,13 +85,13 @@ def test_each_cell(request_: Request, phase: Phase, answer: httpx.Response | Exc
     verdict = RULES[request_][phase]
     service = answering(answer)
 
-    if verdict is Verdict.TAKE:
+    if verdict is NextStep.TAKE:
         assert asked(service, sending(request_)) == {}
     else:
         with pytest.raises(ERRORS[verdict]):
             asked(service, sending(request_))
 
-    assert len(service.calls) == (5 if verdict is Verdict.RETRY else 1)
+    assert len(service.calls) == (5 if verdict is NextStep.RETRY else 1)
 
 
 @pytest.mark.parametrize("request_", [Request.FINDABLE, Request.BLIND])

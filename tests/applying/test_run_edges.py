@@ -26,7 +26,7 @@ from harness.sites import (
 
 from reconciler.emulator import Profile, create_app
 from reconciler.errors import JournalError, worst
-from reconciler.journal.entries import Identified
+from reconciler.journal.entries import IdentifiedEntry
 from reconciler.journal.journal import Journal
 from reconciler.sealed import SecretHole, Template
 
@@ -124,7 +124,7 @@ def test_full_disk_between_the_requests_of_a_view(
     append = Journal.append
 
     def failing(journal: Journal, entries: Any, **_: object) -> None:
-        if isinstance(entries[0], Identified):
+        if isinstance(entries[0], IdentifiedEntry):
             raise JournalError("full")
         append(journal, entries)
 

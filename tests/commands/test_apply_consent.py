@@ -12,7 +12,7 @@ from harness.golden import Golden
 from harness.served import Served
 from harness.workspaces import edit, journal, workspace
 
-from reconciler.journal.entries import Override
+from reconciler.journal.entries import OverrideEntry
 
 
 def test_expected_digest(folder: Path, service: Served) -> None:
@@ -130,7 +130,7 @@ def test_too_many_changes(
         golden(ended.err)
         assert "--override-guard" in ended.err
     found = journal(folder, service.base_url).entries
-    kept = [one.reason for one in found if isinstance(one, Override)]
+    kept = [one.reason for one in found if isinstance(one, OverrideEntry)]
     assert kept == ["tested in staging"] * bool(code)
     assert ("--override-guard was not needed" in forced.err) is not bool(code)
 

@@ -11,7 +11,7 @@ from harness.jobs import JobRan, Jobs
 from reconciler.ci.refusing import Refusals, without
 from reconciler.ci.touched import lines_in, of_the_change
 from reconciler.forge.comments import read_marker
-from reconciler.resource import Objection, Ref
+from reconciler.resource import GuardViolation, Ref
 from reconciler.source.diagnostic import Complaint, Severity
 
 LOWERED = ("targetThresholdPercentage: 99.9", "targetThresholdPercentage: 99")
@@ -220,10 +220,10 @@ def test_a_no_is_no_reason(applied: Jobs, name: str, no: str) -> None:
 @pytest.mark.promise("S16")
 def test_brought_by_the_change() -> None:
     """Only what another plan has with the same figures is not the change's."""
-    one = Objection(
+    one = GuardViolation(
         ref=Ref("LogPolicySet", "all"), said=" destroys 1", ways_out=(), code="destroys"
     )
-    more = Objection(ref=one.ref, said=" destroys 2", ways_out=(), code="destroys")
+    more = GuardViolation(ref=one.ref, said=" destroys 2", ways_out=(), code="destroys")
 
     assert without(Refusals(guards=(one,)), Refusals(guards=(one,))) == Refusals(of_base=1)
     assert without(Refusals(guards=(more,)), Refusals(guards=(one,))).guards == (more,)

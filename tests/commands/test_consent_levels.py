@@ -10,7 +10,7 @@ from harness.doors import APPLY, in_this_process, on_terminal
 from harness.served import Served
 from harness.workspaces import PROJECT, SLO, edit, journal, project_at
 
-from reconciler.journal.entries import Override
+from reconciler.journal.entries import OverrideEntry
 
 LOWERED = ("targetThresholdPercentage: 99.9", "targetThresholdPercentage: 99")
 
@@ -82,7 +82,9 @@ def test_the_journal_keeps_codes(lowered: Path, service: Served) -> None:
 
     ran = in_this_process(lowered, service.base_url, *APPLY, "--yes", *flags)
 
-    kept = [one for one in journal(lowered, service.base_url).entries if isinstance(one, Override)]
+    kept = [
+        one for one in journal(lowered, service.base_url).entries if isinstance(one, OverrideEntry)
+    ]
     assert ran.code == 0
     assert [(one.reason, one.codes) for one in kept] == [("asked Ann", ("slo-target-lowered",))]
     assert "--override-guard frozen was" in ran.err

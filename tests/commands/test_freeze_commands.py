@@ -12,10 +12,10 @@ from harness.workspaces import SLO, Workspace
 
 from reconciler.errors import GuardRefused
 from reconciler.journal.entries import Unfrozen
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.session import planning, thawing
 from reconciler.session.opening import open_bench
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 from reconciler.session.thawing import wait_for_thaw
 
 GUARD, USAGE = 11, 64
@@ -186,17 +186,19 @@ class Time:
         """Give the time as seconds that never go back."""
         return self.now.timestamp()
 
-    def patience(self, hours: float) -> Patience:
+    def patience(self, hours: float) -> LockTimeout:
         """Give so much time to whoever waits."""
-        return Patience(hours * 3600, self.seconds, self.sleep)
+        return LockTimeout(hours * 3600, self.seconds, self.sleep)
 
 
-def waits(shop: Workspace, patience: Patience) -> None:
+def waits(shop: Workspace, patience: LockTimeout) -> None:
     """Wait as an apply does."""
     project = shop.root / "reconciler.yaml"
     wait_for_thaw(
         open_bench(
-            Asked(paths=(shop.root,), environment=None, project=project, verbose=False, quiet=False)
+            Options(
+                paths=(shop.root,), environment=None, project=project, verbose=False, quiet=False
+            )
         ),
         patience,
     )

@@ -12,7 +12,7 @@ from harness.routes import VIEWS
 from harness.served import Served
 from harness.workspaces import edit, journal, workspace
 
-from reconciler.journal.entries import Entry, Forgotten, Kept, Renamed
+from reconciler.journal.entries import Compacted, Entry, Forgotten, Renamed
 from reconciler.journal.journal import Journal
 from reconciler.resource import Ref
 
@@ -207,7 +207,7 @@ def add_known(found: Journal) -> None:
         at = found.now()
         found.append(
             [
-                Kept(at=at, ref=ref, remote_id=9, exists=True, attempts=1, protect=False)
+                Compacted(at=at, ref=ref, remote_id=9, exists=True, attempts=1, protect=False)
                 for ref in refs
             ]
         )

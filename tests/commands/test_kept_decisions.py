@@ -29,7 +29,7 @@ from reconciler.planning import ahead, decided, deciding
 from reconciler.project import Service
 from reconciler.session import planning as session
 from reconciler.session.opening import open_bench
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 WORLDS = int(os.environ.get("KEPT_WORLDS", "6"))
 FLAGS = ((), (), ("-v",), ("--track-record",), ("--select", "kind=SLO"), ("--exit-code",))
@@ -186,7 +186,7 @@ def test_random_worlds(seed: int, tmp_path: Path) -> None:
             _spoil(world, random)
             assert world.plan(*asked) == warm
             assert world.plan(*asked, "--no-cache") == warm
-            with mock.patch.object(ahead.Ahead, "observed", lambda *given: given[-1]):
+            with mock.patch.object(ahead.EarlyDecisions, "observed", lambda *given: given[-1]):
                 assert world.plan(*asked, "--no-cache") == warm
             service.switch.behave()
 
@@ -327,7 +327,7 @@ def test_all_that_decides_is_in_the_key(world: World, monkeypatch: pytest.Monkey
     """Another program, project, environment, setting, target or journal has other decisions."""
     with chdir(world.root), mock.patch.dict(os.environ, world.environ, clear=True):
         bench = open_bench(
-            Asked(paths=(), environment=None, project=None, verbose=False, quiet=True)
+            Options(paths=(), environment=None, project=None, verbose=False, quiet=True)
         )
         journal = bench.journal()
         longer = replace(journal, content=replace(journal.content, later_sums=["another"]))

@@ -14,7 +14,7 @@ from harness.jobs import Jobs
 from harness.served import Served
 from harness.workspaces import edit, journal
 
-from reconciler.journal.entries import Imported, Started, WrittenEntry
+from reconciler.journal.entries import ImportedEntry, Started, WrittenEntry
 from reconciler.journal.history import History
 from reconciler.journal.line_fields import FieldTakenBack, TakenBack
 from reconciler.journal.lines import entry_document
@@ -175,7 +175,7 @@ def test_adopted(*, at_end: bool) -> None:
         takes_back=(taken,),
     )
     written = WrittenEntry(run="r", at=at, ref=ref, remote_id="1")
-    adopted = Imported(
+    adopted = ImportedEntry(
         run="s", at=at, ref=ref, remote_id="1", origin="live", declared={"name": "x"}, adopted=True
     )
     history = History()

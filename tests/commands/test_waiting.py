@@ -25,7 +25,7 @@ from harness.workspaces import PROJECT, SLO, project_at
 from reconciler.commands.waiting import CLEAR, Shown, shown_on
 from reconciler.console import giving_way, words
 from reconciler.errors import Locked
-from reconciler.journal.store import Patience, taken_in_time
+from reconciler.journal.store import LockTimeout, taken_in_time
 from reconciler.waits import Answering, Deed, Locking, Waits
 
 BOARD = Answering("GET", "/v1/dashboards/dashboards/0kVvz1PJ")
@@ -182,7 +182,7 @@ def test_the_holder_of_the_lock_is_noted() -> None:
         if next(times) < 3:
             raise Locked("held by alice")
 
-    patience = Patience(60, lambda: 0.0, lambda _: None)
+    patience = LockTimeout(60, lambda: 0.0, lambda _: None)
     taken_in_time(take, patience, lambda _: None, waits)
 
     held = [Locking("held by alice")]

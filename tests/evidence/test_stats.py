@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from reconciler.evidence.stats import stats_of
 from reconciler.journal.entries import (
     Entry,
-    Imported,
+    ImportedEntry,
     Renamed,
     RunEntry,
     Started,
-    Watched,
+    WatchedEntry,
     WrittenEntry,
 )
 from reconciler.journal.line_fields import SeenVerdict
@@ -79,7 +79,7 @@ def entries_of(changes: list[Change]) -> list[Entry]:
         found.append(WrittenEntry(run=run, at=at, ref=one.ref, remote_id="x", adopted=one.adopted))
         if one.noisier:
             verdict = SeenVerdict(ref=one.ref, verdict="noisier")
-            found.append(Watched(at=at, run=run, until=at, found=(verdict,)))
+            found.append(WatchedEntry(at=at, run=run, until=at, found=(verdict,)))
     return found
 
 
@@ -147,7 +147,7 @@ def test_what_was_imported_comes_back() -> None:
     changes = [Change(REFS[0], 0, 10), Change(REFS[0], 1, 10), Change(REFS[0], 0, 10)]
     _, first, _, *rest = entries_of(changes)
     assert isinstance(first, Started)
-    seen = Imported(
+    seen = ImportedEntry(
         run="i", at=first.at, ref=first.ref, remote_id="x", origin="live", declared=first.declared
     )
     later = BEGUN + timedelta(days=9)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.forge.owners import PLACES, Rule, read_owners
+from reconciler.forge.owners import PLACES, OwnerRule, read_owners
 
 DOCUMENTED = """\
 # This is a comment.
@@ -80,7 +80,7 @@ WORDS = [
 @pytest.mark.parametrize(("pattern", "path", "expected"), WORDS)
 def test_patterns(pattern: str, path: str, expected: bool) -> None:
     """Each pattern matches what the forge says it does."""
-    assert Rule(pattern, ()).matches(path) is expected
+    assert OwnerRule(pattern, ()).matches(path) is expected
 
 
 @pytest.mark.parametrize(
@@ -156,6 +156,6 @@ def test_patterns_are_those_of_git(repository: Path, pattern: str) -> None:
     steps = pattern.strip("/").split("/")
     if steps[-1] == "*" and "/" in pattern.strip() and pattern != "*":
         return
-    own = {path for path in PATHS if Rule(pattern, ()).matches(path)}
+    own = {path for path in PATHS if OwnerRule(pattern, ()).matches(path)}
 
     assert own == ignored(repository, pattern)

@@ -80,7 +80,7 @@ class Foreign:
 
     def read(self, content: bytes) -> None:
         """Convert one, and judge what it became."""
-        from reconciler.importing.converting import Neighbours  # noqa: PLC0415 - as above
+        from reconciler.importing.converting import FileDocuments  # noqa: PLC0415 - as above
         from reconciler.importing.foreign import CONVERTERS  # noqa: PLC0415 - as above
         from reconciler.kinds.judging import judge  # noqa: PLC0415 - as above
         from reconciler.source.diagnostic import Severity  # noqa: PLC0415 - as above
@@ -89,7 +89,7 @@ class Foreign:
         for converter in CONVERTERS:
             if not converter.recognise(document):
                 continue
-            done = converter.convert(document, "f", Neighbours([document]))
+            done = converter.convert(document, "f", FileDocuments([document]))
             left = [*done.left_behind, *(each for one in done.made for each in one.left_behind)]
             for one in done.made:
                 self.notes[one.kind.name] = self.notes.get(one.kind.name, 0) + 1

@@ -12,11 +12,11 @@ from reconciler.resource import (
     Action,
     Change,
     Evidence,
+    GuardViolation,
     LastEdit,
     LooksLike,
     Manifest,
     NoJournal,
-    Objection,
     OverwritesEdit,
     OverwrittenSince,
     Plan,
@@ -135,7 +135,7 @@ PLANS = {
 }
 
 
-def asked(one: Plan, *allow: str) -> list[Objection]:
+def asked(one: Plan, *allow: str) -> list[GuardViolation]:
     """Give what a plan would need consent for."""
     return list(objections(one, Guards.model_validate({"allow": list(allow)})))
 

@@ -27,13 +27,13 @@ from reconciler.guards.remedies import reviewing
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.project_file import consents_known
 from reconciler.project import Guards
-from reconciler.resource import Manifest, Objection
+from reconciler.resource import GuardViolation, Manifest
 from reconciler.resource.guard_levels import GUARDS
 
 FILE = "reconciler.yaml"
 
 
-def refused(site: Site, *manifests: Manifest, allow: tuple[str, ...] = ()) -> list[Objection]:
+def refused(site: Site, *manifests: Manifest, allow: tuple[str, ...] = ()) -> list[GuardViolation]:
     """Give what an apply would need consent for."""
     return list(objections(site.plan(*manifests), Guards(allow=list(allow))))
 

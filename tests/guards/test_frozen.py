@@ -27,7 +27,7 @@ from reconciler.report.comment import Origin, plan_comment
 from reconciler.report.html import plan_html
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
-from reconciler.resource import ClockUnchecked, FreezeUnknown, Manifest, Objection
+from reconciler.resource import ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
 from reconciler.resource.guard_levels import GUARDS
 
 
@@ -319,7 +319,7 @@ def test_no_clock(site: Site, *, told: bool, same_clock: bool, remarked: bool) -
 
 def test_what_lifts_it() -> None:
     """Only breaking the glass lifts a freeze, and it lifts nothing else."""
-    every = [Objection(said="x", ways_out=(), code=code) for code in GUARDS]
+    every = [GuardViolation(said="x", ways_out=(), code=code) for code in GUARDS]
     all_else = Agreed(flags={"allow-destroy", "new-journal"}, override=True, reviewed=True)
 
     assert [one.code for one in unmet(every, all_else)] == [FROZEN]

@@ -10,7 +10,7 @@ from reconciler.api.client import Api
 from reconciler.document import ABSENT, Difference
 from reconciler.emulator import create_app
 from reconciler.guards import objections, with_guards
-from reconciler.guards.open_incidents import Incidents
+from reconciler.guards.open_incidents import OpenIncidents
 from reconciler.project import Guards
 from reconciler.resource import Action, Change, Evidence, Manifest, Plan, Ref, Remembered, Source
 
@@ -33,7 +33,7 @@ def test_each_code_once() -> None:
         body={},
         differences=found,
     )
-    incidents = Incidents(found={ref: frozenset({"i1"})})
+    incidents = OpenIncidents(found={ref: frozenset({"i1"})})
 
     said = objections(
         Plan(environment="local", target="emulator", digest="", changes=(one,)), Guards(), incidents

@@ -9,15 +9,15 @@ from harness.golden import Golden
 
 from reconciler.document import ABSENT, Difference, Json, Operation
 from reconciler.guards import Agreed, objections, unmet
-from reconciler.guards.open_incidents import Incidents
+from reconciler.guards.open_incidents import OpenIncidents
 from reconciler.guards.remedies import reviewing, reviewing_file
 from reconciler.project import Guards
 from reconciler.resource import (
     Action,
     Change,
     Evidence,
+    GuardViolation,
     Manifest,
-    Objection,
     Observation,
     Plan,
     Ref,
@@ -43,7 +43,9 @@ def change(ref: Ref, *found: Difference, live: Json = None, **fields: Any) -> Ch
     )
 
 
-def said(*changes: Change, incidents: Incidents | None = None, **guards: Any) -> list[Objection]:
+def said(
+    *changes: Change, incidents: OpenIncidents | None = None, **guards: Any
+) -> list[GuardViolation]:
     """Give what a plan of these would need consent for."""
     plan = Plan(environment="local", target="emulator", digest="", changes=changes)
     return list(objections(plan, Guards.model_validate(guards), incidents))
@@ -55,7 +57,7 @@ def said(*changes: Change, incidents: Incidents | None = None, **guards: Any) ->
 def test_protected(found: list[Difference], fields: str) -> None:
     """A protected resource is named with how much of it would change, and how to lift that."""
     assert said(change(BOARD, *found, protected=True)) == [
-        Objection(
+        GuardViolation(
             ref=BOARD,
             said=f" is protected since its last apply, and {fields} of it would change",
             ways_out=(
@@ -94,7 +96,7 @@ def test_destroying(
     planned = change(POLICIES, live=policies(4), destroys=destroys, foreign=foreign, body=body)
 
     assert said(planned, maxChangePercent=100, minimum=99) == [
-        Objection(
+        GuardViolation(
             ref=POLICIES,
             said=f" destroys {words}",
             ways_out=(
@@ -146,7 +148,7 @@ def test_too_many(
     wanted = f"`guards: {{{setting}: N}}`"
 
     assert said(*updates(changed, known), **guards) == [
-        Objection(
+        GuardViolation(
             said=f"{changed} of {known} known Dashboard resources would change ({figures}): "
             f"{changed} updated; the guard allows {limit} in one apply",
             ways_out=(
@@ -227,7 +229,7 @@ SILENCED = change(
 def test_silenced(ids: list[str], golden: Golden) -> None:
     """An alert with open incidents is named with how many it has, and how to allow it."""
     incidents, setting = (
-        Incidents(found={ALERT: frozenset(ids)}),
+        OpenIncidents(found={ALERT: frozenset(ids)}),
         "`guards: {allow: [alert-silenced]}`",
     )
 
@@ -246,7 +248,7 @@ def test_silenced(ids: list[str], golden: Golden) -> None:
 
 def test_silenced_quietly() -> None:
     """Without open incidents of its own, or where none are known, an alert may be silenced."""
-    others = Incidents(found={Ref("AlertDefinition", "other"): frozenset(["i1"])})
+    others = OpenIncidents(found={Ref("AlertDefinition", "other"): frozenset(["i1"])})
 
     assert said(SILENCED) == said(SILENCED, incidents=others) == []
     assert others.of(ALERT) == frozenset()
@@ -287,7 +289,7 @@ def test_not_written(action: Action) -> None:
 def test_flags() -> None:
     """Each flag lifts what is its own, and nothing else."""
     destroys, empty, protected, many = (
-        Objection(ref=BOARD, said="", ways_out=(), code=code)
+        GuardViolation(ref=BOARD, said="", ways_out=(), code=code)
         for code in ("destroys", "destroys-all", "protected", "too-many-changes")
     )
     guarded = (destroys, empty, protected, many)

@@ -14,7 +14,7 @@ from reconciler.guards import Agreed, unmet, with_levels
 from reconciler.guards.listing import MOST_LISTED, listed_of, listing_of
 from reconciler.guards.overriding import read_overridden
 from reconciler.project import Guards
-from reconciler.resource import Objection, Plan, Ref
+from reconciler.resource import GuardViolation, Plan, Ref
 from reconciler.resource.guard_levels import FLAGS, GUARDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "guards.md"
@@ -49,12 +49,12 @@ ITS_FLAG: Mapping[str, str] = {
 """Guards that nothing but a flag of their own lifts."""
 
 
-def guard(code: str) -> Objection:
+def guard(code: str) -> GuardViolation:
     """Return an objection of a code."""
-    return Objection(ref=BOARD, said=": 1 of 2", ways_out=(), code=code)
+    return GuardViolation(ref=BOARD, said=": 1 of 2", ways_out=(), code=code)
 
 
-def listed(*objections: Objection) -> Agreed:
+def listed(*objections: GuardViolation) -> Agreed:
     """Return the consent of a review whose plan listed these: a file, or a comment."""
     keys = listed_of([guard(code) for code in CONTRACT], listing_of(objections))
     return Agreed(reviewed=True, listed=keys)
@@ -114,7 +114,7 @@ def test_levels_on_the_page() -> None:
     assert dict(rows) == {code: guard.level for code, guard in GUARDS.items()} == codes
 
 
-def planned(*guarded: Objection) -> Plan:
+def planned(*guarded: GuardViolation) -> Plan:
     """Return a plan with these objections."""
     return Plan(
         environment="local", target="t", digest=f"sha256:{'1' * 64}", changes=(), guarded=guarded

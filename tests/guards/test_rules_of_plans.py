@@ -21,9 +21,9 @@ from reconciler.resource import (
     Change,
     Evidence,
     Exemption,
+    GuardViolation,
     Manifest,
     Objected,
-    Objection,
     Plan,
     Ref,
     RuleWarns,
@@ -202,7 +202,7 @@ def test_words_of_a_rule(made: Plan) -> None:
 
     `WRITE_GOLDEN=1` writes it anew.
     """
-    others = replace(made, guarded=(Objection(said="x", ways_out=(), code="protected"),))
+    others = replace(made, guarded=(GuardViolation(said="x", ways_out=(), code="protected"),))
     rules = [
         rule(check="false"),
         rule(name="two", check="change.acton == 'x'", kinds=["SLO"]),

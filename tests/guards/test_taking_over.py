@@ -26,7 +26,7 @@ from harness.workspaces import ALERT, Workspace, project_at
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.guards import Agreed, unmet, with_guards
-from reconciler.journal.entries import Imported, Settled
+from reconciler.journal.entries import ImportedEntry, Settled
 from reconciler.project import Guards
 from reconciler.report.reasons import notes_of
 from reconciler.resource import Manifest, Plan
@@ -114,7 +114,7 @@ def test_known_by_a_person(site: Site, *, settled: bool) -> None:
     """What was imported, or settled by a person, is the journal's own."""
     journal = site.journal
     told = Settled(at=NO_TIME.isoformat(), ref=VIEW.ref, remote_id=7)
-    imported = Imported(
+    imported = ImportedEntry(
         at=NO_TIME.isoformat(),
         run="r",
         ref=VIEW.ref,

@@ -19,7 +19,7 @@ import httpx
 
 from harness.routes import API_ROOT, READING_POSTS
 from harness.stores import NO_TIME, journal_at
-from reconciler.api.client import Api, Patience
+from reconciler.api.client import Api, Timing
 from reconciler.api.secret import Secret
 from reconciler.applying.run import Applied, Run
 from reconciler.assumptions import Assumptions
@@ -27,7 +27,7 @@ from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.guards import with_guards
 from reconciler.journal.journal import Journal
-from reconciler.planning.plan import Place, make_plan
+from reconciler.planning.plan import PlanTarget, make_plan
 from reconciler.project import Guards
 from reconciler.report.reasons import notes_of
 from reconciler.resource import (
@@ -44,7 +44,7 @@ from reconciler.resource import (
 from reconciler.sealed import RefHole, Template, references_in, secret_values
 
 SALT = "local\0emulator"
-PLACE = Place("local", "emulator", embedded=True, salt=SALT)
+PLACE = PlanTarget("local", "emulator", embedded=True, salt=SALT)
 
 Answer = TypeVar("Answer")
 Meddler = Callable[[httpx.Request, httpx.AsyncBaseTransport], Awaitable[httpx.Response]]
@@ -198,7 +198,7 @@ class Site:
         *manifests: Manifest,
         whole: bool = True,
         others: Sequence[Manifest] = (),
-        place: Place = PLACE,
+        place: PlanTarget = PLACE,
         guards: Guards | None = None,
         selected: Selected | None = None,
     ) -> Plan:
@@ -244,7 +244,7 @@ class Site:
                 self.waited.append(seconds)
                 await asyncio.sleep(0)
 
-            patience = Patience(30.0, sleep, lambda: 0.0, lambda: NO_TIME)
+            patience = Timing(30.0, sleep, lambda: 0.0, lambda: NO_TIME)
             api = Api(
                 "http://emulator",
                 Secret("any"),

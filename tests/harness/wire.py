@@ -19,7 +19,7 @@ import httpx
 import respx
 
 from harness.routes import DASHBOARDS, SLOS
-from reconciler.api.client import Api, Patience
+from reconciler.api.client import Api, Timing
 from reconciler.api.retrying import Request
 from reconciler.api.secret import Secret
 from reconciler.assumptions import Assumptions
@@ -51,9 +51,9 @@ class FakeTime:
         """Give the time as seconds that never go back."""
         return self.now.timestamp()
 
-    def patience(self, deadline: float = 5.0) -> Patience:
+    def patience(self, deadline: float = 5.0) -> Timing:
         """Give this time to a door."""
-        return Patience(deadline, self.sleep, lambda: self.chance, lambda: self.now, self.clock)
+        return Timing(deadline, self.sleep, lambda: self.chance, lambda: self.now, self.clock)
 
 
 def asked(

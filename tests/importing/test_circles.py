@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.importing.references import Known, circles_in
+from reconciler.importing.references import KnownRefs, circles_in
 from reconciler.resource import Ref
 
 REFS = [Ref("Dashboard", name) for name in "abcdef"]
@@ -31,7 +31,7 @@ def reachable(edges: dict[Ref, list[Ref]], start: Ref) -> set[Ref]:
 @given(graphs)
 def test_circles(edges: dict[Ref, list[Ref]]) -> None:
     """A reference is told to close a circle where it does, and nowhere else."""
-    known = Known({}, circles_in(edges))
+    known = KnownRefs({}, circles_in(edges))
 
     for ref, others in edges.items():
         for other in others:

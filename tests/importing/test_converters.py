@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.importing import grafana, openslo, prometheus
-from reconciler.importing.converting import Conversion, Converted, Neighbours
+from reconciler.importing.converting import Conversion, Converted, FileDocuments
 from reconciler.importing.foreign import CONVERTERS
 from reconciler.importing.prometheus import compared_in
 from reconciler.kinds.judging import judge
@@ -114,11 +114,11 @@ def test_an_indicator_beside() -> None:
     slo["spec"]["indicatorRef"] = "ratio"
     beside = {"apiVersion": "openslo/v1", "kind": "SLI", **indicator}
 
-    assert flawless(only(openslo.convert(slo, "f", Neighbours([slo, beside])))) == flawless(
+    assert flawless(only(openslo.convert(slo, "f", FileDocuments([slo, beside])))) == flawless(
         only(openslo.convert(yaml(SLO), "f"))
     )
-    assert "is in no document of this file" in left(openslo.convert(slo, "f", Neighbours([slo])))
-    assert openslo.convert(beside, "f", Neighbours([slo, beside])) == Conversion()
+    assert "is in no document of this file" in left(openslo.convert(slo, "f", FileDocuments([slo])))
+    assert openslo.convert(beside, "f", FileDocuments([slo, beside])) == Conversion()
     assert "no objective of this file refers to it" in left(openslo.convert(beside, "f"))
 
 
@@ -296,7 +296,7 @@ def test_hostile_documents(seed: Json, odd: Json, path: list[int]) -> None:
     for document in (odd, grown(seed, odd, path)):
         for converter in CONVERTERS:
             if converter.recognise(document):
-                for one in converter.convert(document, "f", Neighbours([document])).made:
+                for one in converter.convert(document, "f", FileDocuments([document])).made:
                     found = judge(one.kind, one.spec, one.spec, has_id=True).findings
                     assert [each for each in found if each.severity is Severity.ERROR] == []
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json, identical
 from reconciler.importing.drafts import Draft, IdPlace, draft_of
-from reconciler.importing.records import Record
-from reconciler.importing.references import Known
+from reconciler.importing.records import ImportRecord
+from reconciler.importing.references import KnownRefs
 from reconciler.kinds import BY_NAME
 from reconciler.manifests.composing import UnwritableError, check_writable
 from reconciler.resource import Ref
@@ -36,8 +36,8 @@ def test_what_a_draft_says_of_itself_is_what_is_read(spec: dict[str, Json]) -> N
         check_writable(spec)
     except UnwritableError:
         return
-    record = Record(kind=BY_NAME["SLO"], spec=spec, remote_id="1", where="live")
-    drawn = draft_of(record, Ref("SLO", "x"), (), Known({}), IdPlace("production", alone=True))
+    record = ImportRecord(kind=BY_NAME["SLO"], spec=spec, remote_id="1", where="live")
+    drawn = draft_of(record, Ref("SLO", "x"), (), KnownRefs({}), IdPlace("production", alone=True))
     assert isinstance(drawn, Draft)
     if drawn.document is None:
         assert not drawn.manifest.isascii() or "\\" in drawn.manifest

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.importing.records import Left, Record
+from reconciler.importing.records import ImportRecord, Left
 from reconciler.importing.shapes import found_in
 from reconciler.manifests.withholding import Withheld
 
@@ -62,16 +62,16 @@ ROOT = Path(__file__).parent.parent.parent
 SAMPLES = ROOT.parent / "shared" / "samples"
 
 
-def found(document: Json) -> list[Record | Left]:
+def found(document: Json) -> list[ImportRecord | Left]:
     """Give what a document holds."""
     pieces = found_in(document, "x.json", Withheld())
-    return [one for one in pieces if isinstance(one, Record | Left)]
+    return [one for one in pieces if isinstance(one, ImportRecord | Left)]
 
 
-def only(document: Json) -> Record:
+def only(document: Json) -> ImportRecord:
     """Give the one record that a document holds."""
     (one,) = found(document)
-    assert isinstance(one, Record), one
+    assert isinstance(one, ImportRecord), one
     return one
 
 
@@ -106,7 +106,7 @@ def test_around(kind: str, around: object) -> None:
 
     assert records
     for one in records:
-        assert isinstance(one, Record)
+        assert isinstance(one, ImportRecord)
         assert (one.kind.name, one.spec, one.remote_id) == (kind, plain.spec, plain.remote_id)
 
 
@@ -129,7 +129,7 @@ def test_views_are_no_policies() -> None:
     """A list of views is a view each, though each of them has a name as a policy has."""
     records = found([VIEW, {**VIEW, "id": 13, "filters": {"filters": []}}])
 
-    assert [one.kind.name for one in records if isinstance(one, Record)] == ["SavedView"] * 2
+    assert [one.kind.name for one in records if isinstance(one, ImportRecord)] == ["SavedView"] * 2
 
 
 def test_no_id() -> None:
@@ -173,7 +173,7 @@ def test_samples() -> None:
     }
     for file in sorted(SAMPLES.rglob("*.json")):
         (one,) = found(json.loads(file.read_text(encoding="utf-8")))
-        said = one.kind.name if isinstance(one, Record) else one.what
+        said = one.kind.name if isinstance(one, ImportRecord) else one.what
         assert said.startswith(kinds[file.parent.name]), file.name
 
 
@@ -191,4 +191,4 @@ junk: st.SearchStrategy[Json] = st.recursive(
 def test_any_document(document: Json) -> None:
     """Whatever is found in an export, it is a record or is left, and nothing is raised."""
     for one in found(document):
-        assert isinstance(one, Record | Left)
+        assert isinstance(one, ImportRecord | Left)

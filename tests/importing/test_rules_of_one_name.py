@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json, digest
 from reconciler.importing import prometheus
-from reconciler.importing.converting import Neighbours
+from reconciler.importing.converting import FileDocuments
 from reconciler.importing.foreign import Beside, Foreign, converted_in, records_of
-from reconciler.importing.records import Left, Record
+from reconciler.importing.records import ImportRecord, Left
 from reconciler.importing.telling_apart import told_apart
 from reconciler.manifests.withholding import Withheld
 
@@ -184,14 +184,14 @@ def test_any_order(rules: list[Json], random: Random) -> None:
 @given(RULES)
 def test_no_rule_is_dropped(rules: list[Json]) -> None:
     """Each rule that has an id of its own is a record of that id, and a rule twice is named."""
-    pieces = [*(converted_in(document_of(rules), "f", Beside(Neighbours())) or ())]
+    pieces = [*(converted_in(document_of(rules), "f", Beside(FileDocuments())) or ())]
     foreign = [one for one in pieces if isinstance(one, Foreign)]
     each = told_apart([one.made for one in foreign], {}).each
     ids = {
         mine.handle: str(UUID(int=n, version=4)) for n, mine in enumerate(each) if not mine.is_twin
     }
     found = [*records_of(foreign, Withheld(), Beside(ids=ids))]
-    records = [one for one in found if isinstance(one, Record)]
+    records = [one for one in found if isinstance(one, ImportRecord)]
     twins = [one for one in found if isinstance(one, Left) and "twice" in one.why]
 
     assert len(records) == len({digest(one) for one in rules})

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Json
 from reconciler.journal.entries import (
-    Arrived,
     Backup,
+    Compacted,
     Drifted,
     Entry,
     Forgotten,
-    Identified,
-    Imported,
-    Kept,
+    IdentifiedEntry,
+    ImportedEntry,
     LastWrite,
     Moved,
-    Override,
+    MovedIn,
+    OverrideEntry,
     RefusedEntry,
     Renamed,
     RunEntry,
@@ -27,7 +27,7 @@ from reconciler.journal.entries import (
     Started,
     Stored,
     Unfrozen,
-    Watched,
+    WatchedEntry,
     WrittenEntry,
 )
 from reconciler.journal.journal import Journal
@@ -39,7 +39,7 @@ from reconciler.journal.line_fields import (
     SeenVerdict,
 )
 from reconciler.journal.runs import OUTCOMES
-from reconciler.resource import Ref, Told
+from reconciler.resource import Ref, ServerInfo
 
 AT = "2025-01-31T09:00:00Z"
 RUN = "00000000-0000-4000-8000-000000000001"
@@ -109,7 +109,7 @@ rewritten = st.builds(
     documents | st.just(ABSENT),
 )
 told = st.builds(
-    Told,
+    ServerInfo,
     version=texts,
     updated=texts,
     ids=st.dictionaries(texts, texts, max_size=2),
@@ -119,7 +119,7 @@ seen_drifts = st.builds(SeenDrift, ref=refs, how=texts, since=texts)
 seen_verdicts = st.builds(SeenVerdict, ref=refs, verdict=texts)
 entries: st.SearchStrategy[Entry] = st.one_of(
     st.builds(
-        Watched,
+        WatchedEntry,
         at=texts,
         run=texts,
         until=texts,
@@ -144,7 +144,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         protect=st.booleans(),
     ),
     st.builds(
-        Identified,
+        IdentifiedEntry,
         run=texts,
         at=texts,
         ref=refs,
@@ -174,7 +174,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
         Stored, run=texts, at=texts, ref=refs, rewritten=st.lists(rewritten, max_size=2).map(tuple)
     ),
     st.builds(
-        Imported,
+        ImportedEntry,
         run=texts,
         at=texts,
         ref=refs,
@@ -200,7 +200,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
             tuple
         ),
     ),
-    st.builds(Override, at=texts, reason=texts),
+    st.builds(OverrideEntry, at=texts, reason=texts),
     st.builds(Unfrozen, at=texts, reason=texts, frozen=texts),
     st.builds(
         RunEntry,
@@ -217,7 +217,7 @@ entries: st.SearchStrategy[Entry] = st.one_of(
 all_entries: st.SearchStrategy[Entry] = st.one_of(
     entries,
     st.builds(Moved, at=texts, run=texts, to=texts),
-    st.builds(Arrived, at=texts, run=texts, origin=texts),
+    st.builds(MovedIn, at=texts, run=texts, origin=texts),
 )
 """With those that say where a journal is: as its last line, they keep it from being used."""
 
@@ -232,7 +232,7 @@ last_writes = st.builds(
     told=told,
 )
 kept_entries = st.builds(
-    Kept,
+    Compacted,
     at=texts,
     ref=refs,
     remote_id=st.none() | remote_ids,

@@ -20,8 +20,8 @@ from reconciler.journal.entries import Entry, RunEntry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
-from reconciler.journal.moving import Became, Way, move
-from reconciler.journal.store import Lease, Patience, Store
+from reconciler.journal.moving import Became, JournalMove, move
+from reconciler.journal.store import Lease, LockTimeout, Store
 from reconciler.resource import Ref
 
 OLD, NEW = "https://old.example.com", "https://new.example.com"
@@ -72,7 +72,9 @@ class Places:
         """Move the journal from one place to another, its stores wrapped."""
         self.runs += 1
         here, there = (self.journal(one, wrap(self.openings[one]())) for one in (origin, to))
-        return move(here, there, Way(origin, to, OLD), run_entry(f"run-{self.runs}"), Patience())
+        return move(
+            here, there, JournalMove(origin, to, OLD), run_entry(f"run-{self.runs}"), LockTimeout()
+        )
 
     def counting(self) -> list[str]:
         """Name the places whose journal takes entries."""

@@ -17,8 +17,8 @@ from moves import (
 )
 
 from reconciler.errors import InvalidInput
-from reconciler.journal.moving import Became, Way, move, readdress
-from reconciler.journal.store import Patience
+from reconciler.journal.moving import Became, JournalMove, move, readdress
+from reconciler.journal.store import LockTimeout
 
 pytestmark = pytest.mark.promise("P17")
 
@@ -35,7 +35,7 @@ def test_another_address(some_places: Places) -> None:
     history = places.fill("a")
     before = places.read("a")
 
-    assert readdress(before, NEW, run_entry("r"), Patience()) is Became.MOVED
+    assert readdress(before, NEW, run_entry("r"), LockTimeout()) is Became.MOVED
 
     after = places.read("a", NEW)
     assert (after.history, after.salt) == (history, before.salt)
@@ -46,7 +46,7 @@ def test_another_address(some_places: Places) -> None:
         after.append([refused()])
         after.compact(run_entry("c"))
     assert places.read("a", NEW).salt == before.salt
-    assert readdress(places.read("a", NEW), NEW, run_entry("r"), Patience()) is Became.ALREADY
+    assert readdress(places.read("a", NEW), NEW, run_entry("r"), LockTimeout()) is Became.ALREADY
 
 
 def test_address_and_back(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_address_and_back(tmp_path: Path) -> None:
     addresses = [OLD, NEW, "https://third.example.com", OLD]
 
     for before, after in pairwise(addresses):
-        readdress(places.journal("a", target=before), after, run_entry("r"), Patience())
+        readdress(places.journal("a", target=before), after, run_entry("r"), LockTimeout())
         assert places.read("a", after).salt == salt
 
     header = places.read("a").header
@@ -69,9 +69,9 @@ def test_both_at_once(tmp_path: Path) -> None:
     """A journal goes to another place and another address in one move."""
     places = in_files(tmp_path)
     history = places.fill("a")
-    way = Way("a", "b", NEW)
+    way = JournalMove("a", "b", NEW)
 
-    move(places.journal("a"), places.journal("b", target=NEW), way, run_entry("r"), Patience())
+    move(places.journal("a"), places.journal("b", target=NEW), way, run_entry("r"), LockTimeout())
 
     assert places.read("b", NEW).history == history
     assert places.read("b", NEW).salt == places.journal("a").salt
@@ -84,10 +84,16 @@ def test_no_move_of_another_target(tmp_path: Path) -> None:
     elsewhere = places.journal("a", target=NEW)
 
     with pytest.raises(InvalidInput, match="give each environment"):
-        move(elsewhere, places.journal("b"), Way("a", "b", NEW), run_entry("r"), Patience())
+        move(
+            elsewhere,
+            places.journal("b"),
+            JournalMove("a", "b", NEW),
+            run_entry("r"),
+            LockTimeout(),
+        )
     elsewhere.environment = "other"
     with pytest.raises(InvalidInput, match="give each environment"):
-        readdress(elsewhere, NEW, run_entry("r"), Patience())
+        readdress(elsewhere, NEW, run_entry("r"), LockTimeout())
 
     assert places.counting() == ["a"]
 

@@ -10,7 +10,7 @@ from journals import AT, RUN, VIEW, WRITE, all_entries, started, written
 
 from reconciler.journal.entries import (
     Entry,
-    Override,
+    OverrideEntry,
     RunEntry,
     Settled,
     Unfrozen,
@@ -94,7 +94,7 @@ def test_runs() -> None:
     slo = Ref("SLO", "a")
     listed: list[Entry] = [
         run_entry("one"),
-        Override(at=AT, reason="because"),
+        OverrideEntry(at=AT, reason="because"),
         replace(started(), run="one"),
         replace(written(), run="one"),
         replace(started(slo, create=True), run="one"),
@@ -142,6 +142,6 @@ def test_words_of_an_append() -> None:
 
     assert words_of(many) == "written SLO/s0, SLO/s1, SLO/s2, SLO/s3, SLO/s4 and 4 more"
     assert (
-        words_of([run_entry("one"), Override(at=AT, reason="canary")])
+        words_of([run_entry("one"), OverrideEntry(at=AT, reason="canary")])
         == "apply by alice; guard overridden"
     )

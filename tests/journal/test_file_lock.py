@@ -15,7 +15,7 @@ from journals import read, started, written
 
 from reconciler.errors import Locked
 from reconciler.journal.entries import Started, WrittenEntry
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.resource import Ref
 
 
@@ -119,7 +119,7 @@ def test_race(file: Path, racers: int) -> None:
 def _append_often(file: Path, name: str, count: int) -> None:
     for _ in range(count):
         journal = journal_at(file)
-        with journal.locked(patience=Patience(60)):
+        with journal.locked(patience=LockTimeout(60)):
             journal.append([started(Ref("SLO", name))])
 
 

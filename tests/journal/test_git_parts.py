@@ -15,7 +15,7 @@ from journals import WRITE, refused
 
 from reconciler.errors import JournalError
 from reconciler.journal.content import read_content
-from reconciler.journal.git_parts import LINES, Part, in_parts, joined, kept_parts
+from reconciler.journal.git_parts import LINES, JournalPart, in_parts, joined, kept_parts
 
 SMALL = 400
 
@@ -23,13 +23,13 @@ SMALL = 400
 @given(st.lists(st.integers(1, 5_000), min_size=1, max_size=300))
 def test_work_is_not_quadratic(appends: list[int]) -> None:
     """However lines come, all are in few parts, and each byte is written about log2 times."""
-    parts: list[Part] = []
+    parts: list[JournalPart] = []
     size = written = 0
     for more in appends:
         size += more
         kept = kept_parts(parts, size)
         begins = kept[-1].begins + kept[-1].size if kept else 0
-        parts = [*kept, Part(begins, size - begins, "")]
+        parts = [*kept, JournalPart(begins, size - begins, "")]
         written += size - begins
 
     assert [part.begins for part in parts] == [
@@ -69,7 +69,7 @@ def test_missing_part() -> None:
     """A journal that lacks a part is refused, never read as a shorter one."""
     contents = ("one\n" * 100, "two\n" * 20, "three\n")
     begins = (0, *accumulate(map(len, contents)))
-    names = [Part(at, 0, "").name for at in begins[:-1]]
+    names = [JournalPart(at, 0, "").name for at in begins[:-1]]
     files = dict(zip(names, contents, strict=True))
     size = begins[-1]
 

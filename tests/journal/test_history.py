@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from journals import AT, RUN, VIEW, refused, started, written
 
 from reconciler.document import Json
-from reconciler.journal.entries import Entry, Identified, Override, Settled, Stored
+from reconciler.journal.entries import Entry, IdentifiedEntry, OverrideEntry, Settled, Stored
 from reconciler.journal.history import History, Memory
 from reconciler.journal.line_fields import Rewritten
 from reconciler.resource import Ref
@@ -34,12 +34,12 @@ def entry(step: Step, number: int) -> Entry:
     entries: dict[Step, Entry] = {
         "create": started(create=True, declared=body(number)),
         "replace": started(declared=body(number)),
-        "identify": Identified(run=RUN, at=AT, ref=VIEW, remote_id=number + 1),
+        "identify": IdentifiedEntry(run=RUN, at=AT, ref=VIEW, remote_id=number + 1),
         "write": written(remote_id=number + 1),
         "refuse": refused(),
         "settle": Settled(at=AT, ref=VIEW, remote_id=number + 1),
         "never": Settled(at=AT, ref=VIEW, remote_id=None),
-        "override": Override(at=AT, reason="because"),
+        "override": OverrideEntry(at=AT, reason="because"),
     }
     return entries[step]
 
@@ -123,7 +123,9 @@ def test_attempts() -> None:
 
 def test_identified_create() -> None:
     """Once the id is known, a create is in doubt no more; only its replace is."""
-    memory = remembered(started(create=True), Identified(run=RUN, at=AT, ref=VIEW, remote_id=7))
+    memory = remembered(
+        started(create=True), IdentifiedEntry(run=RUN, at=AT, ref=VIEW, remote_id=7)
+    )
 
     assert memory.unsettled_create is None
     assert memory.pending is not None
@@ -134,7 +136,7 @@ def test_identified_create() -> None:
 def test_refusal_after_the_id() -> None:
     """A view whose second request is refused exists all the same."""
     memory = remembered(
-        started(create=True), Identified(run=RUN, at=AT, ref=VIEW, remote_id=7), refused()
+        started(create=True), IdentifiedEntry(run=RUN, at=AT, ref=VIEW, remote_id=7), refused()
     )
 
     assert (memory.remote_id, memory.exists, memory.last) == (7, True, None)

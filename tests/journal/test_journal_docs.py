@@ -14,17 +14,17 @@ from harness.workspaces import examples_at
 
 from reconciler.document import Json
 from reconciler.journal.entries import (
-    Arrived,
     Backup,
+    Compacted,
     Drifted,
     Entry,
     Forgotten,
-    Identified,
-    Imported,
-    Kept,
+    IdentifiedEntry,
+    ImportedEntry,
     LastWrite,
     Moved,
-    Override,
+    MovedIn,
+    OverrideEntry,
     RefusedEntry,
     Renamed,
     RunEntry,
@@ -32,7 +32,7 @@ from reconciler.journal.entries import (
     Started,
     Stored,
     Unfrozen,
-    Watched,
+    WatchedEntry,
     WrittenEntry,
 )
 from reconciler.journal.line_fields import Rewritten, SeenDrift, SeenVerdict
@@ -65,7 +65,7 @@ ENTRIES: list[Entry] = [
         protect=True,
     ),
     Backup(run="r", at="at", ref=REF, remote_id=7, size=2, live={}, unseen=(("a",),)),
-    Identified(run="r", at="at", ref=REF, remote_id=7),
+    IdentifiedEntry(run="r", at="at", ref=REF, remote_id=7),
     WrittenEntry(
         run="r",
         at="at",
@@ -77,7 +77,7 @@ ENTRIES: list[Entry] = [
         instead_of=8,
     ),
     Stored(run="r", at="at", ref=REF, rewritten=PAIR),
-    Imported(
+    ImportedEntry(
         run="r",
         at="at",
         ref=REF,
@@ -89,15 +89,15 @@ ENTRIES: list[Entry] = [
     ),
     RefusedEntry(run="r", at="at", ref=REF, message="no"),
     Settled(at="at", ref=REF, remote_id=7),
-    Override(at="at", reason="because"),
+    OverrideEntry(at="at", reason="because"),
     Unfrozen(at="at", reason="because", frozen="it was"),
     Renamed(at="at", ref=REF, was=Ref("SLO", "b"), run="r"),
     Forgotten(at="at", ref=REF),
-    Watched(at="at", run="r", until="at", found=(SeenVerdict(ref=REF, verdict="same"),)),
+    WatchedEntry(at="at", run="r", until="at", found=(SeenVerdict(ref=REF, verdict="same"),)),
     Drifted(at="at", found=(SeenDrift(ref=REF, how="sha256:0", since="at"),), over=(REF,)),
     Moved(at="at", run="r", to="git:refs/reconciler/local"),
-    Arrived(at="at", run="r", origin=".reconciler/local.journal.jsonl"),
-    Kept(
+    MovedIn(at="at", run="r", origin=".reconciler/local.journal.jsonl"),
+    Compacted(
         at="at",
         ref=REF,
         remote_id=7,

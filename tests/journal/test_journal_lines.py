@@ -16,12 +16,12 @@ from reconciler.errors import JournalError
 from reconciler.journal.content import line_of, parse_line
 from reconciler.journal.entries import (
     Backup,
+    Compacted,
     Entry,
     Header,
-    Identified,
-    Kept,
+    IdentifiedEntry,
     LastWrite,
-    Override,
+    OverrideEntry,
     RefusedEntry,
     RunEntry,
     Settled,
@@ -126,7 +126,7 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
         },
     ),
     (
-        Identified(run=RUN, at=AT, ref=VIEW, remote_id=7),
+        IdentifiedEntry(run=RUN, at=AT, ref=VIEW, remote_id=7),
         {**ABOUT, "entry": "identified", "run": RUN, "remoteId": 7},
     ),
     (
@@ -151,9 +151,9 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
     ),
     (Settled(at=AT, ref=VIEW, remote_id="id"), {**ABOUT, "entry": "settled", "remoteId": "id"}),
     (Settled(at=AT, ref=VIEW, remote_id=None), {**ABOUT, "entry": "settled", "remoteId": None}),
-    (Override(at=AT, reason="because"), {"entry": "override", "at": AT, "reason": "because"}),
+    (OverrideEntry(at=AT, reason="because"), {"entry": "override", "at": AT, "reason": "because"}),
     (
-        Kept(at=AT, ref=VIEW, remote_id=None, exists=False, attempts=3, protect=False),
+        Compacted(at=AT, ref=VIEW, remote_id=None, exists=False, attempts=3, protect=False),
         {
             **ABOUT,
             "entry": "kept",
@@ -164,7 +164,9 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
         },
     ),
     (
-        Kept(at=AT, ref=VIEW, remote_id=7, exists=True, attempts=3, protect=False, instead_of=8),
+        Compacted(
+            at=AT, ref=VIEW, remote_id=7, exists=True, attempts=3, protect=False, instead_of=8
+        ),
         {
             **ABOUT,
             "entry": "kept",
@@ -200,7 +202,7 @@ LINES: list[tuple[Entry, dict[str, Json]]] = [
         {**ABOUT, "entry": "backup", "run": RUN, "remoteId": None, "size": 2_000_000},
     ),
     (
-        Kept(
+        Compacted(
             at=AT,
             ref=VIEW,
             remote_id=7,

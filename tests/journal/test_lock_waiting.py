@@ -11,7 +11,7 @@ from reconciler.errors import Locked
 from reconciler.journal.store import (
     Lease,
     LockRecord,
-    Patience,
+    LockTimeout,
     parse_record,
     record_text,
     taken_in_time,
@@ -30,9 +30,9 @@ class Clock:
         self.slept.append(seconds)
         self.now += seconds
 
-    def patience(self, seconds: float) -> Patience:
+    def patience(self, seconds: float) -> LockTimeout:
         """Give patience by this clock."""
-        return Patience(seconds, lambda: self.now, self.sleep)
+        return LockTimeout(seconds, lambda: self.now, self.sleep)
 
 
 def take(clock: Clock, patience: float, free_at: float) -> list[str]:

@@ -8,7 +8,15 @@ import pytest
 from journals import AT, RUN, VIEW, refused, started, written
 
 from reconciler.document import Json
-from reconciler.journal.entries import Entry, Identified, Imported, Kept, LastWrite, Settled, Stored
+from reconciler.journal.entries import (
+    Compacted,
+    Entry,
+    IdentifiedEntry,
+    ImportedEntry,
+    LastWrite,
+    Settled,
+    Stored,
+)
 from reconciler.journal.history import History, Memory
 from reconciler.journal.line_fields import Rewritten
 from reconciler.journal.runs import compacted
@@ -30,7 +38,10 @@ PAIRS = (Rewritten(("name",), "a", "b"),)
             Memory(remote_id=7, last=None, pending=FIRST, attempts=1, exists=True),
         ),
         (
-            [CREATE, Imported(run=RUN, at=AT, ref=VIEW, remote_id=7, origin="live", declared=BODY)],
+            [
+                CREATE,
+                ImportedEntry(run=RUN, at=AT, ref=VIEW, remote_id=7, origin="live", declared=BODY),
+            ],
             Memory(
                 remote_id=7,
                 last=LastWrite(remote_id=7, declared=BODY, at=AT, rewritten=(), origin="live"),
@@ -41,7 +52,9 @@ PAIRS = (Rewritten(("name",), "a", "b"),)
         (
             [
                 FIRST,
-                Imported(run=RUN, at=AT, ref=VIEW, remote_id=7, origin="export", declared=BODY),
+                ImportedEntry(
+                    run=RUN, at=AT, ref=VIEW, remote_id=7, origin="export", declared=BODY
+                ),
             ],
             Memory(
                 remote_id=7,
@@ -70,12 +83,15 @@ PAIRS = (Rewritten(("name",), "a", "b"),)
             ),
         ),
         (
-            [CREATE, Identified(run=RUN, at=AT, ref=VIEW, remote_id=7)],
+            [CREATE, IdentifiedEntry(run=RUN, at=AT, ref=VIEW, remote_id=7)],
             Memory(
                 remote_id=7, pending=replace(CREATE, operation="replace", remote_id=7), exists=True
             ),
         ),
-        ([Identified(run=RUN, at=AT, ref=VIEW, remote_id=7)], Memory(remote_id=7, exists=True)),
+        (
+            [IdentifiedEntry(run=RUN, at=AT, ref=VIEW, remote_id=7)],
+            Memory(remote_id=7, exists=True),
+        ),
         ([FIRST, SECOND, THIRD], Memory(pending=THIRD, earlier=(FIRST, SECOND))),
         (
             [FIRST, SECOND, THIRD, CREATE, refused()],
@@ -122,12 +138,15 @@ PAIRS = (Rewritten(("name",), "a", "b"),)
             Memory(attempts=2),
         ),
         (
-            [SECOND, Kept(at=AT, ref=VIEW, remote_id=7, exists=True, attempts=3, protect=True)],
+            [
+                SECOND,
+                Compacted(at=AT, ref=VIEW, remote_id=7, exists=True, attempts=3, protect=True),
+            ],
             Memory(remote_id=7, last=None, pending=SECOND, attempts=3, exists=True, protected=True),
         ),
         (
             [
-                Kept(
+                Compacted(
                     at=AT,
                     ref=VIEW,
                     remote_id=7,
@@ -185,7 +204,7 @@ def test_compacted() -> None:
         written(remote_id=7),
         Stored(run=RUN, at=AT, ref=VIEW, rewritten=PAIRS),
     ]
-    kept = Kept(
+    kept = Compacted(
         at="later",
         ref=VIEW,
         remote_id=8,
@@ -200,5 +219,5 @@ def test_compacted() -> None:
     assert short[1:] == [FIRST, replace(SECOND, remote_id=8), kept]
     assert compacted([CREATE], "later")[1:] == [
         CREATE,
-        Kept(at="later", ref=VIEW, remote_id=None, exists=False, attempts=0, protect=False),
+        Compacted(at="later", ref=VIEW, remote_id=None, exists=False, attempts=0, protect=False),
     ]

@@ -19,7 +19,7 @@ from moves import (
 
 from reconciler.errors import InvalidInput
 from reconciler.journal.moving import Became, stay
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 
 pytestmark = pytest.mark.promise("P17")
 
@@ -114,10 +114,10 @@ def test_origin_gone(tmp_path: Path, *, left: bool) -> None:
 
     with pytest.raises(InvalidInput, match="gone for good"):
         places.read("b")
-    assert stay(places.journal("b"), run_entry("s"), Patience()) is Became.FINISHED
+    assert stay(places.journal("b"), run_entry("s"), LockTimeout()) is Became.FINISHED
 
     assert places.read("b").history.of(VIEW).remote_id == 7
-    assert stay(places.journal("b"), run_entry("s"), Patience()) is Became.ALREADY
+    assert stay(places.journal("b"), run_entry("s"), LockTimeout()) is Became.ALREADY
 
 
 def test_origin_that_counts(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_origin_that_counts(tmp_path: Path) -> None:
     stopped_after_the_copy(places, left=False)
 
     with pytest.raises(InvalidInput, match="move is not finished"):
-        stay(places.journal("b"), run_entry("s"), Patience())
+        stay(places.journal("b"), run_entry("s"), LockTimeout())
     assert places.counting() == ["a"]
 
 

@@ -19,7 +19,7 @@ from moves import (
 )
 
 from reconciler.errors import InvalidInput, Locked, ReconcilerError
-from reconciler.journal.entries import Arrived, Moved
+from reconciler.journal.entries import Moved, MovedIn
 from reconciler.journal.moving import Became
 from reconciler.resource import Ref
 
@@ -173,7 +173,7 @@ def test_no_move_is_counted_as_a_run_twice(tmp_path: Path) -> None:
     places.move()
 
     assert places.read("b").entries[-2:] == [
-        Arrived(at=places.read("b").entries[-2].at, run="run-1", origin="a"),
+        MovedIn(at=places.read("b").entries[-2].at, run="run-1", origin="a"),
         run_entry("run-1"),
     ]
     old = places.journal("a")

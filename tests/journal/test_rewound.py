@@ -13,8 +13,8 @@ from journals import AT, WRITE, refused
 
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
-from reconciler.journal.moving import Became, Way, move
-from reconciler.journal.store import Patience
+from reconciler.journal.moving import Became, JournalMove, move
+from reconciler.journal.store import LockTimeout
 
 MARK = f"{REF}.newest"
 pytestmark = pytest.mark.promise("S54")
@@ -196,8 +196,8 @@ def test_moved_away_and_back(checkout: Path, other: Path) -> None:
     for run, (origin, to) in enumerate([(REF, away), (away, REF)]):
         here, there = (journal_on(git_store(checkout, one)) for one in (origin, to))
         here.read()
-        way = Way(origin=f"git:{origin}", to=f"git:{to}", target=here.target)
-        assert move(here, there, way, named(f"run-move-{run}"), Patience()) is Became.MOVED
+        way = JournalMove(origin=f"git:{origin}", to=f"git:{to}", target=here.target)
+        assert move(here, there, way, named(f"run-move-{run}"), LockTimeout()) is Became.MOVED
 
     assert not read(checkout).is_old_copy
     assert not read(other).is_old_copy

@@ -8,15 +8,15 @@ import pytest
 from journals import AT, RUN, VIEW, WRITE, refused, started, written
 
 from reconciler.journal.entries import (
-    Arrived,
     Backup,
+    Compacted,
     Drifted,
     Entry,
     Forgotten,
-    Imported,
-    Kept,
+    ImportedEntry,
     Moved,
-    Override,
+    MovedIn,
+    OverrideEntry,
     Renamed,
     RunEntry,
     WrittenEntry,
@@ -28,7 +28,7 @@ from reconciler.resource import Ref
 
 SLO = Ref("SLO", "checkout")
 OTHER = Ref("SavedView", "failures")
-KEPT = Kept(at=AT, ref=VIEW, remote_id=7, exists=True, attempts=1, protect=False)
+KEPT = Compacted(at=AT, ref=VIEW, remote_id=7, exists=True, attempts=1, protect=False)
 
 
 def begun(name: str) -> RunEntry:
@@ -41,9 +41,11 @@ def backup(run: str, ref: Ref = VIEW) -> Backup:
     return Backup(run=run, at=AT, ref=ref, remote_id=7, size=2, live={})
 
 
-def imported(*, adopted: bool = False) -> Imported:
+def imported(*, adopted: bool = False) -> ImportedEntry:
     """Give what was seen of the view."""
-    seen = Imported(run=RUN, at=AT, ref=VIEW, remote_id=9, origin="live", declared={}, revision="r")
+    seen = ImportedEntry(
+        run=RUN, at=AT, ref=VIEW, remote_id=9, origin="live", declared={}, revision="r"
+    )
     return replace(seen, adopted=adopted)
 
 
@@ -78,7 +80,7 @@ def test_what_a_run_says_of_itself() -> None:
 def test_what_was_kept_is_no_run() -> None:
     """What compacting kept belongs to no run, and an override without one has no name."""
     assert runs_of([KEPT]) == []
-    assert [one.run for one in runs_of([Override(at=AT, reason="because")])] == [""]
+    assert [one.run for one in runs_of([OverrideEntry(at=AT, reason="because")])] == [""]
 
 
 @pytest.mark.parametrize("adopted", [True, False])
@@ -94,7 +96,7 @@ def test_words() -> None:
     five: list[Entry] = [written(Ref("SLO", f"s{number}")) for number in range(5)]
 
     assert "b.jsonl" in words_of([Moved(at=AT, run=RUN, to="b.jsonl")])
-    assert "a.jsonl" in words_of([Arrived(at=AT, run=RUN, origin="a.jsonl")])
+    assert "a.jsonl" in words_of([MovedIn(at=AT, run=RUN, origin="a.jsonl")])
     assert "drift" in words_of([Drifted(at=AT)])
     assert words_of(five).endswith("SLO/s4")
 

@@ -16,11 +16,11 @@ from moves import LEASE, OLD, Places, in_files, run_entry
 
 from reconciler.errors import InvalidInput, Locked
 from reconciler.journal.content import rescued
-from reconciler.journal.entries import Arrived, Entry
+from reconciler.journal.entries import Entry, MovedIn
 from reconciler.journal.journal import Journal
 from reconciler.journal.lines import entry_document
-from reconciler.journal.moving import Became, Way, move, readdress, stay
-from reconciler.journal.store import Patience, Store, taken_in_time
+from reconciler.journal.moving import Became, JournalMove, move, readdress, stay
+from reconciler.journal.store import LockTimeout, Store, taken_in_time
 from reconciler.waits import Keeping, Locking, Waits
 
 HALF = "caf\u00e9 \ud83d"
@@ -102,7 +102,7 @@ class Waiting:
 
     def run(self, seconds: float, *, noting: bool = True) -> None:
         """Wait for the lock."""
-        patience = Patience(seconds, lambda: self.now, self.sleep)
+        patience = LockTimeout(seconds, lambda: self.now, self.sleep)
         waits = self.waits if noting else None
         taken_in_time(self.take, patience, self.told.append, waits)
 
@@ -175,11 +175,11 @@ def wrapped(places: Places, name: str, store: Any = None) -> tuple[Journal, Any]
     return places.journal(name, seen), seen
 
 
-def does(what: str, places: Places, patience: Patience) -> list[str]:
+def does(what: str, places: Places, patience: LockTimeout) -> list[str]:
     """Move, keep or readdress a journal; give the runs that locked it."""
     if what == "move":
         (here, seen), (there, other) = wrapped(places, "a"), wrapped(places, "b")
-        move(here, there, Way("a", "b", OLD), run_entry("mine"), patience)
+        move(here, there, JournalMove("a", "b", OLD), run_entry("mine"), patience)
         return [*seen.runs, *other.runs]
     here, seen = wrapped(places, "a")
     if what == "stay":
@@ -204,7 +204,7 @@ def test_waited_for(what: str, held: str, tmp_path: Path) -> None:
         now[0] += seconds
         holder.release(LEASE, holder.ended())
 
-    runs = does(what, places, Patience(60, lambda: now[0], sleep))
+    runs = does(what, places, LockTimeout(60, lambda: now[0], sleep))
 
     assert now[0] > 0
     assert set(runs) == {"mine"}
@@ -232,12 +232,12 @@ def test_nothing_to_readdress(tmp_path: Path) -> None:
     places.fill("a")
     places.move()
     with pytest.raises(InvalidInput, match="was moved to b"):
-        readdress(places.journal("a"), "https://x.example", run_entry("mine"), Patience())
+        readdress(places.journal("a"), "https://x.example", run_entry("mine"), LockTimeout())
     lines = (tmp_path / "b").read_bytes().splitlines(keepends=True)
     (tmp_path / "b").write_bytes(b"".join(lines[:-1]))
     (tmp_path / "b.lock").unlink(missing_ok=True)
     copy = places.journal("b")
-    assert readdress(copy, "https://x.example", run_entry("mine"), Patience()) is Became.MOVED
+    assert readdress(copy, "https://x.example", run_entry("mine"), LockTimeout()) is Became.MOVED
 
 
 def test_the_copy_of_another_move_stays(tmp_path: Path) -> None:
@@ -246,12 +246,12 @@ def test_the_copy_of_another_move_stays(tmp_path: Path) -> None:
     places.fill("a")
     places.move()
     there = places.read("b")
-    arrived = next(one for one in there.entries if isinstance(one, Arrived))
+    arrived = next(one for one in there.entries if isinstance(one, MovedIn))
     with there.locked():
         there.append([replace(arrived, run="another")])
 
     with pytest.raises(InvalidInput, match="not finished"):
-        stay(places.journal("b"), run_entry("mine"), Patience())
+        stay(places.journal("b"), run_entry("mine"), LockTimeout())
 
 
 def test_compacted_header(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from reconciler import journal as package
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.entries import Entry, RunEntry, Started
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Note, Patience
+from reconciler.journal.store import LockTimeout, Note
 from reconciler.resource import Ref
 
 LEASE = lease()
@@ -208,7 +208,7 @@ def test_all_get_their_turn(place: Opening) -> None:
 
     def run(name: str) -> None:
         journal = journal_on(place(), name)
-        with journal.locked(patience=Patience(120)):
+        with journal.locked(patience=LockTimeout(120)):
             journal.append([started(Ref("SLO", name)), written(Ref("SLO", name), name)])
 
     at_once(run, [f"racer-{n}" for n in range(3)])

@@ -27,7 +27,7 @@ from reconciler.journal.history import MOST_VERSIONS, History
 from reconciler.journal.lines import entry_document, parse_entry
 from reconciler.journal.runs import compacted
 from reconciler.kinds.alert_definition.remote import BULK_REPLACE as BULK
-from reconciler.resource import NOTHING_TOLD, Manifest, Ref, Told
+from reconciler.resource import NOTHING_TOLD, Manifest, Ref, ServerInfo
 from reconciler.sealed import SecretHole, Template, seal
 
 ERRORS = Ref("AlertDefinition", "errors")
@@ -81,14 +81,14 @@ def test_what_else_is_told(site: Site) -> None:
     listed = site.outside("GET", "/dataplans/policies/v1")["policies"]
     assert told["LogPolicySet/all"].ids == {one["name"]: one["id"] for one in listed}
     record = site.outside("GET", "/v1/dashboards/by-slug/checkout")
-    assert told["Dashboard/checkout"] == Told(updated=record["updatedAt"])
+    assert told["Dashboard/checkout"] == ServerInfo(updated=record["updatedAt"])
 
 
 def test_compacting_keeps_versions() -> None:
     """A compacted journal knows as many versions, and no more than are ever asked for."""
     listed: list[Entry] = []
     for number in range(MOST_VERSIONS + 5):
-        listed += [started(), replace(written(), told=Told(version=f"v{number}"))]
+        listed += [started(), replace(written(), told=ServerInfo(version=f"v{number}"))]
     history, later = History(), History()
     history.add(listed)
     later.add(compacted(listed, AT))
@@ -119,11 +119,13 @@ def test_older_journal_tells_nothing() -> None:
 
 def test_secrets_are_left_out() -> None:
     """What holds a text that has to be hidden is left out, and the rest of it stays."""
-    told = Told(version="x hush", updated="hush", ids={"hush": "1", "a": "2"}, alerts=("hush", "b"))
+    told = ServerInfo(
+        version="x hush", updated="hush", ids={"hush": "1", "a": "2"}, alerts=("hush", "b")
+    )
 
     hidden = told.hiding(lambda text: text.replace("hush", "***"))
 
-    assert hidden == Told(ids={"a": "2"}, alerts=("b",))
+    assert hidden == ServerInfo(ids={"a": "2"}, alerts=("b",))
 
 
 def test_no_secret_in_a_version(site: Site) -> None:

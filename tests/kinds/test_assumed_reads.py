@@ -34,7 +34,7 @@ from reconciler.errors import ReconcilerError, UnreadableReply
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.assumed_reads import (
     Existing,
-    Found,
+    ReadRecord,
     existing_in,
     list_existing,
     read_record,
@@ -410,7 +410,7 @@ def test_any_answer(answer: Any, places: dict[str, str]) -> None:
         found = asyncio.run(read_record(door, kind.name, kind.spec, kind.id_form, ALERT_ID))
     except UnreadableReply:
         return
-    assert isinstance(found, Found)
+    assert isinstance(found, ReadRecord)
     assert isinstance(found.spec["name"], str)
     assert found.record.get("id") in (None, "", ALERT_ID)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.kinds.log_policy_set.practice import PRACTICES, Names, shadowing, taken_by
+from reconciler.kinds.log_policy_set.practice import PRACTICES, NameMatcher, shadowing, taken_by
 
 HOW = ("IS", "IS_NOT", "START_WITH", "INCLUDES")
 SEVERITIES = ("SEVERITY_DEBUG", "SEVERITY_INFO", "SEVERITY_ERROR")
@@ -127,7 +127,10 @@ def rule_of(item: dict[str, Json], which: str) -> Json:
 
 def test_capitals_count_and_do_not() -> None:
     """A policy is told of only where it is covered with capitals as without them."""
-    upper, lower = Names("RULE_TYPE_ID_IS_NOT", ("X",)), Names("RULE_TYPE_ID_IS", ("x",))
+    upper, lower = (
+        NameMatcher("RULE_TYPE_ID_IS_NOT", ("X",)),
+        NameMatcher("RULE_TYPE_ID_IS", ("x",)),
+    )
 
     assert upper.covers(lower)
     assert not upper.folded().covers(lower.folded())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.pasted import MOST_ROUNDS, Mould
+from reconciler.kinds.pasted import MOST_ROUNDS, PasteRepair
 from reconciler.kinds.repairs import repaired
 
 PLACES = {kind: sorted(set(places.split())) for kind, places in MANIFESTS.items()}
@@ -45,7 +45,7 @@ def document_of(places: list[str], *, is_snake: bool) -> dict[str, Json]:
 
 def pasted(document: Json, kind: Kind) -> Json:
     """Return a document as a manifest has it, after all that is repaired without a guess."""
-    mould = Mould(kind.spec, kind.id_form, has_id=False)
+    mould = PasteRepair(kind.spec, kind.id_form, has_id=False)
     for _ in range(MOST_ROUNDS):
         made = mould.next_round(document)
         if not made:

@@ -14,7 +14,7 @@ from itertools import count
 from random import Random
 from typing import Any, TypeAlias
 
-from reconciler.document import Edit, Gone, Item, Items, Path, Put, Within, towards
+from reconciler.document import Edit, Gone, ListItem, ListItems, Path, Put, Within, towards
 
 WORDS = [
     "errors",
@@ -534,12 +534,12 @@ def edit_between(old: Any, new: Any, path: Path = ()) -> Edit | None:
         for one in new.members:
             nth = places.get(one.node.uid)
             if nth is None:
-                items.append(Item(None, Put(value_of(one.node))))
+                items.append(ListItem(None, Put(value_of(one.node))))
             else:
                 edit = edit_between(old.members[nth].node, one.node, (*path, nth))
-                items.append(Item((*path, nth), edit))
-        same = [Item((*path, nth)) for nth in range(len(old.members))]
-        return None if items == same else Items(tuple(items))
+                items.append(ListItem((*path, nth), edit))
+        same = [ListItem((*path, nth)) for nth in range(len(old.members))]
+        return None if items == same else ListItems(tuple(items))
     return towards(before, after, path)
 
 

@@ -12,7 +12,7 @@ from adopted_texts import CASES, case
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reconciler.document import Edit, Gone, Item, Items, Put, Within
+from reconciler.document import Edit, Gone, ListItem, ListItems, Put, Within
 from reconciler.manifests.adopting import Script, text_after
 from reconciler.source.reading import read_text
 
@@ -68,30 +68,30 @@ def test_fewest_lines() -> None:
         ("a: &x 1\nb: *x\n", Within({"a": Put(2), "b": Put(2)}), "a: &x 2\nb: *x\n"),
         (
             "a:\n  - 1\n  # second\n  - 2\n  - 3\n",
-            Within({"a": Items((Item(("a", 0)), Item(("a", 2)), Item(("a", 1))))}),
+            Within({"a": ListItems((ListItem(("a", 0)), ListItem(("a", 2)), ListItem(("a", 1))))}),
             "a:\n  - 1\n  - 3\n  # second\n  - 2\n",
         ),
         (
             "a:\n- 1 # one\n- 2\n",
-            Within({"a": Items((Item(("a", 1)), Item(None, Put({"x": 1, "y": [1]}))))}),
+            Within({"a": ListItems((ListItem(("a", 1)), ListItem(None, Put({"x": 1, "y": [1]}))))}),
             "a:\n# one\n- 2\n- x: 1\n  y:\n  - 1\n",
         ),
         (
             "a:\n  - b:\n      - 1\nc:\n  - 2\n",
-            Within({"a": Items((Item(("a", 0)), Item(("c", 0)))), "c": Items(())}),
+            Within({"a": ListItems((ListItem(("a", 0)), ListItem(("c", 0)))), "c": ListItems(())}),
             "a:\n  - b:\n      - 1\n  - 2\nc: []\n",
         ),
         (
             "a: [] # none\nb:\n  # first\n  - c: 1 # why\n  - 2\n",
-            Within({"a": Items((Item(("b", 0)),)), "b": Items((Item(("b", 1)),))}),
+            Within({"a": ListItems((ListItem(("b", 0)),)), "b": ListItems((ListItem(("b", 1)),))}),
             "a: # none\n  # first\n  - c: 1 # why\nb:\n  - 2\n",
         ),
         (
             "a:\n  b: []\nc:\n- d: |\n    e\n  f: 1 # why\n- 2\n",
             Within(
                 {
-                    "a": Within({"b": Items((Item(None, Put(3)), Item(("c", 0))))}),
-                    "c": Items((Item(("c", 1)),)),
+                    "a": Within({"b": ListItems((ListItem(None, Put(3)), ListItem(("c", 0))))}),
+                    "c": ListItems((ListItem(("c", 1)),)),
                 }
             ),
             "a:\n  b:\n  - 3\n  - d: |\n      e\n    f: 1 # why\nc:\n- 2\n",
@@ -100,8 +100,15 @@ def test_fewest_lines() -> None:
             "a: [1, 2, 3]\nb: [4, 5]\n",
             Within(
                 {
-                    "a": Items((Item(("b", 0)), Item(("a", 1)), Item(("a", 2)), Item(("a", 0)))),
-                    "b": Items((Item(("b", 1)),)),
+                    "a": ListItems(
+                        (
+                            ListItem(("b", 0)),
+                            ListItem(("a", 1)),
+                            ListItem(("a", 2)),
+                            ListItem(("a", 0)),
+                        )
+                    ),
+                    "b": ListItems((ListItem(("b", 1)),)),
                 }
             ),
             "a: [4, 2, 3, 1]\nb: [5]\n",

@@ -27,7 +27,7 @@ from reconciler.sealed import RefHole, Template
 from reconciler.session import projects
 from reconciler.source.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 from reconciler.source.files import Files
-from reconciler.source.parsed import Text
+from reconciler.source.parsed import DocumentText
 from reconciler.source.reading import read_text
 
 pytestmark = pytest.mark.slow
@@ -407,7 +407,7 @@ def test_each_part_is_in_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     def lookup(settings: dict[str, object], written: str) -> cached.Lookup:
         made = ProjectFile.model_validate(settings)
-        made.note_text(Text("reconciler.yaml", read_text(written).documents[0]))
+        made.note_text(DocumentText("reconciler.yaml", read_text(written).documents[0]))
         return cached.Lookup(
             cache=open_cache({VARIABLE: str(tmp_path)}, tmp_path),
             found=Files(tmp_path),

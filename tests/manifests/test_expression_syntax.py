@@ -16,10 +16,10 @@ from reconciler.expressions import (
     LITERAL,
     OPEN,
     Expression,
+    ExpressionKind,
     Malformed,
     NearMiss,
     Spot,
-    Word,
     expression,
     form_of,
     parts_of,
@@ -227,10 +227,10 @@ def test_the_syntax_stands_in_one_file() -> None:
 
 
 @pytest.mark.promise("P55")
-@pytest.mark.parametrize("word", Word)
-def test_every_word_has_all_of_it(word: Word) -> None:
+@pytest.mark.parametrize("word", ExpressionKind)
+def test_every_word_has_all_of_it(word: ExpressionKind) -> None:
     """Each expression has a form, is read, is offered to editors, and is in the docs."""
-    name = "SLO/x" if word is Word.REFERENCE else "TOKEN"
+    name = "SLO/x" if word is ExpressionKind.REFERENCE else "TOKEN"
 
     (_, found, _) = parts_of(expression(word, name))
 

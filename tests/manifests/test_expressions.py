@@ -12,11 +12,11 @@ from wrong import PROJECT, board, board_of, slo
 from reconciler.document import Json
 from reconciler.manifests.expressions import Filled, Scope
 from reconciler.manifests.filling import fill
-from reconciler.project import Variable
+from reconciler.project import ProjectVariable
 from reconciler.resource import Ref
 from reconciler.sealed import Template
 
-VARIABLES: dict[str, Variable] = {
+VARIABLES: dict[str, ProjectVariable] = {
     "team": "payments",
     "count": 5,
     "share": 0.5,

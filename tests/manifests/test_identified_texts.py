@@ -15,7 +15,7 @@ from reconciler.document import Edit, Json
 from reconciler.errors import InvalidInput
 from reconciler.manifests import identifying
 from reconciler.manifests.adopting import Script, text_after
-from reconciler.manifests.identifying import Given, Place, identified
+from reconciler.manifests.identifying import Given, IdTarget, identified
 from reconciler.manifests.placing import add_variables
 from reconciler.resource import Manifest, Ref, Source
 from reconciler.source.reading import read_text
@@ -53,7 +53,9 @@ def test_ids() -> None:
         given = Given(Manifest(Ref("SLO", "a"), {}, Source("a", line, column)), ID)
 
         made = identified(
-            Script(Path("a"), "a", reading, is_json), [given], Place("local", alone=number % 2 == 0)
+            Script(Path("a"), "a", reading, is_json),
+            [given],
+            IdTarget("local", alone=number % 2 == 0),
         )
 
         refused += not made.written
@@ -102,6 +104,8 @@ def test_many_documents(monkeypatch: pytest.MonkeyPatch) -> None:
         for nth, place in enumerate(places)
     ]
 
-    made = identified(Script(Path("a"), "a", reading, is_json=False), given, Place("x", alone=True))
+    made = identified(
+        Script(Path("a"), "a", reading, is_json=False), given, IdTarget("x", alone=True)
+    )
 
     assert (len(made.written), edits) == (50, [50])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from wrong import UUID
 
 from reconciler.kinds import KINDS, only_asked
-from reconciler.kinds.practice import Practice
+from reconciler.kinds.practice import LintRule
 from reconciler.manifests.expressions import Scope
 from reconciler.manifests.workspace import load_workspace
 from reconciler.project import ProjectFile
@@ -37,7 +37,7 @@ def told(root: Path, text: str, settings: ProjectFile = ON, **files: str) -> lis
 
 
 @pytest.mark.parametrize("practice", ALL, ids=lambda one: one.code)
-def test_the_examples_of_a_check(practice: Practice, tmp_path: Path) -> None:
+def test_the_examples_of_a_check(practice: LintRule, tmp_path: Path) -> None:
     """What is wrong by a check gives its code alone, and what is right by it gives none."""
     wrong = {one.code for one in told(tmp_path, manifest_of(explained(practice.code).wrong))}
     right = [one.code for one in told(tmp_path, manifest_of(explained(practice.code).right))]

@@ -13,7 +13,7 @@ from harness.workspaces import ALERT, DASHBOARD, PROJECT, SLO, Workspace
 from wrong_texts import TEXTS
 
 from reconciler.source import ahead
-from reconciler.source.ahead import Ahead, Arrived, read_here, reading_ahead
+from reconciler.source.ahead import ReadAhead, ReadResult, read_here, reading_ahead
 from reconciler.source.diagnostic import Complaint
 from reconciler.source.files import File
 
@@ -39,7 +39,7 @@ def written(folder: Path) -> list[File]:
     return [*made, File(folder / "missing.yaml", "missing.yaml")]
 
 
-def shown(arrived: Arrived | None) -> Any:
+def shown(arrived: ReadResult | None) -> Any:
     """Give all that is known of a file, in a form that can be compared."""
     assert arrived is not None
     if isinstance(arrived.reading, Complaint):
@@ -66,7 +66,7 @@ def _text_of(path: Path) -> str:
         return ""
 
 
-def taken(ahead: Ahead, files: list[File]) -> Iterator[Arrived | None]:
+def taken(ahead: ReadAhead, files: list[File]) -> Iterator[ReadResult | None]:
     """Take every file in its turn."""
     return map(ahead.take, files)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.manifests.adopting import Script
-from reconciler.manifests.identifying import Given, Identified, Place, identified
+from reconciler.manifests.identifying import Given, IdentifiedText, IdTarget, identified
 from reconciler.resource import Manifest, Member, Ref, RemoteId, Source
 from reconciler.source.reading import read_text
 
@@ -22,7 +22,7 @@ def manifest(metadata: str) -> str:
 
 def with_ids(
     text: str, nth: int, *ids: RemoteId, alone: bool, of: int = 0, is_json: bool = False
-) -> Identified:
+) -> IdentifiedText:
     """Write ids into a document of a text: of its manifest, or of its items from the first on."""
     script = Script(Path("m.yaml"), "m.yaml", read_text(text, is_json=is_json), is_json)
     line, column = script.reading.documents[nth].locate(())
@@ -31,7 +31,7 @@ def with_ids(
         for number, remote_id in enumerate(ids, 1)
         for item in [Member(number, f"name: {number}", of) if of else None]
     ]
-    return identified(script, given, Place("local", alone=alone))
+    return identified(script, given, IdTarget("local", alone=alone))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reconciler.journal.history import Memory
-from reconciler.planning.ahead import Ahead
+from reconciler.planning.ahead import EarlyDecisions
 from reconciler.planning.deciding import Knowledge, decide
 from reconciler.resource import Absent, LastEdit, Manifest, Ref, Seen, Source
 
@@ -47,7 +47,7 @@ def test_each_part_is_in_a_row() -> None:
 @pytest.mark.parametrize("part", OTHERWISE)
 def test_what_moved_is_decided_again(part: str, decisions: list[Knowledge]) -> None:
     """Where anything that a decision rests on is another by now, it is decided anew."""
-    early = Ahead(lambda *_: KNOWN, lambda _: "")
+    early = EarlyDecisions(lambda *_: KNOWN, lambda _: "")
     early.observed(SLO, KNOWN.observation)
     now = replace(KNOWN, **{part: OTHERWISE[part]})
 
@@ -57,7 +57,7 @@ def test_what_moved_is_decided_again(part: str, decisions: list[Knowledge]) -> N
 
 def test_what_did_not_move_is_not_decided_again(decisions: list[Knowledge]) -> None:
     """A decision counts where the same answer and memory are known, whatever ids others have."""
-    early = Ahead(lambda *_: KNOWN, lambda _: "")
+    early = EarlyDecisions(lambda *_: KNOWN, lambda _: "")
     early.observed(SLO, KNOWN.observation)
     now = replace(KNOWN, ids={Ref("SLO", "another"): "1"}, place="".join(KNOWN.place))
 
@@ -67,7 +67,7 @@ def test_what_did_not_move_is_not_decided_again(decisions: list[Knowledge]) -> N
 
 def test_what_waits_for_others(decisions: list[Knowledge]) -> None:
     """What refers to another, or is not there, is decided once all are known."""
-    early = Ahead(lambda *_: KNOWN, lambda _: "")
+    early = EarlyDecisions(lambda *_: KNOWN, lambda _: "")
     early.observed(replace(SLO, references=frozenset([Ref("SLO", "another")])), KNOWN.observation)
     early.observed(SLO, Absent())
 

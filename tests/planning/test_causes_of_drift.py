@@ -17,7 +17,7 @@ from reconciler.journal.entries import Drifted, Forgotten, LastWrite, Renamed
 from reconciler.journal.history import History, Memory
 from reconciler.planning.drift import _is_restated, find_drift, remembered
 from reconciler.project.settings import DriftIgnore
-from reconciler.resource import Drift, Look, Ref
+from reconciler.resource import Drift, DriftReport, Ref
 
 AT = "2025-01-31T09:00:00Z"
 LATER = "2025-02-01T09:00:00Z"
@@ -39,7 +39,7 @@ def history(revision: str = "", **fields: Json) -> History:
     return History({SLO: Memory(remote_id="id", last=last, exists=True)}, begun=True)
 
 
-def look(site: Site, known: History, answer: Meddler, *rules: DriftIgnore) -> Look:
+def look(site: Site, known: History, answer: Meddler, *rules: DriftIgnore) -> DriftReport:
     """Compare the SLO with what the service answers."""
     site.meddle("GET", "*", answer)
     return site.ask(lambda api: find_drift(api, (ONE,), known, SALT, ignore=rules))
@@ -166,7 +166,7 @@ def test_ways_of_what_cannot_be_made(tmp_path: Folder) -> None:
     gone = answer_with(404, {"code": 404, "message": "none"})
     site.meddle("GET", "/v3/*", gone, gone)
 
-    async def ask(api: object) -> Look:
+    async def ask(api: object) -> DriftReport:
         api.assumptions = Assumptions.model_validate({"reads": reads})  # type: ignore[attr-defined]  # an Api
         return await find_drift(api, (alert, view), History(memories), SALT)  # type: ignore[arg-type]  # an Api
 
@@ -181,7 +181,7 @@ def test_ways_of_what_cannot_be_made(tmp_path: Folder) -> None:
     }
 
 
-def seen_again(known: History, seen: Look, at: str = LATER) -> History:
+def seen_again(known: History, seen: DriftReport, at: str = LATER) -> History:
     """Remember a look."""
     known.add([remembered(seen, known, at)])
     return known
@@ -209,7 +209,7 @@ def test_over(site: Site) -> None:
     calm = look(site, known, stored())
 
     assert remembered(calm, known, AT) == Drifted(at=AT, over=(SLO,))
-    assert remembered(Look(()), known, AT) == Drifted(at=AT)
+    assert remembered(DriftReport(()), known, AT) == Drifted(at=AT)
     other = Ref("SLO", "other")
     known.add([Renamed(at=AT, ref=other, was=SLO)])
     assert (set(known.drifts), known.drifts[other].ref) == ({other}, other)

@@ -9,7 +9,7 @@ from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
 from reconciler.planning.drift import find_drift
-from reconciler.resource import Drift, LastEdit, Manifest, Ref, WayOut
+from reconciler.resource import Drift, LastEdit, Manifest, Ref, Remedy
 from reconciler.sealed import HIDDEN, SecretHole, Template, seal
 
 AT = "2025-01-31T09:00:00Z"
@@ -64,8 +64,8 @@ def test_changed(site: Site) -> None:
         cause="edited",
         edit=LastEdit(at=AT, revision="3"),
         ways_out=(
-            WayOut("put-back", "reconciler apply a.yaml"),
-            WayOut("take-over", "reconciler adopt SLO/checkout"),
+            Remedy("put-back", "reconciler apply a.yaml"),
+            Remedy("take-over", "reconciler adopt SLO/checkout"),
         ),
         applied={"name": "Checkout"},
     )
@@ -92,8 +92,8 @@ def test_gone(site: Site) -> None:
         note="the service has no SLO id",
         cause="gone",
         ways_out=(
-            WayOut("put-back", "reconciler apply a.yaml"),
-            WayOut(
+            Remedy("put-back", "reconciler apply a.yaml"),
+            Remedy(
                 "take-over",
                 "reconciler journal forget SLO/checkout",
                 before="remove its manifest, then",

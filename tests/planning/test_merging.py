@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Json, Missing, Shape, covers, followed, value_at
 from reconciler.planning.merging import merged
-from reconciler.planning.sides import Merged, Rules, Sides
+from reconciler.planning.sides import Merged, MergeInputs, MergeOptions
 from reconciler.resource import Side
 from reconciler.sealed import HIDDEN, SecretHole, Template
 
@@ -32,8 +32,8 @@ def merge(
 ) -> tuple[Json, Merged]:
     """Give what a manifest would say after a merge, and the merge itself."""
     said = ours if written is None else written
-    sides = Sides(written=said, ours=ours, base=base, live=live, shown=live)
-    found = merged(sides, SHAPE, Rules(**rules))
+    sides = MergeInputs(written=said, ours=ours, base=base, live=live, shown=live)
+    found = merged(sides, SHAPE, MergeOptions(**rules))
     return (said if found.edit is None else followed(said, found.edit, said)), found
 
 

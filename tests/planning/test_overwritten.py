@@ -38,8 +38,8 @@ from reconciler.report.table import Style
 from reconciler.resource import (
     Change,
     Drift,
+    DriftReport,
     Evidence,
-    Look,
     Manifest,
     NotInAnswer,
     OverwritesEdit,
@@ -137,9 +137,9 @@ def test_drift_of_what_cannot_be_seen(site: Site) -> None:
     assert found.note.startswith("overwritten by someone since")
     assert found.unseen == tuple(("policies", name, *WATCHED) for name in "ab")
     for told in (
-        drift_text(Look([found]), Style()),
-        drift_markdown(Look([found]), "local"),
-        drift_json(Look([found]), "local", "emulator"),
+        drift_text(DriftReport([found]), Style()),
+        drift_markdown(DriftReport([found]), "local"),
+        drift_json(DriftReport([found]), "local", "emulator"),
     ):
         assert "severities" in told
 

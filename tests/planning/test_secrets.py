@@ -23,7 +23,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.journal.entries import Entry, Forgotten, Identified, Imported, Renamed
+from reconciler.journal.entries import Entry, Forgotten, IdentifiedEntry, ImportedEntry, Renamed
 from reconciler.journal.runs import compacted
 from reconciler.planning.drift import find_drift
 from reconciler.planning.older_secrets import OlderSeals
@@ -191,8 +191,8 @@ OTHER_NAME = Ref("Dashboard", "shop")
 
 def begun_anew(entries: list[Entry]) -> list[Entry]:
     """Give entries after which the journal has forgotten a resource and knows its id again."""
-    (made,) = (one for one in entries if isinstance(one, Identified))
-    again = Imported(
+    (made,) = (one for one in entries if isinstance(one, IdentifiedEntry))
+    again = ImportedEntry(
         at=AT, run="r", ref=OTHER_NAME, remote_id=made.remote_id, origin="live", declared={}
     )
     return [*entries, Forgotten(at=AT, ref=made.ref), again]

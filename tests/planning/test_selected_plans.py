@@ -17,11 +17,11 @@ from harness.sites import (
 )
 
 from reconciler.emulator import create_app
-from reconciler.planning.plan import Place
+from reconciler.planning.plan import PlanTarget
 from reconciler.resource import Action, NoJournal, NotSelected, Ref, Selected
 
-SERVICE = Place("production", "https://api.example.com")
-EMBEDDED = Place("local", "emulator", embedded=True)
+SERVICE = PlanTarget("production", "https://api.example.com")
+EMBEDDED = PlanTarget("local", "emulator", embedded=True)
 SLO = manifest("SLO/checkout", SLO_SPEC)
 OTHER = manifest("SLO/other", {**SLO_SPEC, "name": "Other"})
 ALERTS = Selected(("kind=AlertDefinition",), (), 2)

@@ -28,14 +28,14 @@ from reconciler.kinds import BY_NAME
 from reconciler.planning.deciding import Knowledge, decide
 from reconciler.planning.drift import find_drift, remembered
 from reconciler.planning.identity import displaced_in, identify, much_like, orphans_in
-from reconciler.planning.plan import Place, make_plan
+from reconciler.planning.plan import PlanTarget, make_plan
 from reconciler.project.settings import DriftIgnore
 from reconciler.resource import (
     Absent,
     Change,
     Drift,
+    DriftReport,
     Imported,
-    Look,
     Manifest,
     Member,
     NeverSeen,
@@ -43,14 +43,14 @@ from reconciler.resource import (
     Observation,
     Plan,
     Ref,
+    Remedy,
     Remembered,
     Source,
-    WayOut,
 )
 from reconciler.waits import Deed, Waits
 
 AT = "2025-01-31T09:00:00Z"
-SERVICE = Place("production", "https://api.example.com")
+SERVICE = PlanTarget("production", "https://api.example.com")
 VIEW = manifest("SavedView/errors", VIEW_SPEC)
 SLO = Ref("SLO", "checkout")
 NO: Json = {"message": "policies: not for you"}
@@ -106,7 +106,7 @@ def test_totals_are_known(site: Site) -> None:
     assert (Deed.READING, "SavedView", 1) in seen
 
 
-def planned(site: Site, place: Place, *manifests: Manifest) -> Plan:
+def planned(site: Site, place: PlanTarget, *manifests: Manifest) -> Plan:
     return site.plan(*manifests, place=place)
 
 
@@ -186,7 +186,7 @@ RULE = DriftIgnore(kind="SLO", name="*", path="description", reason="written by 
 STORED: Json = {"slo": {"id": "x", **SLO_SPEC, "description": "theirs", "updateTime": AT}}
 
 
-def looked(site: Site, history: History, *rules: DriftIgnore) -> Look:
+def looked(site: Site, history: History, *rules: DriftIgnore) -> DriftReport:
     """Look for drift of one SLO."""
     one = manifest(str(SLO), {**SLO_SPEC, "description": "ours"})
     return site.ask(lambda api: find_drift(api, (one,), history, SALT, ignore=rules))
@@ -251,15 +251,15 @@ HOWS = [
 @pytest.mark.parametrize("now", HOWS)
 def test_other_drift_is_news(before: Drift, now: Drift) -> None:
     """Drift that is otherwise than it was remembered is new; the same is not."""
-    first = remembered(Look((before,)), History(), AT)
+    first = remembered(DriftReport((before,)), History(), AT)
     history = History(drifts={one.ref: one for one in first.found}, looked=AT)
 
-    assert bool(remembered(Look((now,)), history, AT).found) == (now != before)
+    assert bool(remembered(DriftReport((now,)), history, AT).found) == (now != before)
 
 
 def test_how_drift_is_remembered_stays() -> None:
     """What a journal remembers of drift is told by later versions of the program as well."""
-    (found,) = remembered(Look((HOWS[6],)), History(), AT).found
+    (found,) = remembered(DriftReport((HOWS[6],)), History(), AT).found
 
     assert found == SeenDrift(
         ref=SLO,
@@ -297,8 +297,8 @@ def test_ways_out_lead_to_the_manifest(
     (found,) = site.ask(lambda api: find_drift(api, (one,), history, SALT)).found
 
     assert found.ways_out == (
-        WayOut("put-back", command),
-        WayOut("take-over", "reconciler adopt SLO/checkout", before=before),
+        Remedy("put-back", command),
+        Remedy("take-over", "reconciler adopt SLO/checkout", before=before),
     )
 
 

@@ -16,7 +16,7 @@ from reconciler.planning.consequences import lost_unseen
 from reconciler.planning.deciding import _what_is_wrong
 from reconciler.planning.drift import _LARGEST_SINGLE, _is_restated, find_drift, is_covered
 from reconciler.planning.identity import identify, much_like
-from reconciler.planning.plan import Place, make_plan
+from reconciler.planning.plan import PlanTarget, make_plan
 from reconciler.project.settings import DriftIgnore
 from reconciler.resource import (
     Action,
@@ -97,7 +97,7 @@ def test_settled_as_what_is_not_there(site: Site) -> None:
     history = History({one.ref: Memory(remote_id="x", exists=True)})
 
     (change,) = site.ask(
-        lambda api: make_plan(api, (one,), history, Place("local", "emulator"), whole=True)
+        lambda api: make_plan(api, (one,), history, PlanTarget("local", "emulator"), whole=True)
     ).changes
 
     assert change.action is Action.BLOCKED

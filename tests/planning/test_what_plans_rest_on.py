@@ -20,7 +20,7 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
-from reconciler.planning.plan import Place, make_plan, plan_digest
+from reconciler.planning.plan import PlanTarget, make_plan, plan_digest
 from reconciler.resource import Action, Manifest, Plan, Ref, UnsettledCreate
 from reconciler.sealed import RefHole, SecretHole, Template, seal
 
@@ -29,7 +29,7 @@ SEEN = answer_with(200, {"slo": SLO_SPEC})
 
 
 def planned(
-    site: Site, memories: dict[Ref, Memory], *manifests: Manifest, place: Place = PLACE
+    site: Site, memories: dict[Ref, Memory], *manifests: Manifest, place: PlanTarget = PLACE
 ) -> Plan:
     """Plan with a journal that adds up to these."""
     history = History(memories)
@@ -91,7 +91,7 @@ def test_each_of_its_own(site: Site) -> None:
     memories = {Ref("SavedView", "b"): memory}
 
     made = planned(site, memories, *manifests)
-    elsewhere = planned(site, memories, *manifests, place=Place("local", "elsewhere"))
+    elsewhere = planned(site, memories, *manifests, place=PlanTarget("local", "elsewhere"))
 
     assert [change.action for change in made.changes] == [Action.UPDATE, Action.CREATE]
     assert [change.remote_id for change in made.changes] == [7, None]

@@ -14,7 +14,7 @@ from reconciler.journal.history import History, Memory
 from reconciler.journal.line_fields import Rewritten
 from reconciler.planning.consequences import blocked, unexpected, with_blocked_dependants
 from reconciler.planning.drift import find_drift
-from reconciler.planning.plan import Place, make_plan, plan_digest
+from reconciler.planning.plan import PlanTarget, make_plan, plan_digest
 from reconciler.resource import (
     Absent,
     Action,
@@ -37,7 +37,7 @@ from reconciler.resource import (
 from reconciler.sealed import SecretHole, Template, fingerprint, seal
 
 AT = "2025-01-31T09:00:00Z"
-PLACE = Place("local", "emulator")
+PLACE = PlanTarget("local", "emulator")
 A, B, C, D = (Ref("SLO", name) for name in "abcd")
 KEY = Template((SecretHole("KEY", "hunter2", seal("hunter2", "KEY", SALT)),))
 
@@ -165,8 +165,8 @@ def test_digests_differ() -> None:
     ]
 
     digests = {plan_digest(PLACE, [other]) for other in (one, *others)}
-    digests.add(plan_digest(Place("other", "emulator"), [one]))
-    digests.add(plan_digest(Place("local", "other"), [one]))
+    digests.add(plan_digest(PlanTarget("other", "emulator"), [one]))
+    digests.add(plan_digest(PlanTarget("local", "other"), [one]))
     digests.add(plan_digest(PLACE, []))
 
     assert len(digests) == 13

@@ -18,11 +18,12 @@ def practice(bench: Workbench) -> None:
     bench.after("docs/practice.md", "| L601 |", f"| L602 | {title} | {why} |")
     bench.replace(
         PRACTICE,
-        "PRACTICES = (Practice(",
-        "def _new(spec: dict[str, Json]) -> Iterator[Found]:\n"
+        "PRACTICES = (LintRule(",
+        "def _new(spec: dict[str, Json]) -> Iterator[LintFinding]:\n"
         '    if spec.get("name") == "New view":\n'
-        '        yield Found(("name",), "it is called as every new one", Advice("name it"))\n\n\n'
-        'PRACTICES = (Practice(code="L602", find=_new), Practice(',
+        '        yield LintFinding(("name",), "it is called as every new one", '
+        'Advice("name it"))\n\n\n'
+        'PRACTICES = (LintRule(code="L602", find=_new), LintRule(',
     )
     bench.likewise(
         f"{CODES}L602.md",

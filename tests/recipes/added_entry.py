@@ -14,25 +14,33 @@ def entry(bench: Workbench) -> None:
     """Let a journal keep what a person notes."""
     bench.replace(
         ENTRIES,
-        "@dataclass(frozen=True, slots=True, kw_only=True)\nclass Kept(",
+        "@dataclass(frozen=True, slots=True, kw_only=True)\nclass Compacted(",
         "@dataclass(frozen=True, slots=True, kw_only=True)\n"
         "class Noted(_Entry):\n"
         '    """What a person noted; nothing follows from it."""\n\n'
         '    entry: Literal["noted"] = "noted"\n'
         "    text: of.Text\n\n\n"
-        "@dataclass(frozen=True, slots=True, kw_only=True)\nclass Kept(",
+        "@dataclass(frozen=True, slots=True, kw_only=True)\nclass Compacted(",
     )
-    bench.replace(ENTRIES, "Override | Unfrozen\n", "Override | Noted | Unfrozen\n")
-    for name in ("history", "runs", "content"):
-        bench.after(f"reconciler/journal/{name}.py", "    Override,", "    Noted,")
-    bench.replace("reconciler/journal/content.py", "Drifted, Watched,", "Drifted, Watched, Noted,")
+    bench.replace(ENTRIES, "OverrideEntry | Unfrozen\n", "OverrideEntry | Noted | Unfrozen\n")
+    for name in ("history", "runs"):
+        bench.after(f"reconciler/journal/{name}.py", "    OverrideEntry,", "    Noted,")
+    content = "reconciler/journal/content.py"
+    bench.replace(
+        content, "    MovedIn,\n    OverrideEntry,", "    MovedIn,\n    Noted,\n    OverrideEntry,"
+    )
+    bench.replace(
+        content, "    WatchedEntry,\n    Renamed,", "    WatchedEntry,\n    Noted,\n    Renamed,"
+    )
     history = "reconciler/journal/history.py"
-    bench.replace(history, "case Backup() | Watched():", "case Backup() | Watched() | Noted():")
+    bench.replace(
+        history, "case Backup() | WatchedEntry():", "case Backup() | WatchedEntry() | Noted():"
+    )
     runs = "reconciler/journal/runs.py"
     bench.replace(
         runs,
-        "Moved | Arrived | Backup | Drifted | Watched)",
-        "Moved | Arrived | Backup | Drifted | Watched | Noted)",
+        "Moved | MovedIn | Backup | Drifted | WatchedEntry)",
+        "Moved | MovedIn | Backup | Drifted | WatchedEntry | Noted)",
     )
     bench.replace(
         runs,
@@ -41,18 +49,18 @@ def entry(bench: Workbench) -> None:
     )
     bench.replace(
         runs,
-        "        case Drifted() | Watched():\n            pass\n",
-        "        case Drifted() | Watched() | Noted():\n            pass\n",
+        "        case Drifted() | WatchedEntry():\n            pass\n",
+        "        case Drifted() | WatchedEntry() | Noted():\n            pass\n",
     )
     bench.replace(
         runs,
-        "            case Override() | Unfrozen():\n",
+        "            case OverrideEntry() | Unfrozen():\n",
         "            case Noted():\n"
         '                yield "a note"\n'
-        "            case Override() | Unfrozen():\n",
+        "            case OverrideEntry() | Unfrozen():\n",
     )
     report = "reconciler/report/journal.py"
-    bench.after(report, "    Override,", "    Noted,")
+    bench.after(report, "    OverrideEntry,", "    Noted,")
     bench.replace(
         report,
         "        case Unfrozen(reason=reason, frozen=frozen):\n",
@@ -66,14 +74,14 @@ def entry(bench: Workbench) -> None:
 def _tested(bench: Workbench) -> None:
     journals, docs = "tests/journal/journals.py", "tests/journal/test_journal_docs.py"
     for name in (journals, docs):
-        bench.after(name, "    Override,", "    Noted,")
+        bench.after(name, "    OverrideEntry,", "    Noted,")
     bench.replace(
         journals,
-        "    st.builds(Override, at=texts, reason=texts),\n",
-        "    st.builds(Override, at=texts, reason=texts),\n"
+        "    st.builds(OverrideEntry, at=texts, reason=texts),\n",
+        "    st.builds(OverrideEntry, at=texts, reason=texts),\n"
         "    st.builds(Noted, at=texts, text=texts),\n",
     )
-    bench.after(docs, '    Override(at="at",', '    Noted(at="at", text="why"),')
+    bench.after(docs, '    OverrideEntry(at="at",', '    Noted(at="at", text="why"),')
     bench.after(
         "tests/journal/test_entries.py",
         '        {"entry": "override"},',

@@ -52,7 +52,7 @@ def guard(bench: Workbench) -> None:
         "        if change.protected:\n            yield",
         '        if change.action is Action.CREATE and change.ref.name == "first":\n'
         '            way = ("name it otherwise",)\n'
-        '            yield Objection(ref=change.ref, said="", ways_out=way, code=FIRST)\n'
+        '            yield GuardViolation(ref=change.ref, said="", ways_out=way, code=FIRST)\n'
         "        if change.protected:\n            yield",
     )
     bench.after(
@@ -85,12 +85,18 @@ def expression(bench: Workbench) -> None:
     """Give a variable in capitals."""
     syntax, filling = "reconciler/expressions.py", "reconciler/manifests/filling.py"
     bench.after(syntax, '    REFERENCE = "ref"', '    CAPITALS = "capitals"')
-    bench.after(syntax, "    Word.REFERENCE: re.", '    Word.CAPITALS: re.compile("[A-Za-z]+"),')
-    bench.after(syntax, '    Word.REFERENCE: "Kind/name",', '    Word.CAPITALS: "NAME",')
+    bench.after(
+        syntax,
+        "    ExpressionKind.REFERENCE: re.",
+        '    ExpressionKind.CAPITALS: re.compile("[A-Za-z]+"),',
+    )
+    bench.after(
+        syntax, '    ExpressionKind.REFERENCE: "Kind/name",', '    ExpressionKind.CAPITALS: "NAME",'
+    )
     bench.replace(
         filling,
         "            case Expression():\n                parts.append(_hole(",
-        "            case Expression(word=Word.CAPITALS):\n"
+        "            case Expression(word=ExpressionKind.CAPITALS):\n"
         "                parts.append(str(variable_of(part, scope, path, filled)).upper())\n"
         "            case Expression():\n                parts.append(_hole(",
     )
@@ -119,8 +125,8 @@ def use_case(bench: Workbench) -> None:
         "from __future__ import annotations\n\n"
         "from collections import Counter\n\n"
         "from reconciler.session.checking import check\n"
-        "from reconciler.session.projects import Asked\n\n\n"
-        "def count(asked: Asked) -> Counter[str]:\n"
+        "from reconciler.session.projects import Options\n\n\n"
+        "def count(asked: Options) -> Counter[str]:\n"
         '    """Give how many manifests there are of each kind, by its name."""\n'
         "    return Counter(one.ref.kind for one in check(asked).workspace.manifests)\n",
     )
@@ -132,10 +138,10 @@ def use_case(bench: Workbench) -> None:
         "from reconciler.commands import options\n"
         "from reconciler.console import data\n"
         "from reconciler.session.counting import count as counted\n"
-        "from reconciler.session.projects import Asked\n\n\n"
+        "from reconciler.session.projects import Options\n\n\n"
         "@click.command\n"
         "@options.reading\n"
-        "def count(*, asked: Asked) -> int:\n"
+        "def count(*, asked: Options) -> int:\n"
         '    """Print how many manifests there are of each kind."""\n'
         '    lines = (f"{kind} {n}\\n" for kind, n in sorted(counted(asked).items()))\n'
         '    return data("".join(lines))\n',

@@ -18,7 +18,7 @@ from reconciler.report.plan.text import plan_text
 from reconciler.report.stats import stats_json, stats_text
 from reconciler.report.table import Style
 from reconciler.report.watched import watched_json, watched_markdown, watched_text
-from reconciler.resource import Objection, Plan, Ref, Signals
+from reconciler.resource import GuardViolation, Plan, Ref, Signals
 from reconciler.resource.noise import Counted, NoiseWatch, WatchedAlert
 from reconciler.resource.stats import Counts, Stats
 
@@ -127,7 +127,7 @@ def frozen_plan() -> Plan:
     # Nothing is asked for windows by a clock of our own.
     api = cast("Api", None)
     made = asyncio.run(with_guards(api, plan_of_three(), Guards(), held))
-    incidents = Objection(
+    incidents = GuardViolation(
         said="`production` is frozen while 2 incidents are open: `Payments are slow` (critical, "
         "since 2026-11-21T10:00, it is of `AlertDefinition/payments`), `a | 'b' @all <b>`",
         ways_out=("apply again once they are closed (`reconciler incidents list --open`)",),

@@ -11,7 +11,8 @@ from reconciler.resource import (
     Absent,
     Action,
     Against,
-    BesideBase,
+    BaseDifference,
+    BaseDrift,
     CannotBeAsked,
     Change,
     Evidence,
@@ -27,7 +28,6 @@ from reconciler.resource import (
     Signals,
     SignalsUnread,
     Source,
-    Strayed,
     TrackRecord,
     Unknown,
     UnsettledCreate,
@@ -288,11 +288,13 @@ def plan_of_drifted() -> Plan:
     field = FieldBeside(path=path, base=99.9, live=98.5)
     gone = FieldBeside(path=("labels", "team"), base="a | `b` @all <b>", live=ABSENT)
     strayed = (
-        Strayed(ref=Ref("SLO", "search-latency"), base="keep", live="update", fields=(field, gone)),
-        Strayed(ref=Ref("Dashboard", "gone"), base="keep", live="create"),
-        Strayed(ref=Ref("SLO", "early"), base="create", live="update"),
+        BaseDifference(
+            ref=Ref("SLO", "search-latency"), base="keep", live="update", fields=(field, gone)
+        ),
+        BaseDifference(ref=Ref("Dashboard", "gone"), base="keep", live="create"),
+        BaseDifference(ref=Ref("SLO", "early"), base="create", live="update"),
     )
-    beside = BesideBase(against=COMMIT, strayed=strayed)
+    beside = BaseDrift(against=COMMIT, strayed=strayed)
     return replace(plan_of_three(), signals=Signals(base=beside))
 
 

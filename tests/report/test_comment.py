@@ -15,7 +15,7 @@ from random_plans import MARK, TEXTS, plans
 from sample_plans import plan_of_none, plan_of_three
 
 from reconciler.forge.comments import Marker, read_marker, root_of
-from reconciler.report.applied.markdown import Result, applied_markdown
+from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.comment import (
     Origin,
     applied_comment,
@@ -102,7 +102,7 @@ def test_plan(plan: Plan, *, offline: bool) -> None:
 @given(plan=plans(most=30), outcomes=st.lists(OUTCOMES, max_size=60), stopped=LONG)
 def test_applied(plan: Plan, outcomes: Sequence[Outcome], stopped: str) -> None:
     """The comment after an apply fits too, however many outcomes there are and what they say."""
-    result = Result(plan, outcomes, "partial", stopped)
+    result = ApplyResult(plan, outcomes, "partial", stopped)
 
     assert len(applied_markdown(result).encode()) < 50_000
     check(applied_comment(result, MARKER, ORIGIN, ""))

@@ -12,7 +12,7 @@ from test_plan_markdown import spoken
 
 from reconciler.report.drift import drift_markdown
 from reconciler.report.markdown import COMMENT_BYTES
-from reconciler.resource import Drift, Look, Ref, Source, WayOut
+from reconciler.resource import Drift, DriftReport, Ref, Remedy, Source
 
 
 def drifted(name: str, text: str = "Live") -> Drift:
@@ -32,7 +32,7 @@ def test_what_drifted_is_a_table_and_a_diff() -> None:
         ref=Ref("Dashboard", "one"), source=Source("a.yaml", 1), state="gone", note="no such slug"
     )
 
-    assert drift_markdown(Look([drifted("errors"), gone]), "production") == (
+    assert drift_markdown(DriftReport([drifted("errors"), gone]), "production") == (
         "### Drift of `production`: 2 resources drifted, 0 as applied\n"
         "\n"
         "| state | resource | fields | note |\n"
@@ -60,7 +60,7 @@ def test_what_is_new_has_a_column() -> None:
     new = replace(drifted("one"), note=note, is_new=True, since=at)
     known = replace(drifted("two"), is_new=False, since=at)
 
-    rows = drift_markdown(Look([new, known], since=at), "local").splitlines()[2:6]
+    rows = drift_markdown(DriftReport([new, known], since=at), "local").splitlines()[2:6]
 
     assert rows == [
         "| state | resource | fields | since | note |",
@@ -74,7 +74,7 @@ def test_no_drift_is_one_line() -> None:
     """Without drift there is a headline, and no table."""
     calm = Drift(ref=Ref("SLO", "one"), source=Source("a.yaml", 1), state="same")
 
-    markdown = drift_markdown(Look([calm]), "local")
+    markdown = drift_markdown(DriftReport([calm]), "local")
 
     assert markdown.splitlines()[0] == "### Drift of `local`: no drift, 1 as applied"
     assert "|" not in markdown
@@ -86,7 +86,7 @@ def test_what_could_not_be_read_is_named() -> None:
         ref=Ref("SLO", "one"), source=Source("a.yaml", 1), state="unread", note="500", exit_code=9
     )
 
-    markdown = drift_markdown(Look([unread]), "local")
+    markdown = drift_markdown(DriftReport([unread]), "local")
 
     assert "no drift, 0 as applied, 1 that could not be read" in markdown
     assert "| unread | `SLO/one` |  | `500` |" in markdown
@@ -96,7 +96,7 @@ def test_a_long_drift_leaves_out_whole_diffs() -> None:
     """What does not fit is left out whole, and counted."""
     many = [drifted(f"view-{number}", "x" * 5_000 + str(number)) for number in range(400)]
 
-    markdown = drift_markdown(Look(many), "local")
+    markdown = drift_markdown(DriftReport(many), "local")
 
     assert len(markdown.encode()) <= COMMENT_BYTES
     assert " of 400 diffs left out: see what `drift -v` prints." in markdown
@@ -106,7 +106,7 @@ def test_a_long_drift_leaves_out_whole_diffs() -> None:
 
 @settings(max_examples=settings().max_examples // 2)
 @given(look=LOOKS)
-def test_foreign_text_stands_only_in_code(look: Look) -> None:
+def test_foreign_text_stands_only_in_code(look: DriftReport) -> None:
     """Whatever somebody typed into the service, it stands in code and nowhere else."""
     assert MARK not in spoken(drift_markdown(look, MARK))
 
@@ -114,13 +114,13 @@ def test_foreign_text_stands_only_in_code(look: Look) -> None:
 def test_the_rest_leaves_room_for_diffs() -> None:
     """However long names, notes and commands are, what is no diff takes two thirds at most."""
     long = "x" * 3_000
-    way = WayOut("put-back", long, long, long)
+    way = Remedy("put-back", long, long, long)
     many = [
         replace(drifted(f"view-{number}"), note=long, ways_out=(way, way), since=long, is_new=True)
         for number in range(400)
     ]
 
-    markdown = drift_markdown(Look(many, idle=(long,) * 40, aimless=(long,) * 40), "local")
+    markdown = drift_markdown(DriftReport(many, idle=(long,) * 40, aimless=(long,) * 40), "local")
 
     assert len(markdown.encode()) <= COMMENT_BYTES
     assert len(markdown.partition("<details")[0].encode()) <= COMMENT_BYTES * 2 // 3
@@ -135,7 +135,7 @@ def test_an_alert_has_nothing_to_show() -> None:
         note="no read",
     )
 
-    markdown = drift_markdown(Look([unseen]), "local")
+    markdown = drift_markdown(DriftReport([unseen]), "local")
 
     assert (
         markdown == "### Drift of `local`: no drift, 0 as applied, 1 that the API cannot show\n\n"

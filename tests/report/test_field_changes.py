@@ -25,7 +25,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.fields import Unit
 from reconciler.kinds.shape import NOTHING, Facts, facts_at
 from reconciler.report.changes.fields import FieldChange, drift_changes, field_changes
-from reconciler.report.changes.line_diff import Line, line_diff, pieces
+from reconciler.report.changes.line_diff import DiffLine, line_diff, pieces
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.safe import safe
 from reconciler.report.spoken import duration, spoken_value
@@ -143,7 +143,11 @@ def test_a_set_loses_and_gains_members() -> None:
 
     (change,) = field_changes(updated("LogPolicySet", "one", policies(before), policies(after)))
 
-    assert change.lines == (Line("-", "DEBUG"), Line("+", "ERROR"), Line("…", "1 the same"))
+    assert change.lines == (
+        DiffLine("-", "DEBUG"),
+        DiffLine("+", "ERROR"),
+        DiffLine("…", "1 the same"),
+    )
 
 
 def test_a_name_is_not_said_twice() -> None:

@@ -12,7 +12,7 @@ from sample_plans import policies, policy, policy_change, updated
 from reconciler.document import ABSENT, Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Grid
-from reconciler.report.pictures.grid import Cell, Mark, Sides, grid_sides, query_of
+from reconciler.report.pictures.grid import Cell, DashboardSides, Mark, grid_sides, query_of
 from reconciler.report.pictures.sides import AimSides, RankingSides, budget_words, drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.safe import columns
@@ -50,13 +50,13 @@ def board(*rows: list[Json], heights: tuple[int, ...] = ()) -> dict[str, Json]:
     return {"dashboard": {"name": "One", "layout": {"sections": [section]}}}
 
 
-def cells(sides: Sides, *, later: bool = True) -> dict[str, Cell]:
+def cells(sides: DashboardSides, *, later: bool = True) -> dict[str, Cell]:
     """Give the widgets of one side by their titles."""
     sections = sides.after if later else sides.before
     return {cell.title: cell for section in sections for row in section.rows for cell in row.cells}
 
 
-def compared(before: dict[str, Json], after: dict[str, Json]) -> Sides:
+def compared(before: dict[str, Json], after: dict[str, Json]) -> DashboardSides:
     """Draw two dashboards."""
     return grid_sides(SECTIONS, before, after, SPEC)
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 from sample_plans import plan_of, plan_of_three, plan_of_three_hundred, updated
 
 from reconciler.report.html import drift_html, plan_html
-from reconciler.resource import Change, Drift, Look, Plan, Ref, Source
+from reconciler.resource import Change, Drift, DriftReport, Plan, Ref, Source
 
 pytestmark = pytest.mark.slow
 
@@ -254,7 +254,7 @@ def test_drift_in_a_browser(page: Page, tmp_path: Path) -> None:
         differences=found,
     )
 
-    page.goto(page_of(tmp_path, drift_html(Look([drift]), "local", "emulator")))
+    page.goto(page_of(tmp_path, drift_html(DriftReport([drift]), "local", "emulator")))
 
     assert seen.said == []
     assert page.locator("thead th").all_inner_texts() == ["field", "applied", "live"]

@@ -17,7 +17,7 @@ from reconciler.report.html import drift_html, plan_html
 from reconciler.report.html.cards import marked
 from reconciler.report.html.element import Markup, element
 from reconciler.report.html.page import style
-from reconciler.resource import Action, Look, Plan
+from reconciler.resource import Action, DriftReport, Plan
 
 OURS = {
     *("html", "head", "meta", "title", "style", "body", "script", "header", "main", "footer"),
@@ -66,7 +66,7 @@ def test_every_change_is_in_the_page(plan: Plan) -> None:
 
 @settings(max_examples=settings().max_examples // 4)
 @given(look=LOOKS)
-def test_drift_is_a_page_too(look: Look) -> None:
+def test_drift_is_a_page_too(look: DriftReport) -> None:
     """What drifted has one card each, and foreign text stays text."""
     reader = Reader(drift_html(look, f"{MARK}<b>", "emulator"))
 

@@ -20,8 +20,8 @@ from reconciler.report.plan.document import plan_document, plan_json, plan_jsonl
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
-from reconciler.resource import Drift, Look, Plan, Ref, Source
-from reconciler.resource.plan import State
+from reconciler.resource import Drift, DriftReport, Plan, Ref, Source
+from reconciler.resource.plan import DriftState
 
 SAID = "2 as declared, 3 as last written (cannot be read)"
 READ = [kept("SLO", "a"), kept("Dashboard", "b")]
@@ -93,14 +93,14 @@ def test_plan_file_without_the_count() -> None:
     assert read_plan(json.dumps(document), "plan.json")["summary"]["keepUnseen"] == 0
 
 
-def look() -> Look:
+def look() -> DriftReport:
     """Return a look at two resources that were read and three that cannot be."""
-    states: list[State] = ["same", "same", "unseen", "unseen", "unseen"]
+    states: list[DriftState] = ["same", "same", "unseen", "unseen", "unseen"]
     found = [
         Drift(ref=Ref("SLO", f"n{number}"), source=Source("a.yaml", number + 1), state=state)
         for number, state in enumerate(states)
     ]
-    return Look(found)
+    return DriftReport(found)
 
 
 @pytest.mark.promise("S10")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from random_plans import HOSTILE, MARK
 from sample_plans import plan_of_none, plan_of_three
 
-from reconciler.report.html import Made, drift_html, plan_html
-from reconciler.resource import Look
+from reconciler.report.html import ReportOccasion, drift_html, plan_html
+from reconciler.resource import DriftReport
 
 pytestmark = pytest.mark.promise("P51")
 
@@ -38,15 +38,24 @@ def head_of(page: str) -> str:
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (Made(AT), "made 2026-11-22 07:30 UTC"),
-        (Made(AT, COMMIT, "ada"), "made 2026-11-22 07:30 UTC from commit 0123456789ab by ada"),
-        (Made(AT, f"{COMMIT}-dirty"), "commit 0123456789ab with edits that are not committed"),
-        (Made(AT, "", "ada", "17"), "made 2026-11-22 07:30 UTC by ada in run 17"),
+        (ReportOccasion(AT), "made 2026-11-22 07:30 UTC"),
+        (
+            ReportOccasion(AT, COMMIT, "ada"),
+            "made 2026-11-22 07:30 UTC from commit 0123456789ab by ada",
+        ),
+        (
+            ReportOccasion(AT, f"{COMMIT}-dirty"),
+            "commit 0123456789ab with edits that are not committed",
+        ),
+        (ReportOccasion(AT, "", "ada", "17"), "made 2026-11-22 07:30 UTC by ada in run 17"),
     ],
 )
-def test_the_head_says_what_is_known(made: Made, said: str) -> None:
+def test_the_head_says_what_is_known(made: ReportOccasion, said: str) -> None:
     """The head of each page says time, commit, actor and run, as far as they are known."""
-    for page in (plan_html(plan_of_none(), made), drift_html(Look(()), "local", "emulator", made)):
+    for page in (
+        plan_html(plan_of_none(), made),
+        drift_html(DriftReport(()), "local", "emulator", made),
+    ):
         (line,) = re.findall(r'<p class="made">(.*?)</p>', page)
         assert said in re.sub("<[^>]*>", "", line)
         assert 'datetime="2026-11-22T07:30:59Z"' in line
@@ -56,8 +65,8 @@ def test_the_head_says_what_is_known(made: Made, said: str) -> None:
 def test_who_made_it_is_foreign_text(text: str) -> None:
     """Commit, actor and run are text, whatever somebody put into the environment."""
     foreign = MARK + text
-    reader = Reader(plan_html(plan_of_three(), Made(AT, foreign, foreign, foreign)))
-    plain = Reader(plan_html(plan_of_three(), Made(AT, "x", "x", "x")))
+    reader = Reader(plan_html(plan_of_three(), ReportOccasion(AT, foreign, foreign, foreign)))
+    plain = Reader(plan_html(plan_of_three(), ReportOccasion(AT, "x", "x", "x")))
 
     assert reader.tags == plain.tags
     assert reader.open == []
@@ -65,7 +74,9 @@ def test_who_made_it_is_foreign_text(text: str) -> None:
 
 def test_the_digest_stays_as_it_is() -> None:
     """One plan has one digest and one page, but for the line that says when it was made."""
-    early, late = (plan_html(plan_of_three(), Made(AT + timedelta(days=day))) for day in (0, 1))
+    early, late = (
+        plan_html(plan_of_three(), ReportOccasion(AT + timedelta(days=day))) for day in (0, 1)
+    )
     line = re.compile(r'<p class="made">.*?</p>')
 
     assert early != late

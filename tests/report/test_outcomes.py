@@ -20,17 +20,17 @@ from reconciler.report.drift import MOST_FIELDS, drift_json, drift_text
 from reconciler.report.table import Style
 from reconciler.resource import (
     Drift,
+    DriftReport,
     Ignored,
     InDoubt,
     LastEdit,
-    Look,
     Outcome,
     Ref,
     Refused,
+    Remedy,
     Skipped,
     Source,
     Unchanged,
-    WayOut,
     Written,
 )
 
@@ -63,14 +63,14 @@ DRIFTS = st.builds(
     edit=st.builds(LastEdit, who=TEXTS, at=TEXTS, how=TEXTS, revision=TEXTS),
     ignored=st.lists(st.builds(Ignored, a_difference(), TEXTS, TEXTS), max_size=2).map(tuple),
     ways_out=st.lists(
-        st.builds(WayOut, st.sampled_from(["put-back", "take-over"]), TEXTS, TEXTS, TEXTS),
+        st.builds(Remedy, st.sampled_from(["put-back", "take-over"]), TEXTS, TEXTS, TEXTS),
         max_size=2,
     ).map(tuple),
     is_new=st.sampled_from([None, True, False]),
     since=TEXTS,
 )
 LOOKS = st.builds(
-    Look,
+    DriftReport,
     st.lists(DRIFTS, max_size=5),
     since=TEXTS,
     idle=st.lists(TEXTS, max_size=2).map(tuple),
@@ -158,7 +158,7 @@ def test_what_drifted_field_by_field() -> None:
     gone = drifted(state="gone", note="the service has no dashboard with the slug checkout")
     field = drifted(Difference(("title",), "Applied", "Live"), note="live was last changed by ada")
 
-    assert drift_text(Look([field, gone]), PLAIN) == (
+    assert drift_text(DriftReport([field, gone]), PLAIN) == (
         "  ~ Dashboard/checkout  dashboards/checkout.yaml:3\n"
         "      live was last changed by ada\n"
         "      applied (-) → live (+)\n"
@@ -180,29 +180,29 @@ def test_no_drift_is_one_line() -> None:
         Drift(ref=VIEW, source=source, state="unapplied"),
     ]
 
-    assert drift_text(Look(drifts), PLAIN) == (
+    assert drift_text(DriftReport(drifts), PLAIN) == (
         "No drift; 1 as applied, 1 that the API cannot show, 1 never applied.\n"
     )
-    assert len(drift_text(Look(drifts), Style(verbose=True)).splitlines()) == 4
+    assert len(drift_text(DriftReport(drifts), Style(verbose=True)).splitlines()) == 4
 
 
 def test_long_drifts_are_folded() -> None:
     """Of many fields the first are shown, and -v shows them all."""
     found = [Difference((f"field{index}",), 1, 2) for index in range(MOST_FIELDS + 4)]
 
-    assert "and 4 fields more (-v shows them)" in drift_text(Look([drifted(*found)]), PLAIN)
-    assert "more" not in drift_text(Look([drifted(*found)]), Style(verbose=True))
+    assert "and 4 fields more (-v shows them)" in drift_text(DriftReport([drifted(*found)]), PLAIN)
+    assert "more" not in drift_text(DriftReport([drifted(*found)]), Style(verbose=True))
 
 
 def test_a_move_by_hand(golden: Golden) -> None:
     """What only moved says from where and to where, and has no values to show."""
-    text = drift_text(Look([drifted(Difference(("rows", "a"), 0, 1, "move"))]), PLAIN)
+    text = drift_text(DriftReport([drifted(Difference(("rows", "a"), 0, 1, "move"))]), PLAIN)
 
     golden(text)
 
 
 @given(look=LOOKS)
-def test_foreign_text_in_drift_is_harmless(look: Look) -> None:
+def test_foreign_text_in_drift_is_harmless(look: DriftReport) -> None:
     """What somebody typed into a dashboard cannot move the cursor, and the JSON is sound."""
     document = json.loads(drift_json(look, "local", "emulator"))
 
@@ -217,6 +217,6 @@ def test_sides_that_are_absent_are_left_out_of_drift() -> None:
     """As in a plan, an absent side has no key."""
     drift = drifted(Difference(("title",), "Applied", ABSENT, "remove"))
 
-    (resource,) = json.loads(drift_json(Look([drift]), "local", "emulator"))["resources"]
+    (resource,) = json.loads(drift_json(DriftReport([drift]), "local", "emulator"))["resources"]
 
     assert resource["fields"] == [{"path": ["title"], "operation": "remove", "before": "Applied"}]

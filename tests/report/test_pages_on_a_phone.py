@@ -22,7 +22,7 @@ from sample_plans import (
 
 from reconciler.document import Json
 from reconciler.report.html import drift_html, plan_html
-from reconciler.resource import Drift, Look, Ref, Source
+from reconciler.resource import Drift, DriftReport, Ref, Source
 
 pytestmark = [pytest.mark.promise("P51"), pytest.mark.slow]
 
@@ -182,7 +182,10 @@ def test_signs_stand_beside_their_text(browser: Browser, tmp_path: Path, width: 
         )
     ]
 
-    for text in (drift_html(Look(drifts), "production", "emulator"), plan_html(plan_of_three())):
+    for text in (
+        drift_html(DriftReport(drifts), "production", "emulator"),
+        plan_html(plan_of_three()),
+    ):
         with opened(browser, tmp_path, text, width, "light") as page:
             drops = page.evaluate(DROPS)
         assert drops

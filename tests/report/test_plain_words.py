@@ -11,7 +11,7 @@ from harness.workspaces import PROJECT, Workspace
 
 from reconciler.commands.root import tell_error
 from reconciler.errors import GuardRefused
-from reconciler.journal.entries import Kept
+from reconciler.journal.entries import Compacted
 from reconciler.journal.history import History
 from reconciler.report.journal import journal_text
 from reconciler.report.table import Style
@@ -29,7 +29,7 @@ def test_one_of_a_thing() -> None:
 
 def test_kept_without_an_id() -> None:
     """Of what has no id, as a list of policies, no id is shown."""
-    kept = Kept(
+    kept = Compacted(
         at=AT,
         ref=Ref("LogPolicySet", "all"),
         remote_id=None,

@@ -31,7 +31,7 @@ from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.stale import changed_since
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
-from reconciler.resource import Change, LastEdit, Objection, OverwritesEdit, Plan, Recalled
+from reconciler.resource import Change, GuardViolation, LastEdit, OverwritesEdit, Plan, Recalled
 
 ID = "819c93ea-2f1b-4d52-9d4c-0c9a6ee7c6c1"
 ELSEWHERE = re.compile(r'title="[^"]*"|&quot;|&#34;|&#x27;|</?[a-z]+[^>]*>')
@@ -145,7 +145,9 @@ def test_a_field_of_several_ends_has_one_form() -> None:
 def test_a_destroy_is_announced_unless_a_guard_names_it(names: tuple[str, ...]) -> None:
     """Whether a guard tells what goes is a fact of the guard, whatever letters its words hold."""
     change = replace(edited(), destroys=("a",))
-    guard = Objection(ref=change.ref, said=" is a board", ways_out=(), code="x", destroys=names)
+    guard = GuardViolation(
+        ref=change.ref, said=" is a board", ways_out=(), code="x", destroys=names
+    )
     plan = replace(plan_of([change]), guarded=(guard,))
 
     titles = [one.title for one in notices(plan)]

@@ -14,7 +14,7 @@ from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import Facts, facts_of, facts_within
 from reconciler.report.safe import safe
 from reconciler.report.spoken import (
-    Place,
+    FieldLabel,
     facts_of_kind,
     item_at,
     name_of,
@@ -110,7 +110,7 @@ QUERY = ("definition", "lineChart", "queryDefinitions")
 )
 def test_places_are_said_as_people_say_them(path: Path, subject: str, field: str) -> None:
     """A part is called by its name inside its named surroundings, and else counted from 1."""
-    assert spoken_place(path, BOARD, facts=FACTS, unsaid=UNSAID) == Place(subject, field)
+    assert spoken_place(path, BOARD, facts=FACTS, unsaid=UNSAID) == FieldLabel(subject, field)
 
 
 def test_two_widgets_are_never_called_the_same() -> None:

@@ -17,7 +17,7 @@ from reconciler.waits import (
     Locking,
     Noted,
     Now,
-    Step,
+    Progress,
     Wait,
     Waits,
 )
@@ -40,7 +40,7 @@ waits = st.one_of(
     st.builds(Keeping, texts),
 )
 steps = st.builds(
-    Step,
+    Progress,
     st.sampled_from(Deed),
     st.just(0.0),
     st.sampled_from(["", "AlertDefinition", "event"]),
@@ -53,8 +53,8 @@ def as_it_is(text: str) -> str:
     return text
 
 
-def line(*noted: Noted | Step, at: float = 12.0, width: int | None = None) -> str:
-    steps = tuple(one for one in noted if isinstance(one, Step))
+def line(*noted: Noted | Progress, at: float = 12.0, width: int | None = None) -> str:
+    steps = tuple(one for one in noted if isinstance(one, Progress))
     waiting = tuple(one for one in noted if isinstance(one, Noted))
     return waiting_line(Now(at, steps, waiting), as_it_is, width)
 
@@ -79,18 +79,18 @@ def test_each_wait_is_named(wait: Wait, said: str) -> None:
 @pytest.mark.parametrize(
     ("step", "said"),
     [
-        (Step(Deed.LOADING, 0, "", total=2_000, done=412), "reading manifests: 412 of 2,000"),
+        (Progress(Deed.LOADING, 0, "", total=2_000, done=412), "reading manifests: 412 of 2,000"),
         (
-            Step(Deed.READING, 0, "Dashboard", total=2_000, done=412),
+            Progress(Deed.READING, 0, "Dashboard", total=2_000, done=412),
             "reading dashboards: 412 of 2,000",
         ),
-        (Step(Deed.READING, 0, "AlertDefinition", 9), "reading alert definitions: 0 of 9"),
-        (Step(Deed.READING, 0, "SLO", 9), "reading SLOs: 0 of 9"),
-        (Step(Deed.WRITING, 0, "", total=40, done=12), "writing: 12 of 40"),
-        (Step(Deed.LISTING, 0, "event", total=None, done=1_200), "listing events: 1,200"),
+        (Progress(Deed.READING, 0, "AlertDefinition", 9), "reading alert definitions: 0 of 9"),
+        (Progress(Deed.READING, 0, "SLO", 9), "reading SLOs: 0 of 9"),
+        (Progress(Deed.WRITING, 0, "", total=40, done=12), "writing: 12 of 40"),
+        (Progress(Deed.LISTING, 0, "event", total=None, done=1_200), "listing events: 1,200"),
     ],
 )
-def test_each_step_is_counted(step: Step, said: str) -> None:
+def test_each_step_is_counted(step: Progress, said: str) -> None:
     """A step says how far it is; what is sent meanwhile is named once it takes a second."""
     assert line(step, Noted(BOARD, 11.5)) == said
     assert (
@@ -103,8 +103,8 @@ def test_each_step_is_counted(step: Step, said: str) -> None:
 def test_the_first_that_is_not_over(golden: Golden) -> None:
     """Of several steps the first that is not over is told, and of several waits the oldest."""
     over, open_one = (
-        Step(Deed.READING, 0, "SLO", total=2, done=2),
-        Step(Deed.READING, 0, "Dashboard", total=3, done=1),
+        Progress(Deed.READING, 0, "SLO", total=2, done=2),
+        Progress(Deed.READING, 0, "Dashboard", total=3, done=1),
     )
     others = [Noted(Answering("GET", f"/{number}"), number) for number in range(1, 4)]
 
@@ -116,7 +116,7 @@ def test_the_first_that_is_not_over(golden: Golden) -> None:
 
 @pytest.mark.promise("P48")
 @given(st.lists(steps, max_size=3), st.lists(waits, max_size=20), st.integers(39, 199))
-def test_it_fits(some: list[Step], others: list[Wait], width: int) -> None:
+def test_it_fits(some: list[Progress], others: list[Wait], width: int) -> None:
     """Whatever is noted, the line fits the terminal, and is one line without control characters."""
     now = Now(1e4, tuple(some), tuple(Noted(one, 0) for one in others))
 
@@ -133,7 +133,7 @@ def test_it_fits(some: list[Step], others: list[Wait], width: int) -> None:
 @pytest.mark.parametrize("width", [39, 59, 79, 199])
 def test_a_narrow_terminal(width: int) -> None:
     """However narrow the terminal is, it is told that an answer is waited for, and how long."""
-    step = Step(Deed.READING, 0, "Dashboard", total=2_000, done=412)
+    step = Progress(Deed.READING, 0, "Dashboard", total=2_000, done=412)
 
     said = line(step, Noted(BOARD, 0), width=width)
 
@@ -158,12 +158,12 @@ def test_half_a_secret(width: int, before: int) -> None:
 
 
 @given(st.lists(st.tuples(waits | steps, st.floats(0, 9)), max_size=8))
-def test_where_the_time_went(noted: list[tuple[Wait | Step, float]]) -> None:
+def test_where_the_time_went(noted: list[tuple[Wait | Progress, float]]) -> None:
     """What ended is added up by what it was, and each sort has one line, whatever it is about."""
     clock = [0.0]
     kept = Waits(clock=lambda: clock[0])
     for one, seconds in noted:
-        with kept.step(one.deed, one.things) if isinstance(one, Step) else kept.on(one):
+        with kept.step(one.deed, one.things) if isinstance(one, Progress) else kept.on(one):
             clock[0] += seconds
 
     first, *lines = timing_lines(kept.spent, 0.5, clock[0], 1.5)

@@ -18,9 +18,9 @@ from reconciler.rules.asking import (
     Broken,
     Expressions,
     Judges,
-    Question,
-    Verdict,
-    Word,
+    RuleAnswer,
+    RuleInput,
+    RuleVerdict,
 )
 from reconciler.rules.process import Bounds, Died, Process
 
@@ -58,9 +58,9 @@ def rule(check: str, when: str = "") -> Expressions:
 
 def judged(
     rules: list[Expressions], *documents: Json, bounds: Bounds = asking.BOUNDS
-) -> list[dict[int, Verdict]]:
+) -> list[dict[int, RuleVerdict]]:
     """Give what all rules say of each document."""
-    questions = [Question({"resource": one}, tuple(range(len(rules)))) for one in documents]
+    questions = [RuleInput({"resource": one}, tuple(range(len(rules)))) for one in documents]
     with Judges(rules, bounds) as judges:
         return judges.verdicts(questions)
 
@@ -75,7 +75,7 @@ def test_a_hostile_rule_is_told_and_the_others_are_judged(name: str) -> None:
     broken = found.pop(1)
     assert isinstance(broken, Broken)
     assert says in broken.said
-    assert found == {0: Word.HOLDS, 2: Word.HOLDS}
+    assert found == {0: RuleAnswer.HOLDS, 2: RuleAnswer.HOLDS}
 
 
 def test_what_is_nested_too_deeply() -> None:
@@ -95,7 +95,7 @@ def test_what_was_too_much_is_asked_once() -> None:
     assert isinstance(found[0][0], Broken)
     assert found[0][0].is_last
     assert {one[0] for one in found[1:]} == {Broken(ASKED_NO_MORE)}
-    assert {one[1] for one in found} == {Word.HOLDS}
+    assert {one[1] for one in found} == {RuleAnswer.HOLDS}
 
 
 def test_rules_that_are_slow_together_are_judged_alone() -> None:
@@ -105,7 +105,7 @@ def test_rules_that_are_slow_together_are_judged_alone() -> None:
 
     (found,) = judged([heavy] * 12, DOCUMENT, bounds=few)
 
-    assert all(one is Word.HOLDS or isinstance(one, Broken) for one in found.values())
+    assert all(one is RuleAnswer.HOLDS or isinstance(one, Broken) for one in found.values())
     assert len(found) == 12
 
 
@@ -240,8 +240,8 @@ def test_all_at_once_is_as_one_by_one(
     made = [rule(check, when) for check, when in rules]
     numbers = tuple(range(len(made)))
     with Judges(made) as judges:
-        together = judges.verdicts([Question({"resource": one}, numbers) for one in documents])
-        parts = [Question({"resource": one}, (number,)) for one in documents for number in numbers]
+        together = judges.verdicts([RuleInput({"resource": one}, numbers) for one in documents])
+        parts = [RuleInput({"resource": one}, (number,)) for one in documents for number in numbers]
         single = iter(judges.verdicts(parts))
         alone = [{number: next(single)[number] for number in numbers} for _ in documents]
 
@@ -252,4 +252,4 @@ def test_when_comes_first() -> None:
     """A rule whose `when` is false says nothing, whatever its `check` would come to."""
     (found,) = judged([rule("resource.nope", "resource.one == 2"), rule("false", "true")], DOCUMENT)
 
-    assert found == {0: Word.NOT_ABOUT, 1: Word.FAILS}
+    assert found == {0: RuleAnswer.NOT_ABOUT, 1: RuleAnswer.FAILS}

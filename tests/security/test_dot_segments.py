@@ -20,7 +20,14 @@ from reconciler.addresses import is_part, steps_in
 from reconciler.api.client import Api
 from reconciler.api.secret import Secret
 from reconciler.errors import InvalidInput, JournalError
-from reconciler.journal.entries import Entry, Identified, Kept, Settled, Started, WrittenEntry
+from reconciler.journal.entries import (
+    Compacted,
+    Entry,
+    IdentifiedEntry,
+    Settled,
+    Started,
+    WrittenEntry,
+)
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
 from reconciler.project import unsafe_base_url
@@ -137,9 +144,9 @@ def test_in_a_journal(tmp_path: Path, step: str) -> None:
     """A journal that holds such an id is one that cannot be trusted, and its line is named."""
     holding: list[Entry] = [
         WrittenEntry(run="run", at="now", ref=SLO, remote_id=step),
-        Identified(run="run", at="now", ref=SLO, remote_id=step),
+        IdentifiedEntry(run="run", at="now", ref=SLO, remote_id=step),
         Settled(at="now", ref=SLO, remote_id=step),
-        Kept(at="now", ref=SLO, remote_id=step, exists=True, attempts=1, protect=False),
+        Compacted(at="now", ref=SLO, remote_id=step, exists=True, attempts=1, protect=False),
     ]
     for number, entry in enumerate(holding):
         journal = filled(tmp_path / f"{number}.jsonl", started(SLO), entry)

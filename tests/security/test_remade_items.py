@@ -17,7 +17,7 @@ from reconciler.document import Json, Shape, differences
 from reconciler.emulator import create_app
 from reconciler.kinds import BY_NAME
 from reconciler.planning.merging import merged
-from reconciler.planning.sides import Rules, Sides
+from reconciler.planning.sides import MergeInputs, MergeOptions
 from reconciler.resource import Side
 from reconciler.sealed import SecretHole, Template, seal
 
@@ -186,8 +186,8 @@ def test_no_form_of_it_holds_it(scene: tuple[Json, Json], side: Side | None) -> 
     hidden = veiled(live, [declared], SHAPE)
     told = [*shown(differences(live, declared, SHAPE), live, [declared], SHAPE)]
     kept = resealed(live, [declared], SHAPE, "salt")
-    sides = Sides(written=declared, ours=declared, base=declared, live=live, shown=hidden)
-    found = merged(sides, SHAPE, Rules(side=side))
+    sides = MergeInputs(written=declared, ours=declared, base=declared, live=live, shown=hidden)
+    found = merged(sides, SHAPE, MergeOptions(side=side))
 
     assert ROTATED not in repr((hidden, told, kept))
     assert ROTATED not in repr((found.adopted, found.conflicts))

@@ -30,12 +30,12 @@ from trust_cells import (
 from reconciler.ci.trust import (
     Barred,
     BaseFile,
+    BaseProject,
     Checkout,
-    Found,
-    Lost,
-    Missing,
+    MissingProject,
     OverBase,
     Settings,
+    UnavailableProject,
     Whole,
     may_use,
 )
@@ -178,10 +178,10 @@ STATES = [
     for differs in ("", "all.yaml")
 ]
 BASES: tuple[BaseFile, ...] = (
-    Found(commit=OTHER, settings=BASE),
-    Missing(commit=OTHER),
-    Missing(commit=OTHER, other="x/reconciler.yaml"),
-    Lost(why="lost"),
+    BaseProject(commit=OTHER, settings=BASE),
+    MissingProject(commit=OTHER),
+    MissingProject(commit=OTHER, other="x/reconciler.yaml"),
+    UnavailableProject(why="lost"),
 )
 
 
@@ -196,7 +196,9 @@ def test_the_rule_itself(tmp_path: Path, name: str, ref: str) -> None:
 
         is_own = ref == MAIN and commit == HEAD
         is_trusted = not checkout.differs and (checkout.is_contained or is_own)
-        is_known = isinstance(base, Found) or (isinstance(base, Missing) and not base.other)
+        is_known = isinstance(base, BaseProject) or (
+            isinstance(base, MissingProject) and not base.other
+        )
         assert isinstance(use, Whole) == (is_trusted and is_known)
         if not isinstance(use, Barred):
             assert use.project.settings.environments["production"].base_url != EVIL

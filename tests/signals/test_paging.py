@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.errors import UnreadableReply
-from reconciler.signals.record import IDLE_PAGES, PAGE_SIZE, Allowance, Listing, Record, follow
+from reconciler.signals.record import IDLE_PAGES, PAGE_SIZE, Allowance, PageShape, Record, follow
 
 
 def followed(
@@ -31,7 +31,7 @@ def followed(
 
     async def run() -> list[Record]:
         return await collected(
-            follow(fetch, Listing("items", Record, required), limit, holds or (lambda _: True))
+            follow(fetch, PageShape("items", Record, required), limit, holds or (lambda _: True))
         )
 
     return [dict(one.document) for one in asyncio.run(run())], asked
@@ -75,7 +75,7 @@ def test_less_than_announced(total: Json) -> None:
         return page
 
     async def read(*, whole: bool) -> list[Record]:
-        listing = Listing("items", Record, ())
+        listing = PageShape("items", Record, ())
         return await collected(follow(fetch, listing, None if whole else allowed, whole=whole))
 
     assert (len(asyncio.run(read(whole=False))), allowed.cut) == (2, True)
@@ -162,7 +162,7 @@ def test_a_record_again_hides_no_other() -> None:
 
     pages = [page_of(1, ONE), announced]
     allowed = Allowance()
-    asyncio.run(collected(follow(fetch, Listing("items", Record), allowed)))
+    asyncio.run(collected(follow(fetch, PageShape("items", Record), allowed)))
 
     assert (allowed.cut, allowed.missing) == (True, 1)
 

@@ -18,20 +18,20 @@ from reconciler.commands.journal.opening import (
 from reconciler.commands.waiting import lock_timeout
 from reconciler.console import data, json_data, stdout_style, words
 from reconciler.errors import InvalidInput, JournalError
-from reconciler.journal.entries import Arrived, Backup, Entry, RunEntry
+from reconciler.journal.entries import Backup, Entry, MovedIn, RunEntry
 from reconciler.journal.journal import Journal
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.report.journal import VerifiedDocument
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 
 @click.command
 @options.remembering
 @lock_timeout
-def init(*, asked: Asked, patience: Patience) -> int:
+def init(*, asked: Options, patience: LockTimeout) -> int:
     """Begin an empty journal, where this environment has none.
 
     So a person says that nothing was applied to the target before, or that what
@@ -49,7 +49,7 @@ def init(*, asked: Asked, patience: Patience) -> int:
     return 0
 
 
-def _begun(journal: Journal, asked: Asked) -> int:
+def _begun(journal: Journal, asked: Options) -> int:
     if journal.is_old_copy:
         words(
             f"warning: there was a journal at {safe(journal.place)}, and it is gone: if you can, "
@@ -74,7 +74,7 @@ class _Finding(NamedTuple):
 @click.command
 @options.remembering
 @options.formats("text", "json")
-def verify(*, asked: Asked, form: str) -> int:
+def verify(*, asked: Options, form: str) -> int:
     """Check every line, and that none was changed or lost; say what to do next.
 
     Exits with 8 where the journal cannot be trusted, as it was edited or is an
@@ -141,8 +141,8 @@ def _continued(journal: Journal, ended: str) -> _Finding:
     out = "nothing: a copy from before must end with that sum"
     match entries[max(0, last - 1) : last + 1]:
         # Behind what arrived stands the run that carried it, unless that was stopped before.
-        case [*_, Arrived(at=at, origin=origin)] | [
-            Arrived(at=at, origin=origin),
+        case [*_, MovedIn(at=at, origin=origin)] | [
+            MovedIn(at=at, origin=origin),
             RunEntry(command="move"),
         ]:
             said = f"it arrived from {origin} ({at}), where it ended with the sum {ended}"
@@ -160,7 +160,7 @@ def _continued(journal: Journal, ended: str) -> _Finding:
 def _begins_anew(entry: Entry) -> bool:
     """Tell what stands where another header took the place of the first line."""
     match entry:
-        case Arrived() | RunEntry(command="move" | "compact"):
+        case MovedIn() | RunEntry(command="move" | "compact"):
             return True
         case _:
             return False
@@ -181,7 +181,7 @@ def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
 @click.command
 @options.remembering
 @lock_timeout
-def compact(*, asked: Asked, patience: Patience) -> int:
+def compact(*, asked: Options, patience: LockTimeout) -> int:
     """Make the journal short: keep what later runs need, and who ran what.
 
     Single entries of what is written and done go; unsettled creates, last
@@ -211,7 +211,7 @@ def _backups_in(journal: Journal) -> int:
 @click.command
 @click.argument("id", required=False)
 @options.remembering
-def unlock(*, id: str | None, asked: Asked) -> int:  # noqa: A002 - as it is called in the usage
+def unlock(*, id: str | None, asked: Options) -> int:  # noqa: A002 - as it is called in the usage
     """Take the lock of a shared journal from a holder that is gone, by its ID.
 
     Without an ID, say who holds it. The lock of a file ends with its process, so

@@ -15,9 +15,9 @@ from reconciler.console import words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
-from reconciler.journal.moving import Became, Way, readdress, stay
+from reconciler.journal.moving import Became, JournalMove, readdress, stay
 from reconciler.journal.moving import move as carry
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.project import (
     Embedded,
     Project,
@@ -32,7 +32,7 @@ from reconciler.project import (
 from reconciler.project.settings import InFile, JournalPlace
 from reconciler.report.safe import safe
 from reconciler.session.projects import (
-    Asked,
+    Options,
     journal_in,
     journal_of,
     lead_here,
@@ -48,7 +48,7 @@ class _Wanted:
 
     project: Project
     here: Journal
-    way: Way
+    way: JournalMove
     run: RunEntry
     settings: tuple[str, ...]
 
@@ -58,7 +58,7 @@ class _Wanted:
 @click.option("--base-url", metavar="URL", help="Another address of the same service.")
 @options.remembering
 @lock_timeout
-def move(*, to: str | None, base_url: str | None, asked: Asked, patience: Patience) -> int:
+def move(*, to: str | None, base_url: str | None, asked: Options, patience: LockTimeout) -> int:
     """Carry the journal to another PLACE, or along to another address of its service.
 
     Run it before you edit the project file. The old journal ends with a line that
@@ -82,7 +82,7 @@ def move(*, to: str | None, base_url: str | None, asked: Asked, patience: Patien
     return 0
 
 
-def _wanted(to: str | None, base_url: str | None, asked: Asked) -> _Wanted:
+def _wanted(to: str | None, base_url: str | None, asked: Options) -> _Wanted:
     """Check what was asked for, before anything is written. Raises UsageError and InvalidInput."""
     if to is None and base_url is None:
         raise UsageError("say where to: --to PLACE, --base-url URL, or both")
@@ -109,7 +109,7 @@ def _wanted(to: str | None, base_url: str | None, asked: Asked) -> _Wanted:
             # The project file has the new address already.
             here.target = header.target
     origin = journal_setting(project, name, environment)
-    way = Way(origin, to if to is not None else origin, address)
+    way = JournalMove(origin, to if to is not None else origin, address)
     settings = [f"journal: {way.to}"] if way.to != origin else []
     if way.target != target.name:
         settings.append(f"baseUrl: {way.target}")

@@ -15,7 +15,7 @@ from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.journal.entries import Forgotten, Renamed, Settled
 from reconciler.journal.history import History
-from reconciler.journal.store import Patience
+from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
 from reconciler.manifests import identifying
 from reconciler.manifests.adopting import Originals
@@ -30,7 +30,7 @@ from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.resource import Ref, RemoteId
 from reconciler.session.opening import open_workspace
-from reconciler.session.projects import Asked, manifest_paths, open_project
+from reconciler.session.projects import Options, manifest_paths, open_project
 from reconciler.slips import nearest
 from reconciler.source.writing import remove_left
 
@@ -40,7 +40,7 @@ from reconciler.source.writing import remove_left
 @click.argument("new")
 @options.remembering
 @lock_timeout
-def rename(*, old: str, new: str, asked: Asked, patience: Patience) -> int:
+def rename(*, old: str, new: str, asked: Options, patience: LockTimeout) -> int:
     """Let the resource OLD go on as NEW, both of the form Kind/name.
 
     What was remembered of OLD, its id above all, is the memory of NEW from here
@@ -69,7 +69,7 @@ def rename(*, old: str, new: str, asked: Asked, patience: Patience) -> int:
 @click.argument("ref")
 @options.remembering
 @lock_timeout
-def forget(*, ref: str, asked: Asked, patience: Patience) -> int:
+def forget(*, ref: str, asked: Options, patience: LockTimeout) -> int:
     """Remember REF, a Kind/name, no more: it was removed by hand, or others care for it.
 
     It is not listed as "no longer declared" any more, and its id does not count.
@@ -125,7 +125,7 @@ def _check_known(ref: Ref, history: History) -> None:
 @options.remembering
 @lock_timeout
 def settle(
-    *, ref: str, remote_id: str | None, never_happened: bool, asked: Asked, patience: Patience
+    *, ref: str, remote_id: str | None, never_happened: bool, asked: Options, patience: LockTimeout
 ) -> int:
     """Say what became of a create whose answer was lost."""
     if (remote_id is None) == (not never_happened):
@@ -148,7 +148,7 @@ def settle(
 
 @click.command("write-ids")
 @options.recalling
-def write_ids(*, asked: Asked) -> int:
+def write_ids(*, asked: Options) -> int:
     """Write the ids that the service gave out into the manifests, comments kept.
 
     With ids in git, a lost journal cannot lead to a second create. They are
@@ -161,7 +161,7 @@ def write_ids(*, asked: Asked) -> int:
     scope = Scope(name, chosen.variables, withheld=withheld_from(os.environ))
     workspace = open_workspace(asked, found, scope)
     opened = opened_journal(asked)
-    place = identifying.Place(name, alone=not with_target(found) - {name})
+    place = identifying.IdTarget(name, alone=not with_target(found) - {name})
     roots = sources_of(manifest_paths(asked, found), found.root).roots
     originals = Originals(found.root, roots, workspace.read, name)
     given: dict[str, list[identifying.Given]] = {}

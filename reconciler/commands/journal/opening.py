@@ -13,7 +13,7 @@ from reconciler.project import choose_environment, choose_target, in_shard
 from reconciler.report.safe import safe
 from reconciler.resource import Ref
 from reconciler.session.projects import (
-    Asked,
+    Options,
     applied_commit,
     journal_of,
     lead_here,
@@ -23,7 +23,7 @@ from reconciler.session.projects import (
 )
 
 
-def unread_journal(asked: Asked) -> Journal:
+def unread_journal(asked: Options) -> Journal:
     """Give the journal of the environment, not read yet."""
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
@@ -35,7 +35,7 @@ def unread_journal(asked: Asked) -> Journal:
     return journal
 
 
-def opened_journal(asked: Asked) -> Journal:
+def opened_journal(asked: Options) -> Journal:
     """Give the journal of the environment, read."""
     journal = unread_journal(asked)
     journal.load()
@@ -47,14 +47,14 @@ def opened_journal(asked: Asked) -> Journal:
     return journal
 
 
-def hint_at_places(asked: Asked) -> str:
+def hint_at_places(asked: Options) -> str:
     """Say how to look elsewhere, where nothing but the folder says where a journal is."""
     if asked.paths or project_file(asked) is not None:
         return ""
     return "; where `plan PATH` was given a folder, give the same one with `--path PATH`"
 
 
-def run_entry(asked: Asked, journal: Journal, command: str) -> RunEntry:
+def run_entry(asked: Options, journal: Journal, command: str) -> RunEntry:
     """Give the entry that says who runs this command, and from which commit."""
     commit = applied_commit(open_project(asked))
     return journal.run_entry(str(uuid4()), command, commit)

@@ -17,7 +17,7 @@ from reconciler.report.journal import (
     journal_text,
 )
 from reconciler.resource import Ref
-from reconciler.session.projects import Asked
+from reconciler.session.projects import Options
 
 
 @click.command
@@ -25,7 +25,7 @@ from reconciler.session.projects import Asked
 @click.option("--ref", "flag", metavar="REF", help="Only the entries of this Kind/name.")
 @options.remembering
 @options.formats("text", "json")
-def show(*, ref: str | None, flag: str | None, asked: Asked, form: str) -> int:
+def show(*, ref: str | None, flag: str | None, asked: Options, form: str) -> int:
     """Print the entries, oldest first: all, or those of one Kind/name."""
     if ref is not None and flag is not None:
         raise UsageError("give the Kind/name once")
@@ -49,7 +49,7 @@ def _is_about(entry: Entry, wanted: Ref) -> bool:
 @click.argument("ref", required=False)
 @options.remembering
 @options.formats("text", "json")
-def history(*, ref: str | None, asked: Asked, form: str) -> int:
+def history(*, ref: str | None, asked: Options, form: str) -> int:
     """Print the runs, oldest first: who applied what, when, from which commit.
 
     With a Kind/name, only the runs that were about it, and what became of it.

@@ -19,7 +19,7 @@ from reconciler.report.safe import safe
 from reconciler.report.stats import stats_json, stats_text
 from reconciler.resource import Ref
 from reconciler.session.opening import read_workspace
-from reconciler.session.projects import Asked, made_now, now, open_project, today
+from reconciler.session.projects import Options, made_now, now, open_project, today
 
 _AGO = re.compile(r"([0-9]{1,5})([hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
@@ -48,7 +48,7 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
     callback=_since,
     help="From then on: 90d, 12w, an ISO 8601 date; else all that the journal knows.",
 )
-def stats(*, asked: Asked, form: str, since: datetime | None) -> int:
+def stats(*, asked: Options, form: str, since: datetime | None) -> int:
     """Count what was applied, and how much of it was reverted, hot-fixed or noisier within a day.
 
     By the label `team` of the manifests as they are now, else by what the journal remembers.
@@ -68,7 +68,7 @@ def stats(*, asked: Asked, form: str, since: datetime | None) -> int:
             return data(stats_text(found, stdout_style(verbose=asked.verbose)))
 
 
-def _teams(asked: Asked) -> Mapping[Ref, str]:
+def _teams(asked: Options) -> Mapping[Ref, str]:
     """Give the teams of the manifests; none where they cannot be read, which is said."""
     try:
         project = open_project(asked)

@@ -23,8 +23,8 @@ from reconciler.kinds.id_forms import REQUIRED_UUID
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 
 if TYPE_CHECKING:
-    from reconciler.kinds.hygiene import Check
-    from reconciler.kinds.practice import Practice
+    from reconciler.kinds.hygiene import AuditRule
+    from reconciler.kinds.practice import LintRule
 
 # Of the part that belongs to its type: each type has a part of another name.
 QUERY = ("simpleFilter", "luceneQuery")
@@ -58,13 +58,13 @@ ESSENTIALS = (
 )
 
 
-def _practices() -> Sequence[Practice]:
+def _practices() -> Sequence[LintRule]:
     from reconciler.kinds.alert_definition.practice import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
 
 
-def _hygiene() -> Sequence[Check]:
+def _hygiene() -> Sequence[AuditRule]:
     from reconciler.kinds.alert_definition.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
 
     return HYGIENE

@@ -18,8 +18,8 @@ from reconciler.kinds.alert_definition.practice import (
     without_runbook,
 )
 from reconciler.kinds.alert_definition.type_parts import TYPE_OF
-from reconciler.kinds.hygiene import Check, Happened, Record, Rest, Trace
-from reconciler.kinds.practice import Found, Neighbours, text_of
+from reconciler.kinds.hygiene import AlertHistory, AuditEvidence, AuditRule, Rest, Trace
+from reconciler.kinds.practice import LintFinding, Neighbours, text_of
 from reconciler.kinds.shape import EACH, places
 from reconciler.resource import Manifest
 from reconciler.source.diagnostic import Advice
@@ -56,14 +56,16 @@ def _days(count: int) -> str:
     return "1 day" if count == 1 else f"{count:,} days"
 
 
-def _awake(neighbours: Neighbours, record: Record) -> Iterator[tuple[Manifest, Happened]]:
+def _awake(
+    neighbours: Neighbours, record: AuditEvidence
+) -> Iterator[tuple[Manifest, AlertHistory]]:
     """Yield the alerts that are on and have an id, each with what happened to it."""
     for one in neighbours.own:
         if one.remote_id is not None and is_awake(one.spec):
             yield one, record.about(one)
 
 
-def _never_fired(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
+def _never_fired(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     for one, happened in _awake(neighbours, record):
         known = record.declared(one)
         is_young = known is not None and record.at - known.at < timedelta(days=record.days)
@@ -73,10 +75,10 @@ def _never_fired(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
             figures: dict[str, Json] = {"fired": 0, "days": record.days}
             if known is not None:
                 figures["declaredSince"] = known.at.isoformat()
-            yield Trace(one, Found(_NAME, said, way_out), figures)
+            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
 
 
-def _daily(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
+def _daily(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     if record.covered < FEWEST_DAYS:
         return
     for one, happened in _awake(neighbours, record):
@@ -89,10 +91,10 @@ def _daily(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
             )
             way_out = Advice("raise its threshold, mend what it tells of, or make it a figure")
             figures = {"fired": count, "daysFired": on, "days": record.covered}
-            yield Trace(one, Found(_NAME, said, way_out), figures)
+            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
 
 
-def _open_for_weeks(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
+def _open_for_weeks(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     for one in neighbours.own:
         old = [at for at in record.about(one).open_since if record.at - at >= WEEKS]
         if old:
@@ -106,10 +108,10 @@ def _open_for_weeks(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
                 "oldestSince": min(old).isoformat(),
                 "oldestDays": age,
             }
-            yield Trace(one, Found(_NAME, said, way_out), figures)
+            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
 
 
-def _over_at_once(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
+def _over_at_once(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     for one, happened in _awake(neighbours, record):
         ended = len(happened.lasted)
         quick = sum(lasted <= AT_ONCE for lasted in happened.lasted)
@@ -120,10 +122,10 @@ def _over_at_once(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
             )
             way_out = Advice("let it wait longer before it fires, or look at a longer window")
             figures = {"ended": ended, "withinAMinute": quick, "fired": len(happened.fired)}
-            yield Trace(one, Found(_NAME, said, way_out), figures)
+            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
 
 
-def _told_nobody(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
+def _told_nobody(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     for one, happened in _awake(neighbours, record):
         if happened.fired and not _tells_somebody(one.spec):
             why = "it has no notification group"
@@ -135,7 +137,7 @@ def _told_nobody(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
                 "add `notificationGroup: {router: {}}`, or whom to tell; else remove it"
             )
             path = ("notificationGroup",) if "notificationGroup" in one.spec else _NAME
-            yield Trace(one, Found(path, said, way_out), _fired(happened, record))
+            yield Trace(one, LintFinding(path, said, way_out), _fired(happened, record))
 
 
 def _groups(spec: Json) -> list[Json]:
@@ -146,12 +148,12 @@ def _tells_somebody(spec: Json) -> bool:
     return any(map(reaches_somebody, _groups(spec)))
 
 
-def _fired(happened: Happened, record: Record) -> dict[str, Json]:
+def _fired(happened: AlertHistory, record: AuditEvidence) -> dict[str, Json]:
     last = {"lastFired": max(happened.fired).isoformat()} if happened.fired else {}
     return {"fired": len(happened.fired), "days": record.covered, **last}
 
 
-def _without_runbook(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
+def _without_runbook(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     for one, happened in _awake(neighbours, record):
         judged = next(chain(undescribed(one.spec), without_runbook(one.spec)), None)
         # Whom nobody is told of needs no runbook yet: A105 says that.
@@ -161,10 +163,10 @@ def _without_runbook(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
                 "runbook"
             )
             way_out = Advice("add the address of what to do to `description`")
-            yield Trace(one, Found(judged.path, said, way_out), _fired(happened, record))
+            yield Trace(one, LintFinding(judged.path, said, way_out), _fired(happened, record))
 
 
-def _alike(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
+def _alike(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     """Yield each alert that looks for what one before it does, the first of them named."""
     first: dict[str, Manifest] = {}
     for one in neighbours.own:
@@ -183,7 +185,7 @@ def _alike(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
             if both:
                 said += f"; {both:,} of {len(ours):,} firings were within ten minutes of its own"
         way_out = Advice("make it one alert with a rule for each threshold, or remove one of them")
-        yield Trace(one, Found(_NAME, said, way_out), figures)
+        yield Trace(one, LintFinding(_NAME, said, way_out), figures)
 
 
 def _is_near(moments: Sequence[datetime], at: datetime) -> bool:
@@ -227,7 +229,7 @@ def _thresholds(spec: Mapping[str, Json]) -> str:
     return canonical_text([spec.get(part) for part in TYPE_OF])
 
 
-def _off_for_long(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
+def _off_for_long(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     steps = {
         str(text_of(value)).casefold()
         for one in neighbours.every
@@ -253,7 +255,7 @@ def _off_for_long(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
                     "days": age,
                     "by": since.by,
                 }
-                yield Trace(one, Found(found.path, said, way_out), figures)
+                yield Trace(one, LintFinding(found.path, said, way_out), figures)
 
 
 def _is_named(one: Manifest, neighbours: Neighbours) -> bool:
@@ -265,12 +267,12 @@ _EVENTS = (Rest.EVENTS,)
 
 
 HYGIENE = (
-    Check(code="A101", find=_never_fired, rests_on=(Rest.EVENTS, Rest.NAMES, Rest.SPAN)),
-    Check(code="A102", find=_daily, rests_on=_EVENTS),
-    Check(code="A103", find=_open_for_weeks, rests_on=(Rest.INCIDENTS,)),
-    Check(code="A104", find=_over_at_once, rests_on=_EVENTS),
-    Check(code="A105", find=_told_nobody, rests_on=_EVENTS),
-    Check(code="A106", find=_without_runbook, rests_on=_EVENTS),
-    Check(code="A107", find=_alike, rests_on=()),
-    Check(code="A108", find=_off_for_long, rests_on=(Rest.AGE,)),
+    AuditRule(code="A101", find=_never_fired, rests_on=(Rest.EVENTS, Rest.NAMES, Rest.SPAN)),
+    AuditRule(code="A102", find=_daily, rests_on=_EVENTS),
+    AuditRule(code="A103", find=_open_for_weeks, rests_on=(Rest.INCIDENTS,)),
+    AuditRule(code="A104", find=_over_at_once, rests_on=_EVENTS),
+    AuditRule(code="A105", find=_told_nobody, rests_on=_EVENTS),
+    AuditRule(code="A106", find=_without_runbook, rests_on=_EVENTS),
+    AuditRule(code="A107", find=_alike, rests_on=()),
+    AuditRule(code="A108", find=_off_for_long, rests_on=(Rest.AGE,)),
 )

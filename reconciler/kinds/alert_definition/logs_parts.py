@@ -14,10 +14,10 @@ from reconciler.kinds.alert_definition.type_parts import (
 from reconciler.kinds.fields import (
     Flag,
     Int64Text,
-    Names,
     Number,
     ObservedPart,
     Text,
+    TextList,
     Unordered,
     examples,
 )
@@ -119,7 +119,7 @@ class LogsThreshold(ObservedPart):
     """When the alert triggers: 1 to 5 rules, each with a priority of its own if it wants."""
     evaluation_delay_ms: EvaluationDelay = None
     """Milliseconds to wait for late lines before the alert is evaluated."""
-    notification_payload_filter: Names = None
+    notification_payload_filter: TextList = None
     """The fields of the line that the notification has."""
     undetected_values_management: UndetectedValues | None = None
     """What to do about groups that went silent."""
@@ -162,7 +162,7 @@ class LogsAnomaly(ObservedPart):
     """The one rule by which the alert triggers."""
     evaluation_delay_ms: EvaluationDelay = None
     """Milliseconds to wait for late lines before the alert is evaluated."""
-    notification_payload_filter: Names = None
+    notification_payload_filter: TextList = None
     """The fields of the line that the notification has."""
 
 
@@ -222,7 +222,7 @@ class LogsRatioThreshold(ObservedPart):
     """When the alert triggers: 1 to 5 rules, each with a priority of its own if it wants."""
     evaluation_delay_ms: EvaluationDelay = None
     """Milliseconds to wait for late lines before the alert is evaluated."""
-    notification_payload_filter: Names = None
+    notification_payload_filter: TextList = None
     """The fields of the line that the notification has."""
     ignore_infinity: Flag = None
     """Whether a ratio to nothing, a denominator of 0, is left out."""
@@ -237,7 +237,7 @@ class LogsImmediate(ObservedPart):
 
     logs_filter: LogsFilter | None = None
     """Which log lines trigger the alert."""
-    notification_payload_filter: Names = None
+    notification_payload_filter: TextList = None
     """The fields of the line that the notification has."""
 
 

@@ -31,21 +31,21 @@ from reconciler.kinds.fields import (
     OWN_ID,
     AtMost,
     Choosing,
-    Fate,
     Flag,
     Int32,
     Keyed,
-    Known,
-    Listing,
-    Names,
+    KnownValues,
     Observed,
     Part,
     ReadOnly,
+    ReadOnlyReason,
     StringMap,
     Text,
+    TextList,
     Unit,
     Unordered,
     Uuid,
+    ValueCoverage,
     Wrapper,
     known,
 )
@@ -57,7 +57,7 @@ MINUTES: Final = AtMost(10_080, 1)
 NotifyOn: TypeAlias = Annotated[
     Text, known("NOTIFY_ON_", "TRIGGERED_ONLY_UNSPECIFIED", "TRIGGERED_AND_RESOLVED")
 ]
-GroupByKeys: TypeAlias = Annotated[Names, Unordered(), AtMost(100)]
+GroupByKeys: TypeAlias = Annotated[TextList, Unordered(), AtMost(100)]
 
 
 class ConfigField(Part):
@@ -126,7 +126,7 @@ class Router(Part):
 class Recipients(Part):
     """People told by mail."""
 
-    emails: Annotated[Names, Unordered()] = None
+    emails: Annotated[TextList, Unordered()] = None
     """The mail addresses, in any order."""
 
 
@@ -234,7 +234,7 @@ class AlertDefinitionSpec(Part):
     """How urgent the alert is, from P1 (most) to P5."""
     type: Annotated[
         Text,
-        Known("ALERT_DEF_TYPE_", tuple(TYPE_OF.values()), Listing.KNOWN),
+        KnownValues("ALERT_DEF_TYPE_", tuple(TYPE_OF.values()), ValueCoverage.KNOWN),
     ] = None
     """The type of the alert; it agrees with the part of that name that stands beside it."""
     entity_labels: StringMap = None
@@ -281,7 +281,9 @@ class AlertDefinitionSpec(Part):
     """The id of the alert, a uuid, which the service gives and a replace keeps."""
     alert_def_properties: Annotated[
         Any,
-        ReadOnly(Advice("write its fields under spec"), "wraps what stands in spec", Fate.STAYS),
+        ReadOnly(
+            Advice("write its fields under spec"), "wraps what stands in spec", ReadOnlyReason.STAYS
+        ),
     ] = None
     """The wrapper around what a manifest has under `spec`."""
     alert_version_id: Annotated[Any, ReadOnly()] = None

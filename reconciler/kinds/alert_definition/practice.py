@@ -8,7 +8,7 @@ from functools import partial
 from reconciler.document import Json, Path
 from reconciler.kinds.alert_definition.thresholds import ALWAYS, NEVER, crossings, short_windows
 from reconciler.kinds.alert_definition.type_parts import TYPE_OF
-from reconciler.kinds.practice import Found, Practice, is_blank, number_of, text_of
+from reconciler.kinds.practice import LintFinding, LintRule, is_blank, number_of, text_of
 from reconciler.kinds.shape import EACH, places
 from reconciler.sealed import Template
 from reconciler.source.diagnostic import Advice
@@ -17,22 +17,22 @@ MOST_URGENT = "ALERT_DEF_PRIORITY_P1"
 GROUPS = (("notificationGroup",), ("notificationGroupExcess", EACH))
 
 
-def undescribed(spec: dict[str, Json]) -> Iterator[Found]:
+def undescribed(spec: dict[str, Json]) -> Iterator[LintFinding]:
     """Yield an alert that says nothing of itself."""
     if is_blank(spec.get("description")) and not _has_runbook_label(spec):
         said = "this alert has no description: whoever it wakes must guess what it means"
         way_out = Advice("say in `description` what is wrong, and where the runbook is")
-        yield Found(("description",) if "description" in spec else ("name",), said, way_out)
+        yield LintFinding(("description",) if "description" in spec else ("name",), said, way_out)
 
 
-def without_runbook(spec: dict[str, Json]) -> Iterator[Found]:
+def without_runbook(spec: dict[str, Json]) -> Iterator[LintFinding]:
     """Yield a description that leads nowhere."""
     description = spec.get("description")
     leads = isinstance(description, Template) or "://" in str(description or "")
     if not leads and not is_blank(description) and not _has_runbook_label(spec):
         said = "the description has no link, so that nothing leads to a runbook"
         way_out = Advice("add the address of what to do to the description")
-        yield Found(("description",), said, way_out)
+        yield LintFinding(("description",), said, way_out)
 
 
 def _has_runbook_label(spec: dict[str, Json]) -> bool:
@@ -48,7 +48,7 @@ def is_awake(spec: dict[str, Json]) -> bool:
     return on and spec.get("phantomMode") is not True
 
 
-def _unheard(spec: dict[str, Json]) -> Iterator[Found]:
+def _unheard(spec: dict[str, Json]) -> Iterator[LintFinding]:
     urgent: list[Path] = [("priority",)] if spec.get("priority") == MOST_URGENT else []
     for steps in (("rules", EACH), ("errorBudget", "rules", EACH)):
         for part in TYPE_OF.keys() & spec.keys():
@@ -60,7 +60,7 @@ def _unheard(spec: dict[str, Json]) -> Iterator[Found]:
         if not groups:
             said = "this alert is a P1, and has no notification group: nobody is told"
         way_out = Advice("add `notificationGroup: {router: {}}`, or whom to tell; else lower it")
-        yield Found(urgent[0], said, way_out)
+        yield LintFinding(urgent[0], said, way_out)
 
 
 def reaches_somebody(group: Json) -> bool:
@@ -83,7 +83,7 @@ def reaches_somebody(group: Json) -> bool:
     return any(not is_blank(value) for value in (*emails, *ids)) or bool(others)
 
 
-def _grouped_otherwise(spec: dict[str, Json]) -> Iterator[Found]:
+def _grouped_otherwise(spec: dict[str, Json]) -> Iterator[LintFinding]:
     own = spec.get("groupByKeys")
     keys = own if isinstance(own, list) else []
     at_once = any(spec.get(part) is not None for part in ("logsImmediate", "tracingImmediate"))
@@ -95,10 +95,10 @@ def _grouped_otherwise(spec: dict[str, Json]) -> Iterator[Found]:
             if text is not None and text not in keys:
                 said = f"the alert is not grouped by `{text}`, so that its notification cannot be"
                 way_out = Advice(f"add `{text}` to `groupByKeys` of the alert, or remove it here")
-                yield Found(path, said, way_out)
+                yield LintFinding(path, said, way_out)
 
 
-def _told_too_often(spec: dict[str, Json]) -> Iterator[Found]:
+def _told_too_often(spec: dict[str, Json]) -> Iterator[LintFinding]:
     settings = spec.get("incidentsSettings")
     again = number_of(settings.get("minutes")) if isinstance(settings, dict) else None
     if again is None:
@@ -111,10 +111,10 @@ def _told_too_often(spec: dict[str, Json]) -> Iterator[Found]:
                     f"the webhook is told every {number:g} minutes of an incident that is told "
                     f"every {again:g}"
                 )
-                yield Found(path, said, f"{again:g}")
+                yield LintFinding(path, said, f"{again:g}")
 
 
-def off_for_good(spec: dict[str, Json]) -> Iterator[Found]:
+def off_for_good(spec: dict[str, Json]) -> Iterator[LintFinding]:
     """Yield each flag by which an alert is off."""
     for flag, asleep, said in (
         ("enabled", False, "this alert is disabled"),
@@ -122,17 +122,17 @@ def off_for_good(spec: dict[str, Json]) -> Iterator[Found]:
     ):
         if spec.get(flag) is asleep:
             way_out = Advice("say until when: `exempt: {L209: {reason: …, until: 2026-12-31}}`")
-            yield Found((flag,), f"{said}, and no day says until when", way_out)
+            yield LintFinding((flag,), f"{said}, and no day says until when", way_out)
 
 
 PRACTICES = (
-    Practice(code="L201", find=undescribed),
-    Practice(code="L202", asked=True, find=without_runbook),
-    Practice(code="L203", find=_unheard),
-    Practice(code="L204", find=_grouped_otherwise),
-    Practice(code="L205", find=_told_too_often),
-    Practice(code="L206", find=partial(crossings, outcome=NEVER)),
-    Practice(code="L207", find=partial(crossings, outcome=ALWAYS)),
-    Practice(code="L208", find=short_windows),
-    Practice(code="L209", asked=True, find=off_for_good),
+    LintRule(code="L201", find=undescribed),
+    LintRule(code="L202", asked=True, find=without_runbook),
+    LintRule(code="L203", find=_unheard),
+    LintRule(code="L204", find=_grouped_otherwise),
+    LintRule(code="L205", find=_told_too_often),
+    LintRule(code="L206", find=partial(crossings, outcome=NEVER)),
+    LintRule(code="L207", find=partial(crossings, outcome=ALWAYS)),
+    LintRule(code="L208", find=short_windows),
+    LintRule(code="L209", asked=True, find=off_for_good),
 )

@@ -10,15 +10,15 @@ from reconciler.document import Json, Missing, value_at
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec
 from reconciler.kinds.answers import any_members, text, texts
-from reconciler.kinds.assumed_reads import Found, read_record
+from reconciler.kinds.assumed_reads import ReadRecord, read_record
 from reconciler.kinds.hanging import Watched
 from reconciler.kinds.id_forms import REQUIRED_UUID
 from reconciler.kinds.kind import (
-    Answer,
-    Consent,
-    Identified,
+    ConsentRule,
+    OnIdentified,
+    RiskyChange,
     Sending,
-    Weakening,
+    WriteResult,
     refusal,
     to_be_made_by_hand,
 )
@@ -34,8 +34,8 @@ from reconciler.resource import (
     Remembered,
     RemoteId,
     Seen,
+    ServerInfo,
     Skipped,
-    Told,
     Unchanged,
     Unconfirmed,
     Unknown,
@@ -56,7 +56,7 @@ _PRIORITY = "ALERT_DEF_PRIORITY_P"
 _LOWEST = 5  # what an absent priority means, as the name of its value says
 
 
-def weakens(change: Change) -> Iterator[Weakening]:
+def weakens(change: Change) -> Iterator[RiskyChange]:
     """Yield what a write of an alert takes away.
 
     Of an alert that nobody has seen, it is judged by what is sent: what it takes away is not
@@ -70,19 +70,21 @@ def weakens(change: Change) -> Iterator[Weakening]:
         match one.path:
             case ("enabled",) if one.before is True or (unseen and one.after is False):
                 said = "it would be disabled"
-                yield Weakening(SILENCED, said, "disabled", Consent.WITH_OPEN_INCIDENTS, names)
+                yield RiskyChange(
+                    SILENCED, said, "disabled", ConsentRule.WITH_OPEN_INCIDENTS, names
+                )
             case ("phantomMode",) if one.after is True:
                 said = "it would be set to phantom"
-                yield Weakening(
-                    SILENCED, said, "set to phantom", Consent.WITH_OPEN_INCIDENTS, names
+                yield RiskyChange(
+                    SILENCED, said, "set to phantom", ConsentRule.WITH_OPEN_INCIDENTS, names
                 )
             case ("deleted",) if one.after is True:
-                yield Weakening(DELETED, "it would be deleted", "deleted", Consent.ALWAYS)
+                yield RiskyChange(DELETED, "it would be deleted", "deleted", ConsentRule.ALWAYS)
             case ("priority",) if _rank(one.after) > _rank(one.before) > 0:
                 said = (
                     f"its priority would go down from P{_rank(one.before)} to P{_rank(one.after)}"
                 )
-                yield Weakening(LOWERED, said, "lowered in priority")
+                yield RiskyChange(LOWERED, said, "lowered in priority")
 
 
 _SLO_ID = ("sloThreshold", "sloDefinition", "sloId")
@@ -130,7 +132,7 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
 
 async def _read(api: Api, remote_id: RemoteId) -> Observation:
     found = await read_record(api, NAME, AlertDefinitionSpec, REQUIRED_UUID, remote_id)
-    if not isinstance(found, Found):
+    if not isinstance(found, ReadRecord):
         return Absent(_no_alert(remote_id))
     updated = text(found.record, "updatedTime")
     # A version alone proves no write: a service may keep it over one.
@@ -151,14 +153,14 @@ def cannot_create(manifest: Manifest) -> str:
 _ONLY_REPLACES = "bulk replace cannot create it: check metadata.id"
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Answer]:
+async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
     """Replace definitions in bulk; repeating it is safe. One answer for each.
 
     A refusal of a whole request is one of every definition in it. After what
     stops the run nothing more is sent.
     """
     limit = api.assumptions.bulk_limit
-    answers: list[Answer] = []
+    answers: list[WriteResult] = []
     for start in range(0, len(sendings), limit):
         part = sendings[start : start + limit]
         if any(isinstance(one, ReconcilerError) for one in answers):
@@ -210,8 +212,8 @@ def _records(reply: Json | Missing) -> dict[str, dict[str, Json]]:
     return {text(one, "id").lower(): one for one in any_members(reply, "alertDefs")}
 
 
-def _told(record: dict[str, Json]) -> Told:
-    return Told(version=text(record, "alertVersionId"), updated=text(record, "updatedTime"))
+def _told(record: dict[str, Json]) -> ServerInfo:
+    return ServerInfo(version=text(record, "alertVersionId"), updated=text(record, "updatedTime"))
 
 
 def _outcome(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from reconciler.document import Json, Path
-from reconciler.kinds.practice import Found, lists_in, number_of, text_of
+from reconciler.kinds.practice import LintFinding, lists_in, number_of, text_of
 from reconciler.kinds.shape import EACH, places
 from reconciler.source.diagnostic import Advice
 
@@ -27,7 +27,7 @@ _COMPARED = re.compile(r"LOGS_(?:THRESHOLD|RATIO)_CONDITION_TYPE_(MORE|LESS)_THA
 _UNSAID = "_OR_UNSPECIFIED"
 
 
-def crossings(spec: dict[str, Json], outcome: str) -> Iterator[Found]:
+def crossings(spec: dict[str, Json], outcome: str) -> Iterator[LintFinding]:
     """Yield the thresholds that are crossed `never`, or `always`."""
     for part in _COUNTS:
         for path, rule in places(spec, part, "rules", EACH, "condition"):
@@ -35,7 +35,7 @@ def crossings(spec: dict[str, Json], outcome: str) -> Iterator[Found]:
                 is_share = part == "logsRatioThreshold" and _is_share(spec[part])
                 if _outcome(rule, is_share=is_share) == outcome:
                     said = _said(rule, outcome, is_share=is_share)
-                    yield Found((*path, "threshold"), said, WAYS_OUT[outcome])
+                    yield LintFinding((*path, "threshold"), said, WAYS_OUT[outcome])
     if outcome == NEVER:
         yield from _beyond_the_window(spec)
     else:
@@ -106,7 +106,7 @@ def _filter(side: Json) -> dict[str, Json] | None:
     return {key: value for key, value in flat.items() if value not in (None, "", [])}
 
 
-def _beyond_the_window(spec: dict[str, Json]) -> Iterator[Found]:
+def _beyond_the_window(spec: dict[str, Json]) -> Iterator[LintFinding]:
     shares: tuple[tuple[tuple[str, ...], str], ...] = (
         (("rules", EACH, "condition", "forOverPct"), "a window has no more than 100 % of its time"),
         (("missingValues", "minNonNullValuesPct"), "no more than 100 % of the values can be there"),
@@ -115,15 +115,15 @@ def _beyond_the_window(spec: dict[str, Json]) -> Iterator[Found]:
         for path, share in places(spec, "metricThreshold", *steps):
             number = number_of(share)
             if number is not None and number > WHOLE:
-                yield Found(path, f"{share} % is never reached: {why}", "100")
+                yield LintFinding(path, f"{share} % is never reached: {why}", "100")
 
 
-def _unique_counts(spec: dict[str, Json]) -> Iterator[Found]:
+def _unique_counts(spec: dict[str, Json]) -> Iterator[LintFinding]:
     steps = ("logsUniqueCount", "rules", EACH, "condition", "maxUniqueCount")
     for path, most in places(spec, *steps):
         number = number_of(most)
         if number is not None and number < 0:
-            yield Found(
+            yield LintFinding(
                 path, f"more than {most} is always true: a count is never below 0", WAYS_OUT[ALWAYS]
             )
 
@@ -140,7 +140,7 @@ _MINUTES = {"MINUTE": 1, "HOUR": 60}
 MILLISECONDS = 60_000
 
 
-def short_windows(spec: dict[str, Json]) -> Iterator[Found]:
+def short_windows(spec: dict[str, Json]) -> Iterator[LintFinding]:
     """Yield evaluation delays that are longer than a window which they delay."""
     steps = {part: [inside] for part, inside in _WINDOWS.items()}
     steps["metricThreshold"] = [("ofTheLast", form) for form in _METRIC]
@@ -159,12 +159,12 @@ def short_windows(spec: dict[str, Json]) -> Iterator[Found]:
             yield _delayed((part, "evaluationDelayMs"), waited, min(windows)[0])
 
 
-def _delayed(path: Path, waited: float, minutes: float) -> Found:
+def _delayed(path: Path, waited: float, minutes: float) -> LintFinding:
     said = (
         f"the alert waits {waited / MILLISECONDS:g} minutes for late data, longer than its window "
         f"of {minutes:g}: what it tells is over by then"
     )
-    return Found(path, said, Advice("wait less, or widen the window"))
+    return LintFinding(path, said, Advice("wait less, or widen the window"))
 
 
 def minutes_of(value: Json) -> float | None:

@@ -12,12 +12,12 @@ from reconciler.kinds.fields import (
     Choosing,
     Flag,
     Int64Text,
-    Names,
     Number,
     ObservedPart,
     Part,
     Refers,
     Text,
+    TextList,
     Unit,
     Unordered,
     examples,
@@ -311,7 +311,7 @@ class TracingLabelFilter(Part):
         ),
     ] = None
     """How a value is compared with those listed."""
-    values: Annotated[Names, Unordered()] = None
+    values: Annotated[TextList, Unordered()] = None
     """The values, in any order."""
 
 
@@ -360,7 +360,7 @@ class TracingFilter(Part):
 class TracingImmediate(Part):
     """Alerts on each span that matches."""
 
-    notification_payload_filter: Names = None
+    notification_payload_filter: TextList = None
     """The fields of the span that the notification has; their form is not documented."""
     tracing_filter: TracingFilter | None = None
     """Which spans trigger the alert."""

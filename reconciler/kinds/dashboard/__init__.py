@@ -22,7 +22,7 @@ from reconciler.kinds.id_forms import DASHBOARD_ID
 from reconciler.kinds.kind import ANY_STEP, Essential, Grid, Kind
 
 if TYPE_CHECKING:
-    from reconciler.kinds.practice import Practice
+    from reconciler.kinds.practice import LintRule
 
 WRAPPERS = frozenset(
     (
@@ -45,7 +45,7 @@ ESSENTIALS = (
 )
 
 
-def _practices() -> Sequence[Practice]:
+def _practices() -> Sequence[LintRule]:
     from reconciler.kinds.dashboard.practice import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES

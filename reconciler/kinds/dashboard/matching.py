@@ -176,11 +176,11 @@ class Pairing:
             votes.update(_in_common(self._contents_in(mine), self._contents_in(theirs)))
             self._pair_best(votes)
 
-    def _contents_in(self, items: Iterable[Item]) -> Mapping[Item, AbstractSet[Said]]:
+    def _contents_in(self, items: Iterable[Item]) -> Mapping[Item, AbstractSet[ItemTrait]]:
         """Give what is inside each item and has no partner yet."""
         return {
             item: {
-                Said(one.known_by, one.content)
+                ItemTrait(one.known_by, one.content)
                 for one in item.inside()
                 if one not in self.partner and one not in self._taken
             }
@@ -255,7 +255,7 @@ class Pairing:
         return likely and self._alike(mine, theirs)
 
 
-class Said(NamedTuple):
+class ItemTrait(NamedTuple):
     """What is said of items of one list: a value with its place, a label, or what is inside."""
 
     known_by: ItemList
@@ -263,13 +263,13 @@ class Said(NamedTuple):
     is_label: bool = False
 
 
-def _said_of(item: Item) -> AbstractSet[Said]:
-    label = {Said(item.known_by, item.label, is_label=True)} if item.label else set()
-    return label | {Said(item.known_by, leaf) for leaf in item.leaves}
+def _said_of(item: Item) -> AbstractSet[ItemTrait]:
+    label = {ItemTrait(item.known_by, item.label, is_label=True)} if item.label else set()
+    return label | {ItemTrait(item.known_by, leaf) for leaf in item.leaves}
 
 
 def _in_common(
-    mine: Mapping[Item, AbstractSet[Said]], theirs: Mapping[Item, AbstractSet[Said]]
+    mine: Mapping[Item, AbstractSet[ItemTrait]], theirs: Mapping[Item, AbstractSet[ItemTrait]]
 ) -> Counter[tuple[Item, Item]]:
     """Give how much any two items have in common, the more the rarer it is."""
     ours, others = _holders(mine), _holders(theirs)
@@ -283,8 +283,8 @@ def _in_common(
     return votes
 
 
-def _holders(saying: Mapping[Item, AbstractSet[Said]]) -> dict[Said, list[Item]]:
-    holders: dict[Said, list[Item]] = defaultdict(list)
+def _holders(saying: Mapping[Item, AbstractSet[ItemTrait]]) -> dict[ItemTrait, list[Item]]:
+    holders: dict[ItemTrait, list[Item]] = defaultdict(list)
     for item, values in saying.items():
         for said in values:
             holders[said].append(item)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from reconciler.document import Json, Path
-from reconciler.kinds.dashboard.parts import Action, Annotation, Filter, Variable, VariableV2
+from reconciler.kinds.dashboard.parts import Annotation, Filter, Variable, VariableV2, WidgetAction
 from reconciler.kinds.fields import (
     AtMost,
     Choosing,
@@ -19,13 +19,13 @@ from reconciler.kinds.fields import (
     IdValue,
     Int32,
     Keyed,
-    Names,
     Observed,
     ObservedPart,
     Opaque,
     Part,
     ReadOnly,
     Text,
+    TextList,
     Unit,
     Wrapper,
 )
@@ -213,7 +213,7 @@ LONGEST_METRIC_QUERY: Final = 10_000  # docs/assumptions.md: seen
 class FolderPath(Part):
     """A folder by its names; the service may create it."""
 
-    segments: Annotated[Names, AtMost(2, 1)] = None
+    segments: Annotated[TextList, AtMost(2, 1)] = None
     """The names of the folders from the top, one or two; the service may create them."""
 
 
@@ -267,7 +267,7 @@ class Dashboard(Part):
     """The dashboard shows from one time to another."""
     layout: Layout | None = None
     """What stands where: sections of rows of widgets."""
-    actions: Annotated[list[Action] | None, Keyed(("id",)), LIST] = None
+    actions: Annotated[list[WidgetAction] | None, Keyed(("id",)), LIST] = None
     """What a click on a widget may do."""
     annotations: Annotated[list[Annotation] | None, Keyed(("id",)), LIST] = None
     """Marks that are drawn over the widgets."""

@@ -14,13 +14,13 @@ from reconciler.kinds.fields import (
     Empty,
     Flag,
     IdValue,
-    Names,
     Observed,
     ObservedPart,
     Opaque,
     Part,
     Refers,
     Text,
+    TextList,
     Unordered,
     known,
 )
@@ -44,7 +44,7 @@ class ActionDefinition(Part):
     """Opens another dashboard."""
 
 
-class Action(Part):
+class WidgetAction(Part):
     """What a click on a widget may do."""
 
     id: Text = None
@@ -64,7 +64,7 @@ class Action(Part):
 class SpecificWidgets(Part):
     """Some widgets only."""
 
-    widget_ids: Annotated[Names, Unordered()] = None
+    widget_ids: Annotated[TextList, Unordered()] = None
     """The ids of the widgets, in any order."""
 
 
@@ -80,7 +80,7 @@ class AnnotationScope(Part):
 class DatasetField(Part):
     """A field of the data, by its path."""
 
-    keypath: Names = None
+    keypath: TextList = None
     """The names that lead to the field, from the outside in."""
     scope: DatasetScope = None
     """The kind of data that the field is of; only the zero value is documented.
@@ -158,11 +158,11 @@ class Annotation(Part):
 class SelectedValues(ObservedPart):
     """The values picked; an empty list is not all of them."""
 
-    values: Annotated[Names, Unordered()] = None
+    values: Annotated[TextList, Unordered()] = None
     """The values that are picked, in any order; an empty list is none of them."""
 
 
-class Selection(Part):
+class ValueSelection(Part):
     """All values, or a list of them."""
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("all", "list")),)
@@ -176,7 +176,7 @@ class Selection(Part):
 class Equals(Part):
     """Keeps what equals the selection."""
 
-    selection: Selection | None = None
+    selection: ValueSelection | None = None
     """The values that pass."""
 
 

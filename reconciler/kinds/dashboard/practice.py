@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from reconciler.document import Json, Path, canonical_text, value_at
-from reconciler.kinds.practice import Found, Neighbours, Practice, lists_in, text_of
+from reconciler.kinds.practice import LintFinding, LintRule, Neighbours, lists_in, text_of
 from reconciler.kinds.shape import EACH, places
 from reconciler.resource import Manifest
 from reconciler.source.diagnostic import Advice
@@ -24,7 +24,7 @@ QUERIES = (
 FILL_IN = Advice("write the query, or remove the widget")
 
 
-def _twin_titles(spec: dict[str, Json]) -> Iterator[Found]:
+def _twin_titles(spec: dict[str, Json]) -> Iterator[LintFinding]:
     for section, content in places(spec, *SECTIONS):
         first: dict[tuple[str, str], Path] = {}
         for path, widget in places(content, *IN_SECTION, path=section):
@@ -35,7 +35,7 @@ def _twin_titles(spec: dict[str, Json]) -> Iterator[Found]:
             if first.setdefault((title.strip(), shown), path) != path:
                 said = f"another widget of this section is called `{title.strip()}` too"
                 way_out = Advice("name each by what it shows")
-                yield Found((*path, "title"), said, way_out)
+                yield LintFinding((*path, "title"), said, way_out)
 
 
 def _definition(widget: Json) -> dict[str, Json]:
@@ -51,22 +51,24 @@ def _queries(spec: dict[str, Json]) -> Iterator[tuple[Path, Json]]:
                 yield from places(definition, kind, *steps, path=path)
 
 
-def _empty_queries(spec: dict[str, Json]) -> Iterator[Found]:
+def _empty_queries(spec: dict[str, Json]) -> Iterator[LintFinding]:
     for path, query in _queries(spec):
         for steps in QUERIES:
             for place, written in places(query, *steps, path=path):
                 text = text_of(written)
                 if text is not None and not text.strip():
-                    yield Found(place, "this query is empty: the widget shows nothing", FILL_IN)
+                    yield LintFinding(
+                        place, "this query is empty: the widget shows nothing", FILL_IN
+                    )
     for path, definition in places(spec, *WIDGETS, "definition"):
         for place, queries in places(definition, "lineChart", "queryDefinitions", path=path):
             if queries == []:
-                yield Found(
+                yield LintFinding(
                     place, "this chart has no query: it shows nothing", FILL_IN, at_key=True
                 )
 
 
-def _twin_queries(spec: dict[str, Json]) -> Iterator[Found]:
+def _twin_queries(spec: dict[str, Json]) -> Iterator[LintFinding]:
     for path, definition in places(spec, *WIDGETS, "definition"):
         for kind in definition if isinstance(definition, dict) else ():
             first: dict[str, Path] = {}
@@ -76,10 +78,10 @@ def _twin_queries(spec: dict[str, Json]) -> Iterator[Found]:
                     said = (
                         "this widget has the very same query already, so that one hides the other"
                     )
-                    yield Found(place, said, Advice("remove one of them"), at_key=True)
+                    yield LintFinding(place, said, Advice("remove one of them"), at_key=True)
 
 
-def _unused_variables(spec: dict[str, Json]) -> Iterator[Found]:
+def _unused_variables(spec: dict[str, Json]) -> Iterator[LintFinding]:
     dashboard = spec.get("dashboard")
     if not isinstance(dashboard, dict):
         return
@@ -103,7 +105,7 @@ def _unused_variables(spec: dict[str, Json]) -> Iterator[Found]:
             if not any(_is_named(one, text) for one in called for text in (rest, *others)):
                 said = f"the variable `{name}` is used by no query, title or filter here"
                 way_out = Advice("use it, or remove it: a choice that changes nothing misleads")
-                yield Found(("dashboard", key, index, "name"), said, way_out)
+                yield LintFinding(("dashboard", key, index, "name"), said, way_out)
 
 
 def _is_named(name: str, text: str) -> bool:
@@ -125,7 +127,7 @@ def _texts(document: Json) -> Iterator[str]:
         yield document
 
 
-def _twin_names(neighbours: Neighbours) -> Iterator[tuple[Manifest, Found]]:
+def _twin_names(neighbours: Neighbours) -> Iterator[tuple[Manifest, LintFinding]]:
     """Yield dashboards that people cannot tell apart: one name in one folder."""
     called: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
     for manifest in neighbours.own:
@@ -138,13 +140,13 @@ def _twin_names(neighbours: Neighbours) -> Iterator[tuple[Manifest, Found]]:
         for manifest in others:
             said = f"`{first.ref}` at {first.source} in the same folder is called `{name}` too"
             way_out = Advice("name each by what it is for")
-            yield manifest, Found(("dashboard", "name"), said, way_out)
+            yield manifest, LintFinding(("dashboard", "name"), said, way_out)
 
 
 PRACTICES = (
-    Practice(code="L401", find=_twin_titles),
-    Practice(code="L402", find=_empty_queries),
-    Practice(code="L403", find=_twin_queries),
-    Practice(code="L404", find=_unused_variables),
-    Practice(code="L405", among=_twin_names),
+    LintRule(code="L401", find=_twin_titles),
+    LintRule(code="L402", find=_empty_queries),
+    LintRule(code="L403", find=_twin_queries),
+    LintRule(code="L404", find=_unused_variables),
+    LintRule(code="L405", among=_twin_names),
 )

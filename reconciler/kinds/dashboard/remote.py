@@ -24,11 +24,11 @@ from reconciler.kinds.dashboard.model import DashboardSpec
 from reconciler.kinds.dashboard.nested_ids import with_nested_ids
 from reconciler.kinds.id_forms import DASHBOARD_ID
 from reconciler.kinds.kind import (
-    Answer,
-    Consent,
-    Identified,
+    ConsentRule,
+    OnIdentified,
+    RiskyChange,
     Sending,
-    Weakening,
+    WriteResult,
     refusal,
     side_by_side,
 )
@@ -45,7 +45,7 @@ from reconciler.resource import (
     Refused,
     RemoteId,
     Seen,
-    Told,
+    ServerInfo,
     Unconfirmed,
     Unknown,
     Written,
@@ -92,14 +92,14 @@ def own_id(spec: dict[str, Json]) -> str:
 LOCKED = "dashboard-locked"
 
 
-def weakens(change: Change) -> Iterator[Weakening]:
+def weakens(change: Change) -> Iterator[RiskyChange]:
     """Yield any change of what is locked live; the API itself lets locked dashboards be written."""
     live = change.observation
     locked = isinstance(live, Seen) and live.document.get("isLocked") is True
     if change.action is Action.UPDATE and locked:
         fields = len(change.differences)
         said = f"it is locked live, and {fields} of its fields would change"
-        yield Weakening(LOCKED, said, consent=Consent.ALWAYS)
+        yield RiskyChange(LOCKED, said, consent=ConsentRule.ALWAYS)
 
 
 DASHBOARDS = "/v1/dashboards/dashboards"
@@ -159,7 +159,9 @@ def _seen(record: Json | Missing, asked: str = "") -> Seen:
     origin = text(record, "updatedOriginType")
     edit = LastEdit(who=who, at=updated, how=_ORIGINS.get(origin, ""))
     by_hand = origin == BY_HAND
-    return Seen(remote_id, own, updated, edit=edit, by_hand=by_hand, told=Told(updated=updated))
+    return Seen(
+        remote_id, own, updated, edit=edit, by_hand=by_hand, told=ServerInfo(updated=updated)
+    )
 
 
 def complete(manifest: Manifest, observation: Observation, memory: Memory) -> dict[str, Json]:
@@ -194,7 +196,7 @@ def identities(manifest: Manifest) -> Mapping[str, str]:
     return {what: value for what, value in found.items() if value}
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Answer]:
+async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
     """Create or replace dashboards side by side.
 
     A create whose answer is lost is looked up, and sent again with the same

@@ -15,17 +15,17 @@ from reconciler.kinds.log_policy_set.reaching import takes_logs_of
 from reconciler.kinds.log_policy_set.remote import SEVERITIES, observe, write
 
 if TYPE_CHECKING:
-    from reconciler.kinds.hygiene import Check
-    from reconciler.kinds.practice import Practice
+    from reconciler.kinds.hygiene import AuditRule
+    from reconciler.kinds.practice import LintRule
 
 
-def _practices() -> Sequence[Practice]:
+def _practices() -> Sequence[LintRule]:
     from reconciler.kinds.log_policy_set.practice import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
 
 
-def _hygiene() -> Sequence[Check]:
+def _hygiene() -> Sequence[AuditRule]:
     from reconciler.kinds.log_policy_set.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
 
     return HYGIENE

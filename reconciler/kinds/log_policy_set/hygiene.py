@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from reconciler.kinds.hygiene import Check, Record, Rest, Trace
-from reconciler.kinds.practice import Found, Neighbours, text_of
+from reconciler.kinds.hygiene import AuditEvidence, AuditRule, Rest, Trace
+from reconciler.kinds.practice import LintFinding, Neighbours, text_of
 from reconciler.kinds.shape import EACH, places
 from reconciler.source.diagnostic import Advice
 
 
-def _unmet(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
+def _unmet(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     """Yield the policies in force that no log meets; of two with one name nobody can tell."""
     for one in neighbours.own:
         named = [
@@ -27,7 +27,7 @@ def _unmet(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
                     "policy"
                 )
                 way_out = Advice("look at its rules, at what stands before it, or remove it")
-                yield Trace(one, Found(path, said, way_out), {"logs": record.logs, "met": 0})
+                yield Trace(one, LintFinding(path, said, way_out), {"logs": record.logs, "met": 0})
 
 
-HYGIENE = (Check(code="A301", find=_unmet, rests_on=(Rest.EVENTS, Rest.LOGS)),)
+HYGIENE = (AuditRule(code="A301", find=_unmet, rests_on=(Rest.EVENTS, Rest.LOGS)),)

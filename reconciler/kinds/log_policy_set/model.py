@@ -12,12 +12,12 @@ from pydantic import Field
 from reconciler.document import Json, Path
 from reconciler.kinds.fields import (
     AtMost,
-    Fate,
     Flag,
     Formed,
     Keyed,
     Part,
     ReadOnly,
+    ReadOnlyReason,
     Text,
     Unordered,
     known,
@@ -42,7 +42,7 @@ class LogRules(Part):
     """The severities of the lines. They are written, and a service may return them or not."""
 
 
-class Rule(Part):
+class PolicyRule(Part):
     """Which applications or subsystems a policy is for."""
 
     name: Text = None
@@ -74,9 +74,9 @@ class Policy(Part):
         Text, known("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH")
     ] = None
     """The priority of the lines; the API document shows its zero value alone."""
-    application_rule: Rule | None = None
+    application_rule: PolicyRule | None = None
     """The applications whose lines the policy is for."""
-    subsystem_rule: Rule | None = None
+    subsystem_rule: PolicyRule | None = None
     """The subsystems whose lines the policy is for."""
     archive_retention: ArchiveRetention | None = None
     """How long the archive keeps the lines."""
@@ -87,23 +87,23 @@ class Policy(Part):
     """The id of the policy, which the service gives anew with every overwrite."""
     company_id: Annotated[Any, ReadOnly()] = None
     """The company that the policy belongs to."""
-    order: Annotated[Any, ReadOnly(_PLACED, fate=Fate.AS_LISTED)] = None
+    order: Annotated[Any, ReadOnly(_PLACED, fate=ReadOnlyReason.AS_LISTED)] = None
     """The place of the policy in the list; here the list itself says it."""
     placement: Annotated[
         Any,
         ReadOnly(
             _PLACED,
             "is not taken by an overwrite",
-            Fate.AS_LISTED,
+            ReadOnlyReason.AS_LISTED,
         ),
     ] = None
     """Where a single created policy goes; an overwrite takes the order of the list instead."""
     enabled: Annotated[
-        Any, ReadOnly("`disabled`, its opposite", fate=Fate.NEGATED, opposite="disabled")
+        Any, ReadOnly("`disabled`, its opposite", fate=ReadOnlyReason.NEGATED, opposite="disabled")
     ] = None
     """Whether the stored policy has an effect; a write says `disabled` instead."""
     deleted: Annotated[
-        Any, ReadOnly(Advice("leave the whole policy out"), fate=Fate.UNLESS_TRUE)
+        Any, ReadOnly(Advice("leave the whole policy out"), fate=ReadOnlyReason.UNLESS_TRUE)
     ] = None
     """Whether the policy is deleted; a policy that is left out of the list is gone."""
     created_at: Annotated[Any, ReadOnly()] = None

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reconciler.document import Json
-from reconciler.kinds.practice import Found, Practice, text_of
+from reconciler.kinds.practice import LintFinding, LintRule, text_of
 from reconciler.kinds.shape import EACH, places
 from reconciler.source.diagnostic import Advice
 
@@ -20,15 +20,15 @@ IS, IS_NOT, STARTS, INCLUDES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NameMatcher:
     """Which names a rule lets in: `how` by the values of the API."""
 
     how: str
     names: tuple[str, ...]
 
-    def folded(self) -> Names:
+    def folded(self) -> NameMatcher:
         """Give the rule for a service that takes no notice of capitals."""
-        return Names(self.how, tuple(name.casefold() for name in self.names))
+        return NameMatcher(self.how, tuple(name.casefold() for name in self.names))
 
     def lets_in(self, name: str) -> bool:
         """Tell whether a name is let in."""
@@ -40,7 +40,7 @@ class Names:
             return any(part in name for part in self.names)
         return name not in self.names
 
-    def covers(self, other: Names) -> bool:
+    def covers(self, other: NameMatcher) -> bool:
         """Tell whether every name that the other lets in is let in here.
 
         There are infinitely many names, of more letters than any rule has.
@@ -59,14 +59,14 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class PolicyScope:
     """Which lines a policy takes: severities and two rules, None where any will do."""
 
     severities: frozenset[str]
-    application: Names | None
-    subsystem: Names | None
+    application: NameMatcher | None
+    subsystem: NameMatcher | None
 
-    def covers_names_of(self, other: Taken) -> bool:
+    def covers_names_of(self, other: PolicyScope) -> bool:
         """Tell whether both rules let in all that the other's do, with capitals and without."""
         pairs = (self.application, other.application), (self.subsystem, other.subsystem)
         return all(
@@ -78,7 +78,7 @@ class Taken:
         )
 
 
-def shadowing(before: Sequence[Taken | None], one: Taken) -> list[int]:
+def shadowing(before: Sequence[PolicyScope | None], one: PolicyScope) -> list[int]:
     """Give the policies, by their places, that take all that one would; none if some is left.
 
     What of a policy before is not known, takes nothing for sure.
@@ -92,7 +92,7 @@ def shadowing(before: Sequence[Taken | None], one: Taken) -> list[int]:
     return [] if left else taking
 
 
-def taken_by(item: Json) -> Taken | None:
+def taken_by(item: Json) -> PolicyScope | None:
     """Read what a policy takes for sure; None where that cannot be told, or where it is off."""
     found = dict(places(item, "policy"))
     policy = found.get(("policy",))
@@ -104,10 +104,10 @@ def taken_by(item: Json) -> Taken | None:
     subsystem, is_sure_too = names_of(policy.get("subsystemRule"))
     if not known or None in known or not is_sure or not is_sure_too:
         return None
-    return Taken(frozenset(filter(None, known)), application, subsystem)
+    return PolicyScope(frozenset(filter(None, known)), application, subsystem)
 
 
-def names_of(rule: Json) -> tuple[Names | None, bool]:
+def names_of(rule: Json) -> tuple[NameMatcher | None, bool]:
     """Read a rule, and tell whether that is all of it."""
     if rule is None:
         return None, True
@@ -117,10 +117,10 @@ def names_of(rule: Json) -> tuple[Names | None, bool]:
     if how not in (IS, IS_NOT, STARTS, INCLUDES) or text is None:
         return None, False
     names = tuple(part.strip() for part in text.split(","))
-    return Names(how, names), all(names)
+    return NameMatcher(how, names), all(names)
 
 
-def _never_reached(spec: dict[str, Json]) -> Iterator[Found]:
+def _never_reached(spec: dict[str, Json]) -> Iterator[LintFinding]:
     items = [item for _, item in places(spec, "policies", EACH)]
     known = _Known()
     for index, item in enumerate(items):
@@ -136,7 +136,7 @@ def _never_reached(spec: dict[str, Json]) -> Iterator[Found]:
             if len(before) > 1:
                 said = f"this policy is never reached: {names} before it take every line of it"
             way_out = Advice("write it before that one, or remove it")
-            yield Found(("policies", index, "policy", "name"), said, way_out)
+            yield LintFinding(("policies", index, "policy", "name"), said, way_out)
 
 
 MOST_NEAR = 100
@@ -147,20 +147,20 @@ MOST_NEAR = 100
 class _Known:
     """Policies by what they may take, so that one is compared with few of many."""
 
-    by_rule: dict[tuple[str, str], dict[tuple[str, str], list[tuple[int, Taken]]]] = field(
+    by_rule: dict[tuple[str, str], dict[tuple[str, str], list[tuple[int, PolicyScope]]]] = field(
         default_factory=dict
     )
 
-    def add(self, index: int, one: Taken) -> None:
+    def add(self, index: int, one: PolicyScope) -> None:
         for rule in _marks(one.application):
             for other in _marks(one.subsystem):
                 found = self.by_rule.setdefault(rule, {}).setdefault(other, [])
                 if len(found) < MOST_NEAR:
                     found.append((index, one))
 
-    def near(self, one: Taken) -> list[tuple[int, Taken]]:
+    def near(self, one: PolicyScope) -> list[tuple[int, PolicyScope]]:
         """Return policies that may take what one would, in their order."""
-        found: dict[int, Taken] = {}
+        found: dict[int, PolicyScope] = {}
         for rule in _asked(one.application, self.by_rule):
             held = self.by_rule[rule]
             for other in _asked(one.subsystem, held):
@@ -168,7 +168,7 @@ class _Known:
         return sorted(found.items(), key=lambda pair: pair[0])[:MOST_NEAR]
 
 
-def _marks(rule: Names | None) -> set[tuple[str, str]]:
+def _marks(rule: NameMatcher | None) -> set[tuple[str, str]]:
     """Return by what a rule is found: a part of a name that it lets in, as far as it has one."""
     if rule is None or rule.how == IS_NOT:
         return {("", "")}
@@ -180,7 +180,9 @@ def _marks(rule: Names | None) -> set[tuple[str, str]]:
 LONGEST_MARK = 3
 
 
-def _asked(rule: Names | None, known: Mapping[tuple[str, str], object]) -> list[tuple[str, str]]:
+def _asked(
+    rule: NameMatcher | None, known: Mapping[tuple[str, str], object]
+) -> list[tuple[str, str]]:
     """Return those marks under which what covers a rule may be."""
     asked = {("", "")}
     if rule is not None and rule.how != IS_NOT:
@@ -199,4 +201,4 @@ def _name(item: Json) -> str:
     return next((str(name) for _, name in places(item, "policy", "name")), "")
 
 
-PRACTICES = (Practice(code="L501", find=_never_reached),)
+PRACTICES = (LintRule(code="L501", find=_never_reached),)

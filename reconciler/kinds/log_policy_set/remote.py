@@ -33,7 +33,7 @@ from reconciler.errors import (
     Unsettled,
 )
 from reconciler.kinds.answers import all_members, text
-from reconciler.kinds.kind import Identified, Sending, refusal
+from reconciler.kinds.kind import OnIdentified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
 from reconciler.kinds.shape import NOTHING, facts_of, only_writable, shape_of
 from reconciler.resource import (
@@ -42,7 +42,7 @@ from reconciler.resource import (
     Observation,
     Outcome,
     Seen,
-    Told,
+    ServerInfo,
     Unconfirmed,
     Written,
 )
@@ -161,9 +161,9 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
     )
 
 
-def _told(stored: Sequence[dict[str, Json]]) -> Told:
+def _told(stored: Sequence[dict[str, Json]]) -> ServerInfo:
     """Give the id of each policy by its name, and when the last of them was edited."""
-    return Told(
+    return ServerInfo(
         updated=max((text(one, "updatedAt") for one in stored), default=""),
         ids={text(one, "name"): text(one, "id") for one in stored if text(one, "id")},
     )
@@ -222,7 +222,7 @@ def as_input(record: dict[str, Json], ours: Sequence[Json]) -> dict[str, Json]:
     return item
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Outcome]:
+async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[Outcome]:
     """Overwrite the whole list in one atomic request.
 
     A lost answer is looked up: the list is still the old one (sent once more),

@@ -13,7 +13,7 @@ from reconciler.kinds.saved_view.model import SavedViewSpec, check, queries
 from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
 
 if TYPE_CHECKING:
-    from reconciler.kinds.practice import Practice
+    from reconciler.kinds.practice import LintRule
 
 ESSENTIALS = (
     Essential(("viewType",)),
@@ -25,7 +25,7 @@ ESSENTIALS = (
 )
 
 
-def _practices() -> Sequence[Practice]:
+def _practices() -> Sequence[LintRule]:
     from reconciler.kinds.saved_view.practice import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES

@@ -81,7 +81,7 @@ class SearchQuery(ObservedPart):
     """The syntax of the query; the values are not documented."""
 
 
-class Filter(Part):
+class ViewFilter(Part):
     """The values picked of one field."""
 
     name: Text = None
@@ -93,7 +93,7 @@ class Filter(Part):
 class Filters(Part):
     """The filters of a view."""
 
-    filters: Annotated[list[Filter] | None, Keyed(("name",))] = None
+    filters: Annotated[list[ViewFilter] | None, Keyed(("name",))] = None
     """One entry for each field that is filtered by."""
 
 

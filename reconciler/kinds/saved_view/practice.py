@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.document import Json
-from reconciler.kinds.practice import Found, Practice
+from reconciler.kinds.practice import LintFinding, LintRule
 from reconciler.kinds.shape import places
 from reconciler.source.diagnostic import Advice
 
 
-def _fixed_time(spec: dict[str, Json]) -> Iterator[Found]:
+def _fixed_time(spec: dict[str, Json]) -> Iterator[LintFinding]:
     for path, custom in places(spec, "timeSelection", "customSelection"):
         if isinstance(custom, dict) and custom:
             said = "this view shows one fixed time, which is past soon, and its data gone later"
             way_out = Advice("write `quickSelection: {seconds: 3600}`, or say why by an exemption")
-            yield Found(path, said, way_out, at_key=True)
+            yield LintFinding(path, said, way_out, at_key=True)
 
 
-PRACTICES = (Practice(code="L601", find=_fixed_time),)
+PRACTICES = (LintRule(code="L601", find=_fixed_time),)

@@ -9,9 +9,9 @@ from reconciler.api.retrying import Request
 from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.kinds.answers import without
-from reconciler.kinds.assumed_reads import Found, read_record
+from reconciler.kinds.assumed_reads import ReadRecord, read_record
 from reconciler.kinds.id_forms import INT32
-from reconciler.kinds.kind import Identified, Sending, refusal
+from reconciler.kinds.kind import OnIdentified, Sending, refusal
 from reconciler.kinds.saved_view.model import SavedViewSpec
 from reconciler.resource import (
     Absent,
@@ -60,7 +60,7 @@ async def _read(api: Api, manifest: Manifest, memory: Memory) -> Observation:
     if remote_id is None:
         return Unknown(None, "a saved view cannot be found by its name")
     found = await read_record(api, NAME, SavedViewSpec, INT32, remote_id)
-    if isinstance(found, Found):
+    if isinstance(found, ReadRecord):
         return Seen(remote_id, found.spec)
     return Absent(f"the service has no saved view {remote_id}")
 
@@ -75,7 +75,7 @@ def cannot_create(manifest: Manifest) -> str:
     )
 
 
-async def write(api: Api, sendings: Sequence[Sending], identified: Identified) -> list[Outcome]:
+async def write(api: Api, sendings: Sequence[Sending], identified: OnIdentified) -> list[Outcome]:
     """Create or replace views one at a time.
 
     Raises what `Api.send` raises, but for refusals and for a create whose
@@ -84,7 +84,7 @@ async def write(api: Api, sendings: Sequence[Sending], identified: Identified) -
     return [await _write(api, sending, identified) for sending in sendings]
 
 
-async def _write(api: Api, sending: Sending, identified: Identified) -> Outcome:
+async def _write(api: Api, sending: Sending, identified: OnIdentified) -> Outcome:
     try:
         remote_id = sending.change.remote_id
         if remote_id is not None:

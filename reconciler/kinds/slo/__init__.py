@@ -21,8 +21,8 @@ from reconciler.kinds.slo.remote import (
 )
 
 if TYPE_CHECKING:
-    from reconciler.kinds.hygiene import Check
-    from reconciler.kinds.practice import Practice
+    from reconciler.kinds.hygiene import AuditRule
+    from reconciler.kinds.practice import LintRule
 
 ESSENTIALS = (
     Essential(("targetThresholdPercentage",)),
@@ -37,13 +37,13 @@ ESSENTIALS = (
 )
 
 
-def _practices() -> Sequence[Practice]:
+def _practices() -> Sequence[LintRule]:
     from reconciler.kinds.slo.practice import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
 
 
-def _hygiene() -> Sequence[Check]:
+def _hygiene() -> Sequence[AuditRule]:
     from reconciler.kinds.slo.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
 
     return HYGIENE

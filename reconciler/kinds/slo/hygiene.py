@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.document import Json
-from reconciler.kinds.hygiene import Check, Record, Trace
+from reconciler.kinds.hygiene import AuditEvidence, AuditRule, Trace
 from reconciler.kinds.practice import Neighbours
 from reconciler.kinds.slo.practice import ALERT, unwatched
 
 
-def _unwatched(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
+def _unwatched(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     alerts = sum(one.ref.kind == ALERT for one in neighbours.every)
     for slo, found in unwatched(neighbours):
         known = record.declared(slo)
@@ -18,4 +18,4 @@ def _unwatched(neighbours: Neighbours, record: Record) -> Iterator[Trace]:
         yield Trace(slo, found, {"alerts": alerts, **age})
 
 
-HYGIENE = (Check(code="A201", find=_unwatched, rests_on=()),)
+HYGIENE = (AuditRule(code="A201", find=_unwatched, rests_on=()),)

@@ -10,13 +10,13 @@ from reconciler.document import Json
 from reconciler.kinds.fields import (
     OWN_ID,
     AtMost,
-    Names,
     Number,
     ObservedPart,
     Part,
     ReadOnly,
     StringMap,
     Text,
+    TextList,
     Unit,
     Unordered,
     Wrapper,
@@ -40,7 +40,7 @@ OPERATOR: Final = known(
 MISSING_DATA: Final = known("MISSING_DATA_STRATEGY_", "UNSPECIFIED", "UNCOUNTED", "GOOD", "BAD")
 
 
-class Query(ObservedPart):
+class MetricQuery(ObservedPart):
     """A metric query."""
 
     needed: ClassVar[tuple[str, ...]] = ("query",)
@@ -54,9 +54,9 @@ class RequestBasedMetricSli(ObservedPart):
 
     needed: ClassVar[tuple[str, ...]] = ("goodEvents", "totalEvents")
 
-    good_events: Query | None = None
+    good_events: MetricQuery | None = None
     """The query that counts the good events."""
-    total_events: Query | None = None
+    total_events: MetricQuery | None = None
     """The query that counts all events, good and bad."""
 
 
@@ -65,7 +65,7 @@ class WindowBasedMetricSli(ObservedPart):
 
     needed: ClassVar[tuple[str, ...]] = ("query", "window", "comparisonOperator", "threshold")
 
-    query: Query | None = None
+    query: MetricQuery | None = None
     """The metric that is held against the threshold in each window."""
     window: Annotated[Text, WINDOW] = None
     """How long one window is."""
@@ -80,7 +80,7 @@ class WindowBasedMetricSli(ObservedPart):
 class Grouping(Part):
     """The labels for whose values the objective is kept separately."""
 
-    labels: Annotated[Names, Unordered()] = None
+    labels: Annotated[TextList, Unordered()] = None
     """The names of the labels; a service may return more than were written."""
 
 

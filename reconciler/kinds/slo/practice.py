@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.document import Json
-from reconciler.expressions import Word, expression
-from reconciler.kinds.practice import Found, Neighbours, Practice, text_of
+from reconciler.expressions import ExpressionKind, expression
+from reconciler.kinds.practice import LintFinding, LintRule, Neighbours, text_of
 from reconciler.kinds.shape import places
 from reconciler.resource import Manifest, Ref
 from reconciler.sealed import references_in
@@ -16,21 +16,21 @@ ALERT = "AlertDefinition"
 WATCHED = ("sloThreshold", "sloDefinition", "sloId")
 
 
-def _leaves_no_budget(spec: dict[str, Json]) -> Iterator[Found]:
+def _leaves_no_budget(spec: dict[str, Json]) -> Iterator[LintFinding]:
     target = spec.get("targetThresholdPercentage")
     if isinstance(target, int | float) and target == 100:  # noqa: PLR2004 - per cent
         said = (
             "a target of 100 % leaves no error budget: the first failure breaks it for the whole "
             "time frame"
         )
-        yield Found(
+        yield LintFinding(
             ("targetThresholdPercentage",),
             said,
             Advice("write a target that may be missed now and then, as 99.9"),
         )
 
 
-def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, Found]]:
+def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, LintFinding]]:
     """Yield the SLOs that no alert watches, in a workspace whose alerts watch SLOs.
 
     Where alerts are of other environments, or watch an id that may be anyone's, nobody can tell.
@@ -53,12 +53,12 @@ def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, Found]]:
         has_watch = slo.ref in watched or str(slo.remote_id).casefold() in ids
         if not has_watch and (slo.remote_id is not None or are_all_known):
             said = "no alert of this workspace watches this SLO: nobody is told when it is missed"
-            watching = expression(Word.REFERENCE, str(slo.ref))
+            watching = expression(ExpressionKind.REFERENCE, str(slo.ref))
             way_out = Advice(f"watch it by `sloThreshold` with `sloId: {watching}`")
-            yield slo, Found(("name",), said, way_out)
+            yield slo, LintFinding(("name",), said, way_out)
 
 
 PRACTICES = (
-    Practice(code="L301", find=_leaves_no_budget),
-    Practice(code="L302", among=unwatched),
+    LintRule(code="L301", find=_leaves_no_budget),
+    LintRule(code="L302", among=unwatched),
 )

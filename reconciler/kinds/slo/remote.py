@@ -14,11 +14,11 @@ from reconciler.kinds.answers import any_members, member, text, texts
 from reconciler.kinds.hanging import Foreseen
 from reconciler.kinds.id_forms import UUID
 from reconciler.kinds.kind import (
-    Answer,
-    Consent,
-    Identified,
+    ConsentRule,
+    OnIdentified,
+    RiskyChange,
     Sending,
-    Weakening,
+    WriteResult,
     refusal,
     side_by_side,
 )
@@ -36,7 +36,7 @@ from reconciler.resource import (
     Refused,
     RemoteId,
     Seen,
-    Told,
+    ServerInfo,
     Unknown,
     Written,
 )
@@ -49,7 +49,7 @@ TARGET_LOWERED = "slo-target-lowered"
 _TARGET = ("targetThresholdPercentage",)
 
 
-def weakens(change: Change) -> Iterator[Weakening]:
+def weakens(change: Change) -> Iterator[RiskyChange]:
     """Yield the lowering of the target; a target that the service rounded is none."""
     if change.action is not Action.UPDATE:
         return
@@ -58,7 +58,7 @@ def weakens(change: Change) -> Iterator[Weakening]:
         numbers = isinstance(before, int | float) and isinstance(after, int | float)
         if one.path == _TARGET and numbers and float(str(after)) < float(str(before)):
             said = f"its target would go down from {before} % to {after} %"
-            yield Weakening(TARGET_LOWERED, said, "lowered in target", Consent.ALWAYS)
+            yield RiskyChange(TARGET_LOWERED, said, "lowered in target", ConsentRule.ALWAYS)
 
 
 SLOS = "/v1/slo/slos"
@@ -97,13 +97,13 @@ def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
         version=f"{revision}/{updated}" if revision or updated else "",
         edit=LastEdit(at=updated, revision=revision if updated else ""),
         revision=revision,
-        told=Told(version=revision, updated=updated),
+        told=ServerInfo(version=revision, updated=updated),
     )
 
 
-def _told(stored: Json | Missing, alerts: Sequence[str] | None = None) -> Told:
+def _told(stored: Json | Missing, alerts: Sequence[str] | None = None) -> ServerInfo:
     updated = text(stored, "updateTime") if isinstance(stored, dict) else ""
-    return Told(
+    return ServerInfo(
         version=_revision(stored), updated=updated, alerts=None if alerts is None else tuple(alerts)
     )
 
@@ -186,7 +186,7 @@ def _with_id(sending: Sending) -> dict[str, Json]:
     return {"id": remote_id, **sending.document}
 
 
-async def write(api: Api, sendings: Sequence[Sending], _: Identified) -> list[Answer]:
+async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
     """Create (one at a time) or replace; a create whose answer is lost is in doubt."""
     return await side_by_side(sendings, lambda sending: _write(api, sending))
 

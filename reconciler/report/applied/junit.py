@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from reconciler.report.junit import Case, junit
+from reconciler.report.junit import JUnitCase, junit
 from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.resource import (
     Action,
@@ -33,22 +33,24 @@ def applied_junit(plan: Plan, outcomes: Sequence[Outcome]) -> str:
     return junit(_SUITE, [_case(change, known.get(change.ref)) for change in plan.changes])
 
 
-def _case(change: Change, outcome: Outcome | None) -> Case:
+def _case(change: Change, outcome: Outcome | None) -> JUnitCase:
     kind, name = change.ref
     file = change.manifest.source.file
     match outcome:
         case None if change.action is Action.KEEP:
-            return Case(kind, name, file=file)
+            return JUnitCase(kind, name, file=file)
         case None:
-            return Case(kind, name, "skipped", "the run ended before it", file=file)
+            return JUnitCase(kind, name, "skipped", "the run ended before it", file=file)
         case Written(message=said) | Unchanged(message=said):
-            return Case(kind, name, details=(said,) if said else (), file=file)
+            return JUnitCase(kind, name, details=(said,) if said else (), file=file)
         case Refused():
             ways_out = ways_out_of(outcome)
-            return Case(kind, name, "failure", message_of(outcome), details=ways_out, file=file)
+            return JUnitCase(
+                kind, name, "failure", message_of(outcome), details=ways_out, file=file
+            )
         case Skipped(message=said):
-            return Case(kind, name, "skipped", said, file=file)
+            return JUnitCase(kind, name, "skipped", said, file=file)
         case InDoubt(message=said) | Unconfirmed(message=said):
-            return Case(kind, name, "error", said, file=file)
+            return JUnitCase(kind, name, "error", said, file=file)
         case _:
             assert_never(outcome)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reconciler.advice import on_journal
-from reconciler.forge.comments import State
+from reconciler.forge.comments import CommentState
 from reconciler.report.applied.document import WORDS, counts_of, word
 from reconciler.report.counts import selection_words
 from reconciler.report.markdown import (
@@ -31,7 +31,7 @@ MOST_LINES = 10
 LONGEST_CELL = 120
 LONGEST_LINE = 300
 _FIRST = ("inDoubt", "unconfirmed", "refused", "skipped", "written", "unchanged")
-_TITLES: dict[State, str] = {
+_TITLES: dict[CommentState, str] = {
     "applied": "Applied to",
     "partial": "Applied in part to",
     "in-doubt": "In doubt at",
@@ -40,16 +40,16 @@ _TITLES: dict[State, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ApplyResult:
     """What became of a plan: each change's outcome, and what stopped the run, "" where nothing."""
 
     plan: Plan
     outcomes: Sequence[Outcome]
-    state: State
+    state: CommentState
     stopped_by: str = ""
 
 
-def applied_markdown(result: Result) -> str:
+def applied_markdown(result: ApplyResult) -> str:
     """Give title, outcomes with what went wrong first, and how to settle what is in doubt.
 
     Ends in a line break; below 50,000 bytes whatever they say.
@@ -57,7 +57,7 @@ def applied_markdown(result: Result) -> str:
     return "\n".join(_lines(result)) + "\n"
 
 
-def _lines(result: Result) -> Iterator[str]:
+def _lines(result: ApplyResult) -> Iterator[str]:
     counts = counts_of(result.outcomes)
     told = [f"{counts[name]:,} {_spoken(name)}" for name in WORDS if counts[name]]
     title = _TITLES.get(result.state, "Not applied to")

@@ -12,7 +12,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 from reconciler.kinds.shape import NOTHING, Facts, facts_at
-from reconciler.report.changes.line_diff import Line, line_diff
+from reconciler.report.changes.line_diff import DiffLine, line_diff
 from reconciler.report.counts import live_document
 from reconciler.report.safe import ELLIPSIS, columns, hidden, safe
 from reconciler.report.spoken import (
@@ -35,7 +35,7 @@ LONGEST_COMPARED = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class LeafValue:
     """One end of a part that comes or goes whole: its place inside that part, and its value."""
 
     subject: str
@@ -61,8 +61,8 @@ class FieldChange:
     before: str = ""
     after: str = ""
     stands: str = ""
-    lines: tuple[Line, ...] = ()
-    leaves: tuple[Leaf, ...] = ()
+    lines: tuple[DiffLine, ...] = ()
+    leaves: tuple[LeafValue, ...] = ()
 
 
 def field_changes(change: Change) -> tuple[FieldChange, ...]:
@@ -172,7 +172,7 @@ def _position(place: Json | Missing) -> str:
 
 def _whole(
     difference: Difference, document: Json | Missing, subject: str, kind: Kind | None
-) -> tuple[str, tuple[Leaf, ...]]:
+) -> tuple[str, tuple[LeafValue, ...]]:
     """Give a part that comes or goes end by end, and on one line where that can say it.
 
     Nested ids and empty values are left out, and the name by which it is called already.
@@ -185,28 +185,28 @@ def _whole(
         return spoken_value(document, facts), ()
     unsaid = kind.unsaid if kind else frozenset[str]()
     # What belongs to the part itself comes first, so that no line follows under another's name.
-    found: dict[str, list[Leaf]] = {"": []}
+    found: dict[str, list[LeafValue]] = {"": []}
     lists = Lists()
     for inner, end in ends:
         if inner[-2:] == ("id", "value") or end in ("", None, []):
             continue
         place = spoken_place(inner, document, facts=facts, unsaid=unsaid, lists=lists)
         known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
-        leaf = Leaf(place.subject, place.field, spoken_value(end, known))
+        leaf = LeafValue(place.subject, place.field, spoken_value(end, known))
         found.setdefault(place.subject, []).append(leaf)
     told = tuple(leaf for group in found.values() for leaf in group)
     rest = _beyond_name(told, subject, name_of(document, facts))
     return _short(rest) if told else EMPTY, rest
 
 
-def _short(ends: Sequence[Leaf]) -> str:
+def _short(ends: Sequence[LeafValue]) -> str:
     """Give the ends side by side; "" where one is of a part that needs a line of its own."""
     if any(one.subject for one in ends):
         return ""
     return BETWEEN.join(f"{one.field}: {one.text}" if one.field else one.text for one in ends)
 
 
-def _beyond_name(ends: Sequence[Leaf], subject: str, name: str) -> tuple[Leaf, ...]:
+def _beyond_name(ends: Sequence[LeafValue], subject: str, name: str) -> tuple[LeafValue, ...]:
     """Leave out the name by which the subject is called already."""
     called = spoken_value(name)
     known = bool(name) and called in subject
@@ -221,7 +221,7 @@ def _sides(difference: Difference, facts: Facts) -> tuple[str, str]:
     return spoken_value(difference.before), spoken_value(difference.after)
 
 
-def _lines(difference: Difference, facts: Facts) -> tuple[Line, ...]:
+def _lines(difference: Difference, facts: Facts) -> tuple[DiffLine, ...]:
     """Compare long values line by line; nothing where one line each says it better."""
     before, after = difference.before, difference.after
     if before is ABSENT or after is ABSENT or references_in([before, after]):
@@ -249,14 +249,14 @@ def _text(document: Json) -> str:
     return hidden(json.dumps(document, ensure_ascii=False, indent=2))
 
 
-def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tuple[Line, ...]:
+def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tuple[DiffLine, ...]:
     """Say which members a set loses and gains: its order means nothing."""
     item = facts.items or NOTHING
     old, new = ([spoken_value(one, item) for one in side] for side in (before, after))
-    gone = [Line("-", one) for one in old if one not in new]
-    come = [Line("+", one) for one in new if one not in old]
+    gone = [DiffLine("-", one) for one in old if one not in new]
+    come = [DiffLine("+", one) for one in new if one not in old]
     kept = len(new) - len(come)
-    rest = [Line("…", f"{kept:,} the same")] if kept else []
+    rest = [DiffLine("…", f"{kept:,} the same")] if kept else []
     return (*gone, *come, *rest) if gone or come else ()
 
 

@@ -23,7 +23,7 @@ _BREAKS = re.compile(
 )
 
 
-class Line(NamedTuple):
+class DiffLine(NamedTuple):
     """One line of a diff, safe. `…` stands for lines that are the same, and counts them.
 
     One that ends in `GOES_ON` is not at its end: the next piece of it stands below.
@@ -33,7 +33,7 @@ class Line(NamedTuple):
     text: str
 
 
-def line_diff(before: str, after: str, context: int = CONTEXT) -> tuple[Line, ...]:
+def line_diff(before: str, after: str, context: int = CONTEXT) -> tuple[DiffLine, ...]:
     """Give the lines that go and come, with a few around them.
 
     A line that is too long to read is broken where its language allows it;
@@ -62,7 +62,7 @@ def _broken(line: str) -> Iterator[str]:
         yield piece
 
 
-def _lines_of(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Line]:
+def _lines_of(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[DiffLine]:
     was, now = _shown(old), _shown(new)
     for tag, first, last, new_first, new_last in _opcodes(old, new):
         if tag == "equal":
@@ -70,18 +70,18 @@ def _lines_of(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[
             around = (0 if starts else context, 0 if ends else context)
             yield from _same(now[new_first:new_last], *around)
             continue
-        yield from (Line("-", one) for one in was[first:last])
-        yield from (Line("+", one) for one in now[new_first:new_last])
+        yield from (DiffLine("-", one) for one in was[first:last])
+        yield from (DiffLine("+", one) for one in now[new_first:new_last])
 
 
-def _same(lines: Sequence[str], head: int, tail: int) -> Iterator[Line]:
+def _same(lines: Sequence[str], head: int, tail: int) -> Iterator[DiffLine]:
     hidden = len(lines) - head - tail
     if hidden <= 1:
-        yield from (Line(" ", one) for one in lines)
+        yield from (DiffLine(" ", one) for one in lines)
         return
-    yield from (Line(" ", one) for one in lines[:head])
-    yield Line("…", f"{plural(hidden, 'line')} the same")
-    yield from (Line(" ", one) for one in lines[len(lines) - tail :])
+    yield from (DiffLine(" ", one) for one in lines[:head])
+    yield DiffLine("…", f"{plural(hidden, 'line')} the same")
+    yield from (DiffLine(" ", one) for one in lines[len(lines) - tail :])
 
 
 def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:

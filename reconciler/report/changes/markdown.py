@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from reconciler.report.changes.fields import FieldChange, Leaf, by_subject
+from reconciler.report.changes.fields import FieldChange, LeafValue, by_subject
 from reconciler.report.safe import safe
 from reconciler.report.words import around_difference
 
@@ -48,7 +48,7 @@ def _part_lines(change: FieldChange, words: str) -> Iterator[str]:
 
 
 def _whole_lines(
-    sign: Literal["+", "-"], words: str, text: str, leaves: Sequence[Leaf]
+    sign: Literal["+", "-"], words: str, text: str, leaves: Sequence[LeafValue]
 ) -> Iterator[str]:
     if not leaves:
         yield f"{sign} {words}: {safe(text, LONGEST_VALUE)}" if text else f"{sign} {words}"

@@ -8,13 +8,13 @@ from itertools import accumulate
 
 from reconciler.report.changes.fields import (
     FieldChange,
-    Leaf,
+    LeafValue,
     by_subject,
     essentials_of,
     field_changes,
     packed,
 )
-from reconciler.report.changes.line_diff import GOES_ON, Line
+from reconciler.report.changes.line_diff import GOES_ON, DiffLine
 from reconciler.report.pictures.sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.safe import columns, safe
@@ -97,7 +97,7 @@ def _lines(change: FieldChange, words: str, margin: str, style: Style) -> Iterat
 
 
 def _whole_lines(
-    head: _Head, text: str, leaves: Sequence[Leaf], colour: Colour, style: Style
+    head: _Head, text: str, leaves: Sequence[LeafValue], colour: Colour, style: Style
 ) -> Iterator[str]:
     """Yield a value that comes or goes: on one line where it fits, else one line an end."""
     if not leaves and not text:
@@ -107,7 +107,7 @@ def _whole_lines(
         yield f"{head.text}: {text}"
         return
     yield from fitted(f"{head.text}:", style).split("\n")
-    ends = leaves or (Leaf("", "", text),)
+    ends = leaves or (LeafValue("", "", text),)
     most = len(ends) if style.verbose else MOST_LEAVES
     subject = ""
     for end in ends[:most]:
@@ -141,7 +141,7 @@ def _changed_lines(change: FieldChange, head: _Head, style: Style) -> Iterator[s
     yield f"{DEEPER}{style.paint('+ ' + after, Colour.GREEN)}"
 
 
-def _line_diff(lines: Sequence[Line], style: Style) -> Iterator[str]:
+def _line_diff(lines: Sequence[DiffLine], style: Style) -> Iterator[str]:
     most = len(lines) if style.verbose else MOST_LINES
     colours = {"-": Colour.RED, "+": Colour.GREEN, " ": Colour.DIM, "…": Colour.DIM}
     widest = max(NARROWEST_VALUE, style.width - len(DEEPER) - 2)

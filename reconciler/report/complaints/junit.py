@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from reconciler.report.complaints.document import file_in_repository, message, worst_first
-from reconciler.report.junit import Case, junit
+from reconciler.report.junit import JUnitCase, junit
 from reconciler.report.markdown import SHOWN_ANNOTATIONS
 from reconciler.report.safe import for_workflow_data, for_workflow_property
 from reconciler.resource import Manifest, Ref
@@ -27,7 +27,7 @@ def complaints_junit(
     for subject, about in groupby(sorted(complaints, key=_subject), _subject):
         cases[subject] = _complained(subject, worst_first(about))
     for ref in elsewhere:
-        cases.setdefault(str(ref), Case(ref.kind, ref.name, "skipped", _ELSEWHERE))
+        cases.setdefault(str(ref), JUnitCase(ref.kind, ref.name, "skipped", _ELSEWHERE))
     return junit(_SUITE, list(cases.values()))
 
 
@@ -35,14 +35,14 @@ def _subject(complaint: Complaint) -> str:
     return complaint.ref or complaint.file
 
 
-def _passed(manifest: Manifest) -> Case:
-    return Case(manifest.ref.kind, manifest.ref.name, file=manifest.source.file)
+def _passed(manifest: Manifest) -> JUnitCase:
+    return JUnitCase(manifest.ref.kind, manifest.ref.name, file=manifest.source.file)
 
 
-def _complained(subject: str, complaints: Sequence[Complaint]) -> Case:
+def _complained(subject: str, complaints: Sequence[Complaint]) -> JUnitCase:
     first = complaints[0]
     ref = Ref.parse(first.ref)
-    return Case(
+    return JUnitCase(
         ref.kind if ref is not None else "file",
         ref.name if ref is not None else subject,
         "failure" if first.is_error else "passed",

@@ -2,7 +2,7 @@
 
 from reconciler.report.html.audit_page import audit_html
 from reconciler.report.html.drift_page import drift_html
-from reconciler.report.html.page import Made
+from reconciler.report.html.page import ReportOccasion
 from reconciler.report.html.plan_page import plan_html
 
-__all__ = ["Made", "audit_html", "drift_html", "plan_html"]
+__all__ = ["ReportOccasion", "audit_html", "drift_html", "plan_html"]

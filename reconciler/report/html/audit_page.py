@@ -9,7 +9,7 @@ from itertools import groupby
 from reconciler.kinds.hygiene import Audit, Audited
 from reconciler.report.html.cards import Card, card, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class, spans
-from reconciler.report.html.page import Made, page, page_head, skip_link
+from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
 from reconciler.report.words import plural
 from reconciler.resource import Ref, Source
 from reconciler.source.diagnostic import AUDITED, Advice, Complaint, Excerpt
@@ -19,7 +19,7 @@ _SIGNS = {"error": "x", "warning": "!"}
 
 
 def audit_html(
-    audit: Audit, environment: str, target: str, summary: str, made: Made | None = None
+    audit: Audit, environment: str, target: str, summary: str, made: ReportOccasion | None = None
 ) -> str:
     """Give the page, ending in a line break. Every finding is in it, whole."""
     title = f"Audit of {environment}"

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from reconciler.report.changes.fields import FieldChange, Leaf, by_subject
-from reconciler.report.changes.line_diff import Line
+from reconciler.report.changes.fields import FieldChange, LeafValue, by_subject
+from reconciler.report.changes.line_diff import DiffLine
 from reconciler.report.html.element import (
     NOTHING,
     Markup,
@@ -180,7 +180,7 @@ def _absent() -> Markup:
     return of_class("td", "quiet", "absent")
 
 
-def _leaves(leaves: Sequence[Leaf]) -> Markup:
+def _leaves(leaves: Sequence[LeafValue]) -> Markup:
     """Give a part that comes or goes end by end."""
     items = []
     subject = ""
@@ -195,14 +195,14 @@ def _leaves(leaves: Sequence[Leaf]) -> Markup:
     return of_class("ul", "leaves", *items)
 
 
-def _lines(lines: Sequence[Line]) -> Markup:
+def _lines(lines: Sequence[DiffLine]) -> Markup:
     rows = list(_line_rows(lines[:MOST_LINES]))
     if len(lines) > MOST_LINES:
         rows.append(_through(f"and {plural(len(lines) - MOST_LINES, 'line')} more"))
     return of_class("table", "linediff", element("tbody", None, *rows))
 
 
-def _line_rows(lines: Sequence[Line]) -> Iterator[Markup]:
+def _line_rows(lines: Sequence[DiffLine]) -> Iterator[Markup]:
     """Yield rows of two cells, what goes beside what comes."""
     gone: list[str] = []
     come: list[str] = []

@@ -10,17 +10,17 @@ from reconciler.report.changes.fields import drift_changes
 from reconciler.report.counts import calm_words, drift_summary
 from reconciler.report.html.cards import Card, Chip, card, fields_table, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, of_class
-from reconciler.report.html.page import Made, page, page_head, skip_link
+from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
 from reconciler.report.reasons import drift_note, look_notes, way_out_words
 from reconciler.report.words import plural
-from reconciler.resource import Drift, Look
-from reconciler.resource.plan import State
+from reconciler.resource import Drift, DriftReport
+from reconciler.resource.plan import DriftState
 
 SIDES = "applied", "live"
 SIGNS = "Of each field, - is what was applied and + is live."
 OPEN_UP_TO = 3
 _SIGNS = {"drifted": "~", "gone": "−", "unread": "x"}  # noqa: RUF001 - a minus as wide as a plus
-_STATES: tuple[State, ...] = ("unread", "gone", "drifted", "unapplied", "unseen", "same")
+_STATES: tuple[DriftState, ...] = ("unread", "gone", "drifted", "unapplied", "unseen", "same")
 _MEANINGS = {
     "unread": "it was asked for, and the answer was of no use",
     "drifted": "live differs from what was applied",
@@ -31,7 +31,9 @@ _MEANINGS = {
 }
 
 
-def drift_html(look: Look, environment: str, target: str, made: Made | None = None) -> str:
+def drift_html(
+    look: DriftReport, environment: str, target: str, made: ReportOccasion | None = None
+) -> str:
     """Give the page, ending in a line break. All that drifted is in it, whole."""
     drifts = look.found
     told = (drift for drift in drifts if drift.is_told)
@@ -60,7 +62,7 @@ def drift_html(look: Look, environment: str, target: str, made: Made | None = No
     )
 
 
-def _counts(look: Look) -> Markup:
+def _counts(look: DriftReport) -> Markup:
     counts = Counter(drift.state for drift in look.found)
     items = [
         element(

@@ -20,7 +20,7 @@ DIRTY = "-dirty"
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ReportOccasion:
     """The occasion of a report.
 
     `at` is aware of its zone; `commit` ends in `-dirty` where manifests are not
@@ -34,14 +34,14 @@ class Made:
     run: str = ""
 
 
-def page_head(title: str, target: str, made: Made | None, *parts: Markup) -> Markup:
+def page_head(title: str, target: str, made: ReportOccasion | None, *parts: Markup) -> Markup:
     """Give the head of a page: what it is of, and when it was made, where there is an occasion."""
     occasion = of_class("p", "made", joined(_parts(made))) if made is not None else NOTHING
     named = element("h1", None, title), of_class("p", "target", target)
     return element("header", None, *named, occasion, *parts)
 
 
-def _parts(made: Made) -> Iterator[str]:
+def _parts(made: ReportOccasion) -> Iterator[str]:
     at = made.at.astimezone(UTC).replace(microsecond=0)
     told = at.isoformat().replace("+00:00", "Z")
     yield "made "

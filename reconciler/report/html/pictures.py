@@ -20,7 +20,7 @@ from reconciler.report.html.element import (
     shape,
     words,
 )
-from reconciler.report.pictures.grid import Cell, Mark, Row, Section, Sides
+from reconciler.report.pictures.grid import Cell, DashboardSides, GridRow, GridSection, Mark
 from reconciler.report.pictures.sides import (
     Aim,
     AimSides,
@@ -43,7 +43,7 @@ NARROW = 90
 SIGN = 13
 
 
-def grid_figure(sides: Sides) -> Markup:
+def grid_figure(sides: DashboardSides) -> Markup:
     """Give the grid after, beside the one before; nothing where both are the same."""
     if sides.before and sides.after and not sides.changed:
         return NOTHING
@@ -62,14 +62,14 @@ def grid_figure(sides: Sides) -> Markup:
     )
 
 
-def _legend(sides: Sides) -> Markup:
+def _legend(sides: DashboardSides) -> Markup:
     keys = (
         of_class("span", f"key-{mark.word}", f"{mark.value} {mark.word}") for mark in sides.counts
     )
     return of_class("p", "legend", joined(keys, " "))
 
 
-def _side(name: str, sections: Sequence[Section], label: str) -> Markup:
+def _side(name: str, sections: Sequence[GridSection], label: str) -> Markup:
     shapes: list[Markup] = []
     top = 0.0
     left_out = 0
@@ -88,7 +88,7 @@ def _side(name: str, sections: Sequence[Section], label: str) -> Markup:
     return of_class("div", "side", *parts)
 
 
-def _section(shapes: list[Markup], section: Section, number: int, top: float) -> float:
+def _section(shapes: list[Markup], section: GridSection, number: int, top: float) -> float:
     """Draw a section below `top`; give where it ends."""
     title = section.title or f"Section {number}"
     note = f"  ({section.note})" if section.note else ""
@@ -104,7 +104,7 @@ def _section(shapes: list[Markup], section: Section, number: int, top: float) ->
     return top + GAP
 
 
-def _row(row: Row, top: float, height: float) -> Iterator[Markup]:
+def _row(row: GridRow, top: float, height: float) -> Iterator[Markup]:
     if not row.cells:
         yield box("cell empty", 0, top, WIDTH, height)
         yield words("an empty row", "s", PADDING, top + 20, WIDTH)

@@ -31,11 +31,11 @@ from reconciler.report.html.cards import (
     notes,
 )
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class, spans
-from reconciler.report.html.page import Made, page, page_head, skip_link
+from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
 from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
 from reconciler.report.html.sampled import policy_impact_section
 from reconciler.report.html.signals import signals_of
-from reconciler.report.pictures.grid import Sides
+from reconciler.report.pictures.grid import DashboardSides
 from reconciler.report.pictures.sides import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.reasons import notes_of
 from reconciler.report.words import plural
@@ -47,7 +47,7 @@ def picture_of(drawing: Drawing | None) -> Markup:
     match drawing:
         case None:
             return NOTHING
-        case Sides():
+        case DashboardSides():
             return grid_figure(drawing)
         case RankingSides():
             return order_figure(drawing)
@@ -63,7 +63,7 @@ MOST_NOTICES = 50
 OPEN_UP_TO = 5
 
 
-def plan_html(plan: Plan, made: Made | None = None) -> str:
+def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
     """Give the page, ending in a line break. Every change is in it, whole."""
     changes = [change for change in plan.changes if change.action is not Action.KEEP]
     shown = [_card(plan, change, f"change-{number}") for number, change in enumerate(changes, 1)]

@@ -47,7 +47,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GridRow:
     """Widgets side by side; `note` says what becomes of the row itself, in safe words."""
 
     height: int
@@ -56,20 +56,20 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class GridSection:
     """Rows under one heading, `""` where it has none; `note` as that of a row."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[GridRow, ...]
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class DashboardSides:
     """A dashboard before and after; no sections where there is none."""
 
-    before: tuple[Section, ...]
-    after: tuple[Section, ...]
+    before: tuple[GridSection, ...]
+    after: tuple[GridSection, ...]
 
     @property
     def changed(self) -> bool:
@@ -91,7 +91,7 @@ class Sides:
         return {mark: count for mark, count in counts.items() if count}
 
 
-def _cells(sections: Sequence[Section]) -> Iterator[Cell]:
+def _cells(sections: Sequence[GridSection]) -> Iterator[Cell]:
     for section in sections:
         for row in section.rows:
             yield from row.cells
@@ -168,7 +168,7 @@ class _Layout:
 
 def grid_sides(
     picture: Grid, before: Json | Missing, after: Json | Missing, model: type[Part]
-) -> Sides:
+) -> DashboardSides:
     """Draw both documents, each widget marked with what becomes of it.
 
     A widget is found again by its id wherever it went; without an id by its
@@ -177,7 +177,7 @@ def grid_sides(
     facts = facts_at(model, picture.sections)
     widget_shape = shape_of(model).along((*picture.sections, 0, "rows", 0, "widgets", 0))
     old, new = (_layout(value_at(one, picture.sections), facts) for one in (before, after))
-    return Sides(
+    return DashboardSides(
         tuple(_sections(old, new, widget_shape, later=False)),
         tuple(_sections(new, old, widget_shape, later=True)),
     )
@@ -213,7 +213,9 @@ def _key(item: dict[str, Json], place: str) -> str:
     return known if isinstance(known, str) and known else place
 
 
-def _sections(mine: _Layout, theirs: _Layout, shape: Shape, *, later: bool) -> Iterator[Section]:
+def _sections(
+    mine: _Layout, theirs: _Layout, shape: Shape, *, later: bool
+) -> Iterator[GridSection]:
     for section in mine.sections.values():
         rows = [row for row in mine.rows.values() if row.parent == section.key]
         note = _note(section, theirs.sections, later=later)
@@ -221,10 +223,10 @@ def _sections(mine: _Layout, theirs: _Layout, shape: Shape, *, later: bool) -> I
         if other and other.name != section.name:
             note = "renamed" if not note else f"{note}, renamed"
         drawn = tuple(_row(row, mine, theirs, shape, later=later) for row in rows)
-        yield Section(safe(section.name), drawn, note if theirs.sections else "")
+        yield GridSection(safe(section.name), drawn, note if theirs.sections else "")
 
 
-def _row(row: _Part, mine: _Layout, theirs: _Layout, shape: Shape, *, later: bool) -> Row:
+def _row(row: _Part, mine: _Layout, theirs: _Layout, shape: Shape, *, later: bool) -> GridRow:
     note = _note(row, theirs.rows, later=later) if row.parent in theirs.sections else ""
     height, other = _height(row.document), theirs.rows.get(row.key)
     if other and _height(other.document) != height:
@@ -236,7 +238,7 @@ def _row(row: _Part, mine: _Layout, theirs: _Layout, shape: Shape, *, later: boo
         _cell(one, share, (mine, theirs), shape, later=later)
         for one, share in zip(widgets, shares, strict=True)
     )
-    return Row(height, cells, note)
+    return GridRow(height, cells, note)
 
 
 def _note(part: _Part, others: Mapping[str, _Part], *, later: bool) -> str:

@@ -14,7 +14,7 @@ from reconciler.kinds.fields import Part
 from reconciler.kinds.kind import Grid, Objective, Ranking
 from reconciler.kinds.shape import Facts, facts_at
 from reconciler.report.counts import live_document
-from reconciler.report.pictures.grid import Mark, Sides, grid_sides
+from reconciler.report.pictures.grid import DashboardSides, Mark, grid_sides
 from reconciler.report.safe import safe
 from reconciler.report.spoken import duration, number_of, plain_number, spoken_value
 from reconciler.resource import Change
@@ -190,7 +190,7 @@ def _members(items: Sequence[Json], facts: Facts | None) -> str:
     return ", ".join(spoken_value(item, facts) if facts else spoken_value(item) for item in items)
 
 
-Drawing: TypeAlias = Sides | RankingSides | AimSides
+Drawing: TypeAlias = DashboardSides | RankingSides | AimSides
 
 
 def drawing_of(change: Change) -> Drawing | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import assert_never
 
-from reconciler.report.pictures.grid import Cell, Mark, Row, Section, Sides
+from reconciler.report.pictures.grid import Cell, DashboardSides, GridRow, GridSection, Mark
 from reconciler.report.pictures.sides import AimSides, Drawing, Ranked, RankingSides, budget_words
 from reconciler.report.safe import ELLIPSIS, columns
 from reconciler.report.words import plural
@@ -28,7 +28,7 @@ def picture_lines(drawing: Drawing | None, room: int = WIDTH) -> list[str]:
     match drawing:
         case None:
             return []
-        case Sides():
+        case DashboardSides():
             lines = list(_grid(drawing, room))
         case RankingSides():
             lines = list(_ranking(drawing))
@@ -41,7 +41,7 @@ def picture_lines(drawing: Drawing | None, room: int = WIDTH) -> list[str]:
     return lines
 
 
-def _grid(sides: Sides, room: int) -> Iterator[str]:
+def _grid(sides: DashboardSides, room: int) -> Iterator[str]:
     marks = sides.counts
     if sides.before and (not sides.changed or set(marks) == {Mark.EDITED}):
         return
@@ -61,7 +61,7 @@ def _grid(sides: Sides, room: int) -> Iterator[str]:
         yield "  ".join(f"{mark.value} {count} {mark.word}" for mark, count in marks.items())
 
 
-def _rows(section: Section, room: int, *, whole: bool) -> Iterator[str]:
+def _rows(section: GridSection, room: int, *, whole: bool) -> Iterator[str]:
     touched = [
         whole or bool(row.note) or any(cell.marks for cell in row.cells) for row in section.rows
     ]
@@ -76,7 +76,7 @@ def _rows(section: Section, room: int, *, whole: bool) -> Iterator[str]:
             yield f"  {len(rows)} more row{'s' if len(rows) > 1 else ''}, the same"
 
 
-def _row(row: Row, number: int, room: int) -> str:
+def _row(row: GridRow, number: int, room: int) -> str:
     note = f"  {row.note}" if row.note else ""
     inside = room - len(f"  {number:>2} ") - columns(note)
     each = inside // max(1, len(row.cells))

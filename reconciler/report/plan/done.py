@@ -16,7 +16,7 @@ from reconciler.document import (
     by_identity,
     canonical_text,
 )
-from reconciler.expressions import Word, expression
+from reconciler.expressions import ExpressionKind, expression
 from reconciler.kinds import BY_NAME
 from reconciler.report.changes.document import FieldDocument
 from reconciler.report.plan.document import ChangeDocument, PlanDocument, change_document
@@ -31,7 +31,7 @@ def with_done(reviewed: PlanDocument, now: Plan) -> PlanDocument:
     """
     changes = {str(change.ref): change for change in now.changes}
     ids = {
-        expression(Word.REFERENCE, ref): str(change.remote_id)
+        expression(ExpressionKind.REFERENCE, ref): str(change.remote_id)
         for ref, change in changes.items()
         if change.remote_id is not None
     }
@@ -110,7 +110,7 @@ def _with_id(field: FieldDocument, ids: Mapping[str, str]) -> FieldDocument:
     if not field.get("knownAfterApply") or "after" not in field:
         return field
     known: FieldDocument = {**field, "after": _filled(field["after"], ids)}
-    if expression(Word.REFERENCE, "").rstrip("}") not in canonical_text(known["after"]):
+    if expression(ExpressionKind.REFERENCE, "").rstrip("}") not in canonical_text(known["after"]):
         del known["knownAfterApply"]
     return known
 

@@ -7,7 +7,7 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from reconciler.resource import Objection
+from reconciler.resource import GuardViolation
 from reconciler.resource.guard_levels import EXPLICIT_LEVEL, GuardLevel
 
 
@@ -40,7 +40,7 @@ class GuardDocument(TypedDict):
     ]
 
 
-def guard_document(objection: Objection) -> GuardDocument:
+def guard_document(objection: GuardViolation) -> GuardDocument:
     """Return an objection as plans in JSON have it."""
     document: GuardDocument = {
         "code": objection.code,

@@ -16,7 +16,7 @@ from reconciler.report.plan.document import (
     change_document,
     listed_in,
 )
-from reconciler.report.spoken import Place, places_in
+from reconciler.report.spoken import FieldLabel, places_in
 from reconciler.resource import Plan, ProtectionTurns, RenamedFrom
 from reconciler.resource.guard_levels import REVIEW_LEVEL
 
@@ -108,7 +108,9 @@ def _noted(change: ChangeDocument) -> set[str]:
     return {words for reason, words in said if reason["code"] in noted}
 
 
-def _difference(before: ChangeDocument, now: ChangeDocument, where: Callable[[Path], Place]) -> str:
+def _difference(
+    before: ChangeDocument, now: ChangeDocument, where: Callable[[Path], FieldLabel]
+) -> str:
     is_same = before["action"] == now["action"]
     said = (
         f"another {before['action']}" if is_same else f"was {before['action']}, is {now['action']}"

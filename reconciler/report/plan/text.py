@@ -26,7 +26,7 @@ from reconciler.report.signals.track_record import track_record_lines
 from reconciler.report.signals.watchers import watchers_lines
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import plural
-from reconciler.resource import Action, Change, Evidence, Objection, Plan
+from reconciler.resource import Action, Change, Evidence, GuardViolation, Plan
 
 _COLOURS = {
     Action.CREATE: Colour.GREEN,
@@ -220,7 +220,7 @@ def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
         yield ""
 
 
-def _wrapped_guard(one: Objection, style: Style) -> Iterator[str]:
+def _wrapped_guard(one: GuardViolation, style: Style) -> Iterator[str]:
     yield from wrapped(f"{one.message} [{one.code}]", style, Colour.RED, margin="  ", hang="  ")
     for way in () if one.is_met else one.ways_out:
         yield from wrapped(f"- {way}", style, Colour.CYAN, margin=INDENT, hang="  ")

@@ -16,7 +16,7 @@ from reconciler.report.markdown import code
 from reconciler.report.safe import safe
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import place, plural, value
-from reconciler.resource import BesideBase, FieldBeside, Strayed
+from reconciler.resource import BaseDifference, BaseDrift, FieldBeside
 
 TITLE = "Live has drifted from the base branch here"
 SHOWN_DIGITS = 12
@@ -57,7 +57,7 @@ class BesideBaseDocument(TypedDict):
     resources: list[StrayedDocument]
 
 
-def base_document(found: BesideBase) -> BesideBaseDocument:
+def base_document(found: BaseDrift) -> BesideBaseDocument:
     """Give the JSON form."""
     return {
         "against": found.against,
@@ -83,7 +83,7 @@ def _field_document(field: FieldBeside) -> FieldBesideDocument:
     return document
 
 
-def base_lines(found: BesideBase | None, style: Style) -> Iterator[str]:
+def base_lines(found: BaseDrift | None, style: Style) -> Iterator[str]:
     """Yield lines for a terminal; none where live is as the base branch declares it."""
     if found is None:
         return
@@ -106,13 +106,13 @@ def base_lines(found: BesideBase | None, style: Style) -> Iterator[str]:
     yield ""
 
 
-def why_words(found: BesideBase) -> str:
+def why_words(found: BaseDrift) -> str:
     """Say why nothing could be told, on one line."""
     said = " ".join(found.why.split())
     return safe(f"Not held against the base branch: {said}", LONGEST_WHY)
 
 
-def standing(one: Strayed) -> str:
+def standing(one: BaseDifference) -> str:
     """Say how a resource stands on both sides."""
     if one.base == "create":
         return "it is live, and the base branch does not declare it"
@@ -126,7 +126,7 @@ def _field_words(field: FieldBeside) -> str:
     return f"{place(field.path)}: base {base}, live {live}"
 
 
-def base_markdown(found: BesideBase | None, room: int) -> str:
+def base_markdown(found: BaseDrift | None, room: int) -> str:
     """Give a fold for a comment, "" for none, within `room` bytes; what has none is counted."""
     if found is None:
         return ""
@@ -154,7 +154,7 @@ def base_markdown(found: BesideBase | None, room: int) -> str:
     return head + "".join(rows) + foot if left > 0 else ""
 
 
-def _rows(one: Strayed) -> Iterator[str]:
+def _rows(one: BaseDifference) -> Iterator[str]:
     named = code(str(one.ref), LONGEST_VALUE)
     if not one.fields:
         yield f"| {named} | {standing(one)} | | |\n"
