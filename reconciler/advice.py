@@ -97,6 +97,12 @@ def on_files(command: str, *files: str, rest: str = "") -> str:
     return _line(command, here.environment, here.to_project, named)
 
 
+def on_part(command: str, *files: str, rest: str = "") -> str:
+    """Return a command that is limited to what some files declare by `--select`."""
+    part = (f"--select {shlex.quote(f'file={file}')}" for file in files)
+    return on_files(command, rest=" ".join(filter(None, (rest, *part))))
+
+
 def from_export(file: str) -> str:
     """Give the command that makes a manifest of an export, named as in the project's folder."""
     here = _here.get(_NOWHERE)

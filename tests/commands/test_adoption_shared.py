@@ -266,7 +266,7 @@ def test_journal_lost_while_importing(shared: Shared, point: Point) -> None:
     assert shared.one.files() == ["made-by-hand.yaml"]
     plan = json.loads(shared.one.run("plan", "--format", "json").out)
     assert {one["action"] for one in plan["changes"]} == {"keep"}
-    assert shared.entries().count("Imported") == 1
+    assert shared.entries().count("ImportedEntry") == 1
 
 
 @pytest.mark.parametrize("point", [Point.BEFORE_SEND, Point.REPLY_READ])

@@ -352,7 +352,7 @@ def test_chain() -> None:
 )
 def test_broken_chain(line: str, before: str, said: str) -> None:
     """A line that does not follow from the one before is refused, with its number and a way out."""
-    with pytest.raises(JournalError, match=f"{said}.*\n.*bring back a whole copy"):
+    with pytest.raises(JournalError, match=f"{said}.*\n.*from a whole copy"):
         parse_line(line, before, 5)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Collection
 
-from reconciler.advice import on_files
+from reconciler.advice import on_files, on_part
 from reconciler.document import Path
 from reconciler.report.changes.document import (
     FieldDocument,
@@ -52,8 +51,7 @@ def _of_paths(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
     way = on_files("apply", *was, rest="--plan FILE")
     said = f"the reviewed plan was of {what}: `{way}` applies just that"
     if not was:
-        part = " ".join(f"--select {shlex.quote(f'file={path}')}" for path in now.paths)
-        said += f", and `{on_files('apply', rest=f'--plan FILE {part}')}` a part of it"
+        said += f", and `{on_part('apply', *now.paths, rest='--plan FILE')}` a part of it"
     return {"": said} | {ref: told for ref, told in found.items() if ref not in apart}
 
 
