@@ -85,9 +85,10 @@ def refusals_of(made: Plan, bench: Session, event: Event) -> Refusals:
 
 def without(found: Refusals, base: Refusals) -> Refusals:
     """Return refusals without those that another plan has too."""
-    keys, lines = {guard.key for guard in base.guards}, {*map(_blocked_line, base.blocked)}
+    keys = {guard.key for guard in base.guards}
+    reasons = {change.ref: change.reasons for change in base.blocked}
     guards = tuple(guard for guard in found.guards if guard.key not in keys)
-    blocked = tuple(change for change in found.blocked if _blocked_line(change) not in lines)
+    blocked = tuple(change for change in found.blocked if reasons.get(change.ref) != change.reasons)
     gone = len(found.guards) + len(found.blocked) - len(guards) - len(blocked)
     return Refusals(guards=guards, blocked=blocked, of_base=gone)
 

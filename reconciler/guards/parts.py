@@ -14,38 +14,39 @@ from reconciler.resource import GuardViolation, Plan
 def guards_of_part(whole: Plan, part: Plan, guards: Guards) -> tuple[GuardViolation, ...]:
     """Return the objections to a whole plan that a part of its changes meets too.
 
-    They keep the figures of the whole, which were reviewed.
+    They keep the figures of the whole, which were reviewed. A guard about the whole plan without
+    a case here is one of every part.
     """
     refs = {change.ref for change in part.changes}
     kinds = {change.ref.kind for change in part.changes if change.action.writes}
     ended = _ended_limits(whole, part, guards)
-    about_journal = [*rules.without_memory(part)]
+    lacks_journal = any(True for _ in rules.without_memory(part))
 
     def holds(objection: GuardViolation) -> bool:
         match objection.code:
             case _ if objection.ref is not None:
                 return objection.ref in refs
             case rules.NEW_JOURNAL:
-                return bool(about_journal)
+                return lacks_journal
             case settings.TAKES_OVER:
                 return any(never_written(change) is not None for change in part.changes)
             case settings.POLICY_SAMPLES:
                 return any(BY_NAME[kind].destroyable for kind in kinds)
             case _:
-                return objection.said not in ended
+                return objection.key not in ended
 
     return tuple(objection for objection in whole.guarded if holds(objection))
 
 
 def _ended_limits(whole: Plan, part: Plan, guards: Guards) -> set[str]:
-    """Return the words of the limits that the whole plan exceeds, and the part does not."""
+    """Return the keys of the limits that the whole plan exceeds, and the part does not."""
     ended: set[str] = set()
     for kind in {change.ref.kind for change in whole.changes}:
         of_whole, of_part = (
             [*rules.exceeded_limits(_of_kind(plan, kind), guards)] for plan in (whole, part)
         )
         if not of_part:
-            ended |= {objection.said for objection in of_whole}
+            ended |= {objection.key for objection in of_whole}
     return ended
 
 

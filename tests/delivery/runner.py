@@ -144,7 +144,7 @@ class Job:
     """One job: a workspace, and a temporary folder that its steps share.
 
     The step that installs is left out unless `installs`: an installed
-    environment stands where it would put one.
+    environment is where it would put one. With `is_cold` a run is a start of its own.
     """
 
     workspace: Path
@@ -152,6 +152,7 @@ class Job:
     environ: dict[str, str] = field(default_factory=dict)
     token: str = ""
     installs: bool = False
+    is_cold: bool = False
 
     def step(self, command: str, **inputs: str) -> Step:
         """Use the action as a workflow would."""
@@ -242,8 +243,9 @@ class Job:
     def _installed(self) -> None:
         python = self.temporary / "reconciler" / "bin" / "python"
         python.parent.mkdir(parents=True, exist_ok=True)
-        words = {"reconciler": shlex.join(command()), "python": shlex.quote(sys.executable)}
-        python.write_text(INSTALLED.format(**words), encoding="utf-8")
+        cold = shlex.quote(sys.executable)
+        warm = f"{cold} -I -m reconciler" if self.is_cold else shlex.join(command())
+        python.write_text(INSTALLED.format(reconciler=warm, python=cold), encoding="utf-8")
         python.chmod(0o755)
 
     def _upload(self, one: Mapping[str, Any], contexts: Mapping[str, Any]) -> None:

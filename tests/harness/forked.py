@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, TextIO, TypeAlias
+from typing import Literal, TypeAlias
 
-from harness.warm import warm_program
+from harness.warm import take_signals, take_streams, warm_program
 
 Sink: TypeAlias = Literal["kept", "closed", "full", "unread"]
 OUT, ERR, POINTS = "out.kept", "err.kept", "points.kept"
@@ -65,7 +64,7 @@ def run_all(launches: Sequence[Launch]) -> list[Came]:
 
 
 def _lead(number: int, sink: Sink, kept: str) -> None:
-    """Lead a descriptor somewhere; a closed one leads nowhere until all others are there."""
+    """Lead a descriptor to its sink. `closed` comes last, else another would get its number."""
     match sink:
         case "kept":
             os.dup2(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
@@ -80,27 +79,13 @@ def _lead(number: int, sink: Sink, kept: str) -> None:
             pass
 
 
-def _stream(number: int, sink: Sink) -> TextIO | None:
-    """Give the stream that an interpreter begins with."""
-    if sink == "closed":
-        os.close(number)
-        return None
-    return open(number, "w", encoding="utf-8", closefd=False)
-
-
-def _begin(one: Launch) -> None:
-    """Give this process the streams and signals of a launch, as the interpreter would."""
-    # What starts the tests may ignore it, and a program keeps that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    # The run that loaded all left its handlers.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    if one.ignored:
-        signal.signal(one.ignored, signal.SIG_IGN)
-    _lead(1, one.out, OUT)
-    _lead(2, one.err, ERR)
-    sys.__stdout__ = sys.stdout = _stream(1, one.out)  # type: ignore[assignment,misc]  # as it is
-    sys.__stderr__ = sys.stderr = _stream(2, one.err)  # type: ignore[assignment,misc]  # as it is
+def _begin(launch: Launch) -> None:
+    """Take the streams and signals of a launch, as an interpreter does when it starts."""
+    take_signals([launch.ignored] if launch.ignored else [])
+    _lead(1, launch.out, OUT)
+    _lead(2, launch.err, ERR)
+    sinks = ((1, launch.out), (2, launch.err))
+    take_streams([0, *(number for number, sink in sinks if sink != "closed")])
 
 
 def _child(one: Launch) -> None:

@@ -32,12 +32,19 @@ DESCRIPTORS = 4
 
 
 def warm_command(*arguments: str) -> list[str]:
-    """Return the command line of a process whose run is a fork of the warm process."""
+    """Return the command line of a process whose run is a fork of the warm process.
+
+    Where the system cannot wait for a process and a connection at once, it is a start of its own.
+    """
+    if not hasattr(os, "pidfd_open"):
+        return [sys.executable, "-m", "reconciler", *arguments]
     return [sys.executable, "-I", "-S", str(CLIENT), _address(), "", *arguments]
 
 
 def warm_program(file: str, *arguments: str) -> list[str]:
     """Return the command line of a program in Python that runs in a fork of the warm process."""
+    if not hasattr(os, "pidfd_open"):
+        return [sys.executable, file, *arguments]
     return [sys.executable, "-I", "-S", str(CLIENT), _address(), file, *arguments]
 
 
@@ -137,8 +144,8 @@ def _run(launch: dict[str, Any], descriptors: list[int]) -> None:
     for number, taken in zip(launch["streams"], streams, strict=True):
         os.dup2(taken, number)
         os.close(taken)
-    _take_signals(launch["ignored"])
-    _take_streams(launch["streams"])
+    take_signals(launch["ignored"])
+    take_streams(launch["streams"])
     code: object = 0
     try:
         _start(launch["program"], launch["arguments"])
@@ -163,7 +170,7 @@ def _start(program: str, arguments: list[str]) -> None:
         main()
 
 
-def _take_signals(ignored: list[int]) -> None:
+def take_signals(ignored: list[int]) -> None:
     """Handle signals as an interpreter does when it starts."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGWINCH):
         signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
@@ -171,7 +178,7 @@ def _take_signals(ignored: list[int]) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _take_streams(passed: list[int]) -> None:
+def take_streams(passed: list[int]) -> None:
     """Open the streams as an interpreter does when it starts; what is closed is None."""
     for number in {0, 1, 2} - set(passed):
         os.close(number)
