@@ -24,7 +24,7 @@ PATIENT := --longest 0 -o faulthandler_timeout=0
 WORKFLOWS := $(wildcard examples/workflows/.github/workflows/*.yml)
 
 # Where the laws of `make quick` stand; what is slow there is marked.
-QUICK := tests/document tests/planning tests/guards tests/kinds tests/manifests tests/api tests/applying \
+QUICK := tests/document tests/planning tests/guards tests/kinds tests/workspace tests/api tests/applying \
 	tests/report tests/test_house.py tests/test_registries.py
 
 headline = @printf '\n== %s\n' "$(1)"
@@ -133,7 +133,7 @@ fuzz: $(VENV)/.dev ## fuzz manifests and answers; FUZZ_INPUTS, FUZZ_SEED, FUZZ_S
 	@PYTHONPATH=tests $(BIN)/python tests/fuzz/campaign.py
 
 policies: $(VENV)/.dev ## log policies: our evaluator against the emulator's matching; POLICY_CASES, POLICY_SEED
-	@$(BIN)/python tests/evidence/policy_campaign.py
+	@$(BIN)/python tests/insights/policy_campaign.py
 
 canary: $(VENV)/.dev ## failing runs and hostile texts at length; CANARY_RUNS, FOREIGN_TEXTS
 	@CANARY_RUNS=$${CANARY_RUNS:-1000} FOREIGN_TEXTS=$${FOREIGN_TEXTS:-1000000} \

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from benchmarks.manifests import write_workspace
 from benchmarks.measuring import cpu_of, medians, verdict
-from reconciler.manifests.tidying import tidied
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
+from reconciler.workspace.tidy_files import tidied
 
 ROUNDS = 7
 MB = 1e6

@@ -24,9 +24,9 @@ from reconciler.api.wire import make_transport
 from reconciler.document import Json
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
-from reconciler.session.gathering import ImportSources
-from reconciler.session.importing import ToImport, import_now
-from reconciler.session.projects import Options
+from reconciler.operations.import_resources import ToImport, import_now
+from reconciler.operations.import_sources import ImportSources
+from reconciler.operations.open_project import Options
 
 DASHBOARDS = 2_000
 WIDGETS = 6

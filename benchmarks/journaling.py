@@ -29,7 +29,7 @@ from reconciler.journal.git_store import GitStore
 from reconciler.journal.journal import Journal
 from reconciler.journal.object_store import Bucket, ObjectStore
 from reconciler.journal.store import Store
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 TOGETHER = 16
 AT = "2025-01-31T09:00:00Z"

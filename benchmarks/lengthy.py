@@ -321,7 +321,7 @@ def run() -> None:
 
 COMMAND = """\
 import sys
-from reconciler.commands.root import run
+from reconciler.cli.root import run
 sys.stdout = sys.stderr = open('/dev/null', 'w')
 run(['validate', sys.argv[1], '--no-cache'])
 """

@@ -23,10 +23,10 @@ from benchmarks.manifests import alert, dashboard, slo
 from benchmarks.measuring import cpu_of, cpu_of_process, medians, verdict
 from reconciler.api.wire import make_transport
 from reconciler.assumptions import REQUESTS_AT_ONCE
-from reconciler.resource import Action
-from reconciler.session.opening import Session, open_bench
-from reconciler.session.planning import plan_now
-from reconciler.session.projects import Options
+from reconciler.model import Action
+from reconciler.operations.open_project import Options
+from reconciler.operations.open_session import Session, open_bench
+from reconciler.operations.plan_and_drift import plan_now
 
 DASHBOARDS = 600
 SLOS = 350
@@ -72,9 +72,7 @@ def _measure(folder: Path, base_url: str) -> None:
             "plan": lambda: cpu_of(lambda: asyncio.run(plan_now(bench, history))),
             "plain httpx": lambda: cpu_of(lambda: get_all(urls, None)),
             "command": lambda: cpu_of_process([COMMAND, "plan", "--quiet", str(folder)]),
-            "help": lambda: cpu_of_process(
-                [sys.executable, "-c", "import reconciler.commands.plan"]
-            ),
+            "help": lambda: cpu_of_process([sys.executable, "-c", "import reconciler.cli.plan"]),
         },
     )
     _report(bench, len(urls), took)

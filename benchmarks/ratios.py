@@ -22,7 +22,7 @@ from benchmarks.measuring import cpu_of, cpu_of_process, figures
 from benchmarks.worlds import COMMAND
 from reconciler.document import differences, merge
 from reconciler.kinds import BY_NAME
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
 
 LIMITS = {"merging": 17.0, "reading": 2.3, "validating": 55.0}
 

@@ -17,10 +17,10 @@ from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide i
 
 from benchmarks.manifests import write_workspace
 from benchmarks.measuring import cpu_of, medians, verdict
-from reconciler.manifests import loading, workspace
-from reconciler.manifests.expressions import Scope
-from reconciler.manifests.workspace import Workspace, load_workspace
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
+from reconciler.workspace import loader, workspace
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.workspace import Workspace, load_workspace
 
 ROUNDS = 7
 MB = 1e6
@@ -31,10 +31,10 @@ TARGET_WORKSPACE_SECONDS = 2.0
 # Where `load_workspace` spends its time: the name in this package that is timed.
 STAGES = {
     "find the files": (workspace, "find_files"),
-    "read the bytes": (loading, "read_file"),
-    "text to documents": (loading, "read_text"),
-    "envelope": (loading, "read_envelope"),
-    "check the fields": (loading, "judge"),
+    "read the bytes": (loader, "read_file"),
+    "text to documents": (loader, "read_text"),
+    "envelope": (loader, "read_envelope"),
+    "check the fields": (loader, "judge"),
     "across files": (workspace, "workspace_complaints"),
     "checks of practice": (workspace, "practice_complaints"),
 }

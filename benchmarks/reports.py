@@ -20,11 +20,11 @@ from playwright.sync_api import sync_playwright
 
 from reconciler.document import Json, differences, digest, merge
 from reconciler.kinds import BY_NAME
+from reconciler.model import Action, Change, Evidence, Manifest, Plan, Ref, Seen, Source
 from reconciler.report.html import plan_html
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
-from reconciler.resource import Action, Change, Evidence, Manifest, Plan, Ref, Seen, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

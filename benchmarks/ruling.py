@@ -12,10 +12,10 @@ from pathlib import Path
 
 from benchmarks.manifests import write_workspace
 from benchmarks.measuring import cpu_of, medians, verdict
-from reconciler.manifests.expressions import Scope
-from reconciler.manifests.workspace import load_workspace
 from reconciler.project import ProjectFile
-from reconciler.project.rules import Rule
+from reconciler.project.rule_settings import Rule
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.workspace import load_workspace
 
 ROUNDS = 5
 FILES = 1_000

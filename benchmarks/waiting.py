@@ -21,9 +21,9 @@ from benchmarks.replaying import replayed
 from benchmarks.worlds import KEY, world_of
 from reconciler.api.wire import make_transport
 from reconciler.assumptions import REQUESTS_AT_ONCE
-from reconciler.session.opening import open_bench
-from reconciler.session.planning import plan_now
-from reconciler.session.projects import Options
+from reconciler.operations.open_project import Options
+from reconciler.operations.open_session import open_bench
+from reconciler.operations.plan_and_drift import plan_now
 
 COUNT = 1_000
 LATENCY = 0.05

@@ -18,7 +18,7 @@ def main() -> None:
     """Run the command line and exit with its code."""
     take_streams()
     if (asked := os.environ.get("_RECONCILER_COMPLETE")) is not None:
-        from reconciler.commands.completing import answer as complete  # noqa: PLC0415 - see below
+        from reconciler.cli.complete import answer as complete  # noqa: PLC0415 - see below
 
         sys.exit(complete(asked))
     try:
@@ -40,18 +40,18 @@ def answer(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         sys.stdout.write(f"reconciler {__version__}\n")
     elif arguments in (["--help"], ["-h"]):
-        from reconciler.commands.overview import overview  # noqa: PLC0415 - see above
+        from reconciler.cli.overview import overview  # noqa: PLC0415 - see above
 
         sys.stdout.write(overview())
     else:
         gc.set_threshold(*GARBAGE_THRESHOLDS)
-        from reconciler.commands.root import run  # noqa: PLC0415 - see above
+        from reconciler.cli.root import run  # noqa: PLC0415 - see above
 
         return _told(run(arguments))
     sys.stdout.flush()
     if lost_by(sys.stdout) is None:
         return 0
-    from reconciler.commands.root import with_loss  # noqa: PLC0415 - only for an error
+    from reconciler.cli.root import with_loss  # noqa: PLC0415 - only for an error
 
     return with_loss(0)
 

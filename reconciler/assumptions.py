@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from reconciler.addresses import steps_in
 from reconciler.document import Json
-from reconciler.strict import STRICT
+from reconciler.model_config import STRICT
 
 POLICIES = "/dataplans/policies/v1"
 """The list of log policies. It is always there, so that asking for it proves target and key."""

@@ -15,14 +15,14 @@ from reconciler.errors import OutputLost, worst
 from reconciler.report.complaints.text import complaints_beside
 from reconciler.report.safe import columns, hide_with, json_text, safe
 from reconciler.report.table import DEFAULT_WIDTH, NARROWEST, Style, fitted
-from reconciler.source.diagnostic import Complaint
 from reconciler.streams import write
+from reconciler.syntax.diagnostic import Complaint
 
 if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
     from reconciler.applying.applied import Applied
+    from reconciler.model import Outcome, Plan
     from reconciler.project import Project
-    from reconciler.resource import Outcome, Plan
 
 MOST_SKIPPED = 20
 
@@ -233,7 +233,7 @@ class Writing:
     """Says what became of each change, as soon as that is known."""
 
     def __init__(self, made: Plan, *, quiet: bool) -> None:
-        from reconciler.resource import Action  # noqa: PLC0415 - not for validate
+        from reconciler.model import Action  # noqa: PLC0415 - not for validate
 
         self.quiet = quiet
         self.total = sum(change.action is not Action.KEEP for change in made.changes)
@@ -245,8 +245,8 @@ class Writing:
 
         Why a write was refused, or nobody knows of it, stands nowhere else, and is always said.
         """
+        from reconciler.model import InDoubt, Refused, Skipped, Unconfirmed  # noqa: PLC0415 - as above
         from reconciler.report.applied.text import outcome_line  # noqa: PLC0415 - not for validate
-        from reconciler.resource import InDoubt, Refused, Skipped, Unconfirmed  # noqa: PLC0415 - as above
 
         self.done += 1
         self.skipped += isinstance(outcome, Skipped)
@@ -275,8 +275,8 @@ def plan_words(made: Plan, form: str, project: Project, *, verbose: bool) -> str
 
             return plan_markdown(made)
         case "html":
+            from reconciler.operations.open_project import made_now  # noqa: PLC0415 - with it
             from reconciler.report.html import plan_html  # noqa: PLC0415 - as above
-            from reconciler.session.projects import made_now  # noqa: PLC0415 - with it
 
             return plan_html(made, made_now(project))
         case _:

@@ -14,7 +14,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from reconciler.slips import is_slip, nearest
+from reconciler.suggestions import is_slip, nearest
 
 OPEN: Final = "${"
 LITERAL: Final = "$${"

@@ -20,10 +20,10 @@ from mkdocs.structure.pages import Page
 from reconciler.errors import ExitCode
 from reconciler.explaining.explanation import FAMILIES, Explanation
 from reconciler.explaining.pages import EXIT, codes, explanation
-from reconciler.report.explained_code import code_markdown
-from reconciler.resource import Reason, Remark
-from reconciler.resource.guard_levels import GUARDS
-from reconciler.source.diagnostic import AUDITED, CODES
+from reconciler.model import Reason, Remark
+from reconciler.model.guard_levels import GUARDS
+from reconciler.report.code_page import code_markdown
+from reconciler.syntax.diagnostic import AUDITED, CODES
 
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = {

@@ -45,7 +45,7 @@ class Part:
 
 PARTS = {
     "merge": Part(
-        ("reconciler/document/merging.py", "reconciler/document/comparing.py"),
+        ("reconciler/document/merge.py", "reconciler/document/compare.py"),
         (
             "tests/document",
             "tests/planning/test_causes_of_drift.py",
@@ -60,7 +60,7 @@ PARTS = {
         ),
         (
             "tests/planning",
-            "tests/commands/test_drift_command.py",
+            "tests/cli/test_drift_command.py",
             "--deselect=tests/planning/test_convergence.py",
             "--deselect=tests/planning/test_differences_of_plans.py",
         ),
@@ -117,7 +117,7 @@ PARTS = {
         ),
     ),
     "redaction": Part(
-        ("reconciler/api/secret.py", "reconciler/sealed.py"),
+        ("reconciler/api/secret.py", "reconciler/redaction/templates.py"),
         (
             "tests/api/test_redaction_examples.py",
             "tests/api/test_secret.py",

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "ci.md"

@@ -17,7 +17,7 @@ from reconciler.emulator.resources import RESOURCES
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "endpoints.md"
 KINDS = "reconciler.kinds"
-SIGNALS = "reconciler.signals"
+RECORDS = "reconciler.records"
 
 HEAD = """\
 # Endpoints
@@ -57,9 +57,9 @@ ROWS: dict[int, Row] = {
     ),
     2: Row(
         ("events list",),
-        (f"{SIGNALS}.alert_events:list_alert_events",),
+        (f"{RECORDS}.alert_events:list_alert_events",),
         (
-            "tests/signals/test_queries.py::test_alert_event_query",
+            "tests/records/test_queries.py::test_alert_event_query",
             "tests/emulator/test_emulated_alert_events.py::test_pages",
         ),
     ),
@@ -97,33 +97,33 @@ ROWS: dict[int, Row] = {
     ),
     7: Row(
         ("cases list",),
-        (f"{SIGNALS}.cases:list_cases",),
+        (f"{RECORDS}.case_records:list_cases",),
         (
-            "tests/signals/test_queries.py::test_case_body",
+            "tests/records/test_queries.py::test_case_body",
             "tests/emulator/test_emulated_cases.py::test_default_order",
         ),
     ),
     8: Row(
         ("incidents list", "incidents close"),
-        (f"{SIGNALS}.incidents:list_incidents",),
+        (f"{RECORDS}.incident_records:list_incidents",),
         (
-            "tests/signals/test_queries.py::test_dotted_query",
+            "tests/records/test_queries.py::test_dotted_query",
             "tests/emulator/test_emulated_incidents.py::test_filters",
         ),
     ),
     9: Row(
         ("incidents events",),
-        (f"{SIGNALS}.incidents:list_incident_events",),
+        (f"{RECORDS}.incident_records:list_incident_events",),
         (
-            "tests/signals/test_queries.py::test_incident_event_query",
+            "tests/records/test_queries.py::test_incident_event_query",
             "tests/emulator/test_emulated_incidents.py::test_event_filters",
         ),
     ),
     10: Row(
         ("incidents close",),
-        (f"{SIGNALS}.incidents:close_incidents",),
+        (f"{RECORDS}.incident_records:close_incidents",),
         (
-            "tests/signals/test_closing.py::test_close",
+            "tests/records/test_closing.py::test_close",
             "tests/emulator/test_emulated_incidents.py::test_close",
         ),
     ),
@@ -161,10 +161,10 @@ ROWS: dict[int, Row] = {
     ),
     15: Row(
         ("plan", "apply", "drift", "policies list"),
-        (f"{KINDS}.log_policy_set.remote:observe", f"{SIGNALS}.log_policies:list_log_policies"),
+        (f"{KINDS}.log_policy_set.remote:observe", f"{RECORDS}.log_policies:list_log_policies"),
         (
             "tests/kinds/test_policy_remote.py::test_only_log_policies_are_read",
-            "tests/commands/test_policies.py::test_order",
+            "tests/cli/test_policies.py::test_order",
             "tests/emulator/test_emulated_policies.py::test_list_is_not_in_order",
         ),
     ),
@@ -172,7 +172,7 @@ ROWS: dict[int, Row] = {
         ("policies add",),
         (f"{KINDS}.log_policy_set.remote:bulk_create",),
         (
-            "tests/commands/test_policies.py::test_add",
+            "tests/cli/test_policies.py::test_add",
             "tests/emulator/test_emulated_policies.py::test_create_is_atomic",
         ),
     ),
@@ -188,15 +188,15 @@ ROWS: dict[int, Row] = {
         ("policies test",),
         (f"{KINDS}.log_policy_set.remote:bulk_test",),
         (
-            "tests/commands/test_policies.py::test_file_of_logs",
+            "tests/cli/test_policies.py::test_file_of_logs",
             "tests/emulator/test_emulated_policies.py::test_first_match_wins",
         ),
     ),
     19: Row(
         ("usage",),
-        (f"{SIGNALS}.data_usage:daily_units",),
+        (f"{RECORDS}.data_usage:daily_units",),
         (
-            "tests/commands/test_listings.py::test_usage_in_numbers",
+            "tests/cli/test_listings.py::test_usage_in_numbers",
             "tests/emulator/test_emulated_usage.py::test_ranges",
         ),
     ),

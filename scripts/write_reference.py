@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reconciler.explaining.examples import document_of
-from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, roots
+from reconciler.explaining.field_reference import MANIFESTS, PROJECT, Field, roots
 from reconciler.explaining.yaml_text import yaml_text
-from reconciler.report.explained import facts_of
+from reconciler.report.explain_formats import facts_of
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 WRITTEN = "Written by `scripts/write_reference.py`; a test fails when it is stale."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from reconciler.commands.schema import schemas
+from reconciler.cli.schema import schemas
 
 FOLDER = Path(__file__).resolve().parent.parent / "schemas"
 SUFFIX = ".schema.json"

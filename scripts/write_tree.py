@@ -1,4 +1,4 @@
-"""Write reconciler/commands/tree.json again: the command tree as completion reads it."""
+"""Write reconciler/cli/tree.json again: the command tree as completion reads it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 
 import click
 
-from reconciler.commands.root import cli
-from reconciler.commands.schema import schemas
-from reconciler.commands.tree import FILE, Command, CommandParameter
+from reconciler.cli.root import cli
+from reconciler.cli.schema import schemas
+from reconciler.cli.tree import FILE, Command, CommandParameter
 
 LONGEST_HELP = 80
 _BY_NAME = {

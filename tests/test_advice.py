@@ -37,7 +37,7 @@ ADVISED = re.compile(r"`(reconciler [^`]*)`")
 OF_AN_ENVIRONMENT = re.compile(r"reconciler (journal|apply|plan|drift|policies)\b")
 # What another tool calls a command is answered before an environment is known, and a suite of
 # test results is called as the command.
-NO_ADVICE = {"commands/foreign_words.py", "commands/overview.py"}
+NO_ADVICE = {"cli/other_tools.py", "cli/overview.py"}
 NO_COMMAND_LINE = {"reconciler apply"}
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reconciler.assumptions import Assumptions, Parameter, ParameterNames
 from reconciler.emulator import Profile
 from reconciler.project import project_findings
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
 
 SLOS = "/v1/slo/slos"
 VALIDATE = f"{SLOS}/validate"

@@ -8,10 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.concealing import conceal, resealed, stands_for
 from reconciler.document import ANY, Json, Shape, differences
-from reconciler.resource import Ref
-from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template, as_sent, reveal, seal
+from reconciler.model import Ref
+from reconciler.redaction.redact import conceal, resealed, stands_for
+from reconciler.redaction.templates import (
+    HIDDEN,
+    RefHole,
+    SecretHole,
+    Template,
+    as_sent,
+    reveal,
+    seal,
+)
 
 pytestmark = pytest.mark.promise("P32")
 

@@ -10,8 +10,8 @@ import pytest
 from harness.doors import typed
 from harness.workspaces import examples_at
 
-from reconciler.commands.overview import COMMANDS
-from reconciler.commands.schema import schemas
+from reconciler.cli.overview import COMMANDS
+from reconciler.cli.schema import schemas
 from reconciler.kinds import BY_NAME
 from reconciler.project import Environment, ProjectFile
 
@@ -94,7 +94,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_yaml_in_docs_is_read(page: Path) -> None:
     """Every YAML block of a page is read without a complaint."""
-    from reconciler.source.reading import read_text  # noqa: PLC0415 - heavy for this file
+    from reconciler.syntax.read_text import read_text  # noqa: PLC0415 - heavy for this file
 
     for block in re.findall(
         r"^ *```yaml\n(.*?)^ *```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL

@@ -12,7 +12,7 @@ import write_endpoints as endpoints
 from click import Group
 from harness.workspaces import Shop
 
-from reconciler.commands.root import cli
+from reconciler.cli.root import cli
 from reconciler.emulator.endpoint import Endpoint
 
 ROOT = Path(__file__).parent.parent

@@ -10,8 +10,8 @@ from harness.golden import Golden
 from harness.workspaces import Workspace, project_at
 
 from reconciler.errors import UsageError
-from reconciler.session.expanding import expanded
-from reconciler.session.projects import Options
+from reconciler.operations.expand_manifest import expanded
+from reconciler.operations.open_project import Options
 
 TEXT = """\
 apiVersion: reconciler/v1

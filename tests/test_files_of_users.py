@@ -14,13 +14,13 @@ from harness.doors import typed
 from harness.workspaces import SLO, VIEW, Workspace, project_at
 
 import reconciler
-from reconciler.source.writing import BEGINS, KEPT, replace_file
+from reconciler.syntax.write_files import BEGINS, KEPT, replace_file
 
 pytestmark = pytest.mark.promise("S26")
 
 ROOT = Path(reconciler.__file__).parent
 OWNERS = {
-    "source/writing.py": "files of users: manifests and project files, new ones and changed ones",
+    "syntax/write_files.py": "files of users: manifests and project files, new and changed",
     "cache.py": "the cache",
     "ci/checkout.py": "a copy of a checkout, in a folder of its own",
     "ci/runner.py": "the outputs of a job, whose file the runner names",
@@ -29,8 +29,8 @@ OWNERS = {
     "journal/content.py": "a journal's lines in the temporary folder",
     "journal/file_store.py": "the journal",
     "journal/last_seen.py": "what this machine last saw of a journal in git",
-    "manifests/revision.py": "an older revision, in a folder of its own",
-    "session/planning.py": "plan files",
+    "workspace/revision.py": "an older revision, in a folder of its own",
+    "operations/plan_and_drift.py": "plan files",
 }
 WRITING_FLAGS = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"}
 ALWAYS = {"write_text", "write_bytes", "mkstemp", "NamedTemporaryFile", "rename", "truncate"}

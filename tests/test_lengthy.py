@@ -15,9 +15,9 @@ from harness.doors import APPLY, typed
 import reconciler
 from benchmarks.lengthy import LISTS, write
 from reconciler.document import Put, Within
-from reconciler.manifests.adopting import Original, Script, Unadopted, write_edits
-from reconciler.resource import Ref
-from reconciler.source.reading import read_text
+from reconciler.model import Ref
+from reconciler.syntax.read_text import read_text
+from reconciler.workspace.manifest_edits import Original, Script, Unadopted, write_edits
 
 OURS = str(Path(reconciler.__file__).parent)
 EMULATOR = str(Path(OURS) / "emulator")
@@ -118,7 +118,7 @@ def test_plan_changes_of_a_long_list(name: str, before: str, after: str) -> None
 @pytest.mark.promise("S28")
 def test_validate_in_many_environments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice as many environments and mistakes in each cost at most 2.2 times the calls."""
-    monkeypatch.setattr("reconciler.manifests.workspace.MOST_IN_ALL", 10 * SHORT)
+    monkeypatch.setattr("reconciler.workspace.workspace.MOST_IN_ALL", 10 * SHORT)
     calls(2, MISTAKEN, "validate")
 
     assert calls(2 * SHORT, MISTAKEN, "validate") <= MOST * calls(SHORT, MISTAKEN, "validate")
@@ -127,7 +127,7 @@ def test_validate_in_many_environments(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.promise("S28")
 def test_environments_that_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where too much is wrong in some environments, the others are said to be unchecked."""
-    monkeypatch.setattr("reconciler.manifests.workspace.MOST_IN_ALL", 4)
+    monkeypatch.setattr("reconciler.workspace.workspace.MOST_IN_ALL", 4)
     with TemporaryDirectory() as folder:
         write(Path(folder), LISTS[MISTAKEN](3))
         ran = typed("validate", folder, "--no-cache", "--format", "json")

@@ -6,7 +6,6 @@ import pytest
 
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.manifests.project_file import load_project
 from reconciler.project import (
     BASE_URL,
     Embedded,
@@ -21,6 +20,7 @@ from reconciler.project import (
     project_findings,
 )
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
+from reconciler.workspace.project_file import load_project
 
 ROOT = Path("/shop")
 API = "https://api.example.com"

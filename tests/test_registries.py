@@ -14,10 +14,10 @@ import pytest
 from test_house import python_files, syntax
 
 from reconciler.kinds import KINDS
-from reconciler.manifests.repeating import UNUSED, WRONG
+from reconciler.model.guard_levels import GUARDS
 from reconciler.project.levels import WARNED_OF
-from reconciler.resource.guard_levels import GUARDS
-from reconciler.source.diagnostic import AUDITED, CODES
+from reconciler.syntax.diagnostic import AUDITED, CODES
+from reconciler.workspace.for_each import UNUSED, WRONG
 
 ROOT = Path(__file__).parent.parent
 FINDING_CODE = re.compile(r"[A-Z]\d{3}")

@@ -13,9 +13,9 @@ from harness.workspaces import EXAMPLES, examples_at
 from jsonschema import Draft202012Validator, ValidationError  # type: ignore[import-untyped]  # it ships no types
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from reconciler.commands.schema import schemas
+from reconciler.cli.schema import schemas
 from reconciler.journal.entries import ENTRY_NAMES
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "schemas"

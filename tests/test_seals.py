@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Json, Missing
-from reconciler.resource import Ref
-from reconciler.sealed import (
+from reconciler.model import Ref
+from reconciler.redaction.templates import (
     HIDDEN,
     RefHole,
     SecretHole,

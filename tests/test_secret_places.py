@@ -12,10 +12,10 @@ import pytest
 from harness.doors import typed
 from harness.workspaces import VIEW, Workspace, project_at
 
-from reconciler.manifests.withholding import withheld_from
+from reconciler.operations.secret_sources import LARGEST, Allowed, Secrets
 from reconciler.project import Project
 from reconciler.project.secret_places import SecretPlace
-from reconciler.session.secrets import LARGEST, Allowed, Secrets
+from reconciler.workspace.secret_scan import withheld_from
 
 CANARY = "c4nary-8f1e77d0"
 TELLS = "import os, sys; sys.stderr.write(os.environ['OTHER']); sys.exit(3)"

@@ -16,15 +16,15 @@ from difflib import get_close_matches
 import click
 import pytest
 
-from reconciler.commands.overview import COMMANDS
-from reconciler.commands.root import cli
-from reconciler.explaining.fields import PROJECT, roots
+from reconciler.cli.overview import COMMANDS
+from reconciler.cli.root import cli
+from reconciler.explaining.field_reference import PROJECT, roots
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
-from reconciler.kinds.fields import KnownValues, Part
+from reconciler.kinds.field_traits import KnownValues, Part
 from reconciler.kinds.shape import Facts, facts_of
-from reconciler.manifests.envelope import FIELDS, METADATA_FIELDS
-from reconciler.slips import nearest, shortened
+from reconciler.suggestions import nearest, shortened
+from reconciler.workspace.envelope import FIELDS, METADATA_FIELDS
 
 SHARE = 0.97
 MOST_AMBIGUOUS = 0.005

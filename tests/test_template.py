@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.resource import Ref
-from reconciler.sealed import (
+from reconciler.model import Ref
+from reconciler.redaction.templates import (
     RefHole,
     SecretHole,
     Template,

@@ -14,8 +14,8 @@ import pytest
 from harness.doors import KEY
 from harness.served import Served, served
 
-from reconciler.commands.overview import COMMANDS
-from reconciler.commands.root import run
+from reconciler.cli.overview import COMMANDS
+from reconciler.cli.root import run
 from reconciler.emulator.demo_company import ALERTS
 
 DOCS = Path(__file__).parent.parent / "docs"

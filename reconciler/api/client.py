@@ -15,6 +15,7 @@ from typing import Self
 import httpx
 
 from reconciler.addresses import steps_in
+from reconciler.api.fatal_answers import ApiAccess, gave_up, marked, stopping, wrong_route
 from reconciler.api.pace import Pace
 from reconciler.api.reads import READS
 from reconciler.api.replies import (
@@ -25,7 +26,7 @@ from reconciler.api.replies import (
     phrase,
     unreadable,
 )
-from reconciler.api.retrying import (
+from reconciler.api.retry import (
     LIMITED_RETRY_COST,
     RETRY_COST,
     Call,
@@ -42,7 +43,6 @@ from reconciler.api.retrying import (
     seconds_between,
 )
 from reconciler.api.secret import Redaction, Secret
-from reconciler.api.stopping import ApiAccess, gave_up, marked, stopping, wrong_route
 from reconciler.api.wire import Attempt, Authorization, Exchange, open_client
 from reconciler.assumptions import POLICIES, Assumptions
 from reconciler.document import ABSENT, Json, Missing
@@ -56,7 +56,7 @@ from reconciler.errors import (
     UnreadableReply,
     WrongRoute,
 )
-from reconciler.waits import AskedAgain, Waits
+from reconciler.progress import AskedAgain, Waits
 
 DEADLINE_SECONDS = 30.0
 

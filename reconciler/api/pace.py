@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
-from reconciler.api.retrying import Method, Phase
+from reconciler.api.retry import Method, Phase
 from reconciler.assumptions import REQUESTS_AT_ONCE
 
 SLOW_SECONDS = 1.0

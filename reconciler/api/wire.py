@@ -31,12 +31,12 @@ from reconciler.api.replies import (
     phrase,
     unreadable,
 )
-from reconciler.api.retrying import Call, Phase, phase_of_status
+from reconciler.api.retry import Call, Phase, phase_of_status
 from reconciler.api.secret import Redaction, Secret
 from reconciler.assumptions import REQUESTS_AT_ONCE
 from reconciler.errors import UsageError
-from reconciler.points import Point, reached
-from reconciler.waits import Answering, Waits
+from reconciler.failpoints import Point, reached
+from reconciler.progress import Answering, Waits
 
 if TYPE_CHECKING:
     import aiohttp

@@ -12,7 +12,7 @@ from reconciler.errors import ExitCode, JournalError, ReconcilerError, Stale, Un
 from reconciler.journal.entries import Started
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Kind
-from reconciler.resource import (
+from reconciler.model import (
     Action,
     Change,
     InDoubt,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from reconciler.api.client import Api
 from reconciler.applying.applied import Applied, batches, blocked, left, why_skipped
-from reconciler.applying.checks import (
+from reconciler.applying.read_back import (
     Acknowledged,
     as_told,
     is_empty,
@@ -23,7 +23,7 @@ from reconciler.applying.checks import (
     stored_otherwise,
     was_overtaken,
 )
-from reconciler.applying.remembering import (
+from reconciler.applying.write_entries import (
     BackupSettings,
     Begun,
     adopting_entries,
@@ -38,6 +38,7 @@ from reconciler.applying.remembering import (
     with_overtaken,
 )
 from reconciler.errors import JournalError, Locked, ReconcilerError
+from reconciler.failpoints import Point, reached
 from reconciler.journal.entries import (
     Backup,
     Entry,
@@ -49,8 +50,7 @@ from reconciler.journal.entries import (
 from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
 from reconciler.kinds.kind import Kind, Sending, WriteResult
-from reconciler.points import Point, reached
-from reconciler.resource import (
+from reconciler.model import (
     NOTHING_TOLD,
     Absent,
     Action,
@@ -67,10 +67,10 @@ from reconciler.resource import (
     Unchanged,
     Written,
 )
-from reconciler.waits import Deed, Progress
+from reconciler.progress import Deed, Progress
 
 if TYPE_CHECKING:
-    from reconciler.applying.proving import Proving
+    from reconciler.applying.policy_proof import Proving
 
 __all__ = ["Applied", "Run"]
 
@@ -104,7 +104,7 @@ class Run:
         """
         impact = plan.signals.policies
         if impact is not None:
-            from reconciler.applying.proving import Proving  # noqa: PLC0415 - where there are samples
+            from reconciler.applying.policy_proof import Proving  # noqa: PLC0415 - where there are samples
 
             self._proving = Proving(self.api, self.journal, self.name, impact)
         total = sum(change.action is not Action.KEEP for change in plan.changes)

@@ -34,10 +34,10 @@ from reconciler.ci.trust import (
 )
 from reconciler.errors import InvalidInput
 from reconciler.forge.event import Event
-from reconciler.manifests.project_file import load_project
 from reconciler.project import Project, Shard, in_shard
 from reconciler.project.settings import InFile, parse_journal_place
-from reconciler.source.files import LARGEST_FILE, PROJECT_FILE
+from reconciler.syntax.files import LARGEST_FILE, PROJECT_FILE
+from reconciler.workspace.project_file import load_project
 
 FETCH_ALL = "check out with `fetch-depth: 0`"
 

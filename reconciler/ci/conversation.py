@@ -15,16 +15,20 @@ from functools import cached_property
 from typing import TypeAlias
 
 from reconciler.ci.checkout import refuse_links
-from reconciler.ci.moving_on import check_not_moved_on
 from reconciler.ci.result import Failure, JobResult, applied_result, has_work
 from reconciler.ci.runner import Inputs, Runner
+from reconciler.ci.stale_check import check_not_moved_on
 from reconciler.console import redacted
 from reconciler.errors import ExitCode, GuardRefused, Stale
-from reconciler.forge.client import Address, Client, ForgeError
-from reconciler.forge.comments import CommentState, Marker, Standing, put, put_new, standing
 from reconciler.forge.event import Event
+from reconciler.forge.forge_client import Address, Client, ForgeError
+from reconciler.forge.own_comment import CommentState, Marker, Standing, put, put_new, standing
 from reconciler.forge.pull_requests import Comment, Repository
-from reconciler.guards.listing import listed_of, listing_of
+from reconciler.guards.consent_keys import listed_of, listing_of
+from reconciler.model import GuardViolation, Plan
+from reconciler.operations.apply_plan import Consent
+from reconciler.operations.open_session import Session
+from reconciler.operations.plan_and_drift import read_plan_file
 from reconciler.project import unsafe_base_url
 from reconciler.report.comment import (
     Origin,
@@ -36,13 +40,9 @@ from reconciler.report.comment import (
     plan_comment,
     refused_comment,
 )
+from reconciler.report.noise_formats import with_watch
 from reconciler.report.plan.document import PlanDocument, listed_in
 from reconciler.report.plan.stale import unlisted
-from reconciler.report.watched import with_watch
-from reconciler.resource import GuardViolation, Plan
-from reconciler.session.applying import Consent
-from reconciler.session.opening import Session
-from reconciler.session.planning import read_plan_file
 
 _WRITTEN: frozenset[CommentState] = frozenset(("applied", "partial", "in-doubt"))
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")

@@ -14,7 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.applying.applied import Applied
-from reconciler.ci.bench import (
+from reconciler.ci.change_owners import with_owners
+from reconciler.ci.changed_lines import of_the_change, touched_lines
+from reconciler.ci.checkout import refuse_links
+from reconciler.ci.conversation import CommentResult, Conversation, Review
+from reconciler.ci.job_session import (
     Admitted,
     admit,
     beside_base,
@@ -24,12 +28,8 @@ from reconciler.ci.bench import (
     opened,
     opened_without_key,
 )
-from reconciler.ci.checkout import refuse_links
-from reconciler.ci.conversation import CommentResult, Conversation, Review
-from reconciler.ci.found import CiStep, Planned, Postponed, WayBack, with_found, with_said
-from reconciler.ci.owning import with_owners
-from reconciler.ci.proposing import propose
-from reconciler.ci.refusing import failure_of, refusals_of
+from reconciler.ci.propose import propose
+from reconciler.ci.refusals import failure_of, refusals_of
 from reconciler.ci.result import (
     Failure,
     JobResult,
@@ -38,7 +38,7 @@ from reconciler.ci.result import (
     outputs_of,
     summary_of,
 )
-from reconciler.ci.touched import of_the_change, touched_lines
+from reconciler.ci.steps import CiStep, Planned, Postponed, WayBack, with_found, with_said
 from reconciler.ci.trust import OverBase, ProjectTrust
 from reconciler.console import data, redacted, stdout_style, tell_applied, words
 from reconciler.errors import (
@@ -51,37 +51,37 @@ from reconciler.errors import (
     worst,
 )
 from reconciler.forge.pull_requests import PullRequest
-from reconciler.guards.undoing import UnderReview
+from reconciler.guards.undone_rollbacks import UnderReview
 from reconciler.journal.before import LAST
-from reconciler.project import Project
-from reconciler.report.adopting import adopted_markdown
-from reconciler.report.complaints.junit import annotation_lines
-from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
-from reconciler.report.complaints.text import complaints_text
-from reconciler.report.drift import drift_text
-from reconciler.report.html import drift_html
-from reconciler.report.html.page import begins_page
-from reconciler.report.plan.document import plan_json
-from reconciler.report.plan.text import plan_text
-from reconciler.report.safe import safe
-from reconciler.report.watched import watched_text
-from reconciler.report.words import plural
-from reconciler.resource import DriftReport, Plan
-from reconciler.session.adopting import ToAdopt, adopt
-from reconciler.session.applying import Consent, plan_and_apply
-from reconciler.session.checking import Checked
-from reconciler.session.noise import ToWatch, back_words, watch_now, way_back
-from reconciler.session.opening import Session
-from reconciler.session.planning import (
+from reconciler.model import DriftReport, Plan
+from reconciler.operations.adopt_live import ToAdopt, adopt
+from reconciler.operations.apply_plan import Consent, plan_and_apply
+from reconciler.operations.check_project import Checked
+from reconciler.operations.freeze_wait import wait_for_thaw
+from reconciler.operations.open_project import Options, made_now
+from reconciler.operations.open_session import Session
+from reconciler.operations.plan_and_drift import (
     check_writable,
     drift_now,
     exit_code_of,
     plan_now,
     write_private,
 )
-from reconciler.session.projects import Options, made_now
-from reconciler.session.signals import EvidenceOptions
-from reconciler.session.thawing import wait_for_thaw
+from reconciler.operations.plan_signals import EvidenceOptions
+from reconciler.operations.watch_alerts import ToWatch, back_words, watch_now, way_back
+from reconciler.project import Project
+from reconciler.report.adoption_formats import adopted_markdown
+from reconciler.report.complaints.junit import annotation_lines
+from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
+from reconciler.report.complaints.text import complaints_text
+from reconciler.report.drift_formats import drift_text
+from reconciler.report.html import drift_html
+from reconciler.report.html.page import begins_page
+from reconciler.report.noise_formats import watched_text
+from reconciler.report.plan.document import plan_json
+from reconciler.report.plan.text import plan_text
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
 from reconciler.streams import lost_by
 
 

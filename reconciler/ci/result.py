@@ -11,8 +11,11 @@ from typing import Literal, TypeAlias, get_args
 from reconciler.applying.applied import Applied
 from reconciler.ci.runner import Inputs
 from reconciler.errors import SIGNALLED, ExitCode
-from reconciler.forge.comments import CommentState, Standing
+from reconciler.forge.own_comment import CommentState, Standing
 from reconciler.forge.pull_requests import Comment, PullRequest
+from reconciler.model import Action, DriftReport, InDoubt, Plan, Unchanged, Written
+from reconciler.model.noise import NoiseWatch
+from reconciler.operations.check_project import Checked
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.comment import (
     AGAINST_BASE,
@@ -23,15 +26,12 @@ from reconciler.report.comment import (
 )
 from reconciler.report.complaints.document import message, worst_first
 from reconciler.report.complaints.text import complaints_summary, complaints_text
-from reconciler.report.drift import drift_text
+from reconciler.report.drift_formats import drift_text
 from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
+from reconciler.report.noise_formats import watched_markdown
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.table import Style
-from reconciler.report.watched import watched_markdown
-from reconciler.resource import Action, DriftReport, InDoubt, Plan, Unchanged, Written
-from reconciler.resource.noise import NoiseWatch
-from reconciler.session.checking import Checked
-from reconciler.source.diagnostic import Complaint
+from reconciler.syntax.diagnostic import Complaint
 
 FailureReason: TypeAlias = Literal[
     "validation",

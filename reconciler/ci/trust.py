@@ -23,9 +23,9 @@ from typing import TypeAlias, assert_never
 from reconciler.document import Json
 from reconciler.forge.event import Event
 from reconciler.project import Environment, Project, ProjectFile
-from reconciler.project.choosing import shown_url
+from reconciler.project.choose_target import shown_url
 from reconciler.project.settings import InFile, parse_journal_place
-from reconciler.source.files import PROJECT_FILE
+from reconciler.syntax.files import PROJECT_FILE
 
 SHOWN_DIGITS = 12
 _OF_THE_CHANGE = ("manifests", "variables")

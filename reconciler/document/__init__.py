@@ -7,7 +7,7 @@ Two documents that we wrote are compared `exactly`: there a zero is declared or 
 Numbers are equal by value, booleans are never numbers.
 """
 
-from reconciler.document.comparing import (
+from reconciler.document.compare import (
     Difference,
     Operation,
     differences,
@@ -27,8 +27,8 @@ from reconciler.document.edits import (
     followed,
     towards,
 )
-from reconciler.document.merging import aligned, another_choice, covers, merge, overlay
-from reconciler.document.moving import ItemPosition, Key, at_home, homes_in, key_of
+from reconciler.document.merge import aligned, another_choice, covers, merge, overlay
+from reconciler.document.moves import ItemPosition, Key, at_home, homes_in, key_of
 from reconciler.document.values import (
     ABSENT,
     ANY,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from reconciler.document import Json
-from reconciler.explaining.fields import (
+from reconciler.explaining.field_reference import (
     EXAMPLE_SHORT_ID,
     EXAMPLE_UUID,
     FREE,
@@ -19,7 +19,7 @@ from reconciler.explaining.fields import (
 from reconciler.expressions import ExpressionKind, expression
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.envelope_fields import MANIFEST
-from reconciler.kinds.fields import Part
+from reconciler.kinds.field_traits import Part
 
 _DEEPEST = 6
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reconciler import regular
+from reconciler import regular_files
 
 LARGEST_PAYLOAD = 32 << 20
 
@@ -168,7 +168,7 @@ def _read_payload(file: str) -> _Payload:
     if not file:
         return _Payload()
     try:
-        document = json.loads(regular.read(Path(file), LARGEST_PAYLOAD))
+        document = json.loads(regular_files.read(Path(file), LARGEST_PAYLOAD))
     except (OSError, ValueError, RecursionError):
         return _Payload()
     return _Payload(document if isinstance(document, dict) else {})

@@ -9,7 +9,7 @@ from http.client import UNPROCESSABLE_ENTITY
 from typing import Any
 from urllib.parse import quote
 
-from reconciler.forge.client import Client, ForgeError
+from reconciler.forge.forge_client import Client, ForgeError
 
 PAGE = 100
 MOST_PAGES = 50

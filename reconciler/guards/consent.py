@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from reconciler.document import Json, digest
+from reconciler.guards.plan_limits import ALERT_SILENCED
 from reconciler.guards.remedies import allowing, reviewing, reviewing_file
-from reconciler.guards.rules import ALERT_SILENCED
+from reconciler.model import GuardViolation, Plan
+from reconciler.model.guard_levels import REVIEW_LEVEL, GuardLevel, flag_of
 from reconciler.project import Guards
-from reconciler.resource import GuardViolation, Plan
-from reconciler.resource.guard_levels import REVIEW_LEVEL, GuardLevel, flag_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

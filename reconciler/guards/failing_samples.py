@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.document import digest
-from reconciler.foreign import quoted, quoted_pair
+from reconciler.guards.plan_limits import MOST_NAMED
 from reconciler.guards.remedies import allowing, overriding, reviewing
-from reconciler.guards.rules import MOST_NAMED
+from reconciler.model import GuardViolation, Plan
+from reconciler.model.policy_impact import SampleAnswer
 from reconciler.project import Guards
 from reconciler.project.settings import POLICY_SAMPLES
-from reconciler.resource import GuardViolation, Plan
-from reconciler.resource.policy_impact import SampleAnswer
+from reconciler.quoting import quoted, quoted_pair
 
 
 def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:

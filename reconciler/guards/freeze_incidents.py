@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 from reconciler.document import Json, value_at
 from reconciler.errors import UnreadableReply
-from reconciler.foreign import quoted
 from reconciler.kinds import BY_NAME
+from reconciler.model import Change, Plan, Ref, Remembered, Seen
 from reconciler.project.freeze import Incidents
-from reconciler.resource import Change, Plan, Ref, Remembered, Seen
-from reconciler.signals.incidents import Incident, every_incident, every_incident_event
-from reconciler.signals.record import PAGE_SIZE
+from reconciler.quoting import quoted
+from reconciler.records.incident_records import Incident, every_incident, every_incident_event
+from reconciler.records.record import PAGE_SIZE
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api

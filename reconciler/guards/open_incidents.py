@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 from reconciler.errors import CutListing, ReconcilerError
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import ConsentRule
-from reconciler.resource import Plan, Ref
+from reconciler.model import Plan, Ref
 
 if TYPE_CHECKING:
     # Only their types are needed here, and they bring the whole HTTP client.
     from reconciler.api.client import Api
-    from reconciler.signals.incidents import Incident
+    from reconciler.records.incident_records import Incident
 
 MOST_PAGES: Final = 200
 MOST_EVENT_PAGES: Final = 10
@@ -66,8 +66,8 @@ async def incidents_of_silenced(api: Api, plan: Plan) -> OpenIncidents:
 async def _found(
     api: Api, silenced: Mapping[Ref, frozenset[str]], ids: Mapping[str, Ref]
 ) -> OpenIncidents:
-    from reconciler.signals.incidents import every_incident  # noqa: PLC0415 - heavy
-    from reconciler.signals.record import PAGE_SIZE  # noqa: PLC0415 - heavy
+    from reconciler.records.incident_records import every_incident  # noqa: PLC0415 - heavy
+    from reconciler.records.record import PAGE_SIZE  # noqa: PLC0415 - heavy
 
     listed, is_whole = await every_incident(api, MOST_PAGES)
     cut = "" if is_whole else f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents"
@@ -92,7 +92,7 @@ async def _told_by_events(
 
     Also tell whether all events were read.
     """
-    from reconciler.signals.incidents import every_incident_event  # noqa: PLC0415 - heavy
+    from reconciler.records.incident_records import every_incident_event  # noqa: PLC0415 - heavy
 
     incident_of = {event.id: one.id for one in open_ones for event in one.events if event.id}
     told: dict[str, Ref | None] = {}

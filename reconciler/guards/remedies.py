@@ -7,7 +7,7 @@ Source: docs/guards.md, docs/ci.md.
 from __future__ import annotations
 
 from reconciler.advice import bring_back, is_in_job
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 _FILE = "reconciler.yaml"
 _MERGE = "merge: the review of a plan that lists it consents"

@@ -9,8 +9,8 @@ from reconciler.document import Json, Path, value_at
 from reconciler.errors import ExitCode
 from reconciler.importing.records import ImportRecord, Left
 from reconciler.importing.references import KnownRefs, Mention, with_references
-from reconciler.manifests.composing import UnwritableError, composed_json, laid_out
-from reconciler.resource import API_VERSION, Ref
+from reconciler.model import API_VERSION, Ref
+from reconciler.workspace.compose import UnwritableError, composed_json, laid_out
 
 SPEC: Path = ("spec",)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from reconciler.document import Json
-from reconciler.importing.converting import (
+from reconciler.importing.conversion import (
     ALONE,
     NOTHING_ALIKE,
     Conversion,
@@ -37,8 +37,8 @@ from reconciler.importing.grafana_queries import (
     queries_of,
 )
 from reconciler.kinds.dashboard import DASHBOARD
-from reconciler.manifests.strangers import is_grafana
 from reconciler.report.markdown import fenced
+from reconciler.workspace.foreign_documents import is_grafana
 
 MOST_PANELS = 1_000
 LONGEST_TEXT = 4_096

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reconciler.importing.converting import Fields, Notes, named, text_at
+from reconciler.importing.conversion import Fields, Notes, named, text_at
 
 GRID, WIDEST = 24, 1_280
 """Units across a dashboard in Grafana, and here, where they are pixels of a usual window."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from reconciler.importing.converting import NOTHING_ALIKE, Fields, Notes, named, text_at
+from reconciler.importing.conversion import NOTHING_ALIKE, Fields, Notes, named, text_at
 from reconciler.importing.prometheus import is_logql
 
 LONGEST_QUERY = 10_000

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reconciler.document import Json, digest
-from reconciler.resource import Ref, RemoteId
+from reconciler.model import Ref, RemoteId
 
 LONGEST = 60
 """Characters of a name before a mark: a title may be a whole sentence."""

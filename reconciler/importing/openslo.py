@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from reconciler.document import Json, Path
-from reconciler.importing.converting import (
+from reconciler.importing.conversion import (
     ALONE,
     MOST_MADE,
     Conversion,
@@ -22,7 +22,7 @@ from reconciler.importing.converting import (
     seconds_of,
 )
 from reconciler.kinds.slo import SLO
-from reconciler.manifests.strangers import is_openslo
+from reconciler.workspace.foreign_documents import is_openslo
 
 DAY = 86_400
 FRAMES = {days * DAY: f"SLO_TIME_FRAME_{days}_DAYS" for days in (7, 14, 21, 28)}

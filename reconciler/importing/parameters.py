@@ -12,8 +12,8 @@ from reconciler.expressions import Expression, ExpressionKind, escaped, expressi
 from reconciler.importing.names import kind_word, plain_name
 from reconciler.importing.records import ImportRecord, Left
 from reconciler.kinds.shape import NOTHING, Facts, facts_of, references_in
+from reconciler.model import RemoteId
 from reconciler.project import ProjectVariable
-from reconciler.resource import RemoteId
 
 Values = tuple[ProjectVariable, ...]
 """What stands at one place, environment by environment."""

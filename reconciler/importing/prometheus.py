@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from reconciler.document import Json, Path
-from reconciler.importing.converting import (
+from reconciler.importing.conversion import (
     ALONE,
     MOST_MADE,
     NOTHING_ALIKE,
@@ -31,7 +31,7 @@ from reconciler.importing.converting import (
 from reconciler.importing.names import content_mark
 from reconciler.kinds.alert_definition import ALERT_DEFINITION
 from reconciler.kinds.alert_definition.type_parts import TYPE_OF
-from reconciler.manifests.strangers import is_rule_file
+from reconciler.workspace.foreign_documents import is_rule_file
 
 PART = "metricThreshold"
 SEVERITY = "severity"

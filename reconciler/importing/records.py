@@ -9,16 +9,16 @@ from types import MappingProxyType
 
 from reconciler.document import Json, Path, value_at
 from reconciler.errors import ExitCode
-from reconciler.kinds.judging import SpecReport, judge
+from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.pasted import MOST_ROUNDS, PasteRepair, in_told_order
+from reconciler.kinds.paste_repair import MOST_ROUNDS, PasteRepair, in_told_order
 from reconciler.kinds.repairs import MoveId, repaired
 from reconciler.kinds.shape import in_usual_order
-from reconciler.manifests.composing import UnwritableError, check_writable
-from reconciler.manifests.layout import untold_words
-from reconciler.manifests.withholding import Withheld
-from reconciler.resource import RemoteId
-from reconciler.source.diagnostic import Finding, Severity
+from reconciler.model import RemoteId
+from reconciler.syntax.diagnostic import Finding, Severity
+from reconciler.workspace.compose import UnwritableError, check_writable
+from reconciler.workspace.layout import untold_words
+from reconciler.workspace.secret_scan import Withheld
 
 LITERAL_KEY = "M313"
 MISSING = "M302"

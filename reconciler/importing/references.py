@@ -10,7 +10,7 @@ from reconciler.expressions import ExpressionKind, escaped, expression
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import references_in
-from reconciler.resource import Ref, RemoteId
+from reconciler.model import Ref, RemoteId
 
 
 @dataclass(frozen=True, slots=True)

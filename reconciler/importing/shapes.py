@@ -10,15 +10,15 @@ from pydantic.alias_generators import to_camel
 
 from reconciler.document import Json
 from reconciler.errors import ExitCode
-from reconciler.importing.foreign import ALONE, Beside, Foreign, converted_in
+from reconciler.importing.converters import ALONE, Beside, Foreign, converted_in
 from reconciler.importing.records import ImportRecord, Left, record_of
 from reconciler.kinds import KINDS
-from reconciler.kinds.judging import kind_hinted, kind_like
+from reconciler.kinds.judge_spec import kind_hinted, kind_like
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.pasted import in_told_order
+from reconciler.kinds.paste_repair import in_told_order
 from reconciler.kinds.shape import facts_at, facts_of
-from reconciler.manifests.withholding import Withheld
-from reconciler.resource import API_VERSION
+from reconciler.model import API_VERSION
+from reconciler.workspace.secret_scan import Withheld
 
 DEEPEST_WRAPPER = 4
 MOST_RECORDS = 50_000

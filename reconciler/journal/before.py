@@ -19,7 +19,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.history import History
 from reconciler.journal.runs import RunSummary, last_backups, runs_of
-from reconciler.resource import Ref, RemoteId
+from reconciler.model import Ref, RemoteId
 
 LAST = "last"
 """What the last run that wrote something is called."""

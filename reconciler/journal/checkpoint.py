@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from reconciler.document.packed import LazyJson, held, pack
+from reconciler.document.lazy_json import LazyJson, held, pack
 from reconciler.journal.content import Content, UncheckedLines, read_content
 from reconciler.journal.entries import Compacted, Drifted, Entry, LastWrite, Started
 from reconciler.journal.history import History

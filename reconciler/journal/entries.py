@@ -10,9 +10,9 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import GetPydanticSchema, model_validator
 
-from reconciler.document.packed import let_open
+from reconciler.document.lazy_json import let_open
 from reconciler.journal import line_fields as of
-from reconciler.resource import NOTHING_TOLD
+from reconciler.model import NOTHING_TOLD
 
 FORMAT = 1
 _ADOPTED_BEFORE = "live was already as declared"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from reconciler.document import ABSENT, Json, Missing, overlay
-from reconciler.document.packed import fold, held
+from reconciler.document.lazy_json import fold, held
 from reconciler.journal.entries import (
     AboutWrites,
     Backup,
@@ -31,7 +31,7 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.line_fields import KnownVersion, SeenDrift, TakenBack
-from reconciler.resource import Ref, RemoteId
+from reconciler.model import Ref, RemoteId
 
 MOST_VERSIONS = 100
 """Versions that are remembered of one resource, the newest: a question asks for all of them."""

@@ -38,7 +38,7 @@ from reconciler.journal.store import (
     moment,
     taken_in_time,
 )
-from reconciler.waits import Keeping, Waits
+from reconciler.progress import Keeping, Waits
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from pydantic_core import core_schema
 from reconciler.addresses import is_part
 from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.errors import JournalError
-from reconciler.resource import NOTHING_TOLD, Ref, RemoteId, ServerInfo
+from reconciler.model import NOTHING_TOLD, Ref, RemoteId, ServerInfo
 
 _SHOWN = 80
 

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from reconciler.document.packed import LazyJson, held, pack
+from reconciler.document.lazy_json import LazyJson, held, pack
 from reconciler.errors import JournalError
 from reconciler.journal import line_fields as of
 from reconciler.journal.entries import DOCUMENTS, FORMAT, Compacted, Entry, Header
 from reconciler.journal.line_fields import JournalLine, in_lines
-from reconciler.resource import Ref, ServerInfo
+from reconciler.model import Ref, ServerInfo
 
 
 @cache

@@ -33,7 +33,7 @@ from reconciler.journal.entries import (
 from reconciler.journal.history import History, Memory
 from reconciler.journal.line_fields import KnownSeal
 from reconciler.journal.seals import Sealed, ToldSeals, seals_in
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 OUTCOMES = (
     "written",

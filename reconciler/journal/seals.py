@@ -23,8 +23,8 @@ from reconciler.journal.entries import (
     Started,
     WrittenEntry,
 )
-from reconciler.resource import Ref, RemoteId
-from reconciler.sealed import holds_seal
+from reconciler.model import Ref, RemoteId
+from reconciler.redaction.templates import holds_seal
 
 Sealed: TypeAlias = frozenset[tuple[str, str]]
 """Names of secrets, and seals of values that they had."""

@@ -15,7 +15,7 @@ from reconciler.advice import on_journal
 from reconciler.document import Json
 from reconciler.errors import Locked
 from reconciler.journal.last_seen import Ending
-from reconciler.waits import Locking, Waits
+from reconciler.progress import Locking, Waits
 
 TERM = timedelta(minutes=15)
 """How long a lease lasts without renewal: longer than a run may wait for the service.

@@ -21,7 +21,7 @@ from reconciler.journal.entries import (
     WatchedEntry,
     WrittenEntry,
 )
-from reconciler.resource import NOTHING_TOLD, Ref, ServerInfo
+from reconciler.model import NOTHING_TOLD, Ref, ServerInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,13 @@ from reconciler.api.replies import check_whole
 from reconciler.assumptions import Listing, steps_of
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import UnclearAbsence, UnreadableReply
-from reconciler.kinds.fields import Part
+from reconciler.kinds.field_traits import Part
 from reconciler.kinds.id_forms import IdForm
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.pasted import PasteRepair
+from reconciler.kinds.paste_repair import PasteRepair
 from reconciler.kinds.repairs import repaired
 from reconciler.kinds.shape import camel_case_known_fields, without_read_only
-from reconciler.resource import RemoteId
+from reconciler.model import RemoteId
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api

@@ -12,7 +12,7 @@ from typing import TypeGuard, assert_never
 from reconciler.addresses import steps_in
 from reconciler.document import Json, Path, value_at
 from reconciler.expressions import OPEN, ExpressionKind, form_of, is_open
-from reconciler.kinds.fields import (
+from reconciler.kinds.field_traits import (
     AtMost,
     Choosing,
     Formed,
@@ -24,8 +24,8 @@ from reconciler.kinds.fields import (
 )
 from reconciler.kinds.shape import Facts, facts_of
 from reconciler.kinds.type_errors import MOST_ERRORS, name_of, type_findings
-from reconciler.slips import is_slip, nearest
-from reconciler.source.diagnostic import Advice, Finding, warning
+from reconciler.suggestions import is_slip, nearest
+from reconciler.syntax.diagnostic import Advice, Finding, warning
 
 SHORTEST_KEY = 20
 LISTED = Advice("choose a listed value")

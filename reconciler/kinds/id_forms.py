@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from reconciler.document import ABSENT, Json, Missing
 from reconciler.errors import AnotherRecord
-from reconciler.kinds.fields import INT32_MAX, UUID_PATTERN
-from reconciler.resource import RemoteId
+from reconciler.kinds.field_traits import INT32_MAX, UUID_PATTERN
+from reconciler.model import RemoteId
 
 MOST_DIGITS = len(str(INT32_MAX))
 

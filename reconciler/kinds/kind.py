@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reconciler.advice import on_journal
 from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
-from reconciler.kinds.bearing import UNKNOWN_BEARING, Bearing
-from reconciler.kinds.hanging import Foreseen, Watched, nothing_foreseen, watches_nothing
+from reconciler.kinds.dependents import Foreseen, Watched, nothing_foreseen, watches_nothing
+from reconciler.kinds.incident_match import UNKNOWN_BEARING, Bearing
 from reconciler.kinds.shape import exact_shape_of, shape_of
-from reconciler.resource import (
+from reconciler.model import (
     Change,
     Manifest,
     Observation,
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from reconciler.assumptions import Assumptions
     from reconciler.document import Json, Shape
     from reconciler.journal.history import Memory
+    from reconciler.kinds.audit_rule import AuditRule
     from reconciler.kinds.endpoints import Endpoint
-    from reconciler.kinds.fields import Part
-    from reconciler.kinds.hygiene import AuditRule
+    from reconciler.kinds.field_traits import Part
     from reconciler.kinds.id_forms import IdForm
-    from reconciler.kinds.practice import LintRule
+    from reconciler.kinds.lint_rule import LintRule
     from reconciler.queries import Query
-    from reconciler.source.diagnostic import Finding
+    from reconciler.syntax.diagnostic import Finding
 
 ANY_STEP: Final = "*"
 """In a path, every field of an object and every item of a list."""

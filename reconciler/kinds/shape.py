@@ -10,7 +10,7 @@ from operator import eq, is_
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from reconciler.document import ANY, Json, Path, Shape, exactly
-from reconciler.kinds.fields import (
+from reconciler.kinds.field_traits import (
     AtMost,
     Formed,
     Int64,

@@ -10,7 +10,6 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 
 from reconciler.advice import on_journal
-from reconciler.concealing import veiled
 from reconciler.document import (
     ABSENT,
     Difference,
@@ -27,7 +26,7 @@ from reconciler.journal.history import Memory
 from reconciler.journal.line_fields import Rewritten
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.taken_back import brought_back
-from reconciler.resource import (
+from reconciler.model import (
     Action,
     Change,
     DependsOn,
@@ -44,7 +43,8 @@ from reconciler.resource import (
     Seen,
     UndoesRollback,
 )
-from reconciler.sealed import HIDDEN, fingerprint, holds_seal
+from reconciler.redaction.redact import veiled
+from reconciler.redaction.templates import HIDDEN, fingerprint, holds_seal
 
 
 def blocked_change(

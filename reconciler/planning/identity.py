@@ -16,7 +16,7 @@ from reconciler.document import Json, canonical_text, value_at
 from reconciler.journal.history import History, Memory, renamed_memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     AnotherObject,
     Manifest,

@@ -26,7 +26,8 @@ from reconciler.document import (
     stored_name,
     value_at,
 )
-from reconciler.planning.sides import (
+from reconciler.model import Adopted, Conflict, Side
+from reconciler.planning.merge_sides import (
     Merged,
     MergeInputs,
     MergeOptions,
@@ -34,8 +35,7 @@ from reconciler.planning.sides import (
     holds_hidden,
     sides_of,
 )
-from reconciler.resource import Adopted, Conflict, Side
-from reconciler.sealed import HIDDEN, holds_seal
+from reconciler.redaction.templates import HIDDEN, holds_seal
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import Entry
 from reconciler.journal.seals import Sealed, ToldSeals, seals_in, texts_in
-from reconciler.resource import Ref, RemoteId
-from reconciler.sealed import HIDDEN, Template, seal, secret_values
+from reconciler.model import Ref, RemoteId
+from reconciler.redaction.templates import HIDDEN, Template, seal, secret_values
 
 SHORTEST: Final = 8
 MOST_TRIED: Final = 500

@@ -12,17 +12,17 @@ from http import HTTPStatus
 
 from reconciler.api.client import Api
 from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
-from reconciler.api.retrying import Method
+from reconciler.api.retry import Method
 from reconciler.assumptions import POLICIES, Parameter
 from reconciler.document import Json
 from reconciler.errors import ExitCode, ReconcilerError
 from reconciler.kinds.dashboard.remote import BY_SLUG
 from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY
 from reconciler.kinds.slo.remote import SLOS
-from reconciler.signals.alert_events import ALERT_EVENTS
-from reconciler.signals.cases import CASES
-from reconciler.signals.data_usage import DAILY_UNITS
-from reconciler.signals.incidents import EVENTS, INCIDENTS
+from reconciler.records.alert_events import ALERT_EVENTS
+from reconciler.records.case_records import CASES
+from reconciler.records.data_usage import DAILY_UNITS
+from reconciler.records.incident_records import EVENTS, INCIDENTS
 
 MADE_UP = (
     "asked for one that nobody has, and told so: path and key are right; "

@@ -1,6 +1,6 @@
 """reconciler.yaml: environments, variables, guards, and where each leads."""
 
-from reconciler.project.choosing import (
+from reconciler.project.choose_target import (
     BASE_URL,
     Embedded,
     Project,
@@ -15,7 +15,7 @@ from reconciler.project.choosing import (
     unsafe_base_url,
     with_target,
 )
-from reconciler.project.complaining import (
+from reconciler.project.project_findings import (
     ENVIRONMENT_NAME,
     leads_out,
     project_findings,
@@ -29,7 +29,7 @@ from reconciler.project.settings import (
     ProjectFile,
     ProjectVariable,
 )
-from reconciler.project.sharding import MOST_SHARDS, SHARD, Shard, check_filled, read_shard
+from reconciler.project.shards import MOST_SHARDS, SHARD, Shard, check_filled, read_shard
 
 __all__ = [
     "BASE_URL",

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from reconciler.source.files import LARGEST_WORKSPACE, MOST_FILES
-from reconciler.strict import STRICT
+from reconciler.model_config import STRICT
+from reconciler.syntax.files import LARGEST_WORKSPACE, MOST_FILES
 
 _MB = 1 << 20
 

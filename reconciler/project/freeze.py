@@ -16,8 +16,8 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from reconciler.slips import nearest
-from reconciler.strict import STRICT
+from reconciler.model_config import STRICT
+from reconciler.suggestions import nearest
 
 FIELDS: Final = "minute hour day month weekday, as `0 18 * * 5`"
 LONGEST: Final = timedelta(days=366)

@@ -7,8 +7,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from reconciler.slips import nearest
-from reconciler.source.diagnostic import AUDITED, CODES, Finding
+from reconciler.suggestions import nearest
+from reconciler.syntax.diagnostic import AUDITED, CODES, Finding
 
 RULE = "R/"
 """What the code of a rule of one's own begins with."""

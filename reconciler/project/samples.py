@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
-from reconciler.strict import STRICT
+from reconciler.model_config import STRICT
 
 
 class PolicySamples(BaseModel):

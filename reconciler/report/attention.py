@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from reconciler.advice import on_journal
-from reconciler.foreign import quoted
+from reconciler.model import Action, Change, GuardViolation, Plan, Ref, RenamedFrom
+from reconciler.model.guard_levels import REVIEW_LEVEL, GuardLevel
+from reconciler.quoting import quoted
 from reconciler.report.counts import selection_words
 from reconciler.report.remarks import remark_words
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.resource import Action, Change, GuardViolation, Plan, Ref, RenamedFrom
-from reconciler.resource.guard_levels import REVIEW_LEVEL, GuardLevel
 
 MOST_NAMED = 5
 ConsentState: TypeAlias = GuardLevel | Literal["given"]

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reconciler.document import digest
-from reconciler.forge.comments import Marker, hidden_json
+from reconciler.forge.own_comment import Marker, hidden_json
+from reconciler.model import Action, Change, Plan
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.markdown import (
     COMMENT_BYTES,
@@ -20,7 +21,6 @@ from reconciler.report.markdown import (
 from reconciler.report.plan.document import change_document
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.safe import safe
-from reconciler.resource import Action, Change, Plan
 
 MOST_CHANGES = 100
 LARGEST_LINE = 8_000

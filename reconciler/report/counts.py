@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from reconciler.document import ABSENT, Json, Missing
-from reconciler.report.words import plural
-from reconciler.resource import (
+from reconciler.model import (
     Action,
     Change,
     Drift,
@@ -19,6 +18,7 @@ from reconciler.resource import (
     Seen,
     Selected,
 )
+from reconciler.report.words import plural
 
 VERBS = {
     Action.CREATE: "create",

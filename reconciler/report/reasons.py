@@ -9,11 +9,8 @@ from typing import Any, TypeAlias
 
 from reconciler.advice import on_journal
 from reconciler.document import Path
-from reconciler.foreign import quoted
 from reconciler.kinds import BY_NAME
-from reconciler.report.counts import selection_words
-from reconciler.report.spoken import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
-from reconciler.resource import (
+from reconciler.model import (
     Action,
     CannotBeAsked,
     Change,
@@ -26,6 +23,9 @@ from reconciler.resource import (
     Refused,
     Remedy,
 )
+from reconciler.quoting import quoted
+from reconciler.report.counts import selection_words
+from reconciler.report.labels import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
 
 MOST_NAMED = 4
 SHORT_RUN = 8

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from reconciler.advice import in_git
-from reconciler.report.reasons import MOST_NAMED, SHORT_RUN
-from reconciler.resource import (
+from reconciler.model import (
     BaseRefused,
     ClockUnchecked,
     FreezeUnknown,
@@ -23,6 +22,7 @@ from reconciler.resource import (
     RollsBack,
     SignalsUnread,
 )
+from reconciler.report.reasons import MOST_NAMED, SHORT_RUN
 
 SHORT_COMMIT = 12
 """So many characters of a commit tell it apart in a command."""

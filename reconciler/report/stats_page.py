@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from reconciler.model.stats import Counts, Stats
 from reconciler.report.html.cards import notes
 from reconciler.report.html.element import (
     NOTHING,
@@ -19,9 +20,8 @@ from reconciler.report.html.element import (
     words,
 )
 from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
-from reconciler.report.stats import UNKNOWN, duration, stats_lines
+from reconciler.report.stats_formats import UNKNOWN, duration, stats_lines
 from reconciler.report.words import plural
-from reconciler.resource.stats import Counts, Stats
 
 WIDTH: Final = 440
 HEIGHT: Final = 130.0

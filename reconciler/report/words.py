@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 
 from reconciler.document import ABSENT, Json, Missing, Path
+from reconciler.redaction.templates import references_in
 from reconciler.report.safe import ELLIPSIS, safe
-from reconciler.sealed import references_in
 
 
 def place(path: Path) -> str:

@@ -6,7 +6,7 @@ Pure. Source: docs/rules.md.
 from __future__ import annotations
 
 from reconciler.document import ABSENT, Difference, Json
-from reconciler.resource import Change, Manifest
+from reconciler.model import Change, Manifest
 
 
 def resource_seen(manifest: Manifest, environment: str) -> dict[str, Json]:

@@ -24,7 +24,7 @@ from harness.wire import (
 
 from reconciler.api.client import Api
 from reconciler.api.reads import READS, ReadLog
-from reconciler.api.retrying import Request
+from reconciler.api.retry import Request
 from reconciler.document import ABSENT
 from reconciler.errors import (
     NotAuthorised,

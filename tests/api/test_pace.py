@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from reconciler.api.client import Api
 from reconciler.api.pace import SLOW_SECONDS, Pace
-from reconciler.api.retrying import Method, Phase
+from reconciler.api.retry import Method, Phase
 
 Behaviour = Callable[[int], Awaitable[httpx.Response]]
 FINE = {"dashboard": {"id": "a"}}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.api.retrying import (
+from reconciler.api.retry import (
     LONGEST_RETRY_AFTER_SECONDS,
     LONGEST_WAIT_SECONDS,
     MOST_ATTEMPTS,

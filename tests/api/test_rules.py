@@ -11,7 +11,7 @@ import pytest
 from harness.wire import Call, FakeTime, answering, asked
 
 from reconciler.api.client import Api
-from reconciler.api.retrying import LOST_STATUSES, RULES, NextStep, Phase, Request, phase_of_status
+from reconciler.api.retry import LOST_STATUSES, RULES, NextStep, Phase, Request, phase_of_status
 from reconciler.errors import (
     NotAuthorised,
     OutcomeUnknown,

@@ -33,8 +33,8 @@ from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.journal.entries import Entry, Settled
 from reconciler.journal.journal import Journal
-from reconciler.resource import Manifest, Ref, RemoteId
-from reconciler.sealed import RefHole, Template
+from reconciler.model import Manifest, Ref, RemoteId
+from reconciler.redaction.templates import RefHole, Template
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from harness.sites import Meddler, answer_with, untouched
 from test_proved_swap import OVERWRITE, TEST, code, deviating, live, planned
 
 from reconciler.errors import ExitCode
-from reconciler.resource import Refused, Written
+from reconciler.model import Refused, Written
 
 Answer = dict[str, Any]
 

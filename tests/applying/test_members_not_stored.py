@@ -28,7 +28,7 @@ from reconciler.emulator import Profile, create_app
 from reconciler.errors import worst
 from reconciler.journal.entries import Stored
 from reconciler.journal.line_fields import Rewritten
-from reconciler.resource import Manifest, OverwritesEdit, Unconfirmed
+from reconciler.model import Manifest, OverwritesEdit, Unconfirmed
 
 Drop = Callable[[dict[str, Any]], None]
 

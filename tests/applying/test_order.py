@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from reconciler.applying.applied import batches, goes_alone
 from reconciler.kinds import BY_NAME, KINDS
-from reconciler.resource import (
+from reconciler.model import (
     Action,
     Change,
     Evidence,

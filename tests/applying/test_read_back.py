@@ -33,7 +33,7 @@ from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.errors import worst
 from reconciler.kinds import KINDS
-from reconciler.resource import (
+from reconciler.model import (
     Manifest,
     NeverSeen,
     OverwritesEdit,

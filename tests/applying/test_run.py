@@ -27,8 +27,8 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.resource import Manifest, Ref, Skipped
-from reconciler.sealed import RefHole, Template
+from reconciler.model import Manifest, Ref, Skipped
+from reconciler.redaction.templates import RefHole, Template
 
 SLO = Ref("SLO", "checkout")
 CHECKOUT = manifest("SLO/checkout", SLO_SPEC)

@@ -28,7 +28,7 @@ from reconciler.emulator import Profile, create_app
 from reconciler.errors import JournalError, worst
 from reconciler.journal.entries import IdentifiedEntry
 from reconciler.journal.journal import Journal
-from reconciler.sealed import SecretHole, Template
+from reconciler.redaction.templates import SecretHole, Template
 
 CHECKOUT = manifest("SLO/checkout", SLO_SPEC)
 VIEW = manifest("SavedView/errors", VIEW_SPEC)

@@ -29,8 +29,8 @@ from hypothesis import strategies as st
 from reconciler.document import Json
 from reconciler.emulator.answering import USER_HEADER
 from reconciler.errors import worst
-from reconciler.resource import Manifest, Ref, Refused
-from reconciler.sealed import SecretHole, Template, seal
+from reconciler.model import Manifest, Ref, Refused
+from reconciler.redaction.templates import SecretHole, Template, seal
 
 INTERLEAVINGS = int(os.environ.get("LIVE_EDITS", "12"))
 

@@ -31,7 +31,7 @@ from reconciler.emulator import create_app
 from reconciler.errors import PRECEDENCE, JournalError, Locked, NotAuthorised, Unavailable, worst
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import Lease
-from reconciler.resource import NOBODY, InDoubt, Overtaken, Ref, Refused, Skipped
+from reconciler.model import NOBODY, InDoubt, Overtaken, Ref, Refused, Skipped
 
 REF = Ref("Dashboard", "checkout")
 EVERYTHING = [

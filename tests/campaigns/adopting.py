@@ -30,11 +30,11 @@ from adopted_texts import case
 from stage import Stage, Tally
 from styled_texts import Alias, Mapping, Member, Sequence, Style, style_of
 
-from reconciler.commands.root import run
+from reconciler.cli.root import run
 from reconciler.emulator import create_app
-from reconciler.points import Point, watch
-from reconciler.source.reading import read_text
-from reconciler.source.written import written
+from reconciler.failpoints import Point, watch
+from reconciler.syntax.read_text import read_text
+from reconciler.syntax.syntax_tree import written
 
 ROOT = "/mgmt/openapi/latest"
 DASHBOARDS = "/v1/dashboards/dashboards"

@@ -21,9 +21,9 @@ from worlds import KEY, SECRET, TOKEN
 
 from reconciler.__main__ import main
 from reconciler.api.secret import Redaction
-from reconciler.commands.root import run
+from reconciler.cli.root import run
 from reconciler.kinds import KINDS
-from reconciler.sealed import seal
+from reconciler.redaction.templates import seal
 
 KEPT = ("PATH", "HOME", "LANG", "PYTHONPATH")
 PATIENCE = 300

@@ -31,7 +31,7 @@ from world_deeds import PROFILES, alert_id, unlisted
 from worlds import SECRET, TOKEN, drawing
 
 import reconciler.emulator
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
 
 KINDS = ("SLO", "AlertDefinition", "Dashboard", "SavedView")
 CALLS_ON_FILES = ("open", "os.link", "os.mkdir", "os.remove", "os.rename", "os.truncate")

@@ -31,7 +31,7 @@ from world_service import ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS, WEB, Live
 from worlds import drawing
 
 from reconciler.emulator import alert_definitions, dashboards, log_policies, slos
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
 
 CONSENT = ("--yes", "--allow-destroy", "--override-guard", "campaign")
 IN_PART = 3

@@ -12,8 +12,8 @@ from invariants import STOPPED
 from stage import APPLY, Stage, Tally, at_point
 from worlds import drawing
 
-from reconciler import points
-from reconciler.points import Point
+from reconciler import failpoints
+from reconciler.failpoints import Point
 
 LOCKED = 5
 
@@ -31,7 +31,7 @@ def wait_to_send(arrived: int, go: int) -> Meddle:
                 os.write(arrived, b"x")
                 os.read(go, 1)
 
-        points.watch(watcher)
+        failpoints.watch(watcher)
 
     return meddle
 

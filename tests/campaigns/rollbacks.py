@@ -21,7 +21,7 @@ from invariants import FORBIDDEN, Live, Step, covers, forms_of, objects, outcome
 from stage import OVER, Stage, Tally, at_point
 from worlds import HOLE, SECRET, TOKEN, Declared, drawing, share, world
 
-from reconciler.points import Point
+from reconciler.failpoints import Point
 
 ROLLBACK = ("--yes", "--allow-destroy", *OVER, "--format", "json")
 SECRETS = (SECRET, "canary-second-91be", "canary-third-07ac")
@@ -385,9 +385,9 @@ def kill_rollbacks(stage: Stage, count: int, seed: int) -> Tally:
         stage.prepare(number)
         words = _last_run_undone(stage)
         if words:
-            points = range(1, _points_of(stage, words) + 1)
-            few = min(share(count), count - tally.counts["cases"], len(points))
-            for point in sorted(chance.sample(points, few)):
+            failpoints = range(1, _points_of(stage, words) + 1)
+            few = min(share(count), count - tally.counts["cases"], len(failpoints))
+            for point in sorted(chance.sample(failpoints, few)):
                 _kill_once(stage, words, point, tally)
         stage.version = 1
         stage.clear()
@@ -416,14 +416,14 @@ def _points_of(stage: Stage, words: tuple[str, ...]) -> int:
     counted = stage.root / "count"
 
     def count() -> None:
-        from reconciler import points  # noqa: PLC0415 - in the child
+        from reconciler import failpoints  # noqa: PLC0415 - in the child
 
         descriptor = os.open(counted, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
         def write(_: Point) -> None:
             os.write(descriptor, b".")
 
-        points.watch(write)
+        failpoints.watch(write)
 
     done = stage.run(*words, meddle=count)
     assert done.code == 0, done

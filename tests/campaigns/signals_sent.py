@@ -12,8 +12,8 @@ from journal_text import read
 from stage import Stage, Tally
 from worlds import drawing
 
-from reconciler import points
-from reconciler.points import Point
+from reconciler import failpoints
+from reconciler.failpoints import Point
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 LONGEST = 0.12  # seconds; an apply of these worlds takes about half of it
@@ -31,7 +31,7 @@ def send_at(places: list[int], number: signal.Signals) -> Meddle:
             if passed in places:
                 os.kill(os.getpid(), number)
 
-        points.watch(watcher)
+        failpoints.watch(watcher)
 
     return meddle
 

@@ -20,8 +20,8 @@ from journal_text import read
 from watched_emulator import Emulator
 from worlds import KEY, World, world
 
-from reconciler import points
-from reconciler.points import Point
+from reconciler import failpoints
+from reconciler.failpoints import Point
 
 OVER = ("--override-guard", "campaign")
 APPLY = ("apply", "--new-journal", "--yes", "--allow-destroy", *OVER, "--format", "json")
@@ -192,7 +192,7 @@ def note_points(file: Path) -> None:
     def write(point: Point) -> None:
         os.write(descriptor, f"{point.name}\n".encode())
 
-    points.watch(write)
+    failpoints.watch(write)
 
 
 def at_point(number: int, deed: Callable[[], None]) -> Meddle:
@@ -207,7 +207,7 @@ def at_point(number: int, deed: Callable[[], None]) -> Meddle:
             if passed == number:
                 deed()
 
-        points.watch(watcher)
+        failpoints.watch(watcher)
 
     return meddle
 

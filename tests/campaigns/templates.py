@@ -16,8 +16,8 @@ from typing import Any
 
 from stage import Stage, Tally
 
-from reconciler.manifests.expressions import Scope
-from reconciler.manifests.workspace import load_workspaces
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.workspace import load_workspaces
 
 ENVIRONMENTS = ("local", "prod")
 _EXPRESSION = re.compile(r"\$\$\{|\$\{(var|each|file):([^}]*)\}")

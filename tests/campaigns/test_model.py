@@ -41,13 +41,13 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from reconciler import points
+from reconciler import failpoints
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
+from reconciler.failpoints import Point
 from reconciler.journal.entries import Settled
-from reconciler.points import Point
-from reconciler.resource import Manifest, Ref, RemoteId
-from reconciler.sealed import RefHole, Template
+from reconciler.model import Manifest, Ref, RemoteId
+from reconciler.redaction.templates import RefHole, Template
 
 LIVES = max(8, settings().max_examples // 8)
 LONGEST_LIFE = 25
@@ -85,7 +85,7 @@ def dying_at(number: int) -> Iterator[None]:
         if passed >= number:
             raise Death
 
-    with mock.patch.object(points, "_watchers", [watcher]), contextlib.suppress(Death):
+    with mock.patch.object(failpoints, "_watchers", [watcher]), contextlib.suppress(Death):
         try:
             yield
         except BaseExceptionGroup as group:

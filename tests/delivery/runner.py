@@ -21,7 +21,7 @@ from typing import Any
 from harness.doors import command
 
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, LARGEST_SUMMARY
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
 
 ROOT = Path(__file__).parent.parent.parent
 SHELL = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail")

@@ -16,7 +16,7 @@ from runner import ROOT
 
 from reconciler.ci.result import OUTPUTS, RESULTS, WORDS
 from reconciler.ci.runner import FLAG, INPUTS, NO_FLAG
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")

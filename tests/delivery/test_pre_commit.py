@@ -12,7 +12,7 @@ import pytest
 from imaging import copy_sources
 from runner import ROOT
 
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
 
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
 BIN = Path(sys.executable).parent

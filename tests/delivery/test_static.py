@@ -12,7 +12,7 @@ import pytest
 from harness.workspaces import examples_here
 from runner import ROOT
 
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
 
 WORKFLOWS = sorted((ROOT / "examples" / "workflows" / ".github" / "workflows").glob("*.yml"))
 TOOLS = Path(__file__).parent / "tools"

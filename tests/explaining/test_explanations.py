@@ -18,10 +18,10 @@ from harness.workspaces import Workspace
 from reconciler.errors import EXIT_CODES
 from reconciler.explaining import pages
 from reconciler.explaining.explanation import FAMILIES, Explanation, Sample
-from reconciler.report.explained_code import code_markdown
-from reconciler.resource import Reason, Remark
-from reconciler.resource.guard_levels import GUARDS
-from reconciler.source.diagnostic import AUDITED, CODES
+from reconciler.model import Reason, Remark
+from reconciler.model.guard_levels import GUARDS
+from reconciler.report.code_page import code_markdown
+from reconciler.syntax.diagnostic import AUDITED, CODES
 
 FOLDER = Path(pages.__file__).with_name("codes")
 EXITS = {f"exit-{code.value}": said for code, said in EXIT_CODES.items()}
@@ -39,7 +39,7 @@ def noted(event, arguments):
     if event == "open" and str(arguments[0]).endswith(".md"):
         read.append(Path(arguments[0]).stem)
 sys.addaudithook(noted)
-from reconciler.commands.root import run
+from reconciler.cli.root import run
 ended = run(sys.argv[1:])
 print("\\nread:", *read, file=sys.stderr)
 sys.exit(ended)

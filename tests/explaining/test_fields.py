@@ -11,17 +11,17 @@ from write_reference import FOLDER, pages
 from reconciler.document import Json
 from reconciler.emulator.resources import RESOURCES
 from reconciler.explaining.examples import document_of
-from reconciler.explaining.fields import MANIFESTS, PROJECT, Field, all_fields, roots
-from reconciler.explaining.looking_up import look_up
+from reconciler.explaining.field_reference import MANIFESTS, PROJECT, Field, all_fields, roots
+from reconciler.explaining.look_up import look_up
 from reconciler.explaining.yaml_text import yaml_text
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
 from reconciler.kinds.envelope_fields import MANIFEST
-from reconciler.manifests.envelope import METADATA_FIELDS, Around, read_envelope
+from reconciler.model import API_VERSION
 from reconciler.project import project_findings
-from reconciler.resource import API_VERSION
-from reconciler.source.diagnostic import Finding
-from reconciler.source.reading import read_text
+from reconciler.syntax.diagnostic import Finding
+from reconciler.syntax.read_text import read_text
+from reconciler.workspace.envelope import METADATA_FIELDS, Around, read_envelope
 
 ALL = all_fields()
 WRITABLE = [one for one in ALL if one.read_only is None and one.path]

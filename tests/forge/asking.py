@@ -12,7 +12,7 @@ import httpx
 import respx
 from harness.forge import REPOSITORY, TOKEN, FakeForge
 
-from reconciler.forge.client import Address, Client
+from reconciler.forge.forge_client import Address, Client
 from reconciler.forge.pull_requests import Repository
 
 URL = "https://forge.example.com"

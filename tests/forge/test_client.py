@@ -9,7 +9,7 @@ import respx
 from asking import URL, asking
 from harness.forge import PERSON, READ_ONLY, TOKEN, FakeForge, Fault, secondary_limit, served_forge
 
-from reconciler.forge.client import Address, Client, ForgeError
+from reconciler.forge.forge_client import Address, Client, ForgeError
 from reconciler.forge.pull_requests import Comment, Repository
 
 PULL = 7

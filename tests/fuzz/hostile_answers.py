@@ -33,26 +33,26 @@ from reconciler.emulator import create_app
 from reconciler.errors import ReconcilerError
 from reconciler.guards import with_guards
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test
-from reconciler.probes.conformance import examine
+from reconciler.model import Plan
+from reconciler.probes.api_conformance import examine
 from reconciler.probes.permissions import check_service
 from reconciler.project import Guards
-from reconciler.report.html import plan_html
-from reconciler.report.plan.document import plan_json
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.text import plan_text
-from reconciler.report.table import Style
-from reconciler.resource import Plan
-from reconciler.signals.alert_events import EventFilter, list_alert_events
-from reconciler.signals.cases import CaseFilter, list_cases
-from reconciler.signals.data_usage import RANGES, daily_units
-from reconciler.signals.incidents import (
+from reconciler.records.alert_events import EventFilter, list_alert_events
+from reconciler.records.case_records import CaseFilter, list_cases
+from reconciler.records.data_usage import RANGES, daily_units
+from reconciler.records.incident_records import (
     IncidentEventFilter,
     IncidentFilter,
     close_incidents,
     list_incident_events,
     list_incidents,
 )
-from reconciler.signals.log_policies import list_log_policies
+from reconciler.records.log_policies import list_log_policies
+from reconciler.report.html import plan_html
+from reconciler.report.plan.document import plan_json
+from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.text import plan_text
+from reconciler.report.table import Style
 
 MANIFESTS = (
     manifest("SLO/checkout", SLO_SPEC),

@@ -41,12 +41,12 @@ class Manifests:
 
     def read(self, content: bytes) -> None:
         """Validate a folder that holds this file, once as YAML and beside an export."""
-        from reconciler.manifests.expressions import Scope  # noqa: PLC0415 - after instrumenting
-        from reconciler.manifests.workspace import load_workspace  # noqa: PLC0415 - the same
         from reconciler.project import Environment, ProjectFile  # noqa: PLC0415 - the same
         from reconciler.report.complaints.document import complaints_json  # noqa: PLC0415 - the same
         from reconciler.report.complaints.text import complaints_text  # noqa: PLC0415 - the same
         from reconciler.report.table import Style  # noqa: PLC0415 - the same
+        from reconciler.workspace.expression_scope import Scope  # noqa: PLC0415 - after instrumenting
+        from reconciler.workspace.workspace import load_workspace  # noqa: PLC0415 - the same
 
         (self.folder / "a.yaml").write_bytes(content)
         scope = Scope("local", {"team": "payments"}, SECRETS, lambda: "salt")
@@ -80,10 +80,10 @@ class Foreign:
 
     def read(self, content: bytes) -> None:
         """Convert one, and judge what it became."""
-        from reconciler.importing.converting import FileDocuments  # noqa: PLC0415 - as above
-        from reconciler.importing.foreign import CONVERTERS  # noqa: PLC0415 - as above
-        from reconciler.kinds.judging import judge  # noqa: PLC0415 - as above
-        from reconciler.source.diagnostic import Severity  # noqa: PLC0415 - as above
+        from reconciler.importing.conversion import FileDocuments  # noqa: PLC0415 - as above
+        from reconciler.importing.converters import CONVERTERS  # noqa: PLC0415 - as above
+        from reconciler.kinds.judge_spec import judge  # noqa: PLC0415 - as above
+        from reconciler.syntax.diagnostic import Severity  # noqa: PLC0415 - as above
 
         document = json.loads(content)
         for converter in CONVERTERS:

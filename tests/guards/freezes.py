@@ -13,9 +13,9 @@ from harness.stores import NO_TIME
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.guards import FreezeNow, with_guards
+from reconciler.model import Manifest, Plan
 from reconciler.project import Guards
 from reconciler.project.freeze import Freeze
-from reconciler.resource import Manifest, Plan
 
 NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
 INCIDENTS = "/incidents/incidents/v1"

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from reconciler.document import Json
 from reconciler.guards import objections
-from reconciler.project import Guards
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     Action,
     Change,
@@ -27,7 +26,8 @@ from reconciler.resource import (
     Source,
     TakesOver,
 )
-from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
+from reconciler.model.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
+from reconciler.project import Guards
 
 ANN = LastEdit(who="Ann", at="2025-01-31T09:00:00Z")
 UNTOLD = LastEdit()

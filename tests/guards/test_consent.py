@@ -25,10 +25,10 @@ from reconciler.emulator import Profile, create_app
 from reconciler.guards import Agreed, objections, unmet
 from reconciler.guards.remedies import reviewing
 from reconciler.kinds import BY_NAME
-from reconciler.manifests.project_file import consents_known
+from reconciler.model import GuardViolation, Manifest
+from reconciler.model.guard_levels import GUARDS
 from reconciler.project import Guards
-from reconciler.resource import GuardViolation, Manifest
-from reconciler.resource.guard_levels import GUARDS
+from reconciler.workspace.project_file import consents_known
 
 FILE = "reconciler.yaml"
 

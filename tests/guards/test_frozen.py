@@ -21,14 +21,14 @@ from harness.sites import (
 from markdown_it import MarkdownIt
 
 from reconciler.document import Json
-from reconciler.forge.comments import Marker
+from reconciler.forge.own_comment import Marker
 from reconciler.guards import FROZEN, Agreed, freeze_incidents, unmet
+from reconciler.model import ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
+from reconciler.model.guard_levels import GUARDS
 from reconciler.report.comment import Origin, plan_comment
 from reconciler.report.html import plan_html
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
-from reconciler.resource import ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
-from reconciler.resource.guard_levels import GUARDS
 
 
 def test_beside_windows(site: Site) -> None:

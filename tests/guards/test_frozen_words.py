@@ -11,7 +11,7 @@ from freezes import EVENTS, INCIDENTS, OPEN, dated, frozen, window
 from harness.sites import Meddler, Site, answer_with
 
 from reconciler.document import Json
-from reconciler.resource import FreezeUnknown
+from reconciler.model import FreezeUnknown
 
 GOLDEN = Path(__file__).parent / "golden" / "frozen.txt"
 HELD = [window("0 12 * * *", "2h", "Europe/Berlin", " sale ")]

@@ -11,8 +11,7 @@ from reconciler.document import ABSENT, Difference, Json, Operation
 from reconciler.guards import Agreed, objections, unmet
 from reconciler.guards.open_incidents import OpenIncidents
 from reconciler.guards.remedies import reviewing, reviewing_file
-from reconciler.project import Guards
-from reconciler.resource import (
+from reconciler.model import (
     Action,
     Change,
     Evidence,
@@ -25,6 +24,7 @@ from reconciler.resource import (
     Seen,
     Source,
 )
+from reconciler.project import Guards
 
 BOARD = Ref("Dashboard", "checkout")
 POLICIES = Ref("LogPolicySet", "all")

@@ -8,8 +8,8 @@ from harness.sites import ALERT_ID, ALERT_SPEC, Site, answer_with, manifest
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.guards import with_guards
+from reconciler.model import Manifest, Plan
 from reconciler.project import Guards
-from reconciler.resource import Manifest, Plan
 
 INCIDENTS = "/incidents/incidents/v1"
 EVENTS = INCIDENTS + "/events"

@@ -20,7 +20,7 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.guards import FROZEN
-from reconciler.resource import Manifest
+from reconciler.model import Manifest
 
 MATCHING = {"incidents": {"scope": "matching"}}
 OF_ANOTHER: dict[str, Json] = {"name": "Something", "contextualLabels": {"team": "others"}}

@@ -11,11 +11,11 @@ import pytest
 
 from reconciler.errors import UsageError
 from reconciler.guards import Agreed, unmet, with_levels
-from reconciler.guards.listing import MOST_LISTED, listed_of, listing_of
-from reconciler.guards.overriding import read_overridden
+from reconciler.guards.consent_keys import MOST_LISTED, listed_of, listing_of
+from reconciler.guards.override_reasons import read_overridden
+from reconciler.model import GuardViolation, Plan, Ref
+from reconciler.model.guard_levels import FLAGS, GUARDS
 from reconciler.project import Guards
-from reconciler.resource import GuardViolation, Plan, Ref
-from reconciler.resource.guard_levels import FLAGS, GUARDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "guards.md"
 BOARD = Ref("Dashboard", "checkout")

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from reconciler.document import Difference, Json
 from reconciler.emulator import create_app
 from reconciler.guards import Agreed, objections, unmet
+from reconciler.guards.plan_limits import exceeded_limits
 from reconciler.guards.remedies import reviewing
-from reconciler.guards.rules import exceeded_limits
-from reconciler.project import Guards
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     Action,
     Change,
@@ -31,6 +30,7 @@ from reconciler.resource import (
     Source,
     Unknown,
 )
+from reconciler.project import Guards
 
 
 def change(number: int, action: Action, observation: Observation) -> Change:

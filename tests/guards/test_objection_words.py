@@ -12,9 +12,8 @@ from sample_objections import BOARD, PLANS, asked, plan, planned, said_of_plans
 
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.guards import Agreed, unmet
-from reconciler.guards.rules import exceeded_limits
-from reconciler.project import Guards
-from reconciler.resource import (
+from reconciler.guards.plan_limits import exceeded_limits
+from reconciler.model import (
     Action,
     Change,
     Evidence,
@@ -25,6 +24,7 @@ from reconciler.resource import (
     Source,
     Unknown,
 )
+from reconciler.project import Guards
 
 GOLDEN = Path(__file__).parent / "golden" / "objections.txt"
 OF_OTHERS = ("overwrites-edit", "takes-over")

@@ -18,8 +18,8 @@ from harness.sites import (
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.guards import open_incidents, with_guards
+from reconciler.model import IncidentsUnread, Manifest, Plan
 from reconciler.project import Guards
-from reconciler.resource import IncidentsUnread, Manifest, Plan
 
 INCIDENTS = "/incidents/incidents/v1"
 EVENTS = INCIDENTS + "/events"

@@ -20,8 +20,8 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.guards import Agreed, objections, unmet
+from reconciler.model import Action, Manifest, ProtectionTurns
 from reconciler.project import Guards
-from reconciler.resource import Action, Manifest, ProtectionTurns
 
 
 def declared(ref: str, spec: dict[str, Json], edit: dict[str, Json]) -> tuple[Manifest, Manifest]:

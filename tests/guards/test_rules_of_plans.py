@@ -12,11 +12,9 @@ import pytest
 from harness.jobs import Jobs
 from harness.workspaces import PROJECT, SLO, VIEW, Workspace, project_at
 
-from reconciler.guards import own_rules
-from reconciler.guards.own_rules import with_own_rules
-from reconciler.project import Guards
-from reconciler.project.rules import Rule
-from reconciler.resource import (
+from reconciler.guards import rule_guards
+from reconciler.guards.rule_guards import with_own_rules
+from reconciler.model import (
     Action,
     Change,
     Evidence,
@@ -30,6 +28,8 @@ from reconciler.resource import (
     Source,
     Unknown,
 )
+from reconciler.project import Guards
+from reconciler.project.rule_settings import Rule
 
 GUARDED = 11
 LOWERED = SLO.replace("99.9", "99")
@@ -226,7 +226,7 @@ def test_nothing_is_judged_in_vain(
     made: Plan, fields: dict[str, Any], number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where no rule of plans holds, or nothing would be written, nobody is asked to judge."""
-    monkeypatch.setattr(own_rules, "Judges", None)
+    monkeypatch.setattr(rule_guards, "Judges", None)
     asked = rule(check="false", **fields)
     only = replace(made, changes=made.changes[:number])
 

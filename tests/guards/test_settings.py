@@ -12,8 +12,8 @@ from harness.doors import typed
 from harness.golden import Golden
 from harness.workspaces import Workspace, edit, examples_at
 
-from reconciler.manifests.project_file import load_project
 from reconciler.project import Guards
+from reconciler.workspace.project_file import load_project
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "guards.md"

@@ -27,9 +27,9 @@ from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.guards import Agreed, unmet, with_guards
 from reconciler.journal.entries import ImportedEntry, Settled
+from reconciler.model import Manifest, Plan
 from reconciler.project import Guards
 from reconciler.report.reasons import notes_of
-from reconciler.resource import Manifest, Plan
 
 pytestmark = pytest.mark.promise("S13")
 

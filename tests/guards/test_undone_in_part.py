@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reconciler.document import Json
-from reconciler.guards.undoing import UnderReview, undone_rollbacks
-from reconciler.project import Guards
-from reconciler.resource import (
+from reconciler.guards.undone_rollbacks import UnderReview, undone_rollbacks
+from reconciler.model import (
     Action,
     Change,
     Evidence,
@@ -18,7 +17,8 @@ from reconciler.resource import (
     UndoesRollback,
     Unknown,
 )
-from reconciler.sealed import RefHole, Template, resolve
+from reconciler.project import Guards
+from reconciler.redaction.templates import RefHole, Template, resolve
 
 SLO, ALERT = Ref("SLO", "checkout"), Ref("AlertDefinition", "budget")
 ID = "11111111-1111-4111-8111-111111111111"

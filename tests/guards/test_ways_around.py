@@ -23,9 +23,9 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.guards import Agreed, unmet
-from reconciler.planning.plan import PlanTarget
+from reconciler.model import Action, Manifest, Ref
+from reconciler.planning.make_plan import PlanTarget
 from reconciler.project import Guards
-from reconciler.resource import Action, Manifest, Ref
 
 IDS = [f"2f6a1c1e-7f0e-4c39-9c1a-{number:012x}" for number in range(12)]
 REAL = PlanTarget("local", "https://api.example.com")

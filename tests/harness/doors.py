@@ -23,7 +23,7 @@ from unittest import mock
 import click
 
 from harness.warm import warm_command
-from reconciler.commands.root import cli, run
+from reconciler.cli.root import cli, run
 
 KEY = "canary-key-8d1f77"
 APPLY = ("apply", "--new-journal")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reconciler.document import Json
-from reconciler.source.reading import read_text
+from reconciler.syntax.read_text import read_text
 
 SLO = """\
 apiVersion: openslo/v1

@@ -27,10 +27,7 @@ from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.guards import with_guards
 from reconciler.journal.journal import Journal
-from reconciler.planning.plan import PlanTarget, make_plan
-from reconciler.project import Guards
-from reconciler.report.reasons import notes_of
-from reconciler.resource import (
+from reconciler.model import (
     Action,
     Change,
     Manifest,
@@ -41,7 +38,10 @@ from reconciler.resource import (
     Selected,
     Source,
 )
-from reconciler.sealed import RefHole, Template, references_in, secret_values
+from reconciler.planning.make_plan import PlanTarget, make_plan
+from reconciler.project import Guards
+from reconciler.redaction.templates import RefHole, Template, references_in, secret_values
+from reconciler.report.reasons import notes_of
 
 SALT = "local\0emulator"
 PLACE = PlanTarget("local", "emulator", embedded=True, salt=SALT)

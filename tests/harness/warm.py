@@ -209,7 +209,7 @@ def _stream(number: int, passed: list[int]) -> TextIO | None:
 def _load() -> None:
     """Load what commands use: run a few of them here, in a folder of their own."""
     from harness.workspaces import PROJECT, WORKSPACE  # noqa: PLC0415 - for the program only
-    from reconciler.commands.root import run  # noqa: PLC0415 - for the program only
+    from reconciler.cli.root import run  # noqa: PLC0415 - for the program only
 
     words = StringIO()
     with (

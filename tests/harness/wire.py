@@ -20,7 +20,7 @@ import respx
 
 from harness.routes import DASHBOARDS, SLOS
 from reconciler.api.client import Api, Timing
-from reconciler.api.retrying import Request
+from reconciler.api.retry import Request
 from reconciler.api.secret import Secret
 from reconciler.assumptions import Assumptions
 from reconciler.document import Json

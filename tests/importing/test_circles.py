@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.importing.references import KnownRefs, circles_in
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 REFS = [Ref("Dashboard", name) for name in "abcdef"]
 graphs = st.dictionaries(

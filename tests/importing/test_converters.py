@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.importing import grafana, openslo, prometheus
-from reconciler.importing.converting import Conversion, Converted, FileDocuments
-from reconciler.importing.foreign import CONVERTERS
+from reconciler.importing.conversion import Conversion, Converted, FileDocuments
+from reconciler.importing.converters import CONVERTERS
 from reconciler.importing.prometheus import compared_in
-from reconciler.kinds.judging import judge
-from reconciler.source.diagnostic import Severity
+from reconciler.kinds.judge_spec import judge
+from reconciler.syntax.diagnostic import Severity
 
 
 def only(conversion: Conversion) -> Converted:

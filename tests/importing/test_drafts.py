@@ -10,9 +10,9 @@ from reconciler.importing.drafts import Draft, IdPlace, draft_of
 from reconciler.importing.records import ImportRecord
 from reconciler.importing.references import KnownRefs
 from reconciler.kinds import BY_NAME
-from reconciler.manifests.composing import UnwritableError, check_writable
-from reconciler.resource import Ref
-from reconciler.source.reading import read_text
+from reconciler.model import Ref
+from reconciler.syntax.read_text import read_text
+from reconciler.workspace.compose import UnwritableError, check_writable
 
 HOSTILE = ("true", "No", "1:30", "012", "1e21", "- x", "a: b", "a #b", "|", "~", "=", "<<", "$${")
 texts = st.one_of(

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.importing.names import Titled, file_names, named, plain_name
-from reconciler.manifests.envelope import LONGEST_NAME, NAME
-from reconciler.resource import Ref
+from reconciler.model import Ref
+from reconciler.workspace.envelope import LONGEST_NAME, NAME
 
 titles = st.text(max_size=80) | st.sampled_from(
     ["../../etc/passwd", "CON", "nul", "reconciler", "Checkout", "checkout!", "", "\x00", "a/b\\c"]

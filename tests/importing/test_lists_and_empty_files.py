@@ -12,7 +12,7 @@ from harness.foreign_documents import SLO, yaml
 
 from reconciler.document import Json
 from reconciler.importing import grafana
-from reconciler.importing.converting import Converted
+from reconciler.importing.conversion import Converted
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.importing.converting import Conversion
-from reconciler.importing.foreign import CONVERTERS
+from reconciler.importing.conversion import Conversion
+from reconciler.importing.converters import CONVERTERS
 
 OTHER: list[Json] = [
     "other",

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json, digest
 from reconciler.importing import prometheus
-from reconciler.importing.converting import FileDocuments
-from reconciler.importing.foreign import Beside, Foreign, converted_in, records_of
+from reconciler.importing.conversion import FileDocuments
+from reconciler.importing.converters import Beside, Foreign, converted_in, records_of
 from reconciler.importing.records import ImportRecord, Left
-from reconciler.importing.telling_apart import told_apart
-from reconciler.manifests.withholding import Withheld
+from reconciler.importing.unique_names import told_apart
+from reconciler.workspace.secret_scan import Withheld
 
 WARNING, CRITICAL = (str(UUID(int=number, version=4)) for number in (1, 2))
 DISKS = """\

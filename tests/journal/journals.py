@@ -39,7 +39,7 @@ from reconciler.journal.line_fields import (
     SeenVerdict,
 )
 from reconciler.journal.runs import OUTCOMES
-from reconciler.resource import Ref, ServerInfo
+from reconciler.model import Ref, ServerInfo
 
 AT = "2025-01-31T09:00:00Z"
 RUN = "00000000-0000-4000-8000-000000000001"

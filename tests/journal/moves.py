@@ -20,9 +20,9 @@ from reconciler.journal.entries import Entry, RunEntry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
-from reconciler.journal.moving import Became, JournalMove, move
+from reconciler.journal.relocate import Became, JournalMove, move
 from reconciler.journal.store import Lease, LockTimeout, Store
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 OLD, NEW = "https://old.example.com", "https://new.example.com"
 LOST = Ref("SLO", "lost")

@@ -21,7 +21,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.history import History
 from reconciler.journal.runs import compacted
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 SLO = Ref("SLO", "checkout")
 OTHER = Ref("SavedView", "failures")

@@ -22,7 +22,7 @@ from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
 from reconciler.journal.lines import entry_document, header_document
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 HEADER = Header(environment="default", target="https://example.com", created=AT)
 CUT = b'{"entry":"wri'

@@ -19,7 +19,7 @@ from reconciler.journal.entries import (
 from reconciler.journal.history import History
 from reconciler.journal.lines import entry_document, parse_entry
 from reconciler.journal.runs import compacted, runs_of, words_of
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 LATER = "2026-01-31T09:00:00Z"
 

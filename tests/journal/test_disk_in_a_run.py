@@ -15,7 +15,7 @@ from harness.sites import ALERT_ID, ALERT_SPEC, SLO_SPEC, VIEW_SPEC, Site, dashb
 from reconciler.emulator import create_app
 from reconciler.errors import JournalError
 from reconciler.journal import file_store
-from reconciler.resource import Manifest, Written
+from reconciler.model import Manifest, Written
 
 # Every n-th point of a run, which CI has the time for; 1 is every one.
 STRIDE = int(os.environ.get("RECONCILER_FAULT_STRIDE", "3"))

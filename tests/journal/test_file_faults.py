@@ -11,7 +11,7 @@ import pytest
 from journals import RUN, VIEW, WRITE, filled, read, refused, started, written
 
 from reconciler.errors import JournalError
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 
 @pytest.fixture

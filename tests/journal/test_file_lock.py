@@ -16,7 +16,7 @@ from journals import read, started, written
 from reconciler.errors import Locked
 from reconciler.journal.entries import Started, WrittenEntry
 from reconciler.journal.store import LockTimeout
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from journals import VIEW, WRITE, entries, filled, read, refused, started
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import Entry
 from reconciler.journal.runs import runs_of
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 
 @pytest.fixture

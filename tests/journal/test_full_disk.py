@@ -19,8 +19,8 @@ import pytest
 from harness.doors import Ran, typed
 from harness.workspaces import Workspace
 
-from reconciler import points
-from reconciler.points import Point
+from reconciler import failpoints
+from reconciler.failpoints import Point
 
 SECRET = "canary-secret-5c2e"  # noqa: S105 - a canary, to be looked for
 PAGE = 4096
@@ -107,7 +107,7 @@ def once_at(place: Point, deed: Callable[[], None]) -> Iterator[None]:
             passed.append(point)
             deed()
 
-    with mock.patch.object(points, "_watchers", [watcher]):
+    with mock.patch.object(failpoints, "_watchers", [watcher]):
         yield
 
 

@@ -19,7 +19,7 @@ from reconciler.journal.entries import RefusedEntry, RunEntry
 from reconciler.journal.git_remote import GitRemote
 from reconciler.journal.git_store import GitStore
 from reconciler.journal.journal import Journal
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 
 @pytest.fixture

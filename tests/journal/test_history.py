@@ -12,7 +12,7 @@ from reconciler.document import Json
 from reconciler.journal.entries import Entry, IdentifiedEntry, OverrideEntry, Settled, Stored
 from reconciler.journal.history import History, Memory
 from reconciler.journal.line_fields import Rewritten
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 Step = Literal["create", "replace", "identify", "write", "refuse", "settle", "never", "override"]
 

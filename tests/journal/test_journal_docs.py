@@ -37,7 +37,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.line_fields import Rewritten, SeenDrift, SeenVerdict
 from reconciler.journal.lines import entry_document
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "journal.md").read_text(encoding="utf-8")

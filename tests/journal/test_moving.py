@@ -20,8 +20,8 @@ from moves import (
 
 from reconciler.errors import InvalidInput, Locked, ReconcilerError
 from reconciler.journal.entries import Moved, MovedIn
-from reconciler.journal.moving import Became
-from reconciler.resource import Ref
+from reconciler.journal.relocate import Became
+from reconciler.model import Ref
 
 pytestmark = pytest.mark.promise("P17")
 

@@ -11,9 +11,9 @@ from journals import AT, RUN, VIEW, WRITE, entries, started, written
 from reconciler.journal.entries import Entry, Forgotten, Renamed, RunEntry
 from reconciler.journal.history import History, Memory
 from reconciler.journal.runs import compacted, runs_of, words_of
-from reconciler.report.journal import journal_text
+from reconciler.model import Ref
+from reconciler.report.journal_formats import journal_text
 from reconciler.report.table import Style
-from reconciler.resource import Ref
 
 pytestmark = pytest.mark.promise("P17")
 

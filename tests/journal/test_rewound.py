@@ -13,7 +13,7 @@ from journals import AT, WRITE, refused
 
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
-from reconciler.journal.moving import Became, JournalMove, move
+from reconciler.journal.relocate import Became, JournalMove, move
 from reconciler.journal.store import LockTimeout
 
 MARK = f"{REF}.newest"

@@ -24,7 +24,7 @@ from reconciler.journal.entries import (
 from reconciler.journal.history import History, once_written
 from reconciler.journal.line_fields import SeenDrift
 from reconciler.journal.runs import last_backups, runs_of, words_of
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 SLO = Ref("SLO", "checkout")
 OTHER = Ref("SavedView", "failures")

@@ -19,9 +19,9 @@ from reconciler.journal.content import rescued
 from reconciler.journal.entries import Entry, MovedIn
 from reconciler.journal.journal import Journal
 from reconciler.journal.lines import entry_document
-from reconciler.journal.moving import Became, JournalMove, move, readdress, stay
+from reconciler.journal.relocate import Became, JournalMove, move, readdress, stay
 from reconciler.journal.store import LockTimeout, Store, taken_in_time
-from reconciler.waits import Keeping, Locking, Waits
+from reconciler.progress import Keeping, Locking, Waits
 
 HALF = "caf\u00e9 \ud83d"
 

@@ -18,7 +18,7 @@ from reconciler.errors import JournalError, Locked
 from reconciler.journal.entries import Entry, RunEntry, Started
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout, Note
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 LEASE = lease()
 OTHER = replace(LEASE, owner="owner-2", pid=2)

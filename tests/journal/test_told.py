@@ -27,8 +27,8 @@ from reconciler.journal.history import MOST_VERSIONS, History
 from reconciler.journal.lines import entry_document, parse_entry
 from reconciler.journal.runs import compacted
 from reconciler.kinds.alert_definition.remote import BULK_REPLACE as BULK
-from reconciler.resource import NOTHING_TOLD, Manifest, Ref, ServerInfo
-from reconciler.sealed import SecretHole, Template, seal
+from reconciler.model import NOTHING_TOLD, Manifest, Ref, ServerInfo
+from reconciler.redaction.templates import SecretHole, Template, seal
 
 ERRORS = Ref("AlertDefinition", "errors")
 

@@ -11,7 +11,7 @@ from journals import WRITE, filled, read, refused, started
 from reconciler.document import Json
 from reconciler.errors import JournalError
 from reconciler.journal.entries import Entry
-from reconciler.resource import Ref
+from reconciler.model import Ref
 
 LONG: dict[str, Json] = {"name": "x" * 800}
 BATCH: list[Entry] = [started(Ref("SLO", f"slo{number}"), declared=LONG) for number in range(4)]

@@ -14,7 +14,7 @@ from harness.routes import BY_SLUG, DASHBOARDS
 from harness.sites import Site, manifest
 
 from reconciler.document import Json
-from reconciler.resource import Manifest
+from reconciler.model import Manifest
 
 
 def board(drawn: str, **fields: Json) -> Manifest:

@@ -9,11 +9,11 @@ from reconciler.document import Json
 from reconciler.kinds.alert_definition import model as alert_definition
 from reconciler.kinds.checks import lint
 from reconciler.kinds.dashboard import model as dashboard
-from reconciler.kinds.fields import Part
+from reconciler.kinds.field_traits import Part
 from reconciler.kinds.log_policy_set import model as log_policy_set
 from reconciler.kinds.saved_view import model as saved_view
 from reconciler.kinds.slo import model as slo
-from reconciler.source.diagnostic import Finding, Severity
+from reconciler.syntax.diagnostic import Finding, Severity
 
 
 @dataclass(frozen=True)

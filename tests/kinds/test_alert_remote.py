@@ -26,7 +26,7 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import create_app
-from reconciler.resource import Evidence, Manifest, Refused, Remembered, Unchanged, Unknown
+from reconciler.model import Evidence, Manifest, Refused, Remembered, Unchanged, Unknown
 
 ERRORS = manifest("AlertDefinition/errors", ALERT_SPEC, ALERT_ID)
 CHANGED = manifest("AlertDefinition/errors", {**ALERT_SPEC, "name": "More errors"}, ALERT_ID)

@@ -22,7 +22,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.resource import Action, Manifest
+from reconciler.model import Action, Manifest
 
 SLO = manifest("SLO/checkout", SLO_SPEC)
 STRICTER = manifest("SLO/checkout", {**SLO_SPEC, "targetThresholdPercentage": 99.95})

@@ -39,8 +39,7 @@ from reconciler.kinds.assumed_reads import (
     list_existing,
     read_record,
 )
-from reconciler.planning.drift import find_drift
-from reconciler.resource import (
+from reconciler.model import (
     CannotBeCreated,
     Drift,
     GoneSince,
@@ -50,6 +49,7 @@ from reconciler.resource import (
     Seen,
     Unread,
 )
+from reconciler.planning.find_drift import find_drift
 
 ALERT = manifest("AlertDefinition/errors", ALERT_SPEC, ALERT_ID)
 VIEW = manifest("SavedView/errors", VIEW_SPEC)

@@ -20,7 +20,7 @@ from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.journal.history import History
 from reconciler.journal.runs import compacted
-from reconciler.resource import Action, AnotherId, Manifest, Written
+from reconciler.model import Action, AnotherId, Manifest, Written
 
 pytestmark = pytest.mark.promise("P19")
 

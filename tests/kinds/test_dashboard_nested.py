@@ -11,7 +11,7 @@ from harness.routes import BY_SLUG, DASHBOARDS
 from harness.sites import Site, assert_settled, dashboard, manifest
 
 from reconciler.document import Json
-from reconciler.resource import Manifest
+from reconciler.model import Manifest
 
 OWN_ID = "abcdefghij_klmnop-123"
 CHECKOUT = dashboard()

@@ -27,7 +27,7 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
-from reconciler.resource import Absent, Evidence, InDoubt, Refused, Seen, Written
+from reconciler.model import Absent, Evidence, InDoubt, Refused, Seen, Written
 
 OWN_ID = "abcdefghij_klmnop-123"
 CHECKOUT = dashboard()

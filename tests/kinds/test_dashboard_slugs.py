@@ -24,8 +24,8 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.kinds.dashboard.remote import identities
-from reconciler.planning.drift import find_drift
-from reconciler.resource import Action, Manifest
+from reconciler.model import Action, Manifest
+from reconciler.planning.find_drift import find_drift
 
 pytestmark = pytest.mark.promise("S1")
 

@@ -8,7 +8,7 @@ from harness.documented import MANIFESTS
 from spec_models import MODELS
 
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.fields import Part
+from reconciler.kinds.field_traits import Part
 from reconciler.kinds.shape import Facts, facts_of
 
 READ_ONLY = {

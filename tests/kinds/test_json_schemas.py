@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 from spec_models import MODELS
 from test_sample_findings import EXPECTED, FOLDERS, needs_samples, read_sample
 
-from reconciler.commands.schema import schemas
+from reconciler.cli.schema import schemas
 from reconciler.document import Json
 from reconciler.kinds import KINDS
 

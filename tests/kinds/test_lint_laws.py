@@ -17,7 +17,7 @@ from spec_models import (
 
 from reconciler.document import Json
 from reconciler.kinds.checks import LISTED, lint
-from reconciler.source.diagnostic import Advice, Severity, warning
+from reconciler.syntax.diagnostic import Advice, Severity, warning
 
 SLI_QUERY: Json = {"query": "all"}
 SLI = SLO.least["requestBasedMetricSli"]

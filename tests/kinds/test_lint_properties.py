@@ -8,7 +8,7 @@ from test_documented_fields import known_places
 
 from reconciler.document import Json
 from reconciler.kinds.shape import camel_case_known_fields, without_read_only
-from reconciler.source.diagnostic import CODES
+from reconciler.syntax.diagnostic import CODES
 
 NAMES = sorted(
     {

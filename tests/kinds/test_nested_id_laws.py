@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.kinds.dashboard import nested_ids
-from reconciler.planning.drift import find_drift
-from reconciler.resource import Manifest, OverwritesEdit
+from reconciler.model import Manifest, OverwritesEdit
+from reconciler.planning.find_drift import find_drift
 
 pytestmark = pytest.mark.promise("P14")
 

@@ -9,7 +9,7 @@ from boards import board, content_of, declared_sections, ids_of, live, put, rows
 from harness.sites import Site, assert_settled, paths
 
 from reconciler.document import Json
-from reconciler.resource import Manifest
+from reconciler.model import Manifest
 
 pytestmark = pytest.mark.promise("P14")
 

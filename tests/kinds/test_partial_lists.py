@@ -22,8 +22,8 @@ from harness.sites import (
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.errors import UnreadableReply
-from reconciler.resource import Action
-from reconciler.signals.log_policies import list_log_policies
+from reconciler.model import Action
+from reconciler.records.log_policies import list_log_policies
 
 OURS = policy_set(policy("a"), policy("b"))
 BOARD = dashboard()

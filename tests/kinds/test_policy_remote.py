@@ -26,8 +26,8 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.guards import Agreed, objections, unmet
+from reconciler.model import Evidence, Seen
 from reconciler.project import Guards
-from reconciler.resource import Evidence, Seen
 
 A, B, C = policy("a"), policy("b"), policy("c")
 

@@ -27,7 +27,7 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.journal.entries import Settled
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     Evidence,
     InDoubt,

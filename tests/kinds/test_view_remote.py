@@ -21,7 +21,7 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.journal.entries import Settled
-from reconciler.resource import Evidence, InDoubt, Remembered, Unknown
+from reconciler.model import Evidence, InDoubt, Remembered, Unknown
 
 ERRORS = manifest("SavedView/errors", VIEW_SPEC)
 COMPACT = manifest("SavedView/errors", {**VIEW_SPEC, "isCompactMode": True})

@@ -29,7 +29,7 @@ from reconciler.emulator import Profile, create_app
 from reconciler.kinds import KINDS
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec
 from reconciler.kinds.shape import Facts, facts_of, only_writable, without_read_only
-from reconciler.resource import Manifest, Seen
+from reconciler.model import Manifest, Seen
 
 A, B = policy("a"), policy("b", "INFO")
 WATCHED = ("logRules", "severities")

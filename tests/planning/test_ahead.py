@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from reconciler.journal.history import Memory
-from reconciler.planning.ahead import EarlyDecisions
-from reconciler.planning.deciding import Knowledge, decide
-from reconciler.resource import Absent, LastEdit, Manifest, Ref, Seen, Source
+from reconciler.model import Absent, LastEdit, Manifest, Ref, Seen, Source
+from reconciler.planning.decide import Knowledge, decide
+from reconciler.planning.early_decisions import EarlyDecisions
 
 REF = Ref("SLO", "checkout")
 SLO = Manifest(REF, {"name": "Checkout", "description": "d"}, Source("a.yaml", 1))
@@ -35,7 +35,7 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> list[Knowledge]:
         made.append(knowledge)
         return decide(manifest, knowledge)
 
-    monkeypatch.setattr("reconciler.planning.ahead.decide", noted)
+    monkeypatch.setattr("reconciler.planning.early_decisions.decide", noted)
     return made
 
 

@@ -15,9 +15,9 @@ from reconciler.assumptions import Assumptions
 from reconciler.document import Json
 from reconciler.journal.entries import Drifted, Forgotten, LastWrite, Renamed
 from reconciler.journal.history import History, Memory
-from reconciler.planning.drift import _is_restated, find_drift, remembered
+from reconciler.model import Drift, DriftReport, Ref
+from reconciler.planning.find_drift import _is_restated, find_drift, remembered
 from reconciler.project.settings import DriftIgnore
-from reconciler.resource import Drift, DriftReport, Ref
 
 AT = "2025-01-31T09:00:00Z"
 LATER = "2025-02-01T09:00:00Z"

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from reconciler.document import Json, differences
 from reconciler.emulator import Profile, create_app
 from reconciler.kinds import BY_NAME
-from reconciler.resource import Manifest, Ref, Seen
+from reconciler.model import Manifest, Ref, Seen
 
 FEW = settings().max_examples // 4
 

@@ -11,9 +11,7 @@ from harness.sites import codes_of
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import Memory
-from reconciler.planning.deciding import Knowledge, decide
-from reconciler.report.reasons import notes_of
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     Action,
     CannotBeAsked,
@@ -41,7 +39,16 @@ from reconciler.resource import (
     Unread,
     WriteLost,
 )
-from reconciler.sealed import HIDDEN, RefHole, SecretHole, Template, references_in, seal
+from reconciler.planning.decide import Knowledge, decide
+from reconciler.redaction.templates import (
+    HIDDEN,
+    RefHole,
+    SecretHole,
+    Template,
+    references_in,
+    seal,
+)
+from reconciler.report.reasons import notes_of
 
 AT = "2025-01-31T09:00:00Z"
 SLO = Ref("SLO", "checkout")

@@ -20,8 +20,8 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.planning.drift import find_drift
-from reconciler.resource import Manifest
+from reconciler.model import Manifest
+from reconciler.planning.find_drift import find_drift
 
 EVERYTHING = (
     manifest("SLO/checkout", {**SLO_SPEC, "labels": {"team": "a"}}),

@@ -7,8 +7,8 @@ import pytest
 from reconciler.document import Json, value_at
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import Memory
-from reconciler.planning.deciding import Knowledge, decide
-from reconciler.resource import Action, Manifest, Ref, Seen, Source
+from reconciler.model import Action, Manifest, Ref, Seen, Source
+from reconciler.planning.decide import Knowledge, decide
 
 REF = Ref("Dashboard", "checkout")
 AT = "2025-01-31T09:00:00Z"

@@ -8,9 +8,9 @@ from harness.sites import SALT, Meddler, Site, answer_with, manifest, policy, po
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
-from reconciler.planning.drift import find_drift
-from reconciler.resource import Drift, LastEdit, Manifest, Ref, Remedy
-from reconciler.sealed import HIDDEN, SecretHole, Template, seal
+from reconciler.model import Drift, LastEdit, Manifest, Ref, Remedy
+from reconciler.planning.find_drift import find_drift
+from reconciler.redaction.templates import HIDDEN, SecretHole, Template, seal
 
 AT = "2025-01-31T09:00:00Z"
 SLO = Ref("SLO", "checkout")

@@ -23,10 +23,10 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.planning.drift import find_drift
+from reconciler.model import Manifest
+from reconciler.planning.find_drift import find_drift
+from reconciler.redaction.templates import HIDDEN, SecretHole, Template, seal
 from reconciler.report.plan.document import plan_json
-from reconciler.resource import Manifest
-from reconciler.sealed import HIDDEN, SecretHole, Template, seal
 
 pytestmark = pytest.mark.promise("P32")
 

@@ -24,7 +24,7 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import create_app
-from reconciler.resource import (
+from reconciler.model import (
     Action,
     AnotherObject,
     Evidence,

@@ -13,10 +13,7 @@ from harness.sites import Meddler, Site, assert_settled, policy, policy_set
 
 from reconciler.document import Json, Shape, merge
 from reconciler.emulator import Profile, create_app
-from reconciler.report.plan.text import plan_text
-from reconciler.report.reasons import notes_of
-from reconciler.report.table import Style
-from reconciler.resource import (
+from reconciler.model import (
     Change,
     Evidence,
     LostUnseen,
@@ -25,6 +22,9 @@ from reconciler.resource import (
     OverwrittenSince,
     Recalled,
 )
+from reconciler.report.plan.text import plan_text
+from reconciler.report.reasons import notes_of
+from reconciler.report.table import Style
 
 A, B = policy("a"), policy("b", "INFO")
 BOTH = policy_set(A, B)

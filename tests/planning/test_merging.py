@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Json, Missing, Shape, covers, followed, value_at
-from reconciler.planning.merging import merged
-from reconciler.planning.sides import Merged, MergeInputs, MergeOptions
-from reconciler.resource import Side
-from reconciler.sealed import HIDDEN, SecretHole, Template
+from reconciler.model import Side
+from reconciler.planning.merge_fields import merged
+from reconciler.planning.merge_sides import Merged, MergeInputs, MergeOptions
+from reconciler.redaction.templates import HIDDEN, SecretHole, Template
 
 NAMED = Shape(items=Shape(fields={"name": Shape(), "x": Shape()}), identity=("name",))
 SHAPE = Shape(

@@ -31,11 +31,7 @@ from reconciler.emulator import Profile, create_app
 from reconciler.journal.entries import RunEntry, WrittenEntry
 from reconciler.journal.history import History
 from reconciler.journal.runs import compacted
-from reconciler.planning.drift import find_drift
-from reconciler.project import Guards
-from reconciler.report.drift import drift_json, drift_markdown, drift_text
-from reconciler.report.table import Style
-from reconciler.resource import (
+from reconciler.model import (
     Change,
     Drift,
     DriftReport,
@@ -47,6 +43,10 @@ from reconciler.resource import (
     Seen,
     TakesOver,
 )
+from reconciler.planning.find_drift import find_drift
+from reconciler.project import Guards
+from reconciler.report.drift_formats import drift_json, drift_markdown, drift_text
+from reconciler.report.table import Style
 
 A, B = policy("a"), policy("b", "INFO")
 THEIRS = policy("a", "DEBUG")

@@ -20,7 +20,7 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import create_app
-from reconciler.resource import Manifest
+from reconciler.model import Manifest
 
 OWN_ID = "abcdefghij_klmnop-123"
 EVERYTHING = (

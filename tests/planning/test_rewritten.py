@@ -25,11 +25,11 @@ from harness.sites import (
     policy_set,
 )
 
-from reconciler.applying.checks import as_told
+from reconciler.applying.read_back import as_told
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.emulator import Profile, create_app
-from reconciler.resource import Manifest
-from reconciler.sealed import SecretHole, Template, seal
+from reconciler.model import Manifest
+from reconciler.redaction.templates import SecretHole, Template, seal
 
 Rewrite = Callable[[dict[str, Any]], None]
 

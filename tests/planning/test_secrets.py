@@ -25,11 +25,10 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.journal.entries import Entry, Forgotten, IdentifiedEntry, ImportedEntry, Renamed
 from reconciler.journal.runs import compacted
-from reconciler.planning.drift import find_drift
+from reconciler.model import Drift, Manifest, Ref, RenamedFrom
+from reconciler.planning.find_drift import find_drift
 from reconciler.planning.older_secrets import OlderSeals
-from reconciler.report.plan.document import plan_json
-from reconciler.resource import Drift, Manifest, Ref, RenamedFrom
-from reconciler.sealed import (
+from reconciler.redaction.templates import (
     HIDDEN,
     SecretHole,
     Template,
@@ -38,6 +37,7 @@ from reconciler.sealed import (
     is_sealed_text,
     seal,
 )
+from reconciler.report.plan.document import plan_json
 
 
 def secret(value: str, before: str = "Bearer ", name: str = "TOKEN") -> Template:

@@ -17,8 +17,8 @@ from harness.sites import (
 )
 
 from reconciler.emulator import create_app
-from reconciler.planning.plan import PlanTarget
-from reconciler.resource import Action, NoJournal, NotSelected, Ref, Selected
+from reconciler.model import Action, NoJournal, NotSelected, Ref, Selected
+from reconciler.planning.make_plan import PlanTarget
 
 SERVICE = PlanTarget("production", "https://api.example.com")
 EMBEDDED = PlanTarget("local", "emulator", embedded=True)

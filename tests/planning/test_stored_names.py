@@ -18,12 +18,12 @@ from reconciler.emulator import Profile, create_app
 from reconciler.guards import objections
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Ranking
+from reconciler.model import Change, Manifest, Plan, Seen
 from reconciler.planning.consequences import members_destroyed
 from reconciler.project import Guards
+from reconciler.report.labels import facts_of_kind, standing
 from reconciler.report.pictures.grid import Mark
-from reconciler.report.pictures.sides import ranking_sides
-from reconciler.report.spoken import facts_of_kind, standing
-from reconciler.resource import Change, Manifest, Plan, Seen
+from reconciler.report.pictures.picture_sides import ranking_sides
 
 PADDED, DECOMPOSED = " keep errors ", "ma\u0308rz"
 SERVICES: list[tuple[Profile, str]] = [

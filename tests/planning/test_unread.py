@@ -7,8 +7,8 @@ from harness.golden import Golden
 from harness.routes import SLOS
 from harness.sites import SALT, SLO_SPEC, Site, answer_with, dashboard, manifest
 
-from reconciler.planning.drift import find_drift
-from reconciler.resource import Action, CouldNotBeRead
+from reconciler.model import Action, CouldNotBeRead
+from reconciler.planning.find_drift import find_drift
 
 SLO = manifest("SLO/checkout", SLO_SPEC)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.concealing import shown, veiled
 from reconciler.document import ABSENT, ANY, Difference, Json, Shape, differences
-from reconciler.sealed import HIDDEN
+from reconciler.redaction.redact import shown, veiled
+from reconciler.redaction.templates import HIDDEN
 
 SEALED = "a ${secret:TOKEN sha256:0123456789abcdef}"
 NAMED = Shape(items=ANY, identity=("id",))

@@ -25,12 +25,7 @@ from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
 from reconciler.journal.line_fields import SeenDrift
 from reconciler.kinds import BY_NAME
-from reconciler.planning.deciding import Knowledge, decide
-from reconciler.planning.drift import find_drift, remembered
-from reconciler.planning.identity import displaced_in, identify, much_like, orphans_in
-from reconciler.planning.plan import PlanTarget, make_plan
-from reconciler.project.settings import DriftIgnore
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     Change,
     Drift,
@@ -47,7 +42,12 @@ from reconciler.resource import (
     Remembered,
     Source,
 )
-from reconciler.waits import Deed, Waits
+from reconciler.planning.decide import Knowledge, decide
+from reconciler.planning.find_drift import find_drift, remembered
+from reconciler.planning.identity import displaced_in, identify, much_like, orphans_in
+from reconciler.planning.make_plan import PlanTarget, make_plan
+from reconciler.progress import Deed, Waits
+from reconciler.project.settings import DriftIgnore
 
 AT = "2025-01-31T09:00:00Z"
 SERVICE = PlanTarget("production", "https://api.example.com")

@@ -12,13 +12,7 @@ from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
-from reconciler.planning.consequences import lost_unseen
-from reconciler.planning.deciding import _what_is_wrong
-from reconciler.planning.drift import _LARGEST_SINGLE, _is_restated, find_drift, is_covered
-from reconciler.planning.identity import identify, much_like
-from reconciler.planning.plan import PlanTarget, make_plan
-from reconciler.project.settings import DriftIgnore
-from reconciler.resource import (
+from reconciler.model import (
     Action,
     AnotherId,
     CannotBeCreated,
@@ -27,6 +21,12 @@ from reconciler.resource import (
     Ref,
     Seen,
 )
+from reconciler.planning.consequences import lost_unseen
+from reconciler.planning.decide import _what_is_wrong
+from reconciler.planning.find_drift import _LARGEST_SINGLE, _is_restated, find_drift, is_covered
+from reconciler.planning.identity import identify, much_like
+from reconciler.planning.make_plan import PlanTarget, make_plan
+from reconciler.project.settings import DriftIgnore
 
 AT = "2025-01-31T09:00:00Z"
 DASHBOARDS = BY_NAME["Dashboard"]

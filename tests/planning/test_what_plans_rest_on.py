@@ -20,9 +20,9 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
-from reconciler.planning.plan import PlanTarget, make_plan, plan_digest
-from reconciler.resource import Action, Manifest, Plan, Ref, UnsettledCreate
-from reconciler.sealed import RefHole, SecretHole, Template, seal
+from reconciler.model import Action, Manifest, Plan, Ref, UnsettledCreate
+from reconciler.planning.make_plan import PlanTarget, make_plan, plan_digest
+from reconciler.redaction.templates import RefHole, SecretHole, Template, seal
 
 AT = "2025-01-31T09:00:00Z"
 SEEN = answer_with(200, {"slo": SLO_SPEC})

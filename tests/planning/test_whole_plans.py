@@ -12,10 +12,7 @@ from reconciler.document import ABSENT, ANY, Difference, Json, Missing
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
 from reconciler.journal.line_fields import Rewritten
-from reconciler.planning.consequences import blocked, unexpected, with_blocked_dependants
-from reconciler.planning.drift import find_drift
-from reconciler.planning.plan import PlanTarget, make_plan, plan_digest
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     Action,
     Change,
@@ -34,7 +31,10 @@ from reconciler.resource import (
     Unknown,
     UnsettledCreate,
 )
-from reconciler.sealed import SecretHole, Template, fingerprint, seal
+from reconciler.planning.consequences import blocked, unexpected, with_blocked_dependants
+from reconciler.planning.find_drift import find_drift
+from reconciler.planning.make_plan import PlanTarget, make_plan, plan_digest
+from reconciler.redaction.templates import SecretHole, Template, fingerprint, seal
 
 AT = "2025-01-31T09:00:00Z"
 PLACE = PlanTarget("local", "emulator")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from workbench import CODES, Workbench
 
-PRACTICE = "reconciler/kinds/saved_view/practice.py"
+PRACTICE = "reconciler/kinds/saved_view/lint_rules.py"
 PLACES = "reconciler/project/secret_places.py"
-SELECTION = "reconciler/manifests/selection.py"
-SECRETS = "reconciler/session/secrets.py"
+SELECTION = "reconciler/workspace/selection.py"
+SECRETS = "reconciler/operations/secret_sources.py"
 
 
 def practice(bench: Workbench) -> None:
     """Tell of a saved view that is called as new ones are."""
     title, why = "a saved view has the name of a new one", "Nobody finds it again."
-    bench.after("reconciler/source/diagnostic.py", '    "L601": ', f'    "L602": "{title}",')
+    bench.after("reconciler/syntax/diagnostic.py", '    "L601": ', f'    "L602": "{title}",')
     bench.after("docs/errors.md", "| L601 |", f"| L602 | {title} |")
     bench.after("docs/practice.md", "| L601 |", f"| L602 | {title} | {why} |")
     bench.replace(
@@ -38,7 +38,7 @@ def practice(bench: Workbench) -> None:
         },
     )
     bench.after(
-        "tests/manifests/wrong_practice.py",
+        "tests/workspace/wrong_practice.py",
         '    _of("L601",',
         '    _of("L602", "5:9", "called as every new one", "name it"),',
     )
@@ -63,18 +63,18 @@ def term(bench: Workbench) -> None:
     bench.replace(SELECTION, '("kind", "file")', '("kind", "prefix", "file")')
     bench.replace(SELECTION, '"file": "file=",', '"file": "file=", "prefix": "prefix=",')
     bench.replace(
-        "reconciler/commands/completing.py",
+        "reconciler/cli/complete.py",
         '    terms += [f"label.',
         '    terms += [f"prefix={one.name}" for one in named]\n    terms += [f"label.',
     )
     bench.replace(
-        "reconciler/commands/options.py",
+        "reconciler/cli/options.py",
         "label.team=payments, file=",
         "label.team=payments, prefix=a, file=",
     )
     bench.after("docs/plan.md", "| `kind=SLO` |", "| `prefix=a` | how a name begins |")
     bench.append(
-        "tests/manifests/test_selection.py",
+        "tests/workspace/test_selection.py",
         '\n\n@pytest.mark.parametrize(("term", "taken"), [("prefix=check", 1), ("prefix=x", 0)])\n'
         "def test_prefix(term: str, taken: bool) -> None:\n"
         '    """A prefix takes what begins with it."""\n'

@@ -59,7 +59,7 @@ def entry(bench: Workbench) -> None:
         '                yield "a note"\n'
         "            case OverrideEntry() | Unfrozen():\n",
     )
-    report = "reconciler/report/journal.py"
+    report = "reconciler/report/journal_formats.py"
     bench.after(report, "    OverrideEntry,", "    Noted,")
     bench.replace(
         report,

@@ -77,7 +77,7 @@ def _emulated(bench: Workbench) -> None:
 
 
 def _laws(bench: Workbench) -> None:
-    models, pasted = "tests/kinds/spec_models.py", "tests/manifests/pasted_records.py"
+    models, pasted = "tests/kinds/spec_models.py", "tests/workspace/pasted_records.py"
     line = "from reconciler.kinds.muting import model as muting"
     bench.after(models, "from reconciler.kinds.log_policy_set", line)
     line = "MUTING = SpecModel(muting.MutingSpec, muting.check, VIEW.least)"

@@ -39,7 +39,7 @@ def store(bench: Workbench) -> None:
         '        return InFolder(Path(text.removeprefix("folder:")))\n'
         '    if text.startswith(("s3://"',
     )
-    opened = "reconciler/session/projects.py"
+    opened = "reconciler/operations/open_project.py"
     bench.replace(opened, "import InFile, InGit, ", "import InFile, InFolder, InGit, ")
     bench.replace(
         opened,
@@ -61,7 +61,7 @@ def store(bench: Workbench) -> None:
         '"""A journal in a folder of its own."""\n\n'
         "from pathlib import Path\n\n"
         "from reconciler.project import Project\n"
-        "from reconciler.session.projects import store_at\n\n\n"
+        "from reconciler.operations.open_project import store_at\n\n\n"
         "def test_a_folder(tmp_path: Path) -> None:\n"
         '    """What a project file names so is a store that holds nothing at first."""\n'
         '    store = store_at(Project(root=tmp_path), "folder:kept")\n\n'

@@ -60,7 +60,7 @@ class Recipe:
     golden: bool = False
 
 
-WRONG = "tests/manifests/test_wrong_manifests.py"
+WRONG = "tests/workspace/test_wrong_manifests.py"
 EXPLAINED = "tests/explaining/test_explanations.py"
 
 RECIPES = (
@@ -71,7 +71,7 @@ RECIPES = (
         perform=complaint,
         gaps={"kind": "saved_view"},
         laws=(
-            "tests/manifests/test_golden_complaints.py::test_the_text_of_a_complaint[M399]",
+            "tests/workspace/test_golden_complaints.py::test_the_text_of_a_complaint[M399]",
             f"{WRONG}::test_a_wrong_manifest[an untitled view]",
             "tests/report/test_complaint_formats.py::test_rules_are_the_codes",
             f"{EXPLAINED}::test_everything_with_a_code_is_explained",
@@ -100,8 +100,8 @@ RECIPES = (
         task=("Add an expression",),
         perform=expression,
         laws=(
-            "tests/manifests/test_expression_syntax.py",
-            "tests/manifests/test_expressions.py::test_capitals",
+            "tests/workspace/test_expression_syntax.py",
+            "tests/workspace/test_expressions.py::test_capitals",
         ),
     ),
     Recipe(
@@ -116,7 +116,7 @@ RECIPES = (
         task=("Add a use case", "Add a command"),
         perform=use_case,
         gaps={"command": "count", "use case": "counting"},
-        laws=("tests/commands/test_count.py", "tests/commands/test_overview.py"),
+        laws=("tests/cli/test_count.py", "tests/cli/test_overview.py"),
     ),
     Recipe(
         name="format",
@@ -137,7 +137,7 @@ RECIPES = (
             "tests/emulator/test_emulated_documented.py",
             "tests/emulator/test_emulated_openapi.py",
             "tests/emulator/test_emulated_page.py::test_all_sections",
-            "tests/manifests/test_fixing_laws.py::test_every_kind_has_its_wrapper_told",
+            "tests/workspace/test_fixing_laws.py::test_every_kind_has_its_wrapper_told",
             "tests/report/test_essentials.py::test_what_is_said_of_something_new",
             "tests/campaigns/test_world_laws.py::test_every_kind_lives_through_accidents",
             "tests/test_docs.py::test_every_kind_has_a_row",
@@ -191,7 +191,7 @@ RECIPES = (
         perform=practice,
         gaps={"kind": "saved_view"},
         laws=(
-            "tests/manifests/test_practice.py",
+            "tests/workspace/test_practice.py",
             f"{WRONG}::test_a_wrong_manifest[practice L602]",
             f"{EXPLAINED}::test_the_wrong_sample[L602]",
         ),
@@ -200,7 +200,7 @@ RECIPES = (
         name="term",
         task=("Add a term of `--select`",),
         perform=term,
-        laws=("tests/manifests/test_selection.py",),
+        laws=("tests/workspace/test_selection.py",),
     ),
     Recipe(
         name="secret-place",
@@ -214,7 +214,7 @@ RECIPES = (
         perform=exit_code,
         laws=(
             "tests/applying/test_stops.py",
-            "tests/commands/test_ci_inputs.py::test_every_reason_has_words",
+            "tests/cli/test_ci_inputs.py::test_every_reason_has_words",
             f"{EXPLAINED}::test_everything_with_a_code_is_explained",
         ),
     ),

@@ -10,7 +10,7 @@ VIEW_MODEL = "reconciler/kinds/saved_view/model.py"
 def complaint(bench: Workbench) -> None:
     """Complain of a saved view that nobody has named."""
     said = "a name says nothing"
-    bench.after("reconciler/source/diagnostic.py", '    "M314": ', f'    "M399": "{said}",')
+    bench.after("reconciler/syntax/diagnostic.py", '    "M314": ', f'    "M399": "{said}",')
     bench.after("docs/errors.md", "| M314 |", f"| M399 | {said} |")
     bench.likewise(
         f"{CODES}M399.md",
@@ -29,7 +29,7 @@ def complaint(bench: Workbench) -> None:
         '        yield Finding("M399", ("name",), "nobody has named it yet")\n',
     )
     bench.replace(
-        "tests/manifests/wrong_manifests.py",
+        "tests/workspace/wrong_manifests.py",
         "MANIFESTS = [*ENVELOPES,",
         'SPECS.append(text("an untitled view", "M399", "7:9", "nobody has named it", '
         'view().replace("Errors", "untitled")))\n'
@@ -39,10 +39,10 @@ def complaint(bench: Workbench) -> None:
 
 def guard(bench: Workbench) -> None:
     """Ask consent for the first SLO of a name."""
-    rules = "reconciler/guards/rules.py"
+    rules = "reconciler/guards/plan_limits.py"
     bench.after(rules, "LOOKS_LIKE_RENAME =", 'FIRST = "first-of-all"')
     bench.after(
-        "reconciler/resource/guard_levels.py",
+        "reconciler/model/guard_levels.py",
         '    "protected"',
         '    "first-of-all": Guard(EXPLICIT_LEVEL),',
     )
@@ -73,7 +73,7 @@ def guard(bench: Workbench) -> None:
 
 def retry_rule(bench: Workbench) -> None:
     """Take one more status for an answer that says nothing."""
-    bench.replace("reconciler/api/retrying.py", "((408, 499,", "((408, 444, 499,")
+    bench.replace("reconciler/api/retry.py", "((408, 499,", "((408, 444, 499,")
     bench.replace("docs/network.md", "is 408, 499,", "is 408, 444, 499,")
     bench.replace("docs/assumptions.md", "| 408, 499,", "| 408, 444, 499,")
     bench.replace("tests/api/test_rules.py", "in (408, 499,", "in (408, 444, 499,")
@@ -83,7 +83,7 @@ def retry_rule(bench: Workbench) -> None:
 
 def expression(bench: Workbench) -> None:
     """Give a variable in capitals."""
-    syntax, filling = "reconciler/expressions.py", "reconciler/manifests/filling.py"
+    syntax, filling = "reconciler/expressions.py", "reconciler/workspace/interpolate.py"
     bench.after(syntax, '    REFERENCE = "ref"', '    CAPITALS = "capitals"')
     bench.after(
         syntax,
@@ -102,7 +102,7 @@ def expression(bench: Workbench) -> None:
     )
     bench.after("docs/manifests.md", "| `${var:NAME}` |", "| `${capitals:NAME}` | in capitals |")
     bench.append(
-        "tests/manifests/test_expressions.py",
+        "tests/workspace/test_expressions.py",
         "\n\ndef test_capitals() -> None:\n"
         '    """A variable can be had in capitals."""\n'
         '    scope = Scope("local", {"team": "payments"})\n'
@@ -120,25 +120,25 @@ def observed_field(bench: Workbench) -> None:
 def use_case(bench: Workbench) -> None:
     """Count what a workspace declares, as a use case with a command on it."""
     bench.write(
-        "reconciler/session/counting.py",
+        "reconciler/operations/counting.py",
         '"""Count what is declared, kind by kind."""\n\n'
         "from __future__ import annotations\n\n"
         "from collections import Counter\n\n"
-        "from reconciler.session.checking import check\n"
-        "from reconciler.session.projects import Options\n\n\n"
+        "from reconciler.operations.check_project import check\n"
+        "from reconciler.operations.open_project import Options\n\n\n"
         "def count(asked: Options) -> Counter[str]:\n"
         '    """Give how many manifests there are of each kind, by its name."""\n'
         "    return Counter(one.ref.kind for one in check(asked).workspace.manifests)\n",
     )
     bench.write(
-        "reconciler/commands/count.py",
+        "reconciler/cli/count.py",
         '"""`reconciler count`: how many manifests there are."""\n\n'
         "from __future__ import annotations\n\n"
         "import click\n\n"
-        "from reconciler.commands import options\n"
+        "from reconciler.cli import options\n"
         "from reconciler.console import data\n"
-        "from reconciler.session.counting import count as counted\n"
-        "from reconciler.session.projects import Options\n\n\n"
+        "from reconciler.operations.counting import count as counted\n"
+        "from reconciler.operations.open_project import Options\n\n\n"
         "@click.command\n"
         "@options.reading\n"
         "def count(*, asked: Options) -> int:\n"
@@ -147,30 +147,30 @@ def use_case(bench: Workbench) -> None:
         '    return data("".join(lines))\n',
     )
     bench.after(
-        "reconciler/commands/overview.py",
+        "reconciler/cli/overview.py",
         '    "drift": (',
         '    "count": ("count", "count", "Count manifests."),',
     )
     bench.after(
         "pyproject.toml",
-        '    "reconciler.commands.conformance",',
-        '    "reconciler.commands.count",',
+        '    "reconciler.cli.conformance",',
+        '    "reconciler.cli.count",',
     )
     bench.replace(
         "docs/commands.md", "## schema\n", "## count\n\n```sh\nreconciler count\n```\n\n## schema\n"
     )
     bench.after(
-        "tests/commands/test_bad_input.py",
+        "tests/cli/test_bad_input.py",
         '    "drift --format csv"',
         '    "count -e nope": (64, "there is no environment `nope`"),',
     )
     bench.write(
-        "tests/commands/test_count.py",
+        "tests/cli/test_count.py",
         '"""`count`: how many manifests there are."""\n\n'
         "from __future__ import annotations\n\n"
         "import pytest\n"
         "from pathlib import Path\n\n"
-        "from reconciler.commands.root import run\n\n\n"
+        "from reconciler.cli.root import run\n\n\n"
         "def test_count(capsys: pytest.CaptureFixture[str]) -> None:\n"
         '    """Each kind that is declared is counted."""\n'
         "    examples = Path(__file__).parents[2] / 'examples'\n"
@@ -182,12 +182,12 @@ def use_case(bench: Workbench) -> None:
 def output_format(bench: Workbench) -> None:
     """Print drift as one line a resource."""
     bench.append(
-        "reconciler/report/drift.py",
+        "reconciler/report/drift_formats.py",
         "\n\ndef drift_names(drifts: Sequence[Drift]) -> str:\n"
         '    """Give the name of each resource that drifted, on a line of its own."""\n'
         '    return "".join(f"{safe(str(one.ref))}\\n" for one in drifts if one.drifted)\n',
     )
-    command = "reconciler/commands/drift.py"
+    command = "reconciler/cli/drift.py"
     bench.replace(command, '"markdown", "html")', '"markdown", "html", "names")')
     bench.replace(
         command,
@@ -211,7 +211,7 @@ def output_format(bench: Workbench) -> None:
 
 def reason(bench: Workbench) -> None:
     """Say of what is called the first that it is."""
-    reasons = "reconciler/resource/reason.py"
+    reasons = "reconciler/model/reason.py"
     bench.replace(
         reasons,
         "Reason: TypeAlias = (",
@@ -223,10 +223,10 @@ def reason(bench: Workbench) -> None:
         "Reason: TypeAlias = (",
     )
     bench.after(reasons, "    | IncidentsUnread", "    | FirstOfAll")
-    resource = "reconciler/resource/__init__.py"
+    resource = "reconciler/model/__init__.py"
     bench.after(resource, "        EditedBy,", "        FirstOfAll,")
     bench.after(resource, '    "EditedBy",', '    "FirstOfAll",')
-    deciding = "reconciler/planning/deciding.py"
+    deciding = "reconciler/planning/decide.py"
     bench.after(deciding, "    Evidence,", "    FirstOfAll,")
     bench.replace(
         deciding,
@@ -255,14 +255,14 @@ def setting(bench: Workbench) -> None:
         "    guards: Guards = Guards()\n",
     )
     bench.replace(
-        "reconciler/project/complaining.py",
+        "reconciler/project/project_findings.py",
         "    if environment.base_url is not None and environment.emulator is not None:\n",
         "    if not environment.note:\n"
         '        yield Finding("P101", (*path, "note"), "`note` says nothing")\n'
         "    if environment.base_url is not None and environment.emulator is not None:\n",
     )
     bench.after(
-        "tests/manifests/wrong_projects.py",
+        "tests/workspace/wrong_projects.py",
         '    _setting("another authorization"',
         """    _setting("an empty note", "3:11", "`note` says nothing", 'note: ""'),""",
     )

@@ -122,7 +122,7 @@ class Workbench:
     def write_what_is_written(self) -> None:
         """Write schemas, tables and golden texts, as the tasks say; of complaints the new."""
         self.python("-c", WRITING)
-        test = "tests/manifests/test_golden_complaints.py"
+        test = "tests/workspace/test_golden_complaints.py"
         self.python("-m", "pytest", *QUIET, "-k", "M399 or L602 or M203", test, WRITE_GOLDEN="1")
 
     def hold(self, *laws: str, without: str) -> None:

@@ -12,7 +12,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-from reconciler.commands.root import run
+from reconciler.cli.root import run
 
 ROOT = Path(__file__).parent.parent.parent
 BEFORE = Path(__file__).parent / "before"

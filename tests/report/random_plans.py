@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reconciler.document import ABSENT, Difference, Json, Missing, Path, digest
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import ANY_STEP, Kind
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     Action,
     Change,
@@ -30,7 +30,7 @@ from reconciler.resource import (
     UnsettledCreate,
     Watchers,
 )
-from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
+from reconciler.model.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
 
 HOSTILE = (
     *("\x1b[31mred", "\x1b]0;title\x07", "a\rb", "line\nbreak", "\x00", "\x9b2J", "\x7f"),

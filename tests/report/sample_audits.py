@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from reconciler.kinds.hygiene import Audit, Audited, Rest, Unjudged
-from reconciler.source.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
+from reconciler.kinds.audit_rule import Audit, Audited, Rest, Unjudged
+from reconciler.syntax.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 
 UNTIL = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 LINES = ((6, "spec:"), (7, "  name: Pods restart"))

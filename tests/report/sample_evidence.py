@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, cast
 from sample_plans import alert, plan_of, plan_of_three, plan_with_signals, rewritten
 
 from reconciler.guards import FreezeNow, with_guards
+from reconciler.model import GuardViolation, Plan, Ref, Signals
+from reconciler.model.noise import Counted, NoiseWatch, WatchedAlert
+from reconciler.model.stats import Counts, Stats
 from reconciler.project import Guards
 from reconciler.project.freeze import Freeze
+from reconciler.report.noise_formats import watched_json, watched_markdown, watched_text
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
-from reconciler.report.stats import stats_json, stats_text
+from reconciler.report.stats_formats import stats_json, stats_text
 from reconciler.report.table import Style
-from reconciler.report.watched import watched_json, watched_markdown, watched_text
-from reconciler.resource import GuardViolation, Plan, Ref, Signals
-from reconciler.resource.noise import Counted, NoiseWatch, WatchedAlert
-from reconciler.resource.stats import Counts, Stats
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api

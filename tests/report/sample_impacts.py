@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reconciler.report.signals.policy_impact import policy_impact_lines, policy_impact_markdown
+from reconciler.model.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
+from reconciler.report.signals.policy_impact_formats import (
+    policy_impact_lines,
+    policy_impact_markdown,
+)
 from reconciler.report.table import Style
-from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
 
 AUDIT, NOISE = Met("audit", "PRIORITY_TYPE_HIGH"), Met("noise", "PRIORITY_TYPE_BLOCK")
 LEDGER = PolicySample("shop", "ledger", "SEVERITY_DEBUG", "audit", expects=True)

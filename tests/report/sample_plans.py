@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reconciler.document import ABSENT, Json, Path, differences, digest, merge
 from reconciler.kinds import BY_NAME
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     Action,
     Against,

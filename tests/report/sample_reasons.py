@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import get_args, get_type_hints
 
+from reconciler.model import CreateLost, LastEdit, ProtectionTurns, Reason, Ref, Remark
 from reconciler.report.reasons import words_of
-from reconciler.resource import CreateLost, LastEdit, ProtectionTurns, Reason, Ref, Remark
 
 REF = Ref("SLO", "checkout")
 EXAMPLES: dict[object, object] = {

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from sample_plans import dashboard, plan_of, rewritten, updated, widget
 
 from reconciler.document import Json
+from reconciler.model import Plan
 from reconciler.report.html import plan_html
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
-from reconciler.resource import Plan
 
 ABSURD = st.one_of(
     st.integers(-2, 200),

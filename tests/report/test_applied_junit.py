@@ -5,8 +5,8 @@ from xml.etree import ElementTree as ET
 from harness.workspaces import VIEW, Workspace
 from sample_plans import created, kept, plan_of
 
+from reconciler.model import InDoubt, Outcome, Ref, Refused, Skipped, Unchanged, Written
 from reconciler.report.applied.junit import applied_junit
-from reconciler.resource import InDoubt, Outcome, Ref, Refused, Skipped, Unchanged, Written
 
 
 def ref(name: str) -> Ref:

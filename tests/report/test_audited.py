@@ -10,13 +10,13 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 from sample_audits import SAMPLES, an_audit
 
-from reconciler.commands.schema import schemas
-from reconciler.kinds.hygiene import Audit
-from reconciler.report.audited import audit_json, audit_markdown, audit_sarif, audit_text
+from reconciler.cli.schema import schemas
+from reconciler.kinds.audit_rule import Audit
+from reconciler.report.audit_formats import audit_json, audit_markdown, audit_sarif, audit_text
 from reconciler.report.html import audit_html
 from reconciler.report.markdown import COMMENT_BYTES
 from reconciler.report.table import Style
-from reconciler.source.diagnostic import AUDITED
+from reconciler.syntax.diagnostic import AUDITED
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -14,7 +14,19 @@ from markdown_it import MarkdownIt
 from random_plans import MARK, TEXTS, plans
 from sample_plans import plan_of_none, plan_of_three
 
-from reconciler.forge.comments import Marker, read_marker, root_of
+from reconciler.forge.own_comment import Marker, read_marker, root_of
+from reconciler.model import (
+    InDoubt,
+    Objected,
+    Outcome,
+    Plan,
+    Ref,
+    Refused,
+    Skipped,
+    Unchanged,
+    Written,
+)
+from reconciler.model.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.comment import (
     Origin,
@@ -27,19 +39,7 @@ from reconciler.report.comment import (
     refused_comment,
 )
 from reconciler.report.markdown import COMMENT_BYTES, LARGEST_COMMENT_CHARACTERS
-from reconciler.report.signals.policy_impact import policy_impact_markdown
-from reconciler.resource import (
-    InDoubt,
-    Objected,
-    Outcome,
-    Plan,
-    Ref,
-    Refused,
-    Skipped,
-    Unchanged,
-    Written,
-)
-from reconciler.resource.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
+from reconciler.report.signals.policy_impact_formats import policy_impact_markdown
 
 COMMENTS = int(os.environ.get("COMMENTS", "20"))
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table"])

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from random_plans import MARK, plans
 from test_plan_markdown import PARSER, spoken
 
+from reconciler.model import Plan
 from reconciler.report.plan.markdown import plan_markdown
-from reconciler.resource import Plan
 
 pytestmark = pytest.mark.slow
 

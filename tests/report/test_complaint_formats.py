@@ -19,7 +19,7 @@ from reconciler.report.complaints.document import complaints_jsonl
 from reconciler.report.complaints.junit import annotation_lines, complaints_junit
 from reconciler.report.complaints.sarif import complaints_sarif
 from reconciler.report.markdown import SHOWN_SARIF_RESULTS
-from reconciler.source.diagnostic import CODES, Complaint, Excerpt, Severity
+from reconciler.syntax.diagnostic import CODES, Complaint, Excerpt, Severity
 
 ROOT = Path(__file__).parent.parent.parent
 VIEW = """\

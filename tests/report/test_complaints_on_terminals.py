@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reconciler.report.complaints.text import complaints_beside, complaints_text
 from reconciler.report.table import Style
-from reconciler.source.diagnostic import Complaint, Finding, Lines, complaint_at
+from reconciler.syntax.diagnostic import Complaint, Finding, Lines, complaint_at
 
 
 def complaint(line: str, column: int, code: str = "M303") -> Complaint:

@@ -10,9 +10,9 @@ from sample_plans import updated
 from test_outcomes import LOOKS
 from test_plan_markdown import spoken
 
-from reconciler.report.drift import drift_markdown
+from reconciler.model import Drift, DriftReport, Ref, Remedy, Source
+from reconciler.report.drift_formats import drift_markdown
 from reconciler.report.markdown import COMMENT_BYTES
-from reconciler.resource import Drift, DriftReport, Ref, Remedy, Source
 
 
 def drifted(name: str, text: str = "Live") -> Drift:

@@ -18,12 +18,12 @@ from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 from reconciler.kinds.shape import NOTHING, Facts, facts_of
-from reconciler.report.changes.fields import essentials_of, packed
+from reconciler.model import Action, Change, Evidence, Unknown
+from reconciler.report.changes.field_changes import essentials_of, packed
 from reconciler.report.html import plan_html
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
-from reconciler.resource import Action, Change, Evidence, Unknown
 
 pytestmark = pytest.mark.promise("P50")
 

@@ -22,15 +22,15 @@ from sample_plans import (
 
 from reconciler.document import ABSENT, Json, differences, turned
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.fields import Unit
+from reconciler.kinds.field_traits import Unit
 from reconciler.kinds.shape import NOTHING, Facts, facts_at
-from reconciler.report.changes.fields import FieldChange, drift_changes, field_changes
+from reconciler.model import Action, Change, Drift, Ref, Source
+from reconciler.redaction.templates import RefHole, Template
+from reconciler.report.changes.field_changes import FieldChange, drift_changes, field_changes
 from reconciler.report.changes.line_diff import DiffLine, line_diff, pieces
 from reconciler.report.changes.markdown import diff_lines
+from reconciler.report.labels import duration, spoken_value
 from reconciler.report.safe import safe
-from reconciler.report.spoken import duration, spoken_value
-from reconciler.resource import Action, Change, Drift, Ref, Source
-from reconciler.sealed import RefHole, Template
 
 PRIORITY = facts_at(BY_NAME["AlertDefinition"].spec, ("priority",))
 WINDOW = facts_at(BY_NAME["SLO"].spec, ("sloTimeFrame",))

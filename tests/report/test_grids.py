@@ -12,11 +12,16 @@ from sample_plans import policies, policy, policy_change, updated
 from reconciler.document import ABSENT, Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Grid
+from reconciler.model import Action, Change
 from reconciler.report.pictures.grid import Cell, DashboardSides, Mark, grid_sides, query_of
-from reconciler.report.pictures.sides import AimSides, RankingSides, budget_words, drawing_of
+from reconciler.report.pictures.picture_sides import (
+    AimSides,
+    RankingSides,
+    budget_words,
+    drawing_of,
+)
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.safe import columns
-from reconciler.resource import Action, Change
 
 SPEC = BY_NAME["Dashboard"].spec
 SECTIONS = Grid(("dashboard", "layout", "sections"))

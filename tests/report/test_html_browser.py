@@ -12,8 +12,8 @@ from browsers import open_browser, page_of, watched
 from playwright.sync_api import Browser, Page
 from sample_plans import plan_of, plan_of_three, plan_of_three_hundred, updated
 
+from reconciler.model import Change, Drift, DriftReport, Plan, Ref, Source
 from reconciler.report.html import drift_html, plan_html
-from reconciler.resource import Change, Drift, DriftReport, Plan, Ref, Source
 
 pytestmark = pytest.mark.slow
 

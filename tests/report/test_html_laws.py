@@ -13,11 +13,11 @@ from random_plans import HOSTILE, MARK, plans
 from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
 from test_outcomes import LOOKS
 
+from reconciler.model import Action, DriftReport, Plan
 from reconciler.report.html import drift_html, plan_html
 from reconciler.report.html.cards import marked
 from reconciler.report.html.element import Markup, element
 from reconciler.report.html.page import style
-from reconciler.resource import Action, DriftReport, Plan
 
 OURS = {
     *("html", "head", "meta", "title", "style", "body", "script", "header", "main", "footer"),

@@ -11,17 +11,17 @@ import pytest
 from sample_plans import kept, plan_of, rewritten
 
 from reconciler.document import digest
-from reconciler.forge.comments import Marker
+from reconciler.forge.own_comment import Marker
+from reconciler.model import Drift, DriftReport, Plan, Ref, Source
+from reconciler.model.plan import DriftState
 from reconciler.report.applied.text import applied_text
 from reconciler.report.comment import Origin, plan_comment
-from reconciler.report.drift import drift_markdown, drift_text
+from reconciler.report.drift_formats import drift_markdown, drift_text
 from reconciler.report.html import drift_html, plan_html
 from reconciler.report.plan.document import plan_document, plan_json, plan_jsonl, read_plan
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
-from reconciler.resource import Drift, DriftReport, Plan, Ref, Source
-from reconciler.resource.plan import DriftState
 
 SAID = "2 as declared, 3 as last written (cannot be read)"
 READ = [kept("SLO", "a"), kept("Dashboard", "b")]

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from random_plans import HOSTILE, MARK
 from sample_plans import plan_of_none, plan_of_three
 
+from reconciler.model import DriftReport
 from reconciler.report.html import ReportOccasion, drift_html, plan_html
-from reconciler.resource import DriftReport
 
 pytestmark = pytest.mark.promise("P51")
 

@@ -9,13 +9,13 @@ from sample_evidence import plan_of_many_records
 from sample_impacts import IMPACTS
 from sample_plans import plan_of_drifted, plan_with_signals
 
+from reconciler.model import Plan
 from reconciler.report.safe import columns
-from reconciler.report.signals.beside_base import base_lines
-from reconciler.report.signals.policy_impact import policy_impact_lines
-from reconciler.report.signals.track_record import track_record_lines
-from reconciler.report.signals.watchers import watchers_lines
+from reconciler.report.signals.base_drift_formats import base_lines
+from reconciler.report.signals.policy_impact_formats import policy_impact_lines
+from reconciler.report.signals.track_record_formats import track_record_lines
+from reconciler.report.signals.watcher_formats import watchers_lines
 from reconciler.report.table import Style
-from reconciler.resource import Plan
 
 
 def lines_of(style: Style) -> Iterator[str]:

@@ -14,11 +14,7 @@ from hypothesis import strategies as st
 from random_plans import TEXTS, VALUES, a_difference
 
 from reconciler.document import ABSENT, Difference
-from reconciler.report.applied.document import applied_json, word
-from reconciler.report.applied.text import MOST_REWRITTEN, applied_text, outcome_line
-from reconciler.report.drift import MOST_FIELDS, drift_json, drift_text
-from reconciler.report.table import Style
-from reconciler.resource import (
+from reconciler.model import (
     Drift,
     DriftReport,
     Ignored,
@@ -33,6 +29,10 @@ from reconciler.resource import (
     Unchanged,
     Written,
 )
+from reconciler.report.applied.document import applied_json, word
+from reconciler.report.applied.text import MOST_REWRITTEN, applied_text, outcome_line
+from reconciler.report.drift_formats import MOST_FIELDS, drift_json, drift_text
+from reconciler.report.table import Style
 
 ALERT, VIEW = Ref("AlertDefinition", "errors"), Ref("SavedView", "errors")
 PLAIN = Style()

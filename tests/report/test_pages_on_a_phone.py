@@ -21,8 +21,8 @@ from sample_plans import (
 )
 
 from reconciler.document import Json
+from reconciler.model import Drift, DriftReport, Ref, Source
 from reconciler.report.html import drift_html, plan_html
-from reconciler.resource import Drift, DriftReport, Ref, Source
 
 pytestmark = [pytest.mark.promise("P51"), pytest.mark.slow]
 

@@ -9,14 +9,14 @@ import pytest
 from harness.golden import Golden
 from harness.workspaces import PROJECT, Workspace
 
-from reconciler.commands.root import tell_error
+from reconciler.cli.root import tell_error
 from reconciler.errors import GuardRefused
 from reconciler.journal.entries import Compacted
 from reconciler.journal.history import History
-from reconciler.report.journal import journal_text
+from reconciler.model import Ref
+from reconciler.report.journal_formats import journal_text
 from reconciler.report.table import Style
 from reconciler.report.words import plural
-from reconciler.resource import Ref
 
 AT = datetime(2025, 1, 31, tzinfo=UTC).isoformat()
 

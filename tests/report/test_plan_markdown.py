@@ -26,9 +26,9 @@ from sample_plans import (
     rewritten,
 )
 
+from reconciler.model import Action, Plan
 from reconciler.report.markdown import COMMENT_BYTES, code, element, fenced
 from reconciler.report.plan.markdown import plan_markdown
-from reconciler.resource import Action, Plan
 
 GOLDEN = Path(__file__).parent / "golden"
 PLANS = {

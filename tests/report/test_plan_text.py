@@ -28,13 +28,13 @@ from sample_plans import (
     rewritten,
 )
 
+from reconciler.model import Action, GuardViolation, Plan
 from reconciler.report.changes.line_diff import GOES_ON
 from reconciler.report.changes.text import broken_to
 from reconciler.report.counts import summary
 from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import columns
 from reconciler.report.table import Style
-from reconciler.resource import Action, GuardViolation, Plan
 
 GOLDEN = Path(__file__).parent / "golden"
 PLANS = {

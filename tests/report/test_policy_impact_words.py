@@ -8,12 +8,12 @@ from hypothesis import given
 from random_plans import an_impact
 from sample_impacts import IMPACTS, said_of_impacts
 
-from reconciler.report.html.sampled import policy_impact_section
-from reconciler.report.signals.policy_impact import (
+from reconciler.model.policy_impact import PolicyImpact
+from reconciler.report.html.policy_flow import policy_impact_section
+from reconciler.report.signals.policy_impact_formats import (
     policy_impact_document,
     policy_impact_markdown,
 )
-from reconciler.resource.policy_impact import PolicyImpact
 
 GOLDEN = Path(__file__).parent / "golden" / "policy-impact.txt"
 MOST_BYTES = 15_000

@@ -12,10 +12,10 @@ from harness.golden import Golden
 from sample_reasons import REF, example, said_of_each
 
 from reconciler.document import Json
+from reconciler.model import CreateLost, LastEdit, Reason, Ref, Remark, TakesOver
 from reconciler.report.plan.document import reason_document
 from reconciler.report.reasons import words_of
 from reconciler.report.remarks import remark_words
-from reconciler.resource import CreateLost, LastEdit, Reason, Ref, Remark, TakesOver
 
 DOCS = Path(__file__).parents[2] / "docs" / "plan.md"
 GOLDEN = Path(__file__).parent / "golden" / "reasons.txt"

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from reconciler.commands.drift import drift
-from reconciler.commands.plan import plan
+from reconciler.cli.drift import drift
+from reconciler.cli.plan import plan
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 LARGEST_PICTURE = 150_000

@@ -12,8 +12,7 @@ from reconciler.document import ABSENT, Json, Path
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import Facts, facts_of, facts_within
-from reconciler.report.safe import safe
-from reconciler.report.spoken import (
+from reconciler.report.labels import (
     FieldLabel,
     facts_of_kind,
     item_at,
@@ -22,6 +21,7 @@ from reconciler.report.spoken import (
     spoken_place,
     standing,
 )
+from reconciler.report.safe import safe
 
 UNSAID = BY_NAME["Dashboard"].unsaid
 FACTS = facts_of_kind(BY_NAME["Dashboard"])

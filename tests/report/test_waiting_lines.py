@@ -7,9 +7,7 @@ from harness.golden import Golden
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.report.safe import columns, safe
-from reconciler.report.waiting import timing_lines, waiting_line
-from reconciler.waits import (
+from reconciler.progress import (
     Answering,
     AskedAgain,
     Deed,
@@ -21,6 +19,8 @@ from reconciler.waits import (
     Wait,
     Waits,
 )
+from reconciler.report.safe import columns, safe
+from reconciler.report.wait_lines import timing_lines, waiting_line
 
 HELD = "journal.jsonl is locked by process 7 on ci since 2025-01-31T09:00:00Z"
 BOARD = Answering("GET", "/v1/dashboards/dashboards/0kVvz1PJ")

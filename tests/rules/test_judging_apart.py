@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.errors import MissingExtra, ReconcilerError
-from reconciler.rules import asking, process
-from reconciler.rules.asking import (
+from reconciler.rules import ask_worker, process
+from reconciler.rules.ask_worker import (
     ASKED_NO_MORE,
     Broken,
     Expressions,
@@ -57,7 +57,7 @@ def rule(check: str, when: str = "") -> Expressions:
 
 
 def judged(
-    rules: list[Expressions], *documents: Json, bounds: Bounds = asking.BOUNDS
+    rules: list[Expressions], *documents: Json, bounds: Bounds = ask_worker.BOUNDS
 ) -> list[dict[int, RuleVerdict]]:
     """Give what all rules say of each document."""
     questions = [RuleInput({"resource": one}, tuple(range(len(rules)))) for one in documents]
@@ -83,7 +83,7 @@ def test_what_is_nested_too_deeply() -> None:
     with Judges([GOOD, rule("(" * 400 + "true" + ")" * 400)]) as judges:
         told = [judges.flaws(number) for number in range(2)]
 
-    assert [[one.said for one in flaws] for flaws in told] == [[], [asking.TOO_DEEP]]
+    assert [[one.said for one in flaws] for flaws in told] == [[], [ask_worker.TOO_DEEP]]
 
 
 def test_what_was_too_much_is_asked_once() -> None:

@@ -146,7 +146,7 @@ def one_line(folder: Path, arguments: list[str], service: Served, key: str) -> R
     """Run one command line in this process."""
     more = {"RECONCILER_API_KEY": key, "TOKEN": SECRET}
     with (
-        mock.patch("reconciler.api.retrying.BASE_SECONDS", 0.0),
+        mock.patch("reconciler.api.retry.BASE_SECONDS", 0.0),
         # What an earlier run knew to hide, a process of its own would not.
         mock.patch("reconciler.console._redaction", []),
     ):

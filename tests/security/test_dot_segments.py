@@ -30,8 +30,8 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
+from reconciler.model import Ref
 from reconciler.project import unsafe_base_url
-from reconciler.resource import Ref
 
 STEPS = (".", "..", "%2e%2e", ".%2E", "a/../b", "..\\b", "../..")
 ROOT = "/mgmt/openapi/latest"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from harness.doors import lines_with_formats, typed
 
-from reconciler.concealing import veiled
 from reconciler.document import ABSENT, Json, Shape
-from reconciler.sealed import HIDDEN
+from reconciler.redaction.redact import veiled
+from reconciler.redaction.templates import HIDDEN
 
 SECRET = "canary-secret-0dd1"  # noqa: S105 - made up, to be looked for
 PROJECT = "environments: {local: {emulator: {data: .reconciler/local.db}}}\n"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.ci.bench import places_allowed
+from reconciler.ci.job_session import places_allowed
 from reconciler.ci.trust import OverBase, Whole, nothing_known, with_settings_of
 from reconciler.forge.event import Event
+from reconciler.operations.secret_sources import Allowed
 from reconciler.project import Project, ProjectFile
-from reconciler.session.secrets import Allowed
 
 PROJECT = Project(Path("/nowhere"))
 REVIEWED = Whole(project=PROJECT, anywhere=True)

@@ -16,7 +16,7 @@ from harness.workspaces import workspace
 
 from reconciler.addresses import is_loopback, proxies_beyond
 from reconciler.api.wire import make_transport, proxy_for
-from reconciler.forge.client import Address, Client, ForgeError
+from reconciler.forge.forge_client import Address, Client, ForgeError
 from reconciler.git import Git
 
 VARIABLES = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")

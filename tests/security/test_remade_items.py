@@ -12,14 +12,14 @@ from harness.doors import lines_with_formats, typed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.concealing import resealed, shown, veiled
 from reconciler.document import Json, Shape, differences
 from reconciler.emulator import create_app
 from reconciler.kinds import BY_NAME
-from reconciler.planning.merging import merged
-from reconciler.planning.sides import MergeInputs, MergeOptions
-from reconciler.resource import Side
-from reconciler.sealed import SecretHole, Template, seal
+from reconciler.model import Side
+from reconciler.planning.merge_fields import merged
+from reconciler.planning.merge_sides import MergeInputs, MergeOptions
+from reconciler.redaction.redact import resealed, shown, veiled
+from reconciler.redaction.templates import SecretHole, Template, seal
 
 pytestmark = pytest.mark.promise("P14")
 

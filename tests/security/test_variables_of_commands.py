@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.manifests.withholding import withheld_from
+from reconciler.operations.secret_sources import Allowed, Secrets
 from reconciler.project import Project
 from reconciler.project.secret_places import SecretPlace
-from reconciler.session.secrets import Allowed, Secrets
+from reconciler.workspace.secret_scan import withheld_from
 
 SHOWS = "import json, os; print(json.dumps([os.getcwd(), dict(os.environ)]))"
 LISTS = ("PATH", "PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH", "PERL5LIB", "RUBYLIB", "CLASSPATH")

@@ -21,14 +21,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.api.client import Api
-from reconciler.api.retrying import Request
+from reconciler.api.retry import Request
 from reconciler.api.secret import Secret
 from reconciler.api.wire import KeyForOneOrigin
-from reconciler.commands.root import cli
+from reconciler.cli.root import cli
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS
-from reconciler.manifests.project_file import load_project
-from reconciler.resource import Manifest, Ref, Source
+from reconciler.model import Manifest, Ref, Source
+from reconciler.workspace.project_file import load_project
 
 BASE = "https://service.test:8443/base"
 

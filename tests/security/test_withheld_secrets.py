@@ -16,10 +16,10 @@ from harness.wire import NEARBY, standing_in
 from harness.workspaces import Workspace
 
 from reconciler.document import Json
-from reconciler.manifests.expressions import Scope
-from reconciler.manifests.filling import fill
-from reconciler.manifests.withholding import withheld_from
-from reconciler.sealed import reveal
+from reconciler.redaction.templates import reveal
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.interpolate import fill
+from reconciler.workspace.secret_scan import withheld_from
 
 TOKEN = "canary-token-51f0"  # noqa: S105 - a canary
 VIEW = """\

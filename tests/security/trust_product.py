@@ -19,15 +19,15 @@ from harness.forge import FORK, HERE, pull_request
 from harness.jobs import without_a_job
 from harness.repositories import begin, committed, git
 
-from reconciler.ci.bench import admit, asked_by, check_and_judge, places_allowed
+from reconciler.ci.job_session import admit, asked_by, check_and_judge, places_allowed
 from reconciler.ci.runner import read_inputs
 from reconciler.ci.trust import Whole
 from reconciler.errors import GuardRefused, InvalidInput
 from reconciler.forge.event import read_event
 from reconciler.git import Git
-from reconciler.manifests import workspace
-from reconciler.session.secrets import Allowed
-from reconciler.waits import Waits
+from reconciler.operations.secret_sources import Allowed
+from reconciler.progress import Waits
+from reconciler.workspace import workspace
 
 WHO = ("default branch", "trusted branch", "same repository", "fork", "unknown")
 WAYS = (

@@ -11,8 +11,8 @@ from harness.sites import ALERT_ID
 
 from reconciler.emulator.alert_events import keep_alert_event
 from reconciler.emulator.models.alert_event import AlertEvent
-from reconciler.report.watched import BEGINS, ENDS
-from reconciler.session import noise
+from reconciler.operations import watch_alerts
+from reconciler.report.noise_formats import BEGINS, ENDS
 
 
 def applied(jobs: Jobs) -> None:
@@ -38,7 +38,7 @@ def fire(jobs: Jobs, count: int, patch: pytest.MonkeyPatch) -> None:
                 cx_event_timestamp=str(int(at.timestamp())),
             )
             keep_alert_event(store, event, version_id="")
-    patch.setattr(noise, "now", lambda: begun + timedelta(hours=1))
+    patch.setattr(watch_alerts, "now", lambda: begun + timedelta(hours=1))
 
 
 def test_section(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,8 @@ from harness.workspaces import workspace
 from reconciler.emulator.alert_events import keep_alert_event
 from reconciler.emulator.life import let_pass
 from reconciler.emulator.models.alert_event import AlertEvent
-from reconciler.evidence.noise import MOST_REQUESTS
-from reconciler.session import noise
+from reconciler.insights.alert_noise import MOST_REQUESTS
+from reconciler.operations import watch_alerts
 
 NAME = "Pods restart"
 REF = "AlertDefinition/pods"
@@ -57,7 +57,7 @@ class Company:
         later = datetime.now(UTC) + timedelta(hours=hours)
         with store.writing():
             let_pass(store, datetime.now(UTC), later)
-        self.patch.setattr(noise, "now", lambda: later)
+        self.patch.setattr(watch_alerts, "now", lambda: later)
 
     def louder(self, events: int) -> None:
         """Let the alert fire so often in the hour after now, for whoever looks then."""
@@ -76,7 +76,7 @@ class Company:
                     cx_event_timestamp=str(int(at.timestamp())),
                 )
                 keep_alert_event(store, event, version_id=self.record["alertVersionId"])
-        self.patch.setattr(noise, "now", lambda: begun + timedelta(hours=1))
+        self.patch.setattr(watch_alerts, "now", lambda: begun + timedelta(hours=1))
 
 
 @pytest.fixture
@@ -192,9 +192,9 @@ def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     def pause(seconds: float) -> None:
         assert company.service.switch.asked == before
         pauses.append(seconds)
-        monkeypatch.setattr(noise, "now", lambda: begun + timedelta(hours=len(pauses)))
+        monkeypatch.setattr(watch_alerts, "now", lambda: begun + timedelta(hours=len(pauses)))
 
-    monkeypatch.setattr("reconciler.session.noise.time.sleep", pause)
+    monkeypatch.setattr("reconciler.operations.watch_alerts.time.sleep", pause)
     ran = company.run("watch", "last", "--for", "2h", "--format", "json")
 
     assert ran.code == 0, ran.err
@@ -205,5 +205,5 @@ def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reconciler.session.noise.time.sleep", interrupted)
+    monkeypatch.setattr("reconciler.operations.watch_alerts.time.sleep", interrupted)
     assert company.run("watch", "last", "--for", "7d").code == 130

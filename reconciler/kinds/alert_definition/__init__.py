@@ -17,14 +17,14 @@ from reconciler.kinds.alert_definition.remote import (
     weakens,
     write,
 )
-from reconciler.kinds.bearing import Bearing
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import REQUIRED_UUID
+from reconciler.kinds.incident_match import Bearing
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 
 if TYPE_CHECKING:
-    from reconciler.kinds.hygiene import AuditRule
-    from reconciler.kinds.practice import LintRule
+    from reconciler.kinds.audit_rule import AuditRule
+    from reconciler.kinds.lint_rule import LintRule
 
 # Of the part that belongs to its type: each type has a part of another name.
 QUERY = ("simpleFilter", "luceneQuery")
@@ -59,13 +59,13 @@ ESSENTIALS = (
 
 
 def _practices() -> Sequence[LintRule]:
-    from reconciler.kinds.alert_definition.practice import PRACTICES  # noqa: PLC0415 - where one is declared
+    from reconciler.kinds.alert_definition.lint_rules import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
 
 
 def _hygiene() -> Sequence[AuditRule]:
-    from reconciler.kinds.alert_definition.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
+    from reconciler.kinds.alert_definition.audit_rules import HYGIENE  # noqa: PLC0415 - for `audit` alone
 
     return HYGIENE
 

@@ -11,7 +11,7 @@ from reconciler.kinds.alert_definition.type_parts import (
     Override,
     UndetectedValues,
 )
-from reconciler.kinds.fields import (
+from reconciler.kinds.field_traits import (
     Flag,
     Int64Text,
     Number,

@@ -27,7 +27,7 @@ from reconciler.kinds.alert_definition.type_parts import (
     TracingImmediate,
 )
 from reconciler.kinds.checks import key_finding, looks_like_key
-from reconciler.kinds.fields import (
+from reconciler.kinds.field_traits import (
     OWN_ID,
     AtMost,
     Choosing,
@@ -51,7 +51,7 @@ from reconciler.kinds.fields import (
 )
 from reconciler.kinds.shape import EACH, facts_of, places
 from reconciler.queries import Language, Query, queries_named
-from reconciler.source.diagnostic import Advice, Finding, warning
+from reconciler.syntax.diagnostic import Advice, Finding, warning
 
 MINUTES: Final = AtMost(10_080, 1)
 NotifyOn: TypeAlias = Annotated[

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from reconciler.api.retrying import Request
+from reconciler.api.retry import Request
 from reconciler.document import Json, Missing, value_at
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec
 from reconciler.kinds.answers import any_members, text, texts
 from reconciler.kinds.assumed_reads import ReadRecord, read_record
-from reconciler.kinds.hanging import Watched
+from reconciler.kinds.dependents import Watched
 from reconciler.kinds.id_forms import REQUIRED_UUID
 from reconciler.kinds.kind import (
     ConsentRule,
@@ -22,7 +22,7 @@ from reconciler.kinds.kind import (
     refusal,
     to_be_made_by_hand,
 )
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     Action,
     Change,
@@ -41,7 +41,7 @@ from reconciler.resource import (
     Unknown,
     Written,
 )
-from reconciler.sealed import references_in
+from reconciler.redaction.templates import references_in
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from reconciler.document import Json, Path
-from reconciler.kinds.practice import LintFinding, lists_in, number_of, text_of
+from reconciler.kinds.lint_rule import LintFinding, lists_in, number_of, text_of
 from reconciler.kinds.shape import EACH, places
-from reconciler.source.diagnostic import Advice
+from reconciler.syntax.diagnostic import Advice
 
 NEVER, ALWAYS = "never", "always"
 WAYS_OUT = {

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final, TypeAlias
 
 from pydantic import Field
 
-from reconciler.kinds.fields import (
+from reconciler.kinds.field_traits import (
     AtMost,
     Choosing,
     Flag,

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from reconciler.document import Json, Path
 from reconciler.kinds.dashboard.parts import Annotation, Filter, Variable, VariableV2, WidgetAction
-from reconciler.kinds.fields import (
+from reconciler.kinds.field_traits import (
     AtMost,
     Choosing,
     Empty,
@@ -31,7 +31,7 @@ from reconciler.kinds.fields import (
 )
 from reconciler.kinds.shape import EACH, places
 from reconciler.queries import Language, Query, queries_named
-from reconciler.source.diagnostic import Advice, Finding, warning
+from reconciler.syntax.diagnostic import Advice, Finding, warning
 
 BY_ID: Final = Keyed(("id", "value"))
 LIST: Final = AtMost(1000)

@@ -16,7 +16,7 @@ from uuid import UUID, uuid5
 
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.kinds.dashboard.items import DASHBOARD, Item, ItemId, ItemList, items_of
-from reconciler.kinds.dashboard.matching import Pairing, mostly_same
+from reconciler.kinds.dashboard.match_items import Pairing, mostly_same
 
 NAMESPACE = UUID("6f1d3c52-9a44-5a0e-8b0e-3f2b7f4c1d90")
 

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import Field
 
-from reconciler.kinds.fields import (
+from reconciler.kinds.field_traits import (
     Empty,
     Flag,
     IdValue,

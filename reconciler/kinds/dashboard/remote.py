@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from reconciler.addresses import is_part
-from reconciler.api.retrying import Request
+from reconciler.api.retry import Request
 from reconciler.assumptions import Assumptions
 from reconciler.document import ABSENT, Json, Missing, covers, value_at
 from reconciler.errors import (
@@ -33,7 +33,7 @@ from reconciler.kinds.kind import (
     side_by_side,
 )
 from reconciler.kinds.shape import camel_case_known_fields, shape_of, without_read_only
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     Action,
     Change,

@@ -6,27 +6,27 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json
-from reconciler.kinds.bearing import Bearing
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import NO_ID
+from reconciler.kinds.incident_match import Bearing
 from reconciler.kinds.kind import Essential, Kind, Ranking
+from reconciler.kinds.log_policy_set.affected_logs import takes_logs_of
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
-from reconciler.kinds.log_policy_set.reaching import takes_logs_of
 from reconciler.kinds.log_policy_set.remote import SEVERITIES, observe, write
 
 if TYPE_CHECKING:
-    from reconciler.kinds.hygiene import AuditRule
-    from reconciler.kinds.practice import LintRule
+    from reconciler.kinds.audit_rule import AuditRule
+    from reconciler.kinds.lint_rule import LintRule
 
 
 def _practices() -> Sequence[LintRule]:
-    from reconciler.kinds.log_policy_set.practice import PRACTICES  # noqa: PLC0415 - where one is declared
+    from reconciler.kinds.log_policy_set.lint_rules import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
 
 
 def _hygiene() -> Sequence[AuditRule]:
-    from reconciler.kinds.log_policy_set.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
+    from reconciler.kinds.log_policy_set.audit_rules import HYGIENE  # noqa: PLC0415 - for `audit` alone
 
     return HYGIENE
 

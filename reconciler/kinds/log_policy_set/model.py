@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from reconciler.document import Json, Path
-from reconciler.kinds.fields import (
+from reconciler.kinds.field_traits import (
     AtMost,
     Flag,
     Formed,
@@ -23,7 +23,7 @@ from reconciler.kinds.fields import (
     known,
 )
 from reconciler.kinds.shape import EACH, places
-from reconciler.source.diagnostic import Advice, Finding, warning
+from reconciler.syntax.diagnostic import Advice, Finding, warning
 
 SEVERITY: Final = known(
     "SEVERITY_", "UNSPECIFIED", "DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL"

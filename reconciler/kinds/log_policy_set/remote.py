@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reconciler.advice import on_service
-from reconciler.api.retrying import Request
+from reconciler.api.retry import Request
 from reconciler.assumptions import POLICIES
 from reconciler.document import (
     ABSENT,
@@ -36,7 +36,7 @@ from reconciler.kinds.answers import all_members, text
 from reconciler.kinds.kind import OnIdentified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
 from reconciler.kinds.shape import NOTHING, facts_of, only_writable, shape_of
-from reconciler.resource import (
+from reconciler.model import (
     LastEdit,
     Manifest,
     Observation,
@@ -46,7 +46,7 @@ from reconciler.resource import (
     Unconfirmed,
     Written,
 )
-from reconciler.slips import nearest
+from reconciler.suggestions import nearest
 
 if TYPE_CHECKING:
     # Only its type is needed here, and it brings the whole HTTP client.

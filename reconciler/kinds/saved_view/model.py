@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from reconciler.document import Json
-from reconciler.kinds.fields import (
+from reconciler.kinds.field_traits import (
     OWN_ID,
     AtMost,
     Choosing,
@@ -23,7 +23,7 @@ from reconciler.kinds.fields import (
     known,
 )
 from reconciler.queries import Language, Query
-from reconciler.source.diagnostic import Finding
+from reconciler.syntax.diagnostic import Finding
 
 VIEW_TYPE: Final = known(
     "VIEW_TYPE_", "UNSPECIFIED", "LOGS", "TEMPLATES", "ARCHIVE_LOGS", "ARCHIVE_TEMPLATES"

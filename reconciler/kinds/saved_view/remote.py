@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reconciler.api.retrying import Request
+from reconciler.api.retry import Request
 from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.kinds.answers import without
@@ -13,7 +13,7 @@ from reconciler.kinds.assumed_reads import ReadRecord, read_record
 from reconciler.kinds.id_forms import INT32
 from reconciler.kinds.kind import OnIdentified, Sending, refusal
 from reconciler.kinds.saved_view.model import SavedViewSpec
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     InDoubt,
     Manifest,

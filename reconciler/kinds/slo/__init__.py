@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json
-from reconciler.kinds.bearing import Bearing
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import UUID
+from reconciler.kinds.incident_match import Bearing
 from reconciler.kinds.kind import Essential, Kind, Objective
 from reconciler.kinds.slo.model import SloSpec, check, queries
 from reconciler.kinds.slo.remote import (
@@ -21,8 +21,8 @@ from reconciler.kinds.slo.remote import (
 )
 
 if TYPE_CHECKING:
-    from reconciler.kinds.hygiene import AuditRule
-    from reconciler.kinds.practice import LintRule
+    from reconciler.kinds.audit_rule import AuditRule
+    from reconciler.kinds.lint_rule import LintRule
 
 ESSENTIALS = (
     Essential(("targetThresholdPercentage",)),
@@ -38,13 +38,13 @@ ESSENTIALS = (
 
 
 def _practices() -> Sequence[LintRule]:
-    from reconciler.kinds.slo.practice import PRACTICES  # noqa: PLC0415 - where one is declared
+    from reconciler.kinds.slo.lint_rules import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
 
 
 def _hygiene() -> Sequence[AuditRule]:
-    from reconciler.kinds.slo.hygiene import HYGIENE  # noqa: PLC0415 - for `audit` alone
+    from reconciler.kinds.slo.audit_rules import HYGIENE  # noqa: PLC0415 - for `audit` alone
 
     return HYGIENE
 

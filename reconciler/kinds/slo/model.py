@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
 from reconciler.document import Json
-from reconciler.kinds.fields import (
+from reconciler.kinds.field_traits import (
     OWN_ID,
     AtMost,
     Number,
@@ -25,7 +25,7 @@ from reconciler.kinds.fields import (
 )
 from reconciler.queries import Language, queries_named
 from reconciler.queries import Query as Stated
-from reconciler.source.diagnostic import Finding, warning
+from reconciler.syntax.diagnostic import Finding, warning
 
 SLIS: Final = ("requestBasedMetricSli", "windowBasedMetricSli")
 WINDOW: Final = known("WINDOW_SLO_WINDOW_", "UNSPECIFIED", "1_MINUTE", "5_MINUTES")

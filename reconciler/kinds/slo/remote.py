@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from reconciler.addresses import is_part
-from reconciler.api.retrying import Request
+from reconciler.api.retry import Request
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
 from reconciler.kinds.answers import any_members, member, text, texts
-from reconciler.kinds.hanging import Foreseen
+from reconciler.kinds.dependents import Foreseen
 from reconciler.kinds.id_forms import UUID
 from reconciler.kinds.kind import (
     ConsentRule,
@@ -24,7 +24,7 @@ from reconciler.kinds.kind import (
 )
 from reconciler.kinds.shape import without_read_only
 from reconciler.kinds.slo.model import SloSpec
-from reconciler.resource import (
+from reconciler.model import (
     Absent,
     Action,
     Change,

@@ -8,15 +8,7 @@ from typing import Annotated, Literal, NotRequired, TypeAlias, assert_never, get
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from reconciler.report.changes.document import Limited, selection_document
-from reconciler.report.reasons import message_of, ways_out_of
-from reconciler.report.safe import json_text
-from reconciler.report.signals.watchers import (
-    ToldWatchersDocument,
-    told_document,
-    told_watchers,
-)
-from reconciler.resource import (
+from reconciler.model import (
     NO_SIGNALS,
     Action,
     InDoubt,
@@ -29,6 +21,14 @@ from reconciler.resource import (
     Unchanged,
     Unconfirmed,
     Written,
+)
+from reconciler.report.changes.document import Limited, selection_document
+from reconciler.report.reasons import message_of, ways_out_of
+from reconciler.report.safe import json_text
+from reconciler.report.signals.watcher_formats import (
+    ToldWatchersDocument,
+    told_document,
+    told_watchers,
 )
 
 OutcomeWord: TypeAlias = Literal[

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from reconciler.report.junit import JUnitCase, junit
-from reconciler.report.reasons import message_of, ways_out_of
-from reconciler.resource import (
+from reconciler.model import (
     Action,
     Change,
     InDoubt,
@@ -19,6 +17,8 @@ from reconciler.resource import (
     Unconfirmed,
     Written,
 )
+from reconciler.report.junit import JUnitCase, junit
+from reconciler.report.reasons import message_of, ways_out_of
 
 _SUITE = "reconciler apply"
 

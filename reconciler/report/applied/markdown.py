@@ -6,7 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reconciler.advice import on_journal
-from reconciler.forge.comments import CommentState
+from reconciler.forge.own_comment import CommentState
+from reconciler.model import (
+    InDoubt,
+    Outcome,
+    Plan,
+)
 from reconciler.report.applied.document import WORDS, counts_of, word
 from reconciler.report.counts import selection_words
 from reconciler.report.markdown import (
@@ -16,13 +21,8 @@ from reconciler.report.markdown import (
 )
 from reconciler.report.reasons import message_of, ways_out_of
 from reconciler.report.safe import safe
-from reconciler.report.signals.watchers import (
+from reconciler.report.signals.watcher_formats import (
     told_markdown,
-)
-from reconciler.resource import (
-    InDoubt,
-    Outcome,
-    Plan,
 )
 
 MOST_ROWS = 30

@@ -7,16 +7,7 @@ from types import MappingProxyType
 
 from reconciler.advice import on_journal
 from reconciler.document import Difference
-from reconciler.report.applied.document import WORDS, OutcomeWord, counts_of, word
-from reconciler.report.counts import kept_words, selection_words
-from reconciler.report.reasons import message_of, ways_out_of
-from reconciler.report.safe import safe
-from reconciler.report.signals.watchers import (
-    told_text,
-)
-from reconciler.report.table import Colour, Style, fitted, wrapped
-from reconciler.report.words import place, plural, value
-from reconciler.resource import (
+from reconciler.model import (
     InDoubt,
     Outcome,
     Overtaken,
@@ -25,6 +16,15 @@ from reconciler.resource import (
     Skipped,
     Written,
 )
+from reconciler.report.applied.document import WORDS, OutcomeWord, counts_of, word
+from reconciler.report.counts import kept_words, selection_words
+from reconciler.report.reasons import message_of, ways_out_of
+from reconciler.report.safe import safe
+from reconciler.report.signals.watcher_formats import (
+    told_text,
+)
+from reconciler.report.table import Colour, Style, fitted, wrapped
+from reconciler.report.words import place, plural, value
 
 _COLOURS: dict[OutcomeWord, Colour] = {
     "written": Colour.GREEN,

@@ -8,8 +8,8 @@ from pydantic import ConfigDict, Field, JsonValue, with_config
 from typing_extensions import TypedDict
 
 from reconciler.document import ABSENT, Difference, Operation
-from reconciler.resource import Selected, Source
-from reconciler.sealed import references_in
+from reconciler.model import Selected, Source
+from reconciler.redaction.templates import references_in
 
 
 @with_config(ConfigDict(extra="ignore"))

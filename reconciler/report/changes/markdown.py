@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from reconciler.report.changes.fields import FieldChange, LeafValue, by_subject
+from reconciler.report.changes.field_changes import FieldChange, LeafValue, by_subject
 from reconciler.report.safe import safe
 from reconciler.report.words import around_difference
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from reconciler.report.changes.fields import (
+from reconciler.model import Change
+from reconciler.report.changes.field_changes import (
     FieldChange,
     LeafValue,
     by_subject,
@@ -15,12 +16,11 @@ from reconciler.report.changes.fields import (
     packed,
 )
 from reconciler.report.changes.line_diff import GOES_ON, DiffLine
-from reconciler.report.pictures.sides import drawing_of
+from reconciler.report.pictures.picture_sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import around_difference, plural
-from reconciler.resource import Change
 
 DEEPER = INDENT + "    "
 MOST_LEAVES = 8

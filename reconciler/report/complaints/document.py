@@ -9,12 +9,12 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from reconciler.model import Selected
 from reconciler.project.levels import PRACTICE
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.safe import json_text, safe
 from reconciler.report.words import plural
-from reconciler.resource import Selected
-from reconciler.source.diagnostic import CUT, LONGEST_NAME, Advice, Complaint
+from reconciler.syntax.diagnostic import CUT, LONGEST_NAME, Advice, Complaint
 
 
 def worst_first(complaints: Iterable[Complaint]) -> list[Complaint]:

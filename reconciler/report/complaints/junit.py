@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from reconciler.model import Manifest, Ref
 from reconciler.report.complaints.document import file_in_repository, message, worst_first
 from reconciler.report.junit import JUnitCase, junit
 from reconciler.report.markdown import SHOWN_ANNOTATIONS
 from reconciler.report.safe import for_workflow_data, for_workflow_property
-from reconciler.resource import Manifest, Ref
-from reconciler.source.diagnostic import CODES, Complaint, Severity
+from reconciler.syntax.diagnostic import CODES, Complaint, Severity
 
 _SUITE = "reconciler validate"
 _ELSEWHERE = "limited to other environments by its metadata.environments"

@@ -14,19 +14,19 @@ from reconciler import __version__
 from reconciler.document import Json
 from reconciler.explaining.pages import explanation
 from reconciler.kinds import only_asked
+from reconciler.model import Selected
 from reconciler.project.levels import PRACTICE, WARNED_OF
 from reconciler.report.changes.document import selection_document
+from reconciler.report.code_page import code_markdown, code_text
 from reconciler.report.complaints.document import (
     field_path,
     file_in_repository,
     message,
     worst_first,
 )
-from reconciler.report.explained_code import code_markdown, code_text
 from reconciler.report.markdown import SHOWN_SARIF_RESULTS
 from reconciler.report.safe import json_text, safe
-from reconciler.resource import Selected
-from reconciler.source.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complaint
+from reconciler.syntax.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complaint
 
 OWN_RULE = "R/ is a rule of the project file: docs/rules.md"
 

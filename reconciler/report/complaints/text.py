@@ -10,7 +10,7 @@ from reconciler.report.complaints.document import advice, worst_first
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import plural
-from reconciler.source.diagnostic import USUAL_EXCERPT, Complaint, Excerpt
+from reconciler.syntax.diagnostic import USUAL_EXCERPT, Complaint, Excerpt
 
 MOST_SHOWN = 20
 NARROWEST = 20

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 
-from reconciler.kinds.hygiene import Audit, Audited
+from reconciler.kinds.audit_rule import Audit, Audited
+from reconciler.model import Ref, Source
 from reconciler.report.html.cards import Card, card, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class, spans
 from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
 from reconciler.report.words import plural
-from reconciler.resource import Ref, Source
-from reconciler.source.diagnostic import AUDITED, Advice, Complaint, Excerpt
+from reconciler.syntax.diagnostic import AUDITED, Advice, Complaint, Excerpt
 
 OPEN_UP_TO = 6
 _SIGNS = {"error": "x", "warning": "!"}

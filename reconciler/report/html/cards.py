@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from reconciler.report.changes.fields import FieldChange, LeafValue, by_subject
+from reconciler.model import Ref, Source
+from reconciler.report.changes.field_changes import FieldChange, LeafValue, by_subject
 from reconciler.report.changes.line_diff import DiffLine
 from reconciler.report.html.element import (
     NOTHING,
@@ -19,7 +20,6 @@ from reconciler.report.html.element import (
     spans,
 )
 from reconciler.report.words import place, plural
-from reconciler.resource import Ref, Source
 
 TEAM = "team"
 """The label of manifests by which people look for what is theirs."""

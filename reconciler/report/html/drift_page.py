@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from reconciler.report.changes.fields import drift_changes
+from reconciler.model import Drift, DriftReport
+from reconciler.model.plan import DriftState
+from reconciler.report.changes.field_changes import drift_changes
 from reconciler.report.counts import calm_words, drift_summary
 from reconciler.report.html.cards import Card, Chip, card, fields_table, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, of_class
 from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
 from reconciler.report.reasons import drift_note, look_notes, way_out_words
 from reconciler.report.words import plural
-from reconciler.resource import Drift, DriftReport
-from reconciler.resource.plan import DriftState
 
 SIDES = "applied", "live"
 SIGNS = "Of each field, - is what was applied and + is live."

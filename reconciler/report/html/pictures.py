@@ -21,7 +21,7 @@ from reconciler.report.html.element import (
     words,
 )
 from reconciler.report.pictures.grid import Cell, DashboardSides, GridRow, GridSection, Mark
-from reconciler.report.pictures.sides import (
+from reconciler.report.pictures.picture_sides import (
     Aim,
     AimSides,
     Ranked,

@@ -9,11 +9,11 @@ from enum import Enum
 from functools import lru_cache
 
 from reconciler.document import ABSENT, Json, Missing, Shape, differences, same, value_at
-from reconciler.kinds.fields import Part
+from reconciler.kinds.field_traits import Part
 from reconciler.kinds.kind import Grid
 from reconciler.kinds.shape import Facts, facts_at, facts_within, shape_of
+from reconciler.report.labels import name_of
 from reconciler.report.safe import safe
-from reconciler.report.spoken import name_of
 
 
 class Mark(Enum):

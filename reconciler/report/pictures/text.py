@@ -8,7 +8,13 @@ from itertools import groupby
 from typing import assert_never
 
 from reconciler.report.pictures.grid import Cell, DashboardSides, GridRow, GridSection, Mark
-from reconciler.report.pictures.sides import AimSides, Drawing, Ranked, RankingSides, budget_words
+from reconciler.report.pictures.picture_sides import (
+    AimSides,
+    Drawing,
+    Ranked,
+    RankingSides,
+    budget_words,
+)
 from reconciler.report.safe import ELLIPSIS, columns
 from reconciler.report.words import plural
 

@@ -19,6 +19,18 @@ from typing_extensions import TypedDict
 
 from reconciler.document import Json, digest
 from reconciler.errors import InvalidInput, Stale
+from reconciler.model import (
+    Action,
+    ActionWord,
+    Change,
+    LastEdit,
+    Plan,
+    Reason,
+    Ref,
+    Remark,
+    Signals,
+)
+from reconciler.model.guard_levels import REVIEW_LEVEL, guard_key
 from reconciler.report.changes.document import (
     FieldDocument,
     SelectionDocument,
@@ -30,24 +42,15 @@ from reconciler.report.changes.document import (
 from reconciler.report.plan.guards import GuardDocument, guard_document
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
-from reconciler.report.signals.beside_base import BesideBaseDocument, base_document
-from reconciler.report.signals.policy_impact import (
+from reconciler.report.signals.base_drift_formats import BesideBaseDocument, base_document
+from reconciler.report.signals.policy_impact_formats import (
     PolicyImpactDocument,
     policy_impact_document,
 )
-from reconciler.report.signals.track_record import TrackRecordDocument, track_record_document
-from reconciler.resource import (
-    Action,
-    ActionWord,
-    Change,
-    LastEdit,
-    Plan,
-    Reason,
-    Ref,
-    Remark,
-    Signals,
+from reconciler.report.signals.track_record_formats import (
+    TrackRecordDocument,
+    track_record_document,
 )
-from reconciler.resource.guard_levels import REVIEW_LEVEL, guard_key
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

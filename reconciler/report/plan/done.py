@@ -18,10 +18,10 @@ from reconciler.document import (
 )
 from reconciler.expressions import ExpressionKind, expression
 from reconciler.kinds import BY_NAME
+from reconciler.model import Action, Change, Plan
 from reconciler.report.changes.document import FieldDocument
 from reconciler.report.plan.document import ChangeDocument, PlanDocument, change_document
 from reconciler.report.plan.stale import changes_since, elsewhere
-from reconciler.resource import Action, Change, Plan
 
 
 def with_done(reviewed: PlanDocument, now: Plan) -> PlanDocument:

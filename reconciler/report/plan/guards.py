@@ -7,8 +7,8 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from reconciler.resource import GuardViolation
-from reconciler.resource.guard_levels import EXPLICIT_LEVEL, GuardLevel
+from reconciler.model import GuardViolation
+from reconciler.model.guard_levels import EXPLICIT_LEVEL, GuardLevel
 
 
 class GuardDocument(TypedDict):

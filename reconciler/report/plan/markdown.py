@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from reconciler.model import Action, Change, Plan
 from reconciler.report.attention import Notice, emptiness, notices
-from reconciler.report.changes.fields import essentials_of, field_changes
+from reconciler.report.changes.field_changes import essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
 from reconciler.report.counts import (
     EVIDENCE_MEANINGS,
@@ -23,19 +24,18 @@ from reconciler.report.counts import (
     kept_words,
     summary,
 )
+from reconciler.report.labels import BETWEEN
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown, sentence
-from reconciler.report.pictures.sides import drawing_of
+from reconciler.report.pictures.picture_sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.reasons import telling_notes
 from reconciler.report.safe import safe
-from reconciler.report.signals.beside_base import base_markdown
-from reconciler.report.signals.owners import whose_markdown
-from reconciler.report.signals.policy_impact import policy_impact_markdown
-from reconciler.report.signals.track_record import track_record_markdown
-from reconciler.report.signals.watchers import watchers_markdown
-from reconciler.report.spoken import BETWEEN
+from reconciler.report.signals.base_drift_formats import base_markdown
+from reconciler.report.signals.owner_lines import whose_markdown
+from reconciler.report.signals.policy_impact_formats import policy_impact_markdown
+from reconciler.report.signals.track_record_formats import track_record_markdown
+from reconciler.report.signals.watcher_formats import watchers_markdown
 from reconciler.report.words import plural
-from reconciler.resource import Action, Change, Plan
 
 MOST_ROWS = 50
 MOST_NOTICES = 20

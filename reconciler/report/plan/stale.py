@@ -6,18 +6,18 @@ from collections.abc import Callable, Collection
 
 from reconciler.advice import on_files, on_part
 from reconciler.document import Path
+from reconciler.model import Plan, ProtectionTurns, RenamedFrom
+from reconciler.model.guard_levels import REVIEW_LEVEL
 from reconciler.report.changes.document import (
     FieldDocument,
 )
+from reconciler.report.labels import FieldLabel, places_in
 from reconciler.report.plan.document import (
     ChangeDocument,
     PlanDocument,
     change_document,
     listed_in,
 )
-from reconciler.report.spoken import FieldLabel, places_in
-from reconciler.resource import Plan, ProtectionTurns, RenamedFrom
-from reconciler.resource.guard_levels import REVIEW_LEVEL
 
 
 def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:

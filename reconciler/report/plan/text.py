@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from reconciler.advice import on_journal
+from reconciler.model import Action, Change, Evidence, GuardViolation, Plan
 from reconciler.report.attention import (
     ConsentState,
     by_consent,
@@ -14,19 +15,18 @@ from reconciler.report.attention import (
     emptiness,
     partial_words,
 )
-from reconciler.report.changes.fields import FieldChange, essentials_of, field_changes
+from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.counts import WORST_FIRST, evidence, heading, kept_words, summary
 from reconciler.report.reasons import telling_notes
 from reconciler.report.remarks import remark_words
 from reconciler.report.safe import columns, safe
-from reconciler.report.signals.beside_base import base_lines
-from reconciler.report.signals.policy_impact import policy_impact_lines
-from reconciler.report.signals.track_record import track_record_lines
-from reconciler.report.signals.watchers import watchers_lines
+from reconciler.report.signals.base_drift_formats import base_lines
+from reconciler.report.signals.policy_impact_formats import policy_impact_lines
+from reconciler.report.signals.track_record_formats import track_record_lines
+from reconciler.report.signals.watcher_formats import watchers_lines
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import plural
-from reconciler.resource import Action, Change, Evidence, GuardViolation, Plan
 
 _COLOURS = {
     Action.CREATE: Colour.GREEN,

@@ -1,0 +1,251 @@
+"""Whether an overwrite of log policies does to samples of logs what was planned, and its way back.
+
+The list that was there is put back in one overwrite, journaled like every write: before it is
+sent, and once its answer is known. Source: docs/policy-impact.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from reconciler.api.client import Api
+from reconciler.applying.read_back import PAUSES, Acknowledged, seen_after
+from reconciler.applying.write_entries import BackupSettings, closing_entry, outcome_of
+from reconciler.document import covers, digest
+from reconciler.errors import JournalError, Locked, ReconcilerError
+from reconciler.failpoints import Point, reached
+from reconciler.journal.entries import Entry, RefusedEntry, Started, WrittenEntry
+from reconciler.journal.history import once_written
+from reconciler.journal.journal import Journal
+from reconciler.kinds.kind import Kind, Sending, WriteResult, observe
+from reconciler.kinds.log_policy_set.sample_answers import told_of
+from reconciler.model import Outcome, Ref, Refused, RemoteId, Seen, Unconfirmed, Written
+from reconciler.model.policy_impact import Met, PolicyImpact, SampleAnswer
+from reconciler.quoting import quoted, quoted_pair
+
+MOST_NAMED = 3
+
+
+def _ignored(_: Ref, __: RemoteId) -> None:
+    """Take an id that an overwrite of a list never tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overwritten:
+    """An overwrite that was acknowledged and seen, and the list that was read right before it."""
+
+    sending: Sending
+    answer: Written
+    before: Seen | None
+    after: Seen | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """What became of an overwrite after its samples; `said` is "" where all are as planned.
+
+    `stopped_by` is what ends the run.
+    """
+
+    outcome: Outcome
+    said: str = ""
+    stopped_by: ReconcilerError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proving:
+    """What asks the samples of a run again, and puts the list back."""
+
+    api: Api
+    journal: Journal
+    run: str
+    impact: PolicyImpact
+
+    async def proved(
+        self, kind: Kind, sending: Sending, answer: Written, before: Seen | None
+    ) -> Proved:
+        """Hold what the service tells now against what was planned. Never raises for an answer.
+
+        `before` is the list that was read right before the overwrite.
+        """
+        one = Overwritten(sending, answer, before)
+        if self.impact.on_mismatch == "rollback":
+            one = replace(one, after=await self._seen(kind, one))
+        try:
+            wrong = await self._told_otherwise()
+        except ReconcilerError as error:
+            said = (
+                f"the samples could not be asked after the overwrite ({error}): the new list is "
+                "live, and nobody knows whether it does what was planned"
+            )
+            return _standing(one, said)
+        if not wrong:
+            return Proved(one.answer)
+        said = _mismatch(wrong, len(self.impact.answers))
+        if self.impact.on_mismatch != "rollback":
+            return _standing(one, f"{said}; the new list is live")
+        return await self._put_back(kind, one, said)
+
+    async def _told_otherwise(self) -> list[SampleAnswer]:
+        """Give the samples whose answer is not the planned one, `before` told and `after` planned.
+
+        A service may know of a write a little later than it says so.
+        """
+        planned = [one for one in self.impact.answers if one.after is not None]
+        wrong: list[SampleAnswer] = []
+        for pause in (*PAUSES, None):
+            told = await told_of(self.api, [one.sample for one in planned])
+            wrong = [
+                SampleAnswer(one.sample, met, one.after)
+                for one, met in zip(planned, told, strict=True)
+                if met != one.after
+            ]
+            if not wrong or pause is None:
+                break
+            await self.api.patience.sleep(pause)
+        return wrong
+
+    async def _put_back(self, kind: Kind, one: Overwritten, said: str) -> Proved:
+        memory = self.journal.history.of(one.answer.ref)
+        now = await self._now(kind, one)
+        why = _cannot_be_put_back(one.before) or (now if isinstance(now, str) else "")
+        if why or one.before is None or isinstance(now, str):
+            return _standing(one, f"{said}; the list before was not put back, as {why}")
+        keeping = BackupSettings(run=self.run, salt=self.journal.salt, hide=self.api.redaction)
+        replaced = replace(one.sending.change, observation=one.before)
+        kept = keeping.backup(replaced, memory, self.journal.now())
+        if kept is None or kept.live is None:
+            why = "it is too long for the journal"
+            return _standing(one, f"{said}; the list before was not put back, as {why}")
+        manifest = replace(one.sending.change.manifest, spec=one.before.document)
+        change = replace(one.sending.change, manifest=manifest, observation=now, declared=kept.live)
+        started = Started(
+            run=self.run,
+            at=self.journal.now(),
+            ref=change.ref,
+            operation="replace",
+            declared=kept.live,
+            request_id="",
+            remote_id=None,
+            seen=digest(now.document),
+            protect=change.protected,
+        )
+        try:
+            reached(Point.BEFORE_STARTED)
+            self.journal.append([started])
+            reached(Point.AFTER_STARTED)
+        except (JournalError, Locked) as error:
+            why = f"the journal could not be written ({error})"
+            standing = _standing(one, f"{said}; the list before was not put back, as {why}")
+            return replace(standing, stopped_by=error)
+        return await self._sent_back(kind, Sending(change, one.before.document), one, said)
+
+    async def _sent_back(self, kind: Kind, back: Sending, one: Overwritten, said: str) -> Proved:
+        answer: WriteResult
+        try:
+            answer = next(iter(await kind.write(self.api, [back], _ignored)))
+        except ReconcilerError as error:
+            answer = error
+        outcome = outcome_of(back, answer)
+        stopped_by = answer if isinstance(answer, ReconcilerError) else None
+        entry = self._closing_entry(back, outcome)
+        if isinstance(outcome, Written) and isinstance(entry, WrittenEntry):
+            memory = once_written(self.journal.history.of(back.ref), entry)
+            seen = (await seen_after(kind, self.api, [Acknowledged(back, outcome, memory)]))[0]
+            if seen is not None and not isinstance(seen, Seen):
+                return _unsure(one, f"{said}; the list before was sent back, and is not to be seen")
+        if entry is not None:
+            try:
+                self._close(entry)
+            except (JournalError, Locked) as error:
+                stopped_by = error
+        match outcome:
+            case Written():
+                told = f"{said}; the list before was put back, and is live"
+                return Proved(Refused(one.answer.ref, told), told, stopped_by)
+            case Refused(message=why):
+                told = f"{said}; the list before was not taken back ({why}): the new list is live"
+                return replace(_standing(one, told), stopped_by=stopped_by)
+            case _:
+                told = f"{said}; the answer to putting the list back was lost"
+                return replace(_unsure(one, told), stopped_by=stopped_by)
+
+    def _closing_entry(self, back: Sending, outcome: Outcome) -> Entry | None:
+        """Give what the journal says of the put-back, by which it is no write like others."""
+        entry = closing_entry(back.change, outcome, self.run, self.journal.now())
+        return replace(entry, put_back=True) if isinstance(entry, WrittenEntry) else entry
+
+    def _close(self, entry: Entry) -> None:
+        hidden = entry
+        if isinstance(entry, WrittenEntry | RefusedEntry):
+            hidden = replace(entry, message=self.api.redaction(entry.message))
+        reached(Point.BEFORE_WRITTEN)
+        self.journal.append([hidden])
+        reached(Point.AFTER_WRITTEN)
+
+    async def _now(self, kind: Kind, one: Overwritten) -> Seen | str:
+        """Read the list once more; say why it must not be overwritten where it is not ours."""
+        now = await self._seen(kind, one)
+        if now is None or one.after is None:
+            return "the list could not be read again"
+        told, revision = one.answer.revision, now.revision
+        is_ours = covers(now.document, one.sending.document, kind.shape)
+        if told and revision:
+            is_ours = told == revision
+        # A writer who keeps the ids of policies shows in any of their fields, or in who wrote last.
+        same = (now.document, now.edit) == (one.after.document, one.after.edit)
+        return now if is_ours and same else "another writer changed the list meanwhile"
+
+    async def _seen(self, kind: Kind, one: Overwritten) -> Seen | None:
+        """Read the list; None where it cannot be."""
+        memory = self.journal.history.of(one.answer.ref)
+        try:
+            found = await observe(kind, self.api, one.sending.change.manifest, memory)
+        except ReconcilerError:
+            return None
+        return found if isinstance(found, Seen) else None
+
+
+def _cannot_be_put_back(before: Seen | None) -> str:
+    """Say why what was there cannot be written again as it was; "" where it can."""
+    if before is None:
+        return "nobody read it right before"
+    if before.unseen:
+        names = sorted({str(path[1]) for path in before.unseen})
+        shown = ", ".join(quoted(name) for name in names[:MOST_NAMED])
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        return f"nobody knows the severities of {shown}{more}"
+    return ""
+
+
+def _standing(one: Overwritten, said: str) -> Proved:
+    """Give an overwrite that stands, though it is not as planned."""
+    message = f"{one.answer.message}; {said}" if one.answer.message else said
+    return Proved(replace(one.answer, message=message), said)
+
+
+def _unsure(one: Overwritten, said: str) -> Proved:
+    told = f"{said}: the old list or the new one is live, and the next plan tells which"
+    return Proved(Unconfirmed(one.answer.ref, told), told)
+
+
+def _mismatch(wrong: Sequence[SampleAnswer], count: int) -> str:
+    """Say which samples are told otherwise than planned."""
+    shown = "; ".join(map(_otherwise, wrong[:MOST_NAMED]))
+    more = f"; and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
+    return f"{len(wrong)} of {count} samples are told otherwise than planned: {shown}{more}"
+
+
+def _otherwise(one: SampleAnswer) -> str:
+    sample = one.sample
+    severity = sample.severity.removeprefix("SEVERITY_").lower()
+    log = f"{quoted_pair(sample.application, sample.subsystem)} {severity}"
+    return f"{log} has {_named(one.before)}, and should have {_named(one.after)}"
+
+
+def _named(met: Met | None) -> str:
+    if met is None or not met.policy:
+        return "no policy"
+    priority = met.priority.removeprefix("PRIORITY_TYPE_").lower()
+    return f"{quoted(met.policy)} ({priority})" if priority else quoted(met.policy)

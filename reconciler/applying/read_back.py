@@ -1,0 +1,293 @@
+"""Whether live is still what a plan rests on, and what became of a write once it is read again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from reconciler.api.client import Api
+from reconciler.document import (
+    ABSENT,
+    Difference,
+    Json,
+    Path,
+    covers,
+    differences,
+    digest,
+    members_missing,
+    merge,
+    turned,
+)
+from reconciler.errors import AnotherRecord, ExitCode, ReconcilerError
+from reconciler.journal.entries import Stored
+from reconciler.journal.history import History, Memory
+from reconciler.journal.line_fields import Rewritten
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Kind, Sending, observe
+from reconciler.model import (
+    Absent,
+    Change,
+    Observation,
+    Ref,
+    Refused,
+    Seen,
+    Unconfirmed,
+    Written,
+)
+from reconciler.redaction.redact import conceal
+from reconciler.redaction.templates import HIDDEN, fingerprint, holds_seal
+
+MOST_NAMED = 4
+_AGAIN = "plan again"
+
+
+def what_moved(kind: Kind, change: Change, now: Observation) -> str:
+    """Say who changed what since the plan; "" where live is as the plan saw it.
+
+    Fields are named, and their values are not: a secret may stand live.
+    """
+    planned = change.observation
+    if isinstance(planned, Seen) and isinstance(now, Seen):
+        return _moved(kind, change, planned, now)
+    if type(planned) is type(now):
+        return ""
+    if isinstance(now, Absent):
+        return f"it is gone since the plan: {_AGAIN}"
+    if isinstance(now, Seen):
+        return f"someone created it since the plan{_who(now)}: {_AGAIN}"
+    return f"live changed since the plan: {_AGAIN}"
+
+
+def _moved(kind: Kind, change: Change, planned: Seen, now: Seen) -> str:
+    live = conceal(now.document, change.declared, kind.shape)
+    if digest(live) != digest(planned.document):
+        found = [*differences(planned.document, live, kind.shape)]
+        # Zero values that appear or vanish are no difference, and yet somebody wrote.
+        where = f" ({named([one.path for one in found])})" if found else ""
+        return f"live changed since the plan{_who(now)}{where}: {_AGAIN}"
+    if now.version != planned.version or now.remote_id != planned.remote_id:
+        return f"it was saved again since the plan, with the same content{_who(now)}: {_AGAIN}"
+    return ""
+
+
+def _who(now: Seen) -> str:
+    return f", last {now.edit}" if now.edit.told else ""
+
+
+def named(paths: Sequence[Path]) -> str:
+    """Name the first few places, and say how many more there are."""
+    shown = ", ".join(".".join(map(str, path)) for path in paths[:MOST_NAMED])
+    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
+    return f"{shown}{more}"
+
+
+def was_overtaken(before: Observation, now: Seen, answer: Written) -> bool:
+    """Tell whether what a read shows after our write is the work of another writer.
+
+    Sure signs only: another revision than our write was told, or a person's edit
+    in the web interface where there was none before. Without a sign, what differs
+    counts as rewritten by the service.
+    """
+    if answer.revision and now.revision and now.revision != answer.revision:
+        return True
+    return now.by_hand and isinstance(before, Seen) and not before.by_hand
+
+
+def is_stale_read(before: Observation, now: Seen) -> bool:
+    """Tell whether a read after our write still shows what was there before it."""
+    return isinstance(before, Seen) and now.version != "" and now.version == before.version
+
+
+def not_ours(kind: Kind, sending: Sending, answer: Written, now: Seen) -> Absent | None:
+    """Say why what a read shows after our write cannot be that; None where it may be.
+
+    Live that is as it was, and not as it was sent, was not written, whatever the answer
+    said. What moves with every write tells that alone where a kind has such a thing.
+    """
+    ids = [kind.normal_id(one) for one in (answer.remote_id, now.remote_id) if one is not None]
+    if len(set(ids)) > 1:
+        return Absent(f"a look-up finds {now.remote_id} in its place")
+    before = sending.change.observation
+    if not isinstance(before, Seen) or not is_stale_read(before, now):
+        return None
+    unmoved = bool(now.revision) or not what_moved(kind, sending.change, now)
+    # What is recalled from the journal is as it was sent whether it was written or not.
+    if unmoved and (now.recalled or not covers(now.document, sending.document, kind.shape)):
+        return Absent("a read still shows what was there before")
+    return None
+
+
+def stored_otherwise(
+    kind: Kind, declared: dict[str, Json], stored: dict[str, Json] | None
+) -> tuple[Difference, ...]:
+    """Give the declared fields that came back otherwise: `before` is stored, `after` sent."""
+    if stored is None:
+        return ()
+    shown = conceal(stored, declared, kind.shape)
+    wanted = merge(ABSENT, declared, shown, kind.shape)
+    return tuple(differences(shown, wanted, kind.shape))
+
+
+def is_empty(difference: Difference) -> bool:
+    """Return whether a field is absent, null or holds nothing, before and after."""
+    return all(
+        value is ABSENT or value is None or value in ({}, [], "")
+        for value in (difference.before, difference.after)
+    )
+
+
+def members_not_stored(kind: Kind, change: Change, now: Seen, memory: Memory) -> tuple[Path, ...]:
+    """Name the declared members of lists that a read after the write does not show.
+
+    One that nobody gave an id is there, whatever id the service gave it; `memory` is
+    what the journal will know of the write.
+    """
+    declared = kind.complete(change.manifest, now, memory)
+    found = stored_otherwise(kind, declared, now.document)
+    return tuple(path for one in found for path in members_missing(one, kind.shape))
+
+
+def not_removed(
+    change: Change, body: dict[str, Json], stored: dict[str, Json] | None
+) -> tuple[Difference, ...]:
+    """Give the fields that the plan removes and the service keeps; nobody would ever see them."""
+    removed = {one.path for one in change.differences if one.operation == "remove"}
+    if stored is None or not removed:
+        return ()
+    shape = BY_NAME[change.ref.kind].shape
+    found = differences(conceal(stored, body, shape), body, shape)
+    return tuple(one for one in found if one.operation == "remove" and one.path in removed)
+
+
+def as_told(found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Give them for a person: `before` is sent, `after` stored, secrets in neither."""
+    return tuple(turned(map(_without_secret, found)))
+
+
+def _without_secret(one: Difference) -> Difference:
+    secret = holds_seal(one.after) and one.before is not ABSENT
+    return replace(one, before=HIDDEN) if secret else one
+
+
+def rewritten_entry(run: str, at: str, ref: Ref, found: Sequence[Difference]) -> Stored:
+    """Give what the journal keeps of them; a stored secret by its fingerprint only."""
+    return Stored(run=run, at=at, ref=ref, rewritten=tuple(map(_rewritten, found)))
+
+
+def _rewritten(difference: Difference) -> Rewritten:
+    sent, got = difference.after, difference.before
+    if holds_seal(sent):
+        got = fingerprint(got, sent)
+    return Rewritten(difference.path, sent, got)
+
+
+async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[Refused]:
+    """Give what the service objects to before anything is written.
+
+    Raises what is about the service as a whole.
+    """
+    asked = await asyncio.gather(*(kind.preflight(api, one) for one in sendings))
+    return [
+        Refused(sending.ref, "; ".join(foreseen.objections))
+        for sending, foreseen in zip(sendings, asked, strict=True)
+        if foreseen.objections
+    ]
+
+
+async def moved(
+    kind: Kind,
+    api: Api,
+    history: History,
+    sendings: Sequence[Sending],
+    before: dict[Ref, Seen],
+) -> list[Refused]:
+    """Give what changed since the plan, or cannot be read again; note in `before` what is live.
+
+    That is noted for kinds alone that may have to be put back. Raises what is about the service
+    as a whole.
+    """
+    if not kind.readable_by(api.assumptions):
+        return []
+    observed = await asyncio.gather(*(_observed(kind, api, history, one) for one in sendings))
+    refused = []
+    for sending, now in zip(sendings, observed, strict=True):
+        if kind.sampled and isinstance(now, Seen):
+            before[sending.ref] = now
+        if isinstance(now, ReconcilerError):
+            said = f"it could not be read again before the write: {now}"
+            refused.append(Refused(sending.ref, said, now.exit_code))
+        elif said := what_moved(kind, sending.change, now):
+            refused.append(Refused(sending.ref, said, exit_code=ExitCode.STALE))
+    return refused
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """A write that the service says it did, and what the journal will know of it then."""
+
+    sending: Sending
+    answer: Written
+    memory: Memory
+
+
+PAUSES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.5)
+PATIENCE_SECONDS = sum(PAUSES)
+
+
+async def seen_after(
+    kind: Kind, api: Api, written: Sequence[Acknowledged]
+) -> list[Seen | Absent | None]:
+    """Give what live is after each write, `Absent` where two seconds do not show it.
+
+    None where it cannot be read. Never raises.
+    """
+    return await asyncio.gather(*(_seen(kind, api, one) for one in written))
+
+
+async def _seen(kind: Kind, api: Api, one: Acknowledged) -> Seen | Absent | None:
+    """Look until the write shows, as a service may know of it a little later than it says so."""
+    for pause in (*PAUSES, None):
+        try:
+            now = await observe(kind, api, one.sending.change.manifest, one.memory)
+        except ReconcilerError:
+            return None
+        if isinstance(now, AnotherRecord):
+            now = Absent(str(now))
+        if not isinstance(now, Seen | Absent):
+            return None
+        missing = now if isinstance(now, Absent) else _what_is_missing(kind, one, now)
+        if missing is None or pause is None:
+            return missing or now
+        await api.patience.sleep(pause)
+    raise AssertionError("the last look has no pause after it")
+
+
+def _what_is_missing(kind: Kind, one: Acknowledged, now: Seen) -> Absent | None:
+    """Say what of a write a read does not show; None where nothing is missing.
+
+    What another writer took out again is told as the work of that writer.
+    """
+    change = one.sending.change
+    if missing := not_ours(kind, one.sending, one.answer, now):
+        return missing
+    if was_overtaken(change.observation, now, one.answer):
+        return None
+    members = members_not_stored(kind, change, now, one.memory)
+    return Absent(f"the service has no {named(members)}") if members else None
+
+
+def not_to_be_seen(written: Written, absent: Absent) -> Unconfirmed:
+    """Give a write that was acknowledged, and that no read has shown, as its outcome."""
+    whose = "" if written.remote_id is None else f" of {written.remote_id}"
+    return Unconfirmed(
+        written.ref,
+        f"the service acknowledged the write{whose}, and {PATIENCE_SECONDS:g} seconds later "
+        f"it is not to be seen ({absent.why}): plan again",
+    )
+
+
+async def _observed(
+    kind: Kind, api: Api, history: History, sending: Sending
+) -> Observation | ReconcilerError:
+    return await observe(kind, api, sending.change.manifest, history.of(sending.ref))

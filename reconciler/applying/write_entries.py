@@ -1,0 +1,328 @@
+"""What is sent and what the journal is told of it: before the write, and from its answer. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from typing import Literal
+
+from reconciler.document import Json, canonical_text, digest
+from reconciler.errors import JournalError, Locked, OutcomeUnknown, ReconcilerError
+from reconciler.journal.entries import (
+    Backup,
+    Entry,
+    LastWrite,
+    RefusedEntry,
+    Renamed,
+    Started,
+    Stored,
+    WrittenEntry,
+)
+from reconciler.journal.history import History, Memory
+from reconciler.journal.line_fields import TakenBack
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Sending, WriteResult
+from reconciler.kinds.taken_back import brought_back, fields_taken_back
+from reconciler.model import (
+    NOTHING_TOLD,
+    Action,
+    AnotherObject,
+    Change,
+    InDoubt,
+    Observation,
+    Outcome,
+    Overtaken,
+    PutBack,
+    Ref,
+    Refused,
+    Remembered,
+    RemoteId,
+    RenamedFrom,
+    Seen,
+    ServerInfo,
+    Skipped,
+    Unchanged,
+    Unconfirmed,
+    Written,
+)
+from reconciler.redaction.redact import resealed
+from reconciler.redaction.templates import HIDDEN, resolve, reveal
+
+
+def filled(document: dict[str, Json], ids: Mapping[Ref, RemoteId]) -> dict[str, Json]:
+    """Fill in the ids that are known by now; secrets stay sealed."""
+    result = resolve(document, ids)
+    assert isinstance(result, dict)  # noqa: S101 - filling keeps the form
+    return result
+
+
+def sending_of(change: Change, ids: Mapping[Ref, RemoteId]) -> Sending:
+    """Fill in references and secrets, as late as possible.
+
+    Raises ValueError where a reference is still open.
+    """
+    document = reveal(filled(change.body, ids))
+    assert isinstance(document, dict)  # noqa: S101 - filling keeps the form
+    return Sending(change, document)
+
+
+def outcome_of(sending: Sending, answer: WriteResult) -> Outcome:
+    """Give what became of one write, also where its answer stops the run."""
+    if not isinstance(answer, ReconcilerError):
+        return answer
+    # Where the journal fails between the requests of one write, some of them were sent.
+    unknown = isinstance(answer, OutcomeUnknown | JournalError | Locked)
+    if unknown and sending.change.action is Action.CREATE:
+        return InDoubt(sending.ref, str(answer))
+    if unknown or answer.doubtful:
+        return Unconfirmed(sending.ref, str(answer), answer.exit_code)
+    return Refused(sending.ref, str(answer), answer.exit_code)
+
+
+def not_given(change: Change, remote_id: RemoteId | None) -> RemoteId | None:
+    """Give the declared id where the service gave another; None where there is no such."""
+    kind = BY_NAME[change.ref.kind]
+    declared = kind.declared_id(change.manifest)
+    if declared is None or remote_id is None:
+        return None
+    return None if kind.normal_id(declared) == kind.normal_id(remote_id) else declared
+
+
+def closing_entry(change: Change, outcome: Outcome, run: str, at: str) -> Entry | None:
+    """Give what the journal says of what became of a change; nothing where nobody knows it.
+
+    Then its `started` stays open.
+    """
+    match outcome:
+        case Written(ref=ref, remote_id=remote_id, message=message, revision=revision):
+            instead_of = not_given(change, remote_id)
+            return WrittenEntry(
+                run=run,
+                at=at,
+                ref=ref,
+                remote_id=remote_id,
+                message=message,
+                revision=revision,
+                instead_of=instead_of,
+                told=outcome.told,
+            )
+        case Unchanged(ref=ref, remote_id=remote_id, message=message):
+            return WrittenEntry(
+                run=run, at=at, ref=ref, remote_id=remote_id, message=message, unchanged=True
+            )
+        case Refused(ref=ref, message=message) | Skipped(ref=ref, message=message):
+            return RefusedEntry(run=run, at=at, ref=ref, message=message)
+        case Unconfirmed() | InDoubt():
+            return None
+
+
+def with_overtaken(written: Written, overtaken: Overtaken) -> Written:
+    """Say of a write that another writer came right after it."""
+    who = f", {overtaken.edit}" if overtaken.edit.told else ""
+    said = f"another writer changed it right after{who}: plan again"
+    return replace(written, message=f"{written.message}; {said}" if written.message else said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """The run that writes, who runs it, and the time."""
+
+    run: str
+    actor: str
+    at: str
+
+
+def started_entry(
+    change: Change, declared: dict[str, Json], memory: Memory, begun: Begun
+) -> Started:
+    """Return the entry that is in the journal before a change is sent."""
+    seen, run, at = change.observation, begun.run, begun.at
+    shape = BY_NAME[change.ref.kind].shape
+    known = [field for taken in memory.rolled_back for field in taken.fields]
+    return Started(
+        run=run,
+        at=at,
+        ref=change.ref,
+        operation=_operation(change),
+        declared=declared,
+        request_id=change.request_id,
+        remote_id=change.remote_id,
+        seen=digest(seen.document) if isinstance(seen, Seen) else "",
+        protect=change.manifest.protect,
+        takes_back=_taken_back(change, declared, memory, begun),
+        brings_back=tuple(one.path for one in brought_back(known, declared, shape)),
+    )
+
+
+def _taken_back(
+    change: Change, declared: dict[str, Json], memory: Memory, begun: Begun
+) -> tuple[TakenBack, ...]:
+    """Return what a rollback takes back of the last that was declared; nothing of other runs."""
+    is_rollback = any(isinstance(reason, PutBack) for reason in change.reasons)
+    if not is_rollback or not memory.candidates:
+        return ()
+    shape = BY_NAME[change.ref.kind].shape
+    fields = fields_taken_back(memory.candidates[-1], declared, shape)
+    return (TakenBack(at=begun.at, actor=begun.actor, fields=fields),) if fields else ()
+
+
+MOST_KEPT = 1 << 20
+"""Characters of the JSON text of a backup; what is longer is not kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupSettings:
+    """What a run needs to keep what was live: its name, the salt of seals, what hides secrets."""
+
+    run: str
+    salt: str
+    hide: Callable[[str], str]
+
+    def backup(self, change: Change, memory: Memory, at: str) -> Backup | None:
+        """Give what is live before a change replaces it; None where nobody sees that.
+
+        It is what the plan saw, as it was read again right before the write and was the same.
+        """
+        seen = change.observation
+        if change.action is not Action.UPDATE or not isinstance(seen, Seen):
+            return None
+        written = (*memory.candidates, change.declared)
+        live = resealed(seen.document, written, BY_NAME[change.ref.kind].shape, self.salt)
+        text = canonical_text(live)
+        if self.hide(text) != text:
+            live = self._hidden(live)
+            text = canonical_text(live)
+        size = len(text)
+        return Backup(
+            run=self.run,
+            at=at,
+            ref=change.ref,
+            remote_id=change.remote_id,
+            size=size,
+            live=live if size <= MOST_KEPT and isinstance(live, dict) else None,
+            unseen=seen.unseen,
+        )
+
+    def _hidden(self, document: Json) -> Json:
+        """Hide each text that holds a secret by chance, where no manifest declares one."""
+        match document:
+            case dict():
+                return {self.hide(key): self._hidden(value) for key, value in document.items()}
+            case list():
+                return [self._hidden(item) for item in document]
+            case str():
+                return document if self.hide(document) == document else HIDDEN
+            case _:
+                return document
+
+
+def _operation(change: Change) -> Literal["create", "replace"]:
+    return "create" if change.action is Action.CREATE else "replace"
+
+
+def new_names(changes: Iterable[Change]) -> dict[Ref, Ref]:
+    """Map resources to the names that they had until this apply."""
+    return {
+        change.ref: reason.ref
+        for change in changes
+        if change.action is not Action.BLOCKED
+        for reason in change.reasons
+        if isinstance(reason, RenamedFrom)
+    }
+
+
+def renaming_entries(changes: Iterable[Change], run: str, at: str) -> list[Entry]:
+    """Let the memory of each renamed resource follow it, in an order in which none is lost.
+
+    What a name was about until now steps aside, where nothing else takes it along.
+    """
+    done = [change for change in changes if change.action is not Action.BLOCKED]
+    was = new_names(done)
+    claims = Counter(was.values())
+    entries: list[Entry] = [
+        Renamed(
+            at=at,
+            ref=Ref(change.ref.kind, f"{change.ref.name}~{reason.remote_id}"),
+            was=change.ref,
+            run=run,
+        )
+        for change in done
+        for reason in change.reasons
+        if isinstance(reason, AnotherObject) and change.ref not in claims
+    ]
+    place = {ref: nth for nth, ref in enumerate(was)}
+    free = [nth for ref, nth in place.items() if ref not in claims]
+    names = list(was)
+    while was:
+        if free:
+            ref = names[heappop(free)]
+            old = was.pop(ref)
+            entries.append(Renamed(at=at, ref=ref, was=old, run=run))
+        else:
+            # Names went round in a circle; one steps aside, under a name that no manifest has.
+            ref, old = next(iter(was.items()))
+            was[ref] = Ref(old.kind, f"{old.name}~")
+            entries.append(Renamed(at=at, ref=was[ref], was=old, run=run))
+        claims[old] -= 1
+        if old in was and not claims[old]:
+            heappush(free, place[old])
+    return entries
+
+
+def adopting_entries(
+    changes: Iterable[Change],
+    history: History,
+    ids: Mapping[Ref, RemoteId],
+    begun: Begun,
+) -> list[Entry]:
+    """Remember what live already holds, and whether it is protected.
+
+    So drift from it will show, and protection begins and ends by an apply alone.
+    """
+    entries: list[Entry] = []
+    run, at = begun.run, begun.at
+    for change in changes:
+        if change.action is not Action.KEEP:
+            continue
+        last = history.of(change.ref).acknowledged
+        declared = filled(change.declared, ids)
+        if not _is_news(change, last, declared):
+            continue
+        entries.append(started_entry(change, declared, history.of(change.ref), begun))
+        remote_id = change.remote_id
+        entries.append(
+            WrittenEntry(
+                run=run,
+                at=at,
+                ref=change.ref,
+                remote_id=remote_id,
+                adopted=True,
+                revision=_revision(change.observation),
+                instead_of=not_given(change, remote_id),
+                told=_told(change.observation),
+            )
+        )
+        if last is not None and last.rewritten:
+            # Live is still what the service made of the last write.
+            entries.append(Stored(run=run, at=at, ref=change.ref, rewritten=last.rewritten))
+    return entries
+
+
+def _is_news(change: Change, last: LastWrite | None, declared: dict[str, Json]) -> bool:
+    """Tell whether the journal does not know yet what a kept resource is."""
+    if isinstance(change.observation, Seen) and (last is None or last.declared != declared):
+        return True
+    if last is not None and not last.revision and _revision(change.observation):
+        # Written before journals kept it: from here on it tells whether somebody else wrote.
+        return True
+    return change.turns_protection and isinstance(change.observation, Seen | Remembered)
+
+
+def _told(observation: Observation) -> ServerInfo:
+    return observation.told if isinstance(observation, Seen) else NOTHING_TOLD
+
+
+def _revision(observation: Observation) -> str:
+    return observation.revision if isinstance(observation, Seen) else ""

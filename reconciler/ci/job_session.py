@@ -1,0 +1,333 @@
+"""The bench of a job: its manifests, what may be used of them, and where that may lead.
+
+Without a key that is an emulator inside the job. What may be used says `trust.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from reconciler.ci.checkout import is_brought, place_of, refuse_links, use_of
+from reconciler.ci.result import PlanBasis
+from reconciler.ci.runner import Inputs
+from reconciler.ci.trust import (
+    Barred,
+    OverBase,
+    ProjectTrust,
+    Whole,
+    barred_paths,
+    barred_target,
+    nothing_known,
+    with_settings_of,
+)
+from reconciler.console import Console, words
+from reconciler.document import Json
+from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
+from reconciler.forge.event import Event
+from reconciler.guards.undone_rollbacks import UnderReview
+from reconciler.model import BaseDrift, Plan, Ref
+from reconciler.operations.check_project import Checked, check, check_in
+from reconciler.operations.open_project import Options, lead_here
+from reconciler.operations.open_session import Session, bench_of
+from reconciler.operations.plan_against import Offline, in_folder, opened_offline
+from reconciler.operations.reporter import Silent
+from reconciler.operations.secret_sources import Allowed
+from reconciler.planning.base_drift import strayed
+from reconciler.progress import Waits
+from reconciler.project import (
+    Environment,
+    Project,
+    choose_environment,
+    in_shard,
+    journal_place,
+)
+from reconciler.project.settings import InFile, InGit
+from reconciler.report.safe import safe
+from reconciler.syntax.files import PROJECT_FILE
+from reconciler.workspace.revision import Revision, declared_at
+from reconciler.workspace.selection import EVERYTHING, of_shard
+from reconciler.workspace.workspace import Workspace
+
+
+def asked_by(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Options:
+    """Give the flags that these inputs stand for; the default path is the project file's own.
+
+    What one step of a job reads it keeps in a folder of its own for the next step: of an
+    earlier job a change may have had a say in.
+    """
+    return Options(
+        paths=() if inputs.path == "." else (Path(inputs.path),),
+        environment=inputs.environment or None,
+        project=Path(inputs.project) if inputs.project else None,
+        verbose=False,
+        quiet=False,
+        waits=waits,
+        kept_in=kept_in,
+        voice=Console(),
+        selection=EVERYTHING if inputs.shard is None else of_shard(inputs.shard),
+    )
+
+
+def refuse_linked_inputs(asked: Options) -> None:
+    """Refuse a link on the way to manifests or project file, before any of them is read."""
+    for path in (*asked.paths, *filter(None, [asked.project])):
+        refuse_links(path)
+
+
+def check_manifests(
+    asked: Options, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
+) -> Checked:
+    """Check the manifests, as `validate` does. Raises InvalidInput where a link leads to them."""
+    refuse_linked_inputs(asked)
+    return check(asked, secrets, in_all=in_all)
+
+
+def check_and_judge(
+    event: Event, inputs: Inputs, asked: Options, secrets: Mapping[str, str] | None
+) -> tuple[Checked, ProjectTrust]:
+    """Check the manifests, and decide what may be used of them.
+
+    With `secrets`, those that the manifests name must be there. Raises
+    InvalidInput where a link leads to the manifests or the project file.
+    """
+    checked = check_manifests(asked, secrets)
+    if checked.project is None:
+        return checked, Barred(why="the project file is not valid")
+    use = use_of(event, inputs, checked.project, checked.workspace.read)
+    if not isinstance(use, Barred):
+        name, _ = choose_environment(use.project, asked.environment)
+        if name != checked.environment:
+            # The change has another default environment than its base branch.
+            checked = check_in(use.project, asked, secrets)
+    return checked, use
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """What a job works with, and the environment `name` of it, where the key may go."""
+
+    use: Whole | OverBase
+    name: str
+    environment: Environment
+
+    @property
+    def postponed(self) -> tuple[str, ...]:
+        """The edits of the project file that only count after the merge."""
+        return self.use.postponed if isinstance(self.use, OverBase) else ()
+
+
+def admit(use: ProjectTrust, event: Event, inputs: Inputs, asked: Options) -> Admitted:
+    """Decide where the key may go.
+
+    Raises GuardRefused for what only an untrusted change says.
+    """
+    if isinstance(use, Barred):
+        raise GuardRefused(use.why)
+    name, environment = choose_environment(use.project, asked.environment)
+    environment = in_shard(environment, asked.shard)
+    why = barred_target(event, use, name, environment, inputs.base_url)
+    if why := why or barred_paths(use, name, environment) or _barred_journal(event, use, name):
+        raise GuardRefused(why)
+    if isinstance(use, Whole) and use.outdated:
+        words(
+            "settings are those of the default branch's newest commit, which has "
+            f"{safe(', '.join(use.outdated))} otherwise than this checkout"
+        )
+    if isinstance(use, OverBase):
+        words(
+            f"untrusted change ({safe(use.why)}): its manifests and variables are used with the "
+            "base branch's settings"
+        )
+    return Admitted(use=use, name=name, environment=environment)
+
+
+@contextmanager
+def opened(
+    admitted: Admitted, asked: Options, event: Event, *, may_lack: bool = False
+) -> Iterator[Session]:
+    """Do all that is left before the first request; with `may_lack`, secrets need not be set.
+
+    Raises InvalidInput for wrong manifests, and GuardRefused for a journal that a change brings.
+    """
+    use, environment = admitted.use, admitted.environment
+    with TemporaryDirectory(prefix="reconciler-") as folder:
+        if isinstance(use, OverBase):
+            environment = _confined(use, admitted.name, environment, Path(folder))
+        allowed = places_allowed(use, event)
+        bench = bench_of(asked, use.project, admitted.name, environment, allowed, may_lack=may_lack)
+        if isinstance(use, OverBase):
+            base = cache(partial(_base_workspace, use, bench, asked))
+            review = UnderReview(base=lambda: _specs_in(base()))
+            bench = replace(_unexempted(bench), base=base, review=review)
+        yield bench
+
+
+def _base_workspace(use: OverBase, bench: Session, asked: Options) -> Workspace | None:
+    """Return what the base branch declares; None where that cannot be read, or is not valid."""
+    try:
+        with TemporaryDirectory(prefix="reconciler-") as folder:
+            scope = bench.scope(asked)
+            found = declared_at(base_of(use), Path(folder), use.project, scope, asked.paths)
+    except ReconcilerError as error:
+        words(safe(f"the base branch cannot be compared: {error}"))
+        return None
+    return None if found.wrong else found.workspace
+
+
+def _specs_in(workspace: Workspace | None) -> dict[Ref, Json] | None:
+    if workspace is None:
+        return None
+    return {manifest.ref: manifest.spec for manifest in workspace.manifests}
+
+
+def _unexempted(bench: Session) -> Session:
+    """Leave out what the manifests of a change exempt themselves from.
+
+    What guards a plan is agreed to in an earlier merge. Complaints were exempted when the
+    manifests were read.
+    """
+    manifests = tuple(replace(one, exempt={}) for one in bench.workspace.manifests)
+    return replace(bench, workspace=replace(bench.workspace, manifests=manifests))
+
+
+def places_allowed(use: Whole | OverBase, event: Event) -> Allowed:
+    """Tell which places of secrets a run may use: none that a change has a say in.
+
+    Where nothing tells what was reviewed, and for the change of a fork, only variables count.
+    """
+    if event.has_no_secrets or event.is_fork or (isinstance(use, Whole) and not use.anywhere):
+        return Allowed.NOTHING
+    return Allowed.ALL if isinstance(use, Whole) else Allowed.OUTSIDE
+
+
+def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:
+    """Say why a journal in git is not reached, "" where it may be.
+
+    Git reaches a server by what the repository around the project says, commands
+    among it, and one that stands inside another may have been brought along.
+    """
+    _, environment = choose_environment(use.project, name)
+    if not event.name or not isinstance(journal_place(use.project, name, environment), InGit):
+        return ""
+    place = place_of(use.project.file or use.project.root / PROJECT_FILE, os.environ)
+    if place is None or not place.nested:
+        return ""
+    return (
+        f"environment `{name}` keeps its journal in git, and the project stands in a repository "
+        "inside of another: check it out by itself, or keep the journal in a bucket"
+    )
+
+
+def _confined(use: OverBase, name: str, environment: Environment, folder: Path) -> Environment:
+    """Keep the files of a change's run where none of its own can take their place.
+
+    Raises GuardRefused for a journal that the change brings.
+    """
+    if environment.emulator is not None:
+        return in_folder(environment, folder)
+    kept = journal_place(use.project, name, environment)
+    place = place_of(use.project.file or use.project.root / PROJECT_FILE, os.environ)
+    if isinstance(kept, InFile) and place is not None:
+        head = place.commits.head()
+        if is_brought(place, head, use.commit, kept.path):
+            raise GuardRefused(
+                f"the change brings a journal of its own ({kept.path.name}), and only that of the "
+                "base branch is believed"
+            )
+    return environment
+
+
+def has_own_emulator(use: ProjectTrust, asked: Options) -> bool:
+    """Tell whether a job needs no key for where its environment leads."""
+    if isinstance(use, Barred):
+        return False
+    _, environment = choose_environment(use.project, asked.environment)
+    return environment.emulator is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unkeyed:
+    """A plan of what is declared now on an emulator, and what that was compared with."""
+
+    offline: Offline
+    compared: PlanBasis
+
+    def plan(self) -> Plan:
+        """Plan on the emulator."""
+        return self.offline.plan()
+
+
+@contextmanager
+def opened_without_key(use: ProjectTrust, own: Project, asked: Options) -> Iterator[Unkeyed]:
+    """Open a project on an emulator that holds what the base branch declares, as far as known.
+
+    `own` is the project as the change has it. Raises InvalidInput for wrong manifests.
+    """
+    project = _without_key(use, own)
+    name, environment = choose_environment(project, asked.environment)
+    lead_here(asked, project, name)
+    with opened_offline(asked, project, name, environment) as begun:
+        empty = begun
+        if not isinstance(use, Whole):
+            empty = replace(begun, bench=_unexempted(begun.bench))
+        held = _holding_base(empty, use) if isinstance(use, OverBase) else None
+        compared = PlanBasis.BASE if held is not None else PlanBasis.NOTHING
+        words(f"no live comparison, as there is no key: {compared.value}")
+        yield Unkeyed(offline=held or empty, compared=compared)
+
+
+def _holding_base(empty: Offline, use: OverBase) -> Offline | None:
+    """Let the emulator hold what the base branch declares; None, and why is said, if it cannot."""
+    try:
+        return empty.holding(base_of(use))
+    except ReconcilerError as error:
+        for line in str(error).splitlines():
+            words(safe(line))
+        return None
+
+
+def _without_key(use: ProjectTrust, own: Project) -> Project:
+    """Give what a change is planned with where no key can go anywhere, whatever it says."""
+    match use:
+        case Whole(project=project) | OverBase(project=project):
+            return project
+        case Barred():
+            known = nothing_known(own.settings)
+            return replace(own, settings=with_settings_of(known, own.settings))
+
+
+def beside_base(made: Plan, admitted: Admitted, asked: Options) -> Plan:
+    """Say in a plan of the service where that is not as the base branch declares it.
+
+    Only for a change of a branch; the service is asked nothing for it. Why it cannot be told
+    is said in the plan.
+    """
+    use, environment = admitted.use, admitted.environment
+    if not isinstance(use, OverBase):
+        return made
+    heard = replace(asked, quiet=True, voice=Silent())
+    try:
+        revision = base_of(use)
+        with opened_offline(heard, use.project, admitted.name, environment) as offline:
+            held = offline.holding(revision)
+            base = held.plan()
+    except ReconcilerError as error:
+        found = BaseDrift(against=use.commit, why=str(error))
+    else:
+        found = BaseDrift(against=use.commit, strayed=strayed(made, base, held.refused))
+    return replace(made, signals=replace(made.signals, base=found))
+
+
+def base_of(use: OverBase) -> Revision:
+    """Give the base branch's commit. Raises InvalidInput where there is no repository."""
+    file = use.project.file or use.project.root / PROJECT_FILE
+    found = place_of(file, os.environ)
+    if found is None:
+        raise InvalidInput("the base branch cannot be read, as the project is in no repository")
+    return Revision(found.commits.top.resolve(), use.commit, "the base branch")

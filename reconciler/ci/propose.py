@@ -1,0 +1,156 @@
+"""What was edited live, as one pull request: a branch of ours with one commit, kept up to date.
+
+The commit is made of objects alone: the checkout stays as it is, and nothing that the repository
+names is run but its way to the server. The journal is not touched, as nothing is merged yet: the
+apply after the merge finds live as declared, and takes that up. Source: docs/ci.md.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reconciler.addresses import is_part
+from reconciler.ci.conversation import Conversation
+from reconciler.ci.runner import Inputs
+from reconciler.errors import InvalidInput
+from reconciler.forge.forge_client import ForgeError
+from reconciler.forge.own_comment import root_of
+from reconciler.forge.pull_requests import PullRequest
+from reconciler.git import NOTHING_OF_ITS_OWN, Git, GitFailed
+from reconciler.model import AdoptionRun, EditedText
+from reconciler.syntax.files import folder_in_repository
+
+AUTHOR = "reconciler"
+ADDRESS = "reconciler@noreply.invalid"
+"""Whose commits the branch may hold: those of a person are never written over."""
+
+DECIDED = ("adopted", "same", "unseen", "gone")
+"""Of what is in another state nobody knows whether there is something to adopt."""
+
+_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}".encode()
+_FILE_MODES = (b"100644", b"100755")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """Where the adopted edits are: a branch and its commit, and the pull request, if there is one.
+
+    Without a commit nothing was edited live.
+    """
+
+    branch: str
+    commit: str = ""
+    request: PullRequest | None = None
+
+
+def branch_of(inputs: Inputs, environment: str) -> str:
+    """Give the name of the branch: one for each environment, path and shard."""
+    named = environment if is_part(environment) else "default"
+    place = "" if inputs.path == "." else f"-{root_of(inputs.path)}"
+    shard = "" if inputs.shard is None else f"-{inputs.shard.key}"
+    return f"reconciler/adopt-{named}{place}{shard}"
+
+
+def propose(made: AdoptionRun, root: Path, body: str, talk: Conversation) -> Proposal:
+    """Push the edited files as a branch, and open or update its pull request.
+
+    It is to be merged into the branch that this job is of. Raises InvalidInput where git or
+    the forge refuses.
+    """
+    branch = branch_of(talk.inputs, made.environment)
+    try:
+        commit = _pushed(made.files, root, branch, made.environment) if made.files else ""
+        proposal = Proposal(branch=branch, commit=commit)
+        undecided = any(one.state not in DECIDED for one in made.adoptions)
+        if talk.repository is None or (undecided and not commit):
+            return proposal
+        title, into = f"Adopt live edits of {made.environment}", talk.event.branch
+        request = talk.repository.requested(branch, title, body, into, wanted=bool(commit))
+    except (GitFailed, ForgeError) as error:
+        raise InvalidInput(f"the live edits cannot be proposed: {error}") from error
+    return replace(proposal, request=request)
+
+
+def _pushed(files: Sequence[EditedText], root: Path, branch: str, environment: str) -> str:
+    """Push one commit over what is checked out, and give it; nothing is done where it is there."""
+    git = Git(root, os.environ, NOTHING_OF_ITS_OWN)
+    commit = _committed(git, files, folder_in_repository(root), environment)
+    remote = _remote(git)
+    ref = f"refs/heads/{branch}"
+    told = git.text("ls-remote", "--quiet", "--", remote, ref).split()
+    tip = told[0] if told else ""
+    if tip == commit:
+        return commit
+    if tip:
+        _check_ours(git, remote, ref, branch)
+    lease = f"--force-with-lease={ref}:{tip}"
+    git.run("push", "--quiet", "--no-verify", lease, "--", remote, f"{commit}:{ref}")
+    return commit
+
+
+def _remote(git: Git) -> str:
+    names = git.text("remote").split()
+    if "origin" in names or len(names) == 1:
+        return "origin" if "origin" in names else names[0]
+    raise GitFailed("the repository has no remote `origin` to push to")
+
+
+def _check_ours(git: Git, remote: str, ref: str, branch: str) -> None:
+    """Raise GitFailed where somebody else's commit is the last of the branch."""
+    git.run("fetch", "--quiet", "--depth=1", "--no-tags", "--", remote, ref)
+    if git.text("show", "--no-patch", "--format=%ce", "FETCH_HEAD") != ADDRESS:
+        raise GitFailed(f"the branch {branch} holds commits of others: merge it, or delete it")
+
+
+def _committed(git: Git, files: Sequence[EditedText], folder: str, environment: str) -> str:
+    with tempfile.TemporaryDirectory(prefix="reconciler-") as own:
+        index = {"GIT_INDEX_FILE": str(Path(own) / "index")}
+        git.run("read-tree", "HEAD", more=index)
+        for file in files:
+            place = f"{folder}/{file.name}" if folder else file.name
+            mode, blob = _entry(git, place)
+            entry = f"{mode},{_stored(git, file, blob)},{place}"
+            git.run("update-index", "--cacheinfo", entry, more=index)
+        tree = git.run("write-tree", more=index).decode().strip()
+    return (
+        git.run(
+            "commit-tree",
+            *("-p", "HEAD", "-m", f"Adopt live edits of {environment}", tree),
+            more=_author(git.text("show", "--no-patch", "--format=%cI", "HEAD")),
+        )
+        .decode()
+        .strip()
+    )
+
+
+def _entry(git: Git, place: str) -> tuple[str, str]:
+    """Give mode and object of a file as it is committed. Raises GitFailed unless it is a file."""
+    listed = git.run("ls-tree", "-z", "HEAD", "--", place).split(b"\0")[0]
+    head, _, name = listed.partition(b"\t")
+    parts = head.split()
+    if name != os.fsencode(place) or len(parts) != 3 or parts[0] not in _FILE_MODES:  # noqa: PLR2004 - mode, type, object
+        raise GitFailed(f"{place} is no file of the commit that is checked out")
+    return parts[0].decode(), parts[2].decode()
+
+
+def _stored(git: Git, file: EditedText, blob: str) -> str:
+    """Store an edited file, and give its object. Raises GitFailed unless it was as committed."""
+    before = git.run("cat-file", "blob", blob)
+    mark = _MARK if before.startswith(_MARK) else b""
+    if before != mark + file.before.encode():
+        raise GitFailed(f"{file.name} is not as it is committed")
+    stored = git.run("hash-object", "-w", "--stdin", given=mark + file.after.encode())
+    return stored.decode().strip()
+
+
+def _author(moment: str) -> Mapping[str, str]:
+    """Give who commits, and when: the same edits of the same commit are the same commit."""
+    return {
+        f"GIT_{role}_{name}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for name, value in (("NAME", AUTHOR), ("EMAIL", ADDRESS), ("DATE", moment))
+    }

@@ -1,0 +1,134 @@
+"""Refusals that a change brings: guards that no review lifts, and blocked resources.
+
+They fail the plan, before anything is merged. Refusals that the plan of the base branch has too
+do not count. Source: docs/ci.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from reconciler.ci.result import Failure
+from reconciler.errors import ExitCode, ReconcilerError, worst
+from reconciler.forge.event import Event
+from reconciler.guards.freeze_guard import FROZEN
+from reconciler.guards.plan_limits import NEW_JOURNAL
+from reconciler.model import Action, Change, GuardViolation, Plan
+from reconciler.model.guard_levels import EXPLICIT_LEVEL
+from reconciler.operations.open_session import Session
+from reconciler.operations.plan_and_drift import failures_of, plan_now
+from reconciler.operations.reporter import Silent
+from reconciler.report.reasons import notes_of
+from reconciler.report.words import plural
+from reconciler.workspace.workspace import Workspace
+
+DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL)
+"""Guards that depend on the moment of the apply, whatever the change is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusals:
+    """What an apply would refuse after any review.
+
+    `of_base` counts the refusals of the base branch; `is_base` where the plan is the base's own.
+    """
+
+    guards: Sequence[GuardViolation] = ()
+    blocked: Sequence[Change] = ()
+    of_base: int = 0
+    is_base: bool = False
+
+    @property
+    def codes(self) -> set[int]:
+        """The exit codes of an apply that would be refused so."""
+        guarded = {int(ExitCode.GUARDED)} if self.guards else set[int]()
+        return guarded | ({int(ExitCode.PARTIAL)} if self.blocked else set[int]())
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A line for each refusal; foreign text, not yet safe."""
+        guards = (
+            f"{guard.message} [{guard.code}]: no review consents to that" for guard in self.guards
+        )
+        return (*guards, *map(_blocked_line, self.blocked))
+
+    @property
+    def beside(self) -> str:
+        """The line that counts what the base branch has too, "" for nothing."""
+        if not self.of_base:
+            return ""
+        where = (
+            "this plan, and no change brings it" if self.is_base else "the base branch's plan too"
+        )
+        return f"{plural(self.of_base, 'refusal')} in {where}"
+
+
+NO_REFUSALS: Final = Refusals()
+
+
+def refusals_of(made: Plan, bench: Session, event: Event) -> Refusals:
+    """Return the refusals of a plan that the plan of the base branch does not have.
+
+    Without an event there is no base branch, and all count. On the default branch none does.
+    """
+    found = _refusals_in(made)
+    if not found.codes:
+        return found
+    if bench.base is not None:
+        base = _plan_of(bench.base(), bench)
+        return without(found, _refusals_in(base)) if base is not None else found
+    return replace(without(found, found), is_base=True) if event.name else found
+
+
+def without(found: Refusals, base: Refusals) -> Refusals:
+    """Return refusals without those that another plan has too."""
+    keys = {guard.key for guard in base.guards}
+    reasons = {change.ref: change.reasons for change in base.blocked}
+    guards = tuple(guard for guard in found.guards if guard.key not in keys)
+    blocked = tuple(change for change in found.blocked if reasons.get(change.ref) != change.reasons)
+    gone = len(found.guards) + len(found.blocked) - len(guards) - len(blocked)
+    return Refusals(guards=guards, blocked=blocked, of_base=gone)
+
+
+def _blocked_line(change: Change) -> str:
+    return f"{change.ref} cannot be done: {'; '.join(notes_of(change))}"
+
+
+def failure_of(made: Plan, refusals: Refusals, *, fails: bool) -> Failure | None:
+    """Return why a job fails after its plan; None where it does not.
+
+    It fails where the plan is not complete, and, with `fails`, where the change brings refusals.
+    """
+    unknown = failures_of(made)
+    if unknown:
+        said = "the plan is not complete, or cannot be applied as it is"
+        return Failure(code=worst(unknown | refusals.codes), errors=(said, *refusals.lines))
+    if not (refusals.codes and fails):
+        return None
+    said = "the change brings what an apply would refuse"
+    return Failure(code=worst(refusals.codes), errors=refusals.lines, said=said)
+
+
+def _refusals_in(made: Plan) -> Refusals:
+    return Refusals(
+        guards=tuple(
+            guard
+            for guard in made.guarded
+            if guard.level == EXPLICIT_LEVEL and guard.code not in DECIDED_AT_THE_APPLY
+        ),
+        blocked=tuple(change for change in made.changes if change.action is Action.BLOCKED),
+    )
+
+
+def _plan_of(base: Workspace | None, bench: Session) -> Plan | None:
+    """Return the plan of what the base branch declares; None where it cannot be planned."""
+    if base is None:
+        return None
+    bench = replace(bench, workspace=base, others=base.left_out, voice=Silent())
+    try:
+        return asyncio.run(plan_now(bench, bench.journal().history))
+    except ReconcilerError:
+        return None

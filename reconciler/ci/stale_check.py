@@ -1,0 +1,78 @@
+"""Whether the branch still declares what a job is about to write.
+
+A job that runs again is of its old commit, and its review of an old plan: what was reverted since
+would come back. Source: docs/ci.md.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+
+from reconciler.ci.checkout import ProjectLocation, place_of
+from reconciler.errors import Stale
+from reconciler.forge.event import Event
+from reconciler.forge.forge_client import ForgeError
+from reconciler.forge.pull_requests import Repository
+from reconciler.model import Plan
+from reconciler.project import Project
+from reconciler.syntax.files import PROJECT_FILE
+
+MOST_NAMED = 3
+SHORT = 12
+
+
+def check_not_moved_on(
+    made: Plan, read: tuple[Path, ...], project: Project, event: Event, repository: Repository
+) -> str:
+    """Hold the files of what a plan writes against the newest commit of the job's branch.
+
+    `read` are all files that the manifests came from. Gives why nobody can tell, "" where the
+    branch was asked. Raises Stale where it has changed one of them since, or lost the commit.
+    """
+    commit = event.head or event.commit
+    place = place_of(project.file or project.root / PROJECT_FILE, os.environ)
+    if not (commit and event.branch) or place is None:
+        return ""
+    try:
+        later = repository.later_than(commit, event.branch)
+    except ForgeError as error:
+        return f"nobody can tell whether `{event.branch}` has moved on since: {error}"
+    if later is None:
+        return ""
+    if not later.contains:
+        raise Stale(
+            f"`{event.branch}` does not have commit {commit[:SHORT]} any more, so what it declares "
+            "is not what was merged: run this on the newest commit"
+        )
+    rests_on = set(_rests_on(made, read, project, place))
+    changed = [one for one in later.files if one in rests_on]
+    if later.is_cut and not changed:
+        changed = ["more files than the forge tells"]
+    if changed:
+        named = ", ".join(f"`{one}`" for one in changed[:MOST_NAMED])
+        more = f" and {len(changed) - MOST_NAMED:,} more" if len(changed) > MOST_NAMED else ""
+        raise Stale(
+            f"`{event.branch}` has moved on from {commit[:SHORT]} to {later.commit[:SHORT]}, which "
+            f"changed {named}{more}: what would be written is not what it declares any more. The "
+            "job of the newest commit applies that"
+        )
+    return ""
+
+
+def _rests_on(
+    made: Plan, read: tuple[Path, ...], project: Project, place: ProjectLocation
+) -> Iterator[str]:
+    """Yield the files, as the repository names them, that decide what is written.
+
+    Those are all that were read, but for the manifests in which nothing is written.
+    """
+    written = {one.ref for one in made.changes if one.action.writes}
+    sources = {one.manifest.source.file for one in made.changes if one.ref in written}
+    kept = {one.manifest.source.file for one in made.changes} - sources
+    root = project.root.resolve()
+    told = {os.path.relpath(one.resolve(), root) for one in read}
+    for file in (told | sources | {PROJECT_FILE}) - kept:
+        yield posixpath.normpath(f"{place.folder}/{Path(file).as_posix()}")

@@ -1,0 +1,109 @@
+"""What the steps of a job give, one after the other, and how a result keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar, assert_never
+
+from reconciler.applying.applied import Applied
+from reconciler.ci.conversation import CommentResult, PlanNotFound, Review
+from reconciler.ci.refusals import NO_REFUSALS, Refusals
+from reconciler.ci.result import Failure, JobResult, PlanBasis
+from reconciler.errors import SIGNALLED, InvalidInput
+from reconciler.forge.pull_requests import Comment, PullRequest
+from reconciler.model import DriftReport, Plan
+from reconciler.model.noise import NoiseWatch
+from reconciler.operations.check_project import Checked
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """Edits of the project file that only count after the merge."""
+
+    edits: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan, and what it was held against."""
+
+    plan: Plan
+    compared: PlanBasis = PlanBasis.LIVE
+    refusals: Refusals = NO_REFUSALS
+
+
+@dataclass(frozen=True, slots=True)
+class WayBack:
+    """What takes back the alerts that are noisier, in words."""
+
+    words: str
+
+
+StepResult: TypeAlias = (
+    Checked
+    | Postponed
+    | Review
+    | Planned
+    | Applied
+    | DriftReport
+    | NoiseWatch
+    | WayBack
+    | PullRequest
+    | Comment
+    | Failure
+)
+"""What a step came to."""
+
+Value = TypeVar("Value")
+CiStep: TypeAlias = Generator[StepResult, None, Value]
+"""Gives what it came to as it goes on, and raises what stands in the way."""
+
+
+def with_found(result: JobResult, found: StepResult) -> JobResult:  # noqa: C901, PLR0911 - one for each
+    """Give a result that keeps what a step came to as well; a later failure counts."""
+    match found:
+        case Checked():
+            return replace(result, checked=found)
+        case Postponed(edits=edits):
+            return replace(result, postponed=edits)
+        case Review(comment=comment):
+            return replace(result, review=comment)
+        case Planned(plan=plan, compared=compared, refusals=refusals):
+            given = replace(result, plan=plan, compared=compared)
+            return replace(given, refused=refusals.lines, inherited=refusals.beside)
+        case Applied():
+            return replace(result, applied=found)
+        case DriftReport():
+            return replace(result, look=found)
+        case NoiseWatch():
+            return replace(result, watched=found)
+        case WayBack(words=words):
+            return replace(result, way_back=words)
+        case PullRequest():
+            return replace(result, proposed=found)
+        case Comment():
+            return replace(result, comment=found)
+        case Failure():
+            return replace(result, failure=found)
+        case _:
+            assert_never(found)
+
+
+def with_said(result: JobResult, said: CommentResult) -> JobResult:
+    """Give a result that keeps what became of a comment; an earlier failure counts."""
+    if said is None or (isinstance(said, Failure) and result.failure is not None):
+        return result
+    return with_found(result, said)
+
+
+def ended_by(result: JobResult, error: BaseException, code: int) -> JobResult:
+    """Give a result that ended early; why stands in the log already."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    if code in SIGNALLED:
+        lines = ["stopped by a signal"]
+    if isinstance(error, InvalidInput) and result.complaint_lines:
+        lines = result.complaint_lines
+    is_unreviewed = isinstance(error, PlanNotFound)
+    failure = Failure(code=code, errors=lines, is_logged=True, is_unreviewed=is_unreviewed)
+    return with_found(result, failure)

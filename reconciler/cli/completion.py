@@ -1,0 +1,23 @@
+"""`reconciler completion`: the script that lets a shell complete what is typed."""
+
+from __future__ import annotations
+
+import click
+
+from reconciler.cli import options
+from reconciler.cli.complete import SHELLS, source_of
+from reconciler.console import data
+
+
+@click.command
+@click.argument("shell", type=click.Choice(list(SHELLS)))
+@options.verbose
+@options.quiet
+def completion(shell: str, *, verbose: bool, quiet: bool) -> int:
+    """Print the script that lets a shell complete commands, options and names.
+
+    bash: eval "$(reconciler completion bash)" in ~/.bashrc; zsh: the same with zsh in
+    ~/.zshrc; fish: reconciler completion fish > ~/.config/fish/completions/reconciler.fish
+    """
+    del verbose, quiet
+    return data(source_of(shell))

@@ -1,0 +1,97 @@
+"""`reconciler conformance`: a service held against the API document, with reads only."""
+
+from __future__ import annotations
+
+import asyncio
+
+import click
+
+from reconciler.cli import options
+from reconciler.console import data, json_data, stdout_style, words
+from reconciler.errors import ExitCode, InvalidInput, worst
+from reconciler.operations.open_project import Options, open_project
+from reconciler.operations.open_session import Session, open_api, open_target
+from reconciler.operations.secret_sources import named_secrets
+from reconciler.probes.api_conformance import ConformanceFinding, examine
+from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
+from reconciler.report.checks_document import ConformanceDocument
+from reconciler.report.safe import safe
+from reconciler.report.table import Colour, Style
+from reconciler.workspace.workspace import Workspace
+
+_COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
+
+
+@click.command
+@click.option("--base-url", metavar="URL", help="The service; else that of the environment.")
+@options.connected
+@options.formats("text", "json")
+def conformance(
+    *,
+    base_url: str | None,
+    asked: Options,
+    form: str,
+) -> int:
+    """Ask a service what can be asked without changing it; exit with 2 where it differs.
+
+    What its data cannot tell is `untold`. Exits with 9 or 10 where a question got no answer.
+    """
+    bench = _bench(asked, base_url)
+    found = asyncio.run(_examined(bench))
+    differing = sum(one.verdict == "differs" for one in found)
+    code = worst({one.exit_code for one in found} - {0}) or (
+        ExitCode.DIFFERENT if differing else ExitCode.DONE
+    )
+    if form == "json":
+        document: ConformanceDocument = [
+            {
+                "endpoint": one.endpoint,
+                "question": one.question,
+                "verdict": one.verdict,
+                "detail": one.detail,
+            }
+            for one in found
+        ]
+        json_data(document, ending=code)
+    else:
+        style = stdout_style(verbose=asked.verbose)
+        data("".join(_line(one, style) for one in found), ending=code)
+    if not asked.quiet:
+        words(f"questions: {len(found)}, of which {differing} differ")
+    return code
+
+
+def _line(one: ConformanceFinding, style: Style) -> str:
+    verdict = style.paint(one.verdict.ljust(7), _COLOURS[one.verdict])
+    detail = f": {safe(one.detail)}" if one.detail else ""
+    return f"{verdict}  {one.endpoint or '-':>2}  {one.question}{detail}\n"
+
+
+def _bench(asked: Options, base_url: str | None) -> Session:
+    if base_url is None:
+        return open_target(asked)
+    why = unsafe_base_url(base_url)
+    if why:
+        raise InvalidInput(f"--base-url {why}")
+    found = open_project(asked)
+    name, chosen = ("default", Environment())
+    if asked.environment is not None:
+        name, chosen = choose_environment(found, asked.environment)
+    target = Service(base_url.rstrip("/"), chosen.authorization)
+    named = named_secrets(asked, found, name, chosen)
+    return Session(
+        project=found,
+        name=name,
+        environment=chosen,
+        target=target,
+        workspace=Workspace(),
+        whole=False,
+        named=named,
+        waits=asked.waits,
+        voice=asked.voice,
+    )
+
+
+async def _examined(bench: Session) -> list[ConformanceFinding]:
+    async with open_api(bench) as api:
+        return await examine(api)

@@ -1,0 +1,266 @@
+"""`reconciler doctor`: everything that a run needs, checked with reads only."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from reconciler.advice import bring_back, on_journal
+from reconciler.api.secret import key_from
+from reconciler.api.wire import proxy_for
+from reconciler.cache import open_cache
+from reconciler.cli import options
+from reconciler.console import data, json_data, stdout_style
+from reconciler.errors import ExitCode, ReconcilerError, worst
+from reconciler.journal.entries import RunEntry
+from reconciler.journal.journal import Journal
+from reconciler.keys import KEY_VARIABLE
+from reconciler.operations.open_project import Options, lead_here, now, open_project
+from reconciler.operations.open_session import Session, open_api, read_workspace
+from reconciler.operations.plan_against import stand_in_scope
+from reconciler.operations.secret_sources import named_secrets, secrets_of
+from reconciler.probes.permissions import Check, CheckState, check_service
+from reconciler.project import (
+    BASE_URL,
+    Embedded,
+    Service,
+    choose_environment,
+    choose_target,
+    in_shard,
+)
+from reconciler.report.checks_document import DoctorDocument
+from reconciler.report.safe import columns, safe
+from reconciler.report.table import Colour, Style, wrapped
+from reconciler.workspace.workspace import Workspace
+
+_MARGIN = " " * len("warning  ")
+_COLOURS = {
+    CheckState.OK: Colour.GREEN,
+    CheckState.WARNING: Colour.YELLOW,
+    CheckState.FAILED: Colour.RED,
+}
+
+
+@click.command
+@options.connected
+@options.formats("text", "json")
+def doctor(*, asked: Options, form: str) -> int:
+    """Check project file, cache, target, key, permissions, clock, proxy, TLS and journal.
+
+    Nothing is changed, and no secret is printed. Exits with the code of the
+    worst that was found.
+    """
+    checks = _checks(asked)
+    code = worst({one.exit_code for one in checks if one.exit_code})
+    if form == "json":
+        document: DoctorDocument = [
+            {"check": one.name, "state": one.state.value, "detail": one.detail} for one in checks
+        ]
+        return json_data(document, ending=code)
+    return data(_text(checks, stdout_style(verbose=asked.verbose)), ending=code)
+
+
+def _text(checks: list[Check], style: Style) -> str:
+    widest = max(len(check.name) for check in checks)
+    return "".join(f"{line}\n" for check in checks for line in _lines(check, widest, style))
+
+
+def _lines(check: Check, widest: int, style: Style) -> Iterator[str]:
+    """Yield one check; what it found stands below it where it does not fit beside it."""
+    state = style.paint(check.state.value.ljust(len(_MARGIN) - 2), _COLOURS[check.state])
+    beside = f"{check.name.ljust(widest)}  {safe(check.detail)}"
+    if not style.terminal or len(_MARGIN) + columns(beside) <= style.width:
+        yield f"{state}  {beside}"
+        return
+    yield f"{state}  {check.name}"
+    yield from wrapped(check.detail, style, margin=_MARGIN + "  ")
+
+
+def _failed(name: str, error: ReconcilerError) -> Check:
+    return Check(name, CheckState.FAILED, str(error), error.exit_code)
+
+
+def _checks(asked: Options) -> list[Check]:
+    """Look at one thing after the other, as far as each allows the next."""
+    try:
+        project = open_project(asked)
+    except ReconcilerError as error:
+        return [_failed("project file", error)]
+    where = str(project.file) if project.file is not None else f"none; root {project.root}"
+    checks = [Check("project file", CheckState.OK, where), _cache(project.root)]
+    try:
+        name, environment = choose_environment(project, asked.environment)
+        environment = in_shard(environment, asked.shard)
+        lead_here(asked, project, name)
+        checks.append(Check("environment", CheckState.OK, name))
+        target = choose_target(project, name, environment, os.environ)
+    except ReconcilerError as error:
+        return [*checks, _failed("target", error)]
+    named = named_secrets(asked, project, name, environment)
+    bench = Session(
+        project=project,
+        name=name,
+        environment=environment,
+        target=target,
+        workspace=Workspace(),
+        whole=False,
+        named=named,
+        waits=asked.waits,
+        voice=asked.voice,
+    )
+    way = [Check("target", CheckState.OK, _target_words(bench))]
+    if isinstance(target, Service):
+        way += [_key(), _proxy(target), _tls(target)]
+    checks += [*way, *_journal(bench, asked), *_secrets(bench)]
+    if all(check.state is not CheckState.FAILED for check in way):
+        checks += asyncio.run(_service(bench))
+    return checks
+
+
+def _target_words(bench: Session) -> str:
+    if isinstance(bench.target, Embedded):
+        return f"the embedded emulator, {bench.target.data}"
+    origin = "reconciler.yaml" if bench.environment.base_url else BASE_URL
+    return f"{bench.target.base_url}, from {origin}"
+
+
+def _key() -> Check:
+    try:
+        key_from(os.environ)
+    except ReconcilerError as error:
+        return _failed("key", error)
+    return Check("key", CheckState.OK, f"present, from {KEY_VARIABLE}")
+
+
+def _secrets(bench: Session) -> Iterator[Check]:
+    """Say where each listed secret comes from, and whether it can be had, as a plan would ask."""
+    known = secrets_of(bench.project, bench.name, bench.environment, os.environ)
+    for name in known.places:
+        if why := known.why(name):
+            yield Check(f"secret {name}", CheckState.FAILED, why, ExitCode.INVALID)
+        else:
+            yield Check(f"secret {name}", CheckState.OK, f"present, from {known.origin(name)}")
+
+
+def _proxy(target: Service) -> Check:
+    proxy = proxy_for(target.base_url)
+    if not proxy:
+        return Check("proxy", CheckState.OK, "none for this target")
+    try:
+        parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return Check(
+            "proxy", CheckState.FAILED, "that of the environment is not a URL", ExitCode.USAGE
+        )
+    # Never its user name and password.
+    return Check("proxy", CheckState.OK, f"{parts.scheme}://{parts.hostname}{port}")
+
+
+def _cache(root: Path) -> Check:
+    """Say where unchanged files are remembered. A run without it is slower, and no other."""
+    cache = open_cache(os.environ, root)
+    if not cache.is_on:
+        return Check("cache", CheckState.WARNING, f"none: {cache.why_not}")
+    count, size = cache.held()
+    said = f"{cache.folder}, {count:,} {'entry' if count == 1 else 'entries'}, {size / 1e6:,.1f} MB"
+    return Check("cache", CheckState.OK, said)
+
+
+def _tls(target: Service) -> Check:
+    if target.base_url.startswith("http:"):
+        return Check("TLS", CheckState.WARNING, "none: the target is on this machine")
+    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+    try:
+        if file or folder:
+            ssl.create_default_context(cafile=file, capath=None if file else folder)
+    except OSError as error:
+        said = f"the certificates of {file or folder} cannot be read: {error.strerror or error}"
+        return Check("TLS", CheckState.FAILED, said, ExitCode.USAGE)
+    return Check(
+        "TLS", CheckState.OK, f"certificates of {file or folder or 'the bundled authorities'}"
+    )
+
+
+def _journal(bench: Session, asked: Options) -> list[Check]:
+    try:
+        journal = bench.journal()
+        holder = journal.holder()
+    except ReconcilerError as error:
+        return [_failed("journal", error)]
+    if journal.header is None and not journal.torn:
+        return [_no_journal(bench, journal, asked)]
+    torn = "; the last line is torn, as by a crash" if journal.torn else ""
+    entries = len(journal.entries)
+    said = f"{journal.place}, {entries:,} {'entry' if entries == 1 else 'entries'}{torn}"
+    runs = [one for one in journal.entries if isinstance(one, RunEntry)]
+    if runs:
+        newest = max(runs, key=lambda one: one.at)
+        said += f"; the newest run: {newest.command} by {newest.actor} at {newest.at}"
+    if journal.is_old_copy:
+        said += f"; an old copy, as the end of a run is missing: {bring_back('the newer one')}"
+    is_open = _is_open_to_others(journal.place)
+    if is_open:
+        said += "; others can write to it, so it proves nothing: take that away with `chmod o-w`"
+    bad = torn or journal.is_old_copy or is_open
+    checks = [Check("journal", CheckState.WARNING if bad else CheckState.OK, said)]
+    unsettled = [*map(str, journal.history.unsettled())]
+    if unsettled:
+        settle = on_journal("settle", f"{unsettled[0]} --id ID", environment=bench.name)
+        ways = f"`{settle}`, or `--never-happened` in place of `--id ID`"
+        said = f"{', '.join(unsettled)}; say what became of each: {ways}"
+        checks.append(Check("unsettled", CheckState.FAILED, said, 7))
+    lock = Check("lock", CheckState.WARNING, f"held by {holder}")
+    return [*checks, lock if holder else Check("lock", CheckState.OK, "free")]
+
+
+def _is_open_to_others(place: str) -> bool:
+    """Return whether everyone can write to a journal; False where it is no file."""
+    with suppress(OSError, ValueError):
+        return bool(Path(place).stat().st_mode & stat.S_IWOTH)
+    return False
+
+
+def _no_journal(bench: Session, journal: Journal, asked: Options) -> Check:
+    """Report a journal that is not there: after a loss nobody knows what was applied."""
+    if journal.is_gone:
+        said = f"the one at {journal.place} is gone: the last run left one there"
+        return Check("journal", CheckState.WARNING, f"{said}: {bring_back()}")
+    known = 0 if isinstance(bench.target, Embedded) else _declared_ids(bench, asked)
+    if known:
+        said = (
+            f"none at {journal.place}, and {known:,} declared resources have an id: if they were "
+            f"applied before, it is lost: {bring_back()}"
+        )
+        return Check("journal", CheckState.WARNING, said)
+    return Check("journal", CheckState.OK, f"none yet; it will be {journal.place}")
+
+
+def _declared_ids(bench: Session, asked: Options) -> int:
+    """Count the declared resources that have an id; 0 where the manifests cannot be read."""
+    scope = stand_in_scope(bench.name, bench.environment.variables)
+    try:
+        workspace = read_workspace(asked, bench.project, scope)
+    except ReconcilerError:
+        return 0
+    return sum(one.remote_id is not None for one in workspace.manifests)
+
+
+async def _service(bench: Session) -> list[Check]:
+    try:
+        async with open_api(bench) as api:
+            checks = await check_service(api, now())
+    except ReconcilerError as error:
+        return [_failed("service", error)]
+    if isinstance(bench.target, Embedded):
+        # It has the clock of this process, and no server that would say so.
+        return [check for check in checks if check.name != "clock"]
+    return checks

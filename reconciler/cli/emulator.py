@@ -1,0 +1,179 @@
+"""`reconciler emulator`: the management API on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import click
+
+from reconciler import regular_files
+from reconciler.cli import options
+from reconciler.cli.root import Group
+from reconciler.console import words
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.keys import key_in
+
+file_type = click.Path(path_type=Path)
+
+
+@click.group(cls=Group)
+def emulator() -> None:
+    """Run the management API on this machine."""
+
+
+@emulator.command
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    default=8080,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="The port to listen on; 0 takes any that is free.",
+)
+@click.option("--data", type=file_type, metavar="FILE", help="Keep all in this SQLite file.")
+@click.option(
+    "--alert-id",
+    "alert_ids",
+    multiple=True,
+    metavar="UUID",
+    help="Begin with a bare alert definition of this id; may be repeated.",
+)
+@click.option("--seed", type=click.Choice(["demo"]), help="Fill it with a company, once.")
+@click.option(
+    "--live", is_flag=True, help="Let time pass: alerts trigger, incidents open and close."
+)
+@click.option("--faults", type=file_type, metavar="FILE", help="Misbehave by these rules (JSON).")
+@click.option(
+    "--profile",
+    type=file_type,
+    metavar="FILE",
+    help="Other choices where the API document is silent (JSON).",
+)
+@click.option("--keys", type=file_type, metavar="FILE", help="Keys and their permissions (JSON).")
+@click.option(
+    "--log", type=file_type, metavar="FILE", help="Write every request here (JSON Lines)."
+)
+@options.verbose
+@options.quiet
+def serve(  # noqa: PLR0913 - one parameter a flag
+    *,
+    host: str,
+    port: int,
+    data: Path | None,
+    alert_ids: tuple[str, ...],
+    seed: str | None,
+    live: bool,
+    faults: Path | None,
+    profile: Path | None,
+    keys: Path | None,
+    log: Path | None,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Serve until stopped. The key is RECONCILER_API_KEY, else any that is not empty.
+
+    docs/emulator.md describes the files for --faults, --profile and --keys.
+    """
+    del verbose
+    from reconciler.emulator import (  # noqa: PLC0415 - brings the server
+        UnreadableDataError,
+        UnreadableSettingsError,
+        load_faults,
+        load_profile,
+    )
+    from reconciler.emulator import serve as serve_emulator  # noqa: PLC0415 - brings the server
+
+    if data is not None:
+        _begin_folder_of(data)
+    try:
+        serve_emulator(
+            host,
+            port,
+            data,
+            alert_ids=alert_ids,
+            api_key=key_in(os.environ) or None,
+            keys=_read_keys(keys) if keys is not None else {},
+            profile=load_profile(profile) if profile is not None else None,
+            faults=load_faults(faults) if faults is not None else None,
+            log=log,
+            seed=seed,
+            live=live,
+            announce=_silent if quiet else words,
+        )
+    except (UnreadableDataError, UnreadableSettingsError) as error:
+        raise InvalidInput(str(error)) from error
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    except OSError as error:
+        what = f"write {error.filename}" if error.filename else f"serve on {host}:{port}"
+        raise UsageError(f"cannot {what}: {error.strerror or error}") from error
+    return 0
+
+
+@emulator.command("tick")
+@click.option("--data", type=file_type, metavar="FILE", required=True, help="The SQLite file.")
+@options.verbose
+@options.quiet
+def tick_once(*, data: Path, verbose: bool, quiet: bool) -> int:
+    """Let the time since the last tick pass: new events, incidents and cases."""
+    del verbose
+    from reconciler.emulator import (  # noqa: PLC0415 - brings the server
+        UnreadableDataError,
+        create_app,
+        tick,
+        utc_now,
+    )
+
+    if not os.path.isfile(data):  # noqa: PTH113 - never raises
+        raise UsageError(f"there is no {data}")
+    try:
+        app = create_app(data)
+        happened = tick(app.state.store, utc_now())
+    except UnreadableDataError as error:
+        raise InvalidInput(str(error)) from error
+    app.state.store.close()
+    if not quiet:
+        words(
+            f"events: {happened.events}, incidents opened: {happened.incidents}, "
+            f"closed: {happened.closed}, cases opened: {happened.cases}"
+        )
+    return 0
+
+
+LARGEST_KEYS = 1 << 20
+
+
+def _read_keys(file: Path) -> dict[str, frozenset[str]]:
+    """Read `{"KEY": ["case:Read", …]}`. Raises InvalidInput, and never shows a key."""
+    try:
+        content = json.loads(regular_files.read(file, LARGEST_KEYS).decode("utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise InvalidInput(f"{file} is not JSON") from error
+    # Without any key, every one would be taken.
+    if (
+        not isinstance(content, dict)
+        or not content
+        or not all(
+            key.strip() and isinstance(one, list) and all(isinstance(name, str) for name in one)
+            for key, one in content.items()
+        )
+    ):
+        raise InvalidInput(f"{file} must hold an object of keys, each with a list of permissions")
+    return {key: frozenset(permissions) for key, permissions in content.items()}
+
+
+def _begin_folder_of(data: Path) -> None:
+    from reconciler.journal.file_store import begin_folder  # noqa: PLC0415 - for this only
+
+    try:
+        begin_folder(data.parent)
+    except OSError as error:
+        raise InvalidInput(f"cannot keep data in {data}: {error.strerror}") from error
+
+
+def _silent(_: str) -> None:
+    """Announce nothing."""

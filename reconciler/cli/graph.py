@@ -1,0 +1,90 @@
+"""`reconciler graph`: what refers to what, and who uses a metric, a label or a log field."""
+
+from __future__ import annotations
+
+import click
+
+from reconciler.cli import options
+from reconciler.console import data, stderr_style, stdout_style, words
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.kinds import BY_NAME
+from reconciler.model import Ref, Selected
+from reconciler.model.resource_graph import Graph
+from reconciler.operations.open_project import Options
+from reconciler.operations.read_graph import read_graph
+from reconciler.report.complaints.text import complaints_text
+from reconciler.report.counts import selection_words
+from reconciler.report.graph_formats import graph_dot, graph_json, graph_mermaid, graph_text
+from reconciler.report.safe import safe
+from reconciler.suggestions import nearest
+
+
+@click.command
+@options.reading
+@options.selecting
+@options.formats("text", "dot", "mermaid", "json")
+@click.option("--metric", metavar="NAME", help="Only what uses this metric; * and ? are globs.")
+@click.option(
+    "--uses",
+    metavar="NAME",
+    help="Only what uses a metric, a label, a log field, or refers to a Kind/name.",
+)
+def graph(*, asked: Options, form: str, metric: str | None, uses: str | None) -> int:
+    """Show what refers to what, and which metrics, labels and log fields queries use.
+
+    Without -e, it is that of all environments. No service, key or secret is needed.
+    """
+    if metric is not None and uses is not None:
+        raise UsageError("--metric and --uses exclude each other: --uses finds metrics too")
+    whole, checked = read_graph(asked)
+    if checked.workspace.errors:
+        words(complaints_text(checked.workspace.errors, stderr_style(verbose=asked.verbose)))
+    shown = whole
+    if metric is not None:
+        shown = whole.with_metric(metric)
+        _tell(metric, whole.metrics, shown, asked)
+    elif uses is not None:
+        shown = whole.with_name(uses)
+        _check_is_declared(uses, whole, shown)
+        _tell(uses, whole.names, shown, asked)
+    if checked.selected is not None and not asked.quiet:
+        words(safe(selection_words(checked.selected)))
+    return data(
+        rendered(shown, form, asked, checked.selected),
+        ending=InvalidInput.exit_code if checked.workspace.errors else 0,
+    )
+
+
+def _check_is_declared(name: str, whole: Graph, shown: Graph) -> None:
+    """Refuse a typo, for which "nothing uses it" would be an answer. Raises UsageError."""
+    ref = Ref.parse(name)
+    declared = [str(one.ref) for one in whole.manifests]
+    is_glob = any(one in name for one in "*?[")
+    if ref is None or shown.manifests or is_glob or name in declared:
+        return
+    if ref.kind in BY_NAME or nearest(ref.kind, BY_NAME):
+        near = nearest(name, declared)
+        hint = f": did you mean `{safe(near)}`?" if near else ""
+        raise UsageError(f"nothing declares `{safe(name)}`{hint}")
+
+
+def _tell(name: str, known: list[str], shown: Graph, asked: Options) -> None:
+    """Say that nothing was found, and what may have been meant."""
+    if shown.manifests or asked.quiet:
+        return
+    near = nearest(name, known)
+    hint = f": did you mean `{safe(near)}`?" if near else ""
+    words(f"nothing uses `{safe(name)}`{hint}")
+
+
+def rendered(shown: Graph, form: str, asked: Options, selected: Selected | None = None) -> str:
+    """Give a graph in a format by its name; `selected` is what it is limited to."""
+    match form:
+        case "dot":
+            return graph_dot(shown)
+        case "mermaid":
+            return graph_mermaid(shown)
+        case "json":
+            return graph_json(shown, selected)
+        case _:
+            return graph_text(shown, stdout_style(verbose=asked.verbose))

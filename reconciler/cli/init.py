@@ -1,0 +1,100 @@
+"""`reconciler init`: a workspace to start from."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from reconciler.cli import options
+from reconciler.console import answered, data, is_terminal, json_data, words
+from reconciler.kinds import KINDS
+from reconciler.kinds.json_schema import schema_of, workspace_schema
+from reconciler.operations.init_project import (
+    ENVIRONMENT,
+    Start,
+    has_project,
+    known_target,
+    start,
+    wrong_base_url,
+    wrong_name,
+)
+from reconciler.operations.open_project import Options
+from reconciler.project.settings import project_schema
+from reconciler.report.init_formats import InitDocument, init_words
+from reconciler.report.safe import safe
+from reconciler.workspace.modelines import MANIFEST_SCHEMA, PROJECT_SCHEMA
+
+
+@click.command
+@click.argument("folder", default=".", metavar="[DIR]", type=click.Path(path_type=Path))
+@click.option("--base-url", metavar="URL", help="The address of your service.")
+@click.option(
+    "-e", "--environment", metavar="NAME", help=f"What it is called; else `{ENVIRONMENT}`."
+)
+@options.verbose
+@options.quiet
+@options.formats("text", "json")
+def init(
+    folder: Path,
+    *,
+    base_url: str | None,
+    environment: str | None,
+    verbose: bool,
+    quiet: bool,
+    form: str,
+) -> int:
+    """Make a workspace to start from: a project file, an example of each kind, CI, hooks, editor.
+
+    What is there already stays as it is. On a terminal it asks for what is not given.
+    """
+    asked = Options(paths=(folder,), environment=None, project=None, verbose=verbose, quiet=quiet)
+    wanted = _wanted(folder, base_url, environment, asks=is_terminal() and not quiet)
+    made = start(asked, folder, wanted, _schemas())
+    if form == "json":
+        document: InitDocument = {
+            "created": [*made.created],
+            "kept": [*made.kept],
+            "next": [*made.next],
+        }
+        json_data(document)
+    else:
+        data("".join(f"{safe(os.path.relpath(folder / one))}\n" for one in made.created))
+    if not quiet:
+        words(init_words(made.kept, made.remarks, made.next), laid_out=True)
+    return 0
+
+
+def _wanted(folder: Path, base_url: str | None, environment: str | None, *, asks: bool) -> Start:
+    """Give what was typed, asked for, or known from a project file that is there."""
+    if has_project(folder):
+        known = known_target(folder)
+        return Start(environment or known.environment, base_url or known.base_url)
+    if base_url is None:
+        base_url = _asked_for("Base URL of your service (empty: later)", "", wrong_base_url, asks)
+    if environment is None:
+        asking = f"What is its environment called? [{ENVIRONMENT}]"
+        environment = _asked_for(asking, ENVIRONMENT, wrong_name, asks)
+    return Start(environment, base_url.strip().rstrip("/"))
+
+
+def _asked_for(asking: str, default: str, wrong: Callable[[str], str], asks: bool) -> str:
+    """Ask until the answer is a good one; no answer is the default."""
+    while asks and (answer := answered(asking)):
+        why = wrong(answer)
+        if not why:
+            return answer
+        words(safe(why))
+    return default
+
+
+def _schemas() -> dict[str, str]:
+    """Give what editors check files with, as `reconciler schema` prints it."""
+    of = {
+        PROJECT_SCHEMA: project_schema(),
+        MANIFEST_SCHEMA: workspace_schema(map(schema_of, KINDS)),
+    }
+    return {name: json.dumps(schema, indent=2) + "\n" for name, schema in of.items()}

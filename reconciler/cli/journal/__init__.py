@@ -1,0 +1,24 @@
+"""`reconciler journal`: what was written, whether it can be trusted, and where it is kept."""
+
+from __future__ import annotations
+
+import click
+
+from reconciler.cli.journal.journal_stats import stats
+from reconciler.cli.journal.maintenance import compact, init, unlock, verify
+from reconciler.cli.journal.move import move
+from reconciler.cli.journal.naming import forget, rename, settle, write_ids
+from reconciler.cli.journal.show import history, show
+from reconciler.cli.root import Group
+
+
+@click.group(cls=Group)
+def journal() -> None:
+    """Show, verify and settle what was written."""
+
+
+for command in (
+    *(init, show, history, stats, verify, compact, unlock),
+    *(settle, rename, forget, move, write_ids),
+):
+    journal.add_command(command)

@@ -1,0 +1,81 @@
+"""What became of what was applied: how much of it was reverted, hot-fixed or noisier."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from reconciler.cli import options
+from reconciler.cli.journal.open_journal import opened_journal
+from reconciler.console import data, stdout_style, words
+from reconciler.errors import ReconcilerError
+from reconciler.insights.change_stats import TEAM, stats_of
+from reconciler.model import Ref
+from reconciler.operations.open_project import Options, made_now, now, open_project, today
+from reconciler.operations.open_session import read_workspace
+from reconciler.project import choose_environment
+from reconciler.report.safe import safe
+from reconciler.report.stats_formats import stats_json, stats_text
+from reconciler.workspace.expression_scope import Scope
+
+_AGO = re.compile(r"([0-9]{1,5})([hdw])")
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    ago = _AGO.fullmatch(text.strip())
+    try:
+        if ago is not None:
+            return now() - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        found = datetime.fromisoformat(text.strip())
+        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        said = f"`{text}` is neither a duration, as 90d or 12w, nor an ISO 8601 date"
+        raise click.BadParameter(said) from None
+
+
+@click.command
+@options.remembering
+@options.formats("text", "json", "html")
+@click.option(
+    "--since",
+    metavar="DURATION|DATE",
+    callback=_since,
+    help="From then on: 90d, 12w, an ISO 8601 date; else all that the journal knows.",
+)
+def stats(*, asked: Options, form: str, since: datetime | None) -> int:
+    """Count what was applied, and how much of it was reverted, hot-fixed or noisier within a day.
+
+    By the label `team` of the manifests as they are now, else by what the journal remembers.
+    Noisier is what `watch --remember` has found.
+    """
+    journal = opened_journal(asked)
+    found = stats_of(journal.entries, _teams(asked), now(), since)
+    match form:
+        case "json":
+            return data(stats_json(found, journal.environment))
+        case "html":
+            from reconciler.report.stats_page import stats_html  # noqa: PLC0415 - this format only
+
+            made = made_now(open_project(asked))
+            return data(stats_html(found, journal.environment, journal.target, made))
+        case _:
+            return data(stats_text(found, stdout_style(verbose=asked.verbose)))
+
+
+def _teams(asked: Options) -> Mapping[Ref, str]:
+    """Give the teams of the manifests; none where they cannot be read, which is said."""
+    try:
+        project = open_project(asked)
+        name, environment = choose_environment(project, asked.environment)
+        scope = Scope(name, environment.variables, today=today())
+        manifests = read_workspace(asked, project, scope).manifests
+    except ReconcilerError as error:
+        words(f"teams are those that the journal remembers: {safe(str(error).splitlines()[0])}")
+        return {}
+    return {one.ref: one.labels[TEAM] for one in manifests if TEAM in one.labels}

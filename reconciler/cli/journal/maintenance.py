@@ -1,0 +1,233 @@
+"""Beginning a journal, whether it can be trusted, making it short, and freeing its lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import click
+
+from reconciler.advice import bring_back, on_journal
+from reconciler.cli import options
+from reconciler.cli.journal.open_journal import (
+    hint_at_places,
+    opened_journal,
+    run_entry,
+    unread_journal,
+)
+from reconciler.cli.lock_wait import lock_timeout
+from reconciler.console import data, json_data, stdout_style, words
+from reconciler.errors import InvalidInput, JournalError
+from reconciler.journal.entries import Backup, Entry, MovedIn, RunEntry
+from reconciler.journal.journal import Journal
+from reconciler.journal.store import LockTimeout
+from reconciler.operations.open_project import Options
+from reconciler.report.journal_formats import VerifiedDocument
+from reconciler.report.safe import safe
+from reconciler.report.table import fitted
+from reconciler.report.words import plural
+
+
+@click.command
+@options.remembering
+@lock_timeout
+def init(*, asked: Options, patience: LockTimeout) -> int:
+    """Begin an empty journal, where this environment has none.
+
+    So a person says that nothing was applied to the target before, or that what
+    was applied is not to be remembered. Where there is a journal, it stays as it is.
+    """
+    journal = unread_journal(asked)
+    journal.load()
+    if journal.header is None:
+        with journal.locked(patience=patience):
+            if journal.header is None:
+                return _begun(journal, asked)
+    if not asked.quiet:
+        there = f"there is a journal at {safe(journal.place)} already"
+        words(f"{there}, of {plural(len(journal.entries), 'entry', 'entries')}: it stays as it is")
+    return 0
+
+
+def _begun(journal: Journal, asked: Options) -> int:
+    if journal.is_old_copy:
+        words(
+            f"warning: there was a journal at {safe(journal.place)}, and it is gone: if you can, "
+            "bring it back in place of this new one"
+        )
+    journal.append([])
+    if not asked.quiet:
+        words(
+            f"{safe(journal.place)} is the journal of `{journal.environment}` at {journal.target}"
+        )
+    return 0
+
+
+class _Finding(NamedTuple):
+    """Something to know of a journal that can be read, and what to do about it."""
+
+    name: str
+    message: str
+    way_out: str
+
+
+@click.command
+@options.remembering
+@options.formats("text", "json")
+def verify(*, asked: Options, form: str) -> int:
+    """Check every line, and that none was changed or lost; say what to do next.
+
+    Exits with 8 where the journal cannot be trusted, as it was edited or is an
+    old copy.
+    """
+    journal = unread_journal(asked)
+    journal.load()
+    if journal.header is None:
+        if journal.is_gone:
+            raise InvalidInput(
+                f"the journal at {journal.place} is gone: the last run left one there; "
+                f"{bring_back()}"
+            )
+        raise InvalidInput(
+            f"there is no journal at {journal.place}: nothing was applied yet, "
+            f"or it is lost: {bring_back()}{hint_at_places(asked)}"
+        )
+    findings = list(_findings(journal))
+    is_old = any(one.name == "old copy" for one in findings)
+    code = JournalError.exit_code if is_old else 0
+    if form == "json":
+        json_data(_document(journal, findings), ending=code)
+    else:
+        data(_text(journal, findings), ending=code)
+    if asked.verbose and not asked.quiet:
+        words(f"environment {journal.environment}, target {journal.target}")
+    return code
+
+
+def _text(journal: Journal, findings: list[_Finding]) -> str:
+    unsettled = len(journal.history.unsettled())
+    count = plural(len(journal.entries), "entry", "entries")
+    lines = [f"{safe(journal.place)}: {count}, {unsettled} unsettled"]
+    for one in findings:
+        lines += [f"  {one.name}: {safe(one.message)}", f"    next: {safe(one.way_out)}"]
+    return fitted("\n".join(lines) + "\n", stdout_style(verbose=False))
+
+
+def _findings(journal: Journal) -> Iterator[_Finding]:
+    """Yield what a person should know, the worst first."""
+    if journal.is_old_copy:
+        said = "the journal does not hold the line that the last run here ended with"
+        yield _Finding("old copy", said, bring_back("the newer one"))
+    for ref, started in sorted(journal.history.unsettled().items()):
+        said = f"{ref} since {started.at}: the answer to its create was lost"
+        settle = on_journal("settle", f"{ref} --id ID")
+        out = f"look for it, then `{settle}` or `--never-happened`"
+        yield _Finding("unsettled", said, out)
+    if journal.torn:
+        said = "the last line was cut, as by a crash or a full disk"
+        yield _Finding("torn", said, "nothing: it is ignored, and the next write removes it")
+    if holder := journal.holder():
+        out = f"wait for it, or see `{on_journal('unlock')}`"
+        yield _Finding("locked", f"by {holder}", out)
+    if journal.header is not None and journal.header.continues:
+        yield _continued(journal, journal.header.continues)
+
+
+def _continued(journal: Journal, ended: str) -> _Finding:
+    """Say why a journal goes on from another: it was moved, or made short."""
+    entries = journal.entries
+    begun = [at for at, entry in enumerate(entries) if _begins_anew(entry)]
+    last = begun[-1] if begun else 0
+    out = "nothing: a copy from before must end with that sum"
+    match entries[max(0, last - 1) : last + 1]:
+        # Behind what arrived stands the run that carried it, unless that was stopped before.
+        case [*_, MovedIn(at=at, origin=origin)] | [
+            MovedIn(at=at, origin=origin),
+            RunEntry(command="move"),
+        ]:
+            said = f"it arrived from {origin} ({at}), where it ended with the sum {ended}"
+            return _Finding("moved", said, out)
+        case [*_, RunEntry(at=at, command="move")]:
+            said = (
+                f"it is that of {journal.target} since {at}; before, it ended with the sum {ended}"
+            )
+            return _Finding("moved", said, out)
+        case _:
+            said = f"it continues one that ended with the sum {ended}"
+            return _Finding("compacted", said, out)
+
+
+def _begins_anew(entry: Entry) -> bool:
+    """Tell what stands where another header took the place of the first line."""
+    match entry:
+        case MovedIn() | RunEntry(command="move" | "compact"):
+            return True
+        case _:
+            return False
+
+
+def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
+    return {
+        "place": journal.place,
+        "environment": journal.environment,
+        "target": journal.target,
+        "entries": len(journal.entries),
+        "findings": [
+            {"finding": one.name, "message": one.message, "wayOut": one.way_out} for one in findings
+        ],
+    }
+
+
+@click.command
+@options.remembering
+@lock_timeout
+def compact(*, asked: Options, patience: LockTimeout) -> int:
+    """Make the journal short: keep what later runs need, and who ran what.
+
+    Single entries of what is written and done go; unsettled creates, last
+    writes, the last backup of each resource, ids and the runs with their counts stay.
+    """
+    journal = opened_journal(asked)
+    if journal.header is None:
+        raise InvalidInput(f"there is no journal at {journal.place}")
+    run = run_entry(asked, journal, "compact")
+    with journal.locked(run.run, patience):
+        before, backups = len(journal.entries), _backups_in(journal)
+        journal.compact(run)
+    after = len(journal.entries)
+    became = f"{plural(before, 'entry', 'entries')} became {after:,}"
+    if after > before:
+        became = f"nothing to drop: {plural(after, 'entry', 'entries')}, this run's own among them"
+    gone = backups - _backups_in(journal)
+    dropped = f", {plural(gone, 'backup')} dropped" if gone else ""
+    data(f"{safe(journal.place)}: {became}{dropped}\n")
+    return 0
+
+
+def _backups_in(journal: Journal) -> int:
+    return sum(isinstance(entry, Backup) for entry in journal.entries)
+
+
+@click.command
+@click.argument("id", required=False)
+@options.remembering
+def unlock(*, id: str | None, asked: Options) -> int:  # noqa: A002 - as it is called in the usage
+    """Take the lock of a shared journal from a holder that is gone, by its ID.
+
+    Without an ID, say who holds it. The lock of a file ends with its process, so
+    there is never one to take.
+    """
+    journal = unread_journal(asked)
+    held = journal.store.unlock(id or "")
+    if asked.quiet:
+        return 0
+    if held is not None:
+        words(
+            f"{journal.place} is free; it was locked by {held.words}. Should that run still live, "
+            "its next write is refused"
+        )
+    elif journal.store.is_shared:
+        words(f"{journal.place} is not locked")
+    else:
+        words(f"{journal.place} is not locked: the lock of a file ends with its process")
+    return 0

@@ -1,0 +1,154 @@
+"""Carrying a journal to another place, or along to another address of its service."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import assert_never
+
+import click
+
+from reconciler.cli import options
+from reconciler.cli.journal.open_journal import run_entry
+from reconciler.cli.lock_wait import lock_timeout
+from reconciler.console import words
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.journal.entries import RunEntry
+from reconciler.journal.journal import Journal
+from reconciler.journal.relocate import Became, JournalMove, readdress, stay
+from reconciler.journal.relocate import move as carry
+from reconciler.journal.store import LockTimeout
+from reconciler.operations.open_project import (
+    Options,
+    journal_in,
+    journal_of,
+    lead_here,
+    open_project,
+    store_at,
+    warn_of_lost_end,
+)
+from reconciler.project import (
+    Embedded,
+    Project,
+    Target,
+    choose_environment,
+    choose_target,
+    in_shard,
+    journal_place_at,
+    journal_setting,
+    unsafe_base_url,
+)
+from reconciler.project.settings import InFile, JournalPlace
+from reconciler.report.safe import safe
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What was asked for: a way, the journal at its beginning, and what to write after it."""
+
+    project: Project
+    here: Journal
+    way: JournalMove
+    run: RunEntry
+    settings: tuple[str, ...]
+
+
+@click.command
+@click.option("--to", metavar="PLACE", help="Where to, as `journal:` of the project file says it.")
+@click.option("--base-url", metavar="URL", help="Another address of the same service.")
+@options.remembering
+@lock_timeout
+def move(*, to: str | None, base_url: str | None, asked: Options, patience: LockTimeout) -> int:
+    """Carry the journal to another PLACE, or along to another address of its service.
+
+    Run it before you edit the project file. The old journal ends with a line that
+    refuses every later use. Stopped half-way, one of the two counts, and the same
+    command finishes. PLACE must hold no other journal; a path is relative to the
+    project file. The service is not asked.
+    """
+    wanted = _wanted(to, base_url, asked)
+    here, way = wanted.here, wanted.way
+    if _place(wanted.project, way.to) != _place(wanted.project, way.origin):
+        store = store_at(wanted.project, way.to)
+        there = journal_in(store, wanted.project, here.environment, way.target, asked.voice)
+        there.waits = asked.waits
+        became = carry(here, there, way, wanted.run, patience)
+    elif base_url is not None:
+        became = readdress(here, way.target, wanted.run, patience)
+    else:
+        became = stay(here, wanted.run, patience)
+    if not asked.quiet:
+        words(safe(_told(became, wanted)))
+    return 0
+
+
+def _wanted(to: str | None, base_url: str | None, asked: Options) -> _Wanted:
+    """Check what was asked for, before anything is written. Raises UsageError and InvalidInput."""
+    if to is None and base_url is None:
+        raise UsageError("say where to: --to PLACE, --base-url URL, or both")
+    project = open_project(asked)
+    if to is not None and project.file is None:
+        raise UsageError(
+            "there is no project file whose `journal:` could lead to another place: "
+            "write a reconciler.yaml first"
+        )
+    name, environment = choose_environment(project, asked.environment)
+    environment = in_shard(environment, asked.shard)
+    lead_here(asked, project, name)
+    target = choose_target(project, name, environment, os.environ)
+    here = journal_of(project, name, environment, target, asked.voice)
+    here.waits = asked.waits
+    address = _address(base_url, target)
+    here.read()
+    warn_of_lost_end(here, asked.voice)
+    header = here.header
+    if base_url is not None and header is not None:
+        if "://" not in header.target:
+            raise UsageError(f"{here.place} is of the {header.target}, which has no address")
+        if target.name == address and header.environment == name:
+            # The project file has the new address already.
+            here.target = header.target
+    origin = journal_setting(project, name, environment)
+    way = JournalMove(origin, to if to is not None else origin, address)
+    settings = [f"journal: {way.to}"] if way.to != origin else []
+    if way.target != target.name:
+        settings.append(f"baseUrl: {way.target}")
+    return _Wanted(project, here, way, run_entry(asked, here, "move"), tuple(settings))
+
+
+def _address(base_url: str | None, target: Target) -> str:
+    """Give the target at the end of the way. Raises UsageError and InvalidInput."""
+    if base_url is None:
+        return target.name
+    if isinstance(target, Embedded):
+        raise UsageError("the embedded emulator has no address, so its journal goes to none")
+    address = base_url.strip().rstrip("/")
+    if why := unsafe_base_url(address):
+        raise InvalidInput(f"--base-url {why}")
+    return address
+
+
+def _place(project: Project, setting: str) -> JournalPlace:
+    """Give a place so that two ways to write it are equal. Raises UsageError for what is none."""
+    try:
+        place = journal_place_at(project, setting)
+    except ValueError as error:
+        raise UsageError(f"--to {error}") from error
+    return InFile(place.path.resolve()) if isinstance(place, InFile) else place
+
+
+def _told(became: Became, wanted: _Wanted) -> str:
+    way, whose = wanted.way, f"the journal of `{wanted.here.environment}`"
+    match became:
+        case Became.MOVED:
+            said = f"{whose} went from {way.origin} to {way.to}"
+            if way.to == way.origin:
+                said = f"{whose} at {way.to} is that of {way.target} now"
+        case Became.FINISHED:
+            said = f"{whose} is at {way.to}: an earlier move is finished"
+        case Became.ALREADY:
+            said = f"{whose} is at {way.to} already, for {way.target}"
+        case _:
+            assert_never(became)
+    settings = " and ".join(f"`{one}`" for one in wanted.settings)
+    return f"{said}; write {settings} in the project file" if settings else said

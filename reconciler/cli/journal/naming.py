@@ -1,0 +1,203 @@
+"""What a person adds to a journal: names, ids, what is gone, what became of a create."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from reconciler.advice import on_journal
+from reconciler.cli import options
+from reconciler.cli.journal.open_journal import opened_journal, ref_of, run_entry
+from reconciler.cli.lock_wait import lock_timeout
+from reconciler.console import data, words
+from reconciler.document import Json
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.failpoints import Point, reached
+from reconciler.journal.entries import Forgotten, Renamed, Settled
+from reconciler.journal.history import History
+from reconciler.journal.store import LockTimeout
+from reconciler.kinds import BY_NAME
+from reconciler.model import Ref, RemoteId
+from reconciler.operations.open_project import Options, manifest_paths, open_project
+from reconciler.operations.open_session import open_workspace
+from reconciler.project import choose_environment, with_target
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
+from reconciler.suggestions import nearest
+from reconciler.syntax.write_files import remove_left
+from reconciler.workspace import given_ids
+from reconciler.workspace.envelope import LONGEST_NAME, NAME
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.manifest_edits import Originals
+from reconciler.workspace.new_files import replace_text
+from reconciler.workspace.secret_scan import withheld_from
+from reconciler.workspace.workspace import sources_of
+
+
+@click.command
+@click.argument("old")
+@click.argument("new")
+@options.remembering
+@lock_timeout
+def rename(*, old: str, new: str, asked: Options, patience: LockTimeout) -> int:
+    """Let the resource OLD go on as NEW, both of the form Kind/name.
+
+    What was remembered of OLD, its id above all, is the memory of NEW from here
+    on: a manifest with the new name means the same resource, and nothing is
+    created a second time. The service is not asked.
+    """
+    was, ref = ref_of(old), ref_of(new)
+    _check_names(was, ref)
+    opened = opened_journal(asked)
+    run = run_entry(asked, opened, "rename")
+    with opened.locked(run.run, patience):
+        _check_known(was, opened.history)
+        if not opened.history.of(ref).is_blank:
+            raise UsageError(
+                f"the journal knows a {ref} of its own already: if that one is gone, "
+                f"`{on_journal('forget', str(ref))}` first"
+            )
+        opened.begin(run)
+        opened.append([Renamed(at=opened.now(), ref=ref, was=was)])
+    if not asked.quiet:
+        words(safe(f"{ref} is what {was} was; plan again"))
+    return 0
+
+
+@click.command
+@click.argument("ref")
+@options.remembering
+@lock_timeout
+def forget(*, ref: str, asked: Options, patience: LockTimeout) -> int:
+    """Remember REF, a Kind/name, no more: it was removed by hand, or others care for it.
+
+    It is not listed as "no longer declared" any more, and its id does not count.
+    The service is not asked, and nothing is deleted there.
+    """
+    wanted = ref_of(ref)
+    opened = opened_journal(asked)
+    run = run_entry(asked, opened, "forget")
+    with opened.locked(run.run, patience):
+        _check_known(wanted, opened.history)
+        known = opened.history.of(wanted).remote_id
+        opened.begin(run)
+        opened.append([Forgotten(at=opened.now(), ref=wanted)])
+    if not asked.quiet:
+        which = f" ({known})" if known is not None else ""
+        said = "is forgotten: a manifest that still declares it begins again"
+        lost = "no guard remembers what was written to it or rolled back"
+        words(safe(f"{wanted}{which} {said}, and {lost}"))
+    return 0
+
+
+def _check_names(was: Ref, ref: Ref) -> None:
+    """Raise UsageError unless one may be called as the other."""
+    if was.kind != ref.kind:
+        raise UsageError(f"{was} cannot become {ref}: a resource stays of its kind")
+    if was == ref:
+        raise UsageError(f"both are {ref}: there is nothing to rename")
+    if len(ref.name) > LONGEST_NAME or not NAME.fullmatch(ref.name):
+        raise UsageError(
+            f"`{ref.name}` is not a name: lower-case letters, digits and `.`, `_`, `-`, "
+            f"a letter or digit first, at most {LONGEST_NAME}"
+        )
+
+
+def _check_known(ref: Ref, history: History) -> None:
+    """Raise UsageError where the journal knows nothing of a resource, or nobody knows of it."""
+    if history.of(ref).unsettled_create is not None:
+        raise UsageError(
+            f"the answer to the create of {ref} was lost: say first what became of it, with "
+            f"`{on_journal('settle', f'{ref} --id ID')}` or `--never-happened`"
+        )
+    if history.of(ref).is_blank:
+        known = [str(one) for one, memory in history.memories.items() if not memory.is_blank]
+        near = nearest(str(ref), known)
+        hint = f"; did you mean {near}?" if near else f": see `{on_journal('show')}`"
+        raise UsageError(f"the journal knows no {ref}{hint}")
+
+
+@click.command
+@click.argument("ref")
+@click.option("--id", "remote_id", metavar="ID", help="The create happened, and this is its id.")
+@click.option("--never-happened", is_flag=True, help="The create did not happen.")
+@options.remembering
+@lock_timeout
+def settle(
+    *, ref: str, remote_id: str | None, never_happened: bool, asked: Options, patience: LockTimeout
+) -> int:
+    """Say what became of a create whose answer was lost."""
+    if (remote_id is None) == (not never_happened):
+        raise UsageError("give either --id ID or --never-happened")
+    wanted = ref_of(ref)
+    opened = opened_journal(asked)
+    run = run_entry(asked, opened, "settle")
+    with opened.locked(run.run, patience):
+        if wanted not in opened.history.unsettled():
+            listed = ", ".join(map(str, sorted(opened.history.unsettled()))) or "none"
+            raise UsageError(f"{wanted} is not unsettled (unsettled: {listed})")
+        known = _parse_id(wanted, remote_id) if remote_id is not None else None
+        opened.begin(run)
+        opened.append([Settled(at=opened.now(), ref=wanted, remote_id=known)])
+    if not asked.quiet:
+        became = "never happened" if known is None else f"exists as {known}"
+        words(f"{wanted} {became}; plan again")
+    return 0
+
+
+@click.command("write-ids")
+@options.recalling
+def write_ids(*, asked: Options) -> int:
+    """Write the ids that the service gave out into the manifests, comments kept.
+
+    With ids in git, a lost journal cannot lead to a second create. They are
+    written as `metadata.id`, and as `metadata.ids` of this environment where the
+    project has others with a target: what one service calls a resource may be
+    something else to another. Ids of what `forEach` makes are written into its items.
+    """
+    found = open_project(asked)
+    name, chosen = choose_environment(found, asked.environment)
+    scope = Scope(name, chosen.variables, withheld=withheld_from(os.environ))
+    workspace = open_workspace(asked, found, scope)
+    opened = opened_journal(asked)
+    place = given_ids.IdTarget(name, alone=not with_target(found) - {name})
+    roots = sources_of(manifest_paths(asked, found), found.root).roots
+    originals = Originals(found.root, roots, workspace.read, name)
+    given: dict[str, list[given_ids.Given]] = {}
+    for manifest in workspace.manifests:
+        known = opened.history.of(manifest.ref).remote_id
+        if manifest.remote_id is None and known is not None:
+            one = given_ids.Given(manifest, known)
+            given.setdefault(manifest.source.file, []).append(one)
+    written, by_hand = 0, list[str]()
+    for file, ones in given.items():
+        script = originals.script_of(ones[0].manifest)
+        if script is None:
+            raise InvalidInput(f"{file} was changed while this ran: it is left as it is")
+        made = given_ids.identified(script, ones, place)
+        by_hand += made.by_hand
+        if made.written:
+            remove_left([script.path.resolve().parent])
+            replace_text(script.path, file, roots, before=script.text, after=made.text)
+            reached(Point.FILE_REPLACED)
+        written += len(made.written)
+        for one in made.written if not asked.quiet else ():
+            words(safe(f"{one.manifest.source}: {one.manifest.ref} is {one.remote_id}"))
+    data(f"{plural(written, 'id')} written\n")
+    if by_hand:
+        raise InvalidInput("\n".join(by_hand))
+    return 0
+
+
+def _parse_id(ref: Ref, text: str) -> RemoteId:
+    kind = BY_NAME.get(ref.kind)
+    form = kind.id_form if kind is not None else None
+    value: Json = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else text  # noqa: PLR2004 - an int32 has ten digits
+    known = form.parse(value) if form is not None else None
+    if known is None and form is not None:
+        known = form.parse(text)
+    if known is None:
+        words_of = form.words if form is not None else "an id"
+        raise UsageError(f"`{text}` is not an id of {ref.kind}: it must be {words_of}")
+    return known

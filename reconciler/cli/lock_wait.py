@@ -1,0 +1,183 @@
+"""Waiting: how long a run waits for a journal's lock, and what is seen while it waits.
+
+What is waited for stands on the last line of a terminal, and in a log that asked for it
+on a line of its own. It is drawn from another thread, as what waits may do nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from threading import Event, RLock, Thread
+
+import click
+
+from reconciler.console import giving_way, redacted, words
+from reconciler.journal.store import LockTimeout
+from reconciler.progress import Waits
+from reconciler.report.table import DEFAULT_WIDTH
+from reconciler.report.wait_lines import timing_lines, waiting_line
+from reconciler.streams import write
+
+PROGRESS = "RECONCILER_PROGRESS"
+"""`1` asks for progress in a log, `0` for none at all."""
+
+SILENT_SECONDS = 0.5
+LOG_SECONDS = 1.0
+TICK_SECONDS = 0.1
+LEAVING_SECONDS = 1.0
+CLEAR = "\r\x1b[K"
+
+
+def _patience(_: click.Context, __: click.Parameter, text: str) -> LockTimeout:
+    try:
+        return LockTimeout.of(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+lock_timeout = click.option(
+    "--lock-timeout",
+    "patience",
+    metavar="DURATION",
+    default="0",
+    callback=_patience,
+    help="How long to wait while another run holds the journal, as 30s or 5m; else not at all.",
+)
+freeze_timeout = click.option(
+    "--wait-freeze",
+    "thaw",
+    metavar="DURATION",
+    default="0",
+    callback=_patience,
+    help="How long to wait for the end of a freeze, as 30m or 2h; else not at all.",
+)
+
+
+@dataclass(slots=True)
+class Shown:
+    """What is seen of the notes. `width` is that of the terminal, None for a log."""
+
+    waits: Waits
+    width: Callable[[], int] | None
+    _drawn: str = ""
+    _busy_since: float | None = None
+    _logged_at: float = -math.inf
+    _turn: RLock = field(default_factory=RLock)
+
+    def tick(self) -> None:
+        """Show what is so now; nothing before half a second of doing something."""
+        with self._turn:
+            now = self.waits.now()
+            self._busy_since = self._since(now.since)
+            is_long = self._busy_since is not None and now.at - self._busy_since >= SILENT_SECONDS
+            if self.width is not None:
+                self._draw(waiting_line(now, redacted, self.width()) if is_long else "")
+            elif is_long and now.at - self._logged_at >= LOG_SECONDS:
+                self._log(waiting_line(now, redacted), now.at)
+
+    def _since(self, oldest: float | None) -> float | None:
+        """Tell since when something is done without a pause that was seen."""
+        if oldest is None or self._busy_since is None:
+            return oldest
+        return min(oldest, self._busy_since)
+
+    def _draw(self, line: str) -> None:
+        if line != self._drawn:
+            write(sys.stderr, f"{CLEAR}{redacted(line)}")
+            self._drawn = line
+
+    def _log(self, line: str, at: float) -> None:
+        if line:
+            write(sys.stderr, f"{redacted(line)}\n")
+            self._logged_at = at
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Clear the line, and draw none until the end of the block."""
+        if self.width is None:
+            # A log has nothing to clear, and whoever does not read it must stop nothing else.
+            yield
+            return
+        with self._turn:
+            self._draw("")
+            yield
+
+
+def shown_on(
+    waits: Waits, environ: Mapping[str, str], *, quiet: bool, terminal: bool
+) -> Shown | None:
+    """Decide how the notes of a run are shown, None for not at all."""
+    asked = environ.get(PROGRESS, "")
+    if quiet or asked == "0":
+        return None
+    if terminal and environ.get("TERM") != "dumb":
+        return Shown(waits, _width)
+    return Shown(waits, None) if asked else None
+
+
+def _width() -> int:
+    """Give the columns that may be used: a full line would break, and could not be cleared."""
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    return (columns or DEFAULT_WIDTH) - 1
+
+
+@contextmanager
+def timed(waits: Waits) -> Iterator[None]:
+    """Say at the end of the block where its time went, however it ends."""
+    begun, start = waits.clock(), time.process_time()
+    try:
+        yield
+    finally:
+        wall = waits.clock() - begun
+        said = timing_lines(waits.spent, start, wall, time.process_time())
+        words("\n".join(said), laid_out=True)
+
+
+@contextmanager
+def waiting(*, quiet: bool, timings: bool = False) -> Iterator[Waits]:
+    """Show what a run waits for until the end of the block, where anyone wants to see it.
+
+    With `timings`, it is said at the end where the time went.
+    """
+    waits = Waits()
+    with timed(waits) if timings else nullcontext(), _shown(waits, quiet=quiet):
+        yield waits
+
+
+@contextmanager
+def _shown(waits: Waits, *, quiet: bool) -> Iterator[None]:
+    shown = shown_on(waits, os.environ, quiet=quiet, terminal=sys.stderr.isatty())
+    if shown is None:
+        yield
+        return
+    leaving = Event()
+    thread = Thread(target=_tick_until, args=(leaving, shown), daemon=True)
+    with giving_way(shown.away):
+        thread.start()
+        try:
+            yield
+        finally:
+            try:
+                leaving.set()
+                # Not for ever: nobody may read stderr any more.
+                thread.join(LEAVING_SECONDS)
+            finally:
+                with shown.away():
+                    pass
+
+
+def _tick_until(leaving: Event, shown: Shown) -> None:
+    # A signal has to wake the thread that waits.
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    while not leaving.wait(TICK_SECONDS):
+        shown.tick()

@@ -1,0 +1,161 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+from reconciler.cli.lock_wait import waiting
+from reconciler.console import Console
+from reconciler.operations.open_project import Options
+from reconciler.project import Shard, read_shard
+from reconciler.workspace.selection import EVERYTHING, Selection, read_selection
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+paths = click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+environment = click.option(
+    "-e", "--environment", metavar="NAME", help="The environment of reconciler.yaml to use."
+)
+project = click.option(
+    "--project",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The project file; else reconciler.yaml is looked for upward to the git root.",
+)
+place = click.option(
+    "--path",
+    "paths",
+    metavar="PATH",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Look where `plan PATH` and `apply PATH` look for the project and its journal.",
+)
+verbose = click.option("-v", "--verbose", is_flag=True, help="Show everything, nothing folded.")
+quiet = click.option(
+    "-q", "--quiet", is_flag=True, help="Print no words beside the data, but what went wrong."
+)
+no_cache = click.option(
+    "--no-cache", is_flag=True, help="Read every file anew, and keep nothing for the next run."
+)
+
+timings = click.option("--timings", is_flag=True, help="Say at the end where the time went.")
+shard = click.option(
+    "--shard",
+    metavar="K/N",
+    callback=lambda _context, _option, text: None if text is None else read_shard(text),
+    help="The shard whose journal is meant, where `journal:` holds {shard}.",
+)
+
+
+_SELECTING = (
+    click.option(
+        "--select",
+        metavar="EXPR",
+        multiple=True,
+        help="Only what is meant by terms joined by commas: Kind/name, kind=SLO, "
+        "label.team=payments, file=checkout/*. Given again: another choice.",
+    ),
+    click.option(
+        "--exclude", metavar="EXPR", multiple=True, help="All but what is meant, as in --select."
+    ),
+)
+
+
+def selecting(command: Command) -> Command:
+    """Let a command that reads manifests be limited to some of them, as `asked.selection`."""
+    for flag in reversed(_SELECTING):
+        command = flag(command)
+    return command
+
+
+def formats(*names: str) -> Callable[[Command], Command]:
+    """Offer `--format` with the given names; any other is a usage error."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(names),
+        default=names[0],
+        show_default=True,
+        help="How the result is printed.",
+    )
+
+
+def reading(command: Command) -> Command:
+    """Give a command the arguments of everything that reads manifests, as `asked`."""
+    return _asking(command, paths, environment, project, verbose, quiet, no_cache, timings)
+
+
+def locating(command: Command) -> Command:
+    """Give a command the arguments of what only works with the project file, as `asked`."""
+    return _asking(command, paths, project, verbose, quiet)
+
+
+def connected(command: Command) -> Command:
+    """Give a command the options of everything that only talks to the service, as `asked`."""
+    return _asking(command, environment, project, shard, verbose, quiet)
+
+
+def remembering(command: Command) -> Command:
+    """Give a command the options of everything that works with a journal alone, as `asked`."""
+    return _asking(command, environment, project, place, shard, verbose, quiet)
+
+
+def recalling(command: Command) -> Command:
+    """Give a command the arguments of what reads manifests beside a journal, as `asked`."""
+    return _asking(command, paths, environment, project, shard, verbose, quiet, no_cache, timings)
+
+
+def adopting(command: Command) -> Command:
+    """Give a command the options of what takes manifests and journal, as `asked`."""
+    return _asking(command, environment, project, place, verbose, quiet)
+
+
+def _selection(select: tuple[str, ...], exclude: tuple[str, ...]) -> Selection:
+    if not select and not exclude:
+        return EVERYTHING
+    from reconciler.kinds import BY_NAME  # noqa: PLC0415 - where something is selected only
+
+    return read_selection(select, exclude, BY_NAME)
+
+
+def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
+    @functools.wraps(command)
+    def gathered(  # noqa: PLR0913 - one for each flag
+        *,
+        environment: str | None = None,
+        project: Path | None,
+        verbose: bool,
+        quiet: bool,
+        paths: tuple[Path, ...] = (),
+        select: tuple[str, ...] = (),
+        exclude: tuple[str, ...] = (),
+        no_cache: bool | None = None,
+        timings: bool = False,
+        shard: Shard | None = None,
+        **own: Any,
+    ) -> Any:
+        selection = _selection(select, exclude)
+        with waiting(quiet=quiet, timings=timings) as waits:
+            asked = Options(
+                paths=paths,
+                environment=environment,
+                project=project,
+                verbose=verbose,
+                quiet=quiet,
+                waits=waits,
+                voice=Console(),
+                selection=selection,
+                cached=no_cache is False,
+                journal_of_shard=shard,
+            )
+            return command(asked=asked, **own)
+
+    asking = cast("Command", gathered)
+    for flag in reversed(flags):
+        asking = flag(asking)
+    return asking

@@ -1,0 +1,193 @@
+"""`reconciler plan`: what apply would do."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reconciler.cli import options
+from reconciler.console import data, plan_words, redacted, stdout_style, words
+from reconciler.errors import ExitCode, ReconcilerError, UsageError, worst
+from reconciler.operations.open_project import Options, manifest_paths, project_file, read_project
+from reconciler.operations.open_session import cache_of, open_bench
+from reconciler.operations.plan_and_drift import (
+    as_part,
+    check_writable,
+    failures_of,
+    find_changed,
+    part_of,
+    plan_now,
+    tell_part,
+    write_private,
+)
+from reconciler.operations.plan_signals import DAYS, MOST_DAYS, EvidenceOptions
+from reconciler.report.plan.document import plan_json
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
+
+if TYPE_CHECKING:
+    from reconciler.model import Plan
+    from reconciler.project import Project
+
+CLEARED = "\x1b[H\x1b[2J"
+
+
+@click.command
+@options.reading
+@options.selecting
+@options.formats("text", "json", "jsonl", "markdown", "html")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Also write the plan as JSON, for `apply --plan FILE`.",
+)
+@click.option("--exit-code", is_flag=True, help="Exit with 2 where there are changes.")
+@click.option("--watch", is_flag=True, help="Plan again whenever a file is saved; on a terminal.")
+@click.option(
+    "--against",
+    metavar="REV",
+    help="Compare with the manifests of the last commit in common with REV, without a service.",
+)
+@click.option(
+    "--changed-since",
+    "since",
+    metavar="REV",
+    help="Examine only what changed since the last commit in common with REV.",
+)
+@click.option(
+    "--track-record",
+    "days",
+    metavar="[DAYS]",
+    type=click.IntRange(0, MOST_DAYS),
+    is_flag=False,
+    flag_value=DAYS,
+    default=0,
+    help=f"Say what each alert that is touched did in the last DAYS, {DAYS} unless told.",
+)
+def plan(  # noqa: PLR0913 - one for each flag
+    *,
+    asked: Options,
+    form: str,
+    out: Path | None,
+    exit_code: bool,
+    against: str | None,
+    since: str | None,
+    days: int,
+    watch: bool,
+) -> int:
+    """Show what apply would do. Nothing is written, neither to the service nor to the journal."""
+    if against is not None and since is not None:
+        raise UsageError(
+            "--against compares everything with a revision, so --changed-since has nothing to "
+            "leave out: give one of them"
+        )
+    revisions = _Revisions(against, since)
+    if watch:
+        _check_watching(form, out, exit_code=exit_code)
+        return _watch(asked, revisions, days)
+    return _plan(_Wanted(asked, form, out, revisions, days, exit_code=exit_code))
+
+
+@dataclass(frozen=True, slots=True)
+class _Revisions:
+    """What was asked to stand for the service, and since when changes count; one at most."""
+
+    against: str | None
+    since: str | None
+
+
+def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
+    if form != "text" or out is not None or exit_code:
+        raise UsageError("--watch is for reading along: without --format, --out and --exit-code")
+    if not sys.stdout.isatty():
+        raise UsageError("--watch is for a terminal: nobody reads along here")
+
+
+def _watch(asked: Options, revisions: _Revisions, days: int) -> int:
+    """Plan now and after every save, until a signal ends it."""
+    from reconciler.operations.file_watch import Watch, watched  # noqa: PLC0415 - for --watch only
+
+    def seen() -> Watch:
+        project, _ = read_project(asked)
+        file = project_file(asked)
+        if project is None:
+            # What it says of manifests is not known, so any file beside it may repair that.
+            return Watch([*(asked.paths or [(file or Path()).parent])], [file] if file else [])
+        return Watch(manifest_paths(asked, project), [file] if file is not None else [])
+
+    def planned() -> None:
+        data(CLEARED if stdout_style(verbose=False).terminal else "")
+        try:
+            _plan(_Wanted(asked, "text", None, revisions, days, exit_code=False))
+        except ReconcilerError as error:
+            words(f"error: {safe(str(error))}", laid_out=True)
+        except ExceptionGroup as group:
+            for one in group.exceptions:
+                words(f"error: {safe(str(one))}", laid_out=True)
+
+    for count in watched(seen, planned):
+        words(f"watching {plural(count, 'file')}; Ctrl-C ends it")
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What was asked for: of what, in which form, beside which revision, and for how many days."""
+
+    asked: Options
+    form: str
+    out: Path | None
+    revisions: _Revisions
+    days: int
+    exit_code: bool
+
+
+def _plan(wanted: _Wanted) -> int:
+    asked, out, since = wanted.asked, wanted.out, wanted.revisions.since
+    if wanted.revisions.against is not None:
+        from reconciler.operations.plan_against import opened_against  # noqa: PLC0415 - for this only
+
+        if out is not None:
+            check_writable(out)
+        with opened_against(asked, wanted.revisions.against) as offline:
+            made = offline.plan()
+        return _shown(made, offline.bench.project, wanted)
+    bench = open_bench(asked)
+    if out is not None:
+        check_writable(out)
+    changed = find_changed(bench, asked, since) if since is not None else None
+    bench = part_of(bench, changed) if changed is not None else bench
+    history = bench.journal().history
+    made = asyncio.run(
+        plan_now(
+            bench,
+            history,
+            EvidenceOptions(track_record=wanted.days),
+            cache_of(asked, bench.project),
+        )
+    )
+    if changed is not None:
+        made = as_part(made, changed, history)
+        if not asked.quiet:
+            tell_part(changed, asked.voice)
+    return _shown(made, bench.project, wanted)
+
+
+def _shown(made: Plan, project: Project, wanted: _Wanted) -> int:
+    """Print a plan, keep it where that is asked for, and give the exit code."""
+    asked, out = wanted.asked, wanted.out
+    if out is not None:
+        write_private(out, redacted(plan_json(made)))
+    code = worst(failures_of(made))
+    if not code and wanted.exit_code and (made.has_changes or made.is_noted):
+        code = ExitCode.DIFFERENT
+    data(plan_words(made, wanted.form, project, verbose=asked.verbose), ending=code)
+    if made.unsettled and not asked.quiet:
+        words("nothing can be applied before the unsettled creates are settled")
+    return code

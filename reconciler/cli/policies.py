@@ -1,0 +1,233 @@
+"""`reconciler policies`: log policies as they are (15), tested (18), and added (16)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import click
+
+from reconciler.cli import options
+from reconciler.cli.record_output import Column, enumerated, plain, print_records
+from reconciler.cli.root import Group
+from reconciler.console import (
+    agreed,
+    data,
+    is_terminal,
+    json_data,
+    stderr_style,
+    stdout_style,
+    words,
+)
+from reconciler.document import Json
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.kinds.answers import text as text_of
+from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_of_input
+from reconciler.operations.open_project import Options
+from reconciler.operations.open_session import Session, open_api, open_target
+from reconciler.records.log_policies import (
+    PRIORITIES,
+    RULE_TYPES,
+    SEVERITIES,
+    LogPolicy,
+    PolicyRuleRecord,
+    list_log_policies,
+)
+from reconciler.report.safe import safe
+from reconciler.report.table import Heading, csv_line, table
+from reconciler.workspace.rows import read_rows
+
+ROW_FIELDS = ("application", "subsystem", "severity")
+WIRE_FIELDS = ("applicationNameValues", "subsystemNameValues", "severityValues")
+
+
+def _rule(rule: PolicyRuleRecord | None) -> str:
+    if rule is None or not rule.name:
+        return ""
+    return f"{plain(RULE_TYPES, rule.rule_type_id)} {rule.name}"
+
+
+COLUMNS: tuple[Column[LogPolicy], ...] = (
+    Column("order", lambda policy: "" if policy.order is None else str(policy.order)),
+    Column("name", lambda policy: policy.name),
+    Column("priority", lambda policy: plain(PRIORITIES, policy.priority)),
+    Column("enabled", lambda policy: "no" if policy.enabled is False else "yes"),
+    Column("application", lambda policy: _rule(policy.application_rule)),
+    Column("subsystem", lambda policy: _rule(policy.subsystem_rule)),
+)
+
+
+@click.group(cls=Group)
+def policies() -> None:
+    """List, test and add log policies."""
+
+
+@policies.command("list")
+@click.option("--enabled", "enabled_only", is_flag=True, help="Only those that are enabled.")
+@click.option("--source", type=click.Choice(["logs", "spans"]), default="logs", show_default=True)
+@options.connected
+@options.formats("text", "json", "jsonl", "csv")
+def list_all(
+    *,
+    enabled_only: bool,
+    source: str,
+    asked: Options,
+    form: str,
+) -> int:
+    """List the policies in the order in which they are tried."""
+    bench = open_target(asked)
+    found = asyncio.run(_listed(bench, source.upper(), enabled_only=enabled_only))
+
+    async def each() -> AsyncIterator[LogPolicy]:
+        for policy in found:
+            yield policy
+
+    asyncio.run(print_records(each(), COLUMNS, form))
+    return 0
+
+
+async def _listed(bench: Session, source: str, *, enabled_only: bool) -> list[LogPolicy]:
+    async with open_api(bench) as api:
+        return await list_log_policies(api, source, enabled_only=enabled_only)
+
+
+@policies.command
+@click.option("--application", default="", metavar="NAME", help="The log's application.")
+@click.option("--subsystem", default="", metavar="NAME", help="The log's subsystem.")
+@click.option("--severity", default="", metavar="NAME", help="info, error …")
+@click.option(
+    "--file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="YAML or JSON: a list of {application, subsystem, severity}.",
+)
+@options.connected
+@options.formats("text", "json", "jsonl", "csv")
+def test(
+    *,
+    application: str,
+    subsystem: str,
+    severity: str,
+    file: Path | None,
+    asked: Options,
+    form: str,
+) -> int:
+    """Show which policy each kind of log would meet; nothing is changed."""
+    if file is not None and (application or subsystem or severity):
+        raise UsageError("--file and the other flags exclude each other")
+    one: dict[str, Json] = dict(zip(ROW_FIELDS, (application, subsystem, severity), strict=True))
+    if file is None and not any(one.values()):
+        raise UsageError("give --application, --subsystem or --severity, or --file FILE")
+    rows = [one] if file is None else read_rows(file, ROW_FIELDS)
+    wire_rows = [_wire_row(one, "--severity")] if file is None else _wire_rows(rows, file)
+    bench = open_target(asked)
+    results = asyncio.run(_tested(bench, wire_rows))
+    _print_results(rows, results, form, verbose=asked.verbose)
+    return 0
+
+
+def _wire_rows(rows: Sequence[dict[str, Json]], file: Path) -> list[dict[str, Json]]:
+    try:
+        return [
+            _wire_row(row, f"{file}: item {number}: severity") for number, row in enumerate(rows, 1)
+        ]
+    except UsageError as error:
+        raise InvalidInput(str(error)) from error
+
+
+def _wire_row(row: dict[str, Json], flag: str) -> dict[str, Json]:
+    severities = [one for one in text_of(row, "severity").split(",") if one]
+    spelled = ",".join(enumerated(SEVERITIES, severities, flag))
+    values = (text_of(row, "application"), text_of(row, "subsystem"), spelled)
+    return dict(zip(WIRE_FIELDS, values, strict=True))
+
+
+async def _tested(bench: Session, rows: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
+    async with open_api(bench) as api:
+        return await bulk_test(api, rows)
+
+
+def _print_results(
+    rows: Sequence[dict[str, Json]],
+    results: Sequence[dict[str, Json]],
+    form: str,
+    *,
+    verbose: bool,
+) -> None:
+    if form == "json":
+        json_data(list(results))
+    elif form == "jsonl":
+        for one in results:
+            json_data(one, one_line=True)
+    else:
+        headers = (*ROW_FIELDS, "policy", "priority")
+        lines = [_result_cells(*pair) for pair in zip(rows, results, strict=True)]
+        if form == "csv":
+            data("".join(map(csv_line, (headers, *lines))))
+        else:
+            data(table([*map(Heading, headers)], lines, stdout_style(verbose=verbose)))
+
+
+def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
+    policy = result.get("policy")
+    met = result.get("matched") is True and isinstance(policy, dict)
+    return [
+        *(text_of(row, name) for name in ROW_FIELDS),
+        text_of(policy, "name") if met and isinstance(policy, dict) else "(none)",
+        plain(PRIORITIES, text_of(policy, "priority")) if isinstance(policy, dict) else "",
+    ]
+
+
+@policies.command
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@options.connected
+@options.formats("text", "json")
+def add(
+    *,
+    file: Path,
+    yes: bool,
+    asked: Options,
+    form: str,
+) -> int:
+    """Add the policies of FILE, all or none: a list in the form of the API.
+
+    A LogPolicySet manifest that leaves them out destroys them at its next apply,
+    so add what nobody keeps as code.
+    """
+    if not yes and not is_terminal():
+        raise UsageError("nobody can be asked here: give --yes")
+    requests = read_rows(file, None)
+    _check_inputs(requests, file)
+    bench = open_target(asked)
+    if not yes:
+        rows = [[text_of(one, "name"), text_of(one, "priority")] for one in requests]
+        headings = (Heading("name", whole=True), Heading("priority"))
+        words(table(headings, rows, stderr_style(verbose=asked.verbose)))
+    is_agreed = yes or agreed(f"Add them to {bench.name}?")
+    if not is_agreed:
+        words("nothing was added")
+    created = asyncio.run(_added(bench, requests)) if is_agreed else []
+    if form == "json":
+        json_data(list(created))
+    else:
+        data("".join(f"added {safe(text_of(one, 'name'))}\n" for one in created))
+    return 0
+
+
+def _check_inputs(requests: Sequence[dict[str, Json]], file: Path) -> None:
+    names: set[str] = set()
+    for number, one in enumerate(requests, 1):
+        flaw = flaw_of_input(one)
+        name = text_of(one, "name")
+        if not flaw and name in names:
+            flaw = f"`{name}` is there twice"
+        if flaw:
+            raise InvalidInput(f"{file}: item {number}: {flaw}")
+        names.add(name)
+
+
+async def _added(bench: Session, requests: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
+    async with open_api(bench) as api:
+        return await bulk_create(api, requests)

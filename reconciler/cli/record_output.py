@@ -1,0 +1,238 @@
+"""Printing records as they come: a table, JSON, JSON Lines or CSV."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import click
+
+from reconciler.console import data, json_data, stdout_style, words
+from reconciler.errors import UsageError
+from reconciler.operations.open_project import Options, now
+from reconciler.operations.open_session import open_api, open_target
+from reconciler.progress import Deed, Progress
+from reconciler.records.record import Allowance, Enumeration, Record, Span, moment, stamp
+from reconciler.report.table import Heading, Style, csv_line, table
+from reconciler.suggestions import nearest
+
+if TYPE_CHECKING:
+    # Only its type is needed here, and it brings the whole HTTP client.
+    from reconciler.api.client import Api
+
+DEFAULT_LIMIT = 100
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+Item = TypeVar("Item", bound=Record)
+
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+limit = click.option(
+    "--limit",
+    type=click.IntRange(0),
+    default=DEFAULT_LIMIT,
+    show_default=True,
+    help="At most so many; 0 for all.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Item]):
+    """A column of a table or of CSV; a `whole` one, such as an id, is never cut.
+
+    `figure` gives a number instead of a text: rounded in a table, whole in CSV.
+    """
+
+    header: str
+    cell: Callable[[Item], str] = str
+    whole: bool = False
+    figure: Callable[[Item], float] | None = None
+
+    @property
+    def heading(self) -> Heading:
+        """What stands above it in a table."""
+        return Heading(self.header, self.whole, right=self.figure is not None)
+
+    def shown(self, record: Item) -> str:
+        """Give the cell of a table."""
+        return self.cell(record) if self.figure is None else f"{self.figure(record):,.2f}"
+
+    def exact(self, record: Item) -> str:
+        """Give the cell of a CSV line."""
+        return self.cell(record) if self.figure is None else repr(self.figure(record))
+
+
+def parse_range(since: str | None, until: str | None) -> Span | None:
+    """Read --since and --until; one alone reaches up to now, or from the beginning of time.
+
+    Raises UsageError, also where nothing can lie between.
+    """
+    if since is None and until is None:
+        return None
+    start = _parse_moment(since, "--since") or BEGINNING
+    end = _parse_moment(until, "--until") or now()
+    if start >= end:
+        after = f"--until `{until}`" if until is not None else "now"
+        before = f"--since `{since}`" if since is not None else stamp(BEGINNING)
+        raise UsageError(f"{before} is not before {after}")
+    return Span(start, end)
+
+
+def _parse_moment(text: str | None, flag: str) -> datetime | None:
+    """Read `24h`, `7d`, `2w` (before now) or an ISO 8601 time, in UTC where it names no zone."""
+    if text is None:
+        return None
+    span = re.fullmatch(r"([0-9]{1,6})([smhdw])", text)
+    try:
+        if span is not None:
+            return now() - timedelta(**{UNITS[span[2]]: int(span[1])})
+        found = datetime.fromisoformat(text)
+        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise UsageError(f"{flag} takes 24h, 7d, 2w or an ISO 8601 time, not `{text}`") from None
+
+
+def parse_pairs(texts: Sequence[str], flag: str) -> dict[str, tuple[str, ...]]:
+    """Read `key=value` pairs, the values of each key together. Raises UsageError."""
+    pairs: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{flag} takes KEY=VALUE, not `{text}`")
+        pairs[key] = (*pairs.get(key, ()), value)
+    return pairs
+
+
+def parse_single_pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
+    """Read `key=value` pairs, each key once. Raises UsageError."""
+    pairs = parse_pairs(texts, flag)
+    doubled = next((key for key, values in pairs.items() if len(values) > 1), None)
+    if doubled is not None:
+        raise UsageError(f"{flag} gives `{doubled}` more than once, and all must hold")
+    return {key: value for key, (value,) in pairs.items()}
+
+
+def enumerated(enumeration: Enumeration, values: Sequence[str], flag: str) -> tuple[str, ...]:
+    """Give values as the API writes them.
+
+    Raises UsageError for one that is not known; with the whole prefix any is
+    taken, as a service may have more.
+    """
+    return tuple(_value(enumeration, value, flag) for value in values)
+
+
+def _value(enumeration: Enumeration, value: str, flag: str) -> str:
+    spelled = value.strip().upper().replace("-", "_").replace(" ", "_")
+    if re.fullmatch(f"{enumeration.prefix}[A-Z0-9_]+", spelled):
+        return spelled
+    if spelled in enumeration.known:
+        return enumeration.prefix + spelled
+    near = nearest(spelled, enumeration.known)
+    listed = ", ".join(known.lower().replace("_", "-") for known in enumeration.known)
+    raise UsageError(
+        f"{flag} `{value}` is not known"
+        + (f"; did you mean `{near.lower().replace('_', '-')}`?" if near else "")
+        + f" (known: {listed}; any other goes with its whole name, {enumeration.prefix}…)"
+    )
+
+
+def plain(enumeration: Enumeration, value: str) -> str:
+    """Give an enumeration's value as a person says it."""
+    return value.removeprefix(enumeration.prefix).lower().replace("_", " ")
+
+
+async def print_records(
+    records: AsyncIterator[Item],
+    columns: Sequence[Column[Item]],
+    form: str,
+    step: Progress | None = None,
+) -> int:
+    """Print records and give their number, which `step` counts.
+
+    JSON Lines and CSV are printed as they come.
+    """
+    flows = form in ("jsonl", "csv")
+    kept: list[Item] = []
+    count = 0
+    if form == "csv":
+        data(csv_line([column.header for column in columns]))
+    async for record in records:
+        count += 1
+        if flows:
+            _print_line(record, columns, form)
+        else:
+            kept.append(record)
+        if step is not None:
+            step.done = count
+    if form == "json":
+        json_data([record.document for record in kept])
+    elif form == "text":
+        data(record_table(columns, kept, stdout_style(verbose=False)))
+    return count
+
+
+def _print_line(record: Item, columns: Sequence[Column[Item]], form: str) -> None:
+    if form == "jsonl":
+        json_data(record.document, one_line=True)
+    else:
+        data(csv_line([column.exact(record) for column in columns]))
+
+
+def record_table(columns: Sequence[Column[Item]], records: Sequence[Item], style: Style) -> str:
+    """Give records as a table, and nothing for none."""
+    rows = [[column.shown(record) for column in columns] for record in records]
+    return table([column.heading for column in columns], rows, style) if rows else ""
+
+
+def clock_time(text: str) -> str:
+    """Give a timestamp as `2026-03-02 12:04:11`, in UTC; what is no time stays as it is."""
+    at = moment(text)
+    return at.replace(tzinfo=None).isoformat(" ", "seconds") if at is not None else text
+
+
+@dataclass(frozen=True, slots=True)
+class ListFormat(Generic[Item]):
+    """How records are printed; `most` is 0 where all are wanted."""
+
+    columns: Sequence[Column[Item]]
+    form: str
+    most: int
+    noun: str
+
+
+def run_listing(
+    asked: Options,
+    listing: ListFormat[Item],
+    records: Callable[[Api, Allowance], AsyncIterator[Item]],
+) -> int:
+    """Print records of the service and tell their number; gives the exit code.
+
+    That the service announces more than it lists is said even where nothing else is.
+    """
+    bench = open_target(asked)
+    allowed = Allowance(records=listing.most or None)
+
+    async def run() -> int:
+        async with open_api(bench) as api:
+            with api.waits.step(Deed.LISTING, listing.noun) as step:
+                found = records(api, allowed)
+                return await print_records(found, listing.columns, listing.form, step)
+
+    tell_count(asyncio.run(run()), listing.most, listing.noun, quiet=asked.quiet)
+    if allowed.missing:
+        words(f"warning: the service announces {allowed.missing:,} more than it lists")
+    return 0
+
+
+def tell_count(count: int, most: int, noun: str, *, quiet: bool) -> None:
+    """Say how many were listed, and that there may be more; `noun` is for one of them."""
+    if quiet:
+        return
+    said = f"{count:,} {noun if count == 1 else noun + 's'}"
+    if most and count == most:
+        said += f"; there may be more: --limit {most * 10}, or --limit 0 for all"
+    words(said)

@@ -1,0 +1,137 @@
+"""`reconciler rollback`: what was declared before a run, as a plan like any other."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import click
+
+from reconciler.advice import from_journal
+from reconciler.applying.run import Applied
+from reconciler.cli import options
+from reconciler.cli.consent_options import check_asked, consenting
+from reconciler.console import applied_words, data, plan_words, redacted, tell_applied, words
+from reconciler.errors import UsageError, worst
+from reconciler.journal.store import LockTimeout
+from reconciler.model import Plan, Ref, RollsBack, Written
+from reconciler.operations.apply_plan import Consent, plan_and_apply
+from reconciler.operations.freeze_wait import wait_for_thaw
+from reconciler.operations.open_project import Options
+from reconciler.operations.open_session import Session, open_target
+from reconciler.operations.plan_and_drift import (
+    check_writable,
+    failures_of,
+    plan_now,
+    write_private,
+)
+from reconciler.operations.roll_back import ToRollBack, before_of
+from reconciler.report.plan.document import plan_json
+from reconciler.report.remarks import remark_words
+from reconciler.report.safe import safe
+from reconciler.report.unplanned import not_applied
+
+_OF_PLANS = ("text", "json", "markdown", "html")
+_OF_APPLIES = ("text", "json", "junit")
+
+
+def _refs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[Ref, ...]:
+    found = [(text, Ref.parse(text)) for text in given]
+    for text, ref in found:
+        if ref is None:
+            raise click.BadParameter(f"`{text}` is not of the form Kind/name")
+    return tuple(ref for _, ref in found if ref is not None)
+
+
+@click.command
+@click.argument("run")
+@click.argument("refs", nargs=-1, metavar="[REF]...", callback=_refs)
+@options.remembering
+@options.formats(*dict.fromkeys((*_OF_APPLIES, *_OF_PLANS)))
+@click.option("--dry-run", is_flag=True, help="Show the plan, and write nothing.")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="With --dry-run, also write the plan as JSON, for `rollback --plan FILE`.",
+)
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Put back what was live right before the run wrote, where that is kept.",
+)
+@consenting
+def rollback(  # noqa: PLR0913 - one parameter a flag
+    *,
+    run: str,
+    refs: tuple[Ref, ...],
+    asked: Options,
+    form: str,
+    dry_run: bool,
+    out: Path | None,
+    live: bool,
+    consent: Consent,
+    patience: LockTimeout,
+    thaw: LockTimeout,
+) -> int:
+    """Put back what was declared before RUN: all that it wrote, or each REF, a Kind/name.
+
+    RUN is the id of a run as `journal history` shows it, as much of it as tells it apart, or
+    `last` for the last run that wrote something. Manifests stay as they are: the next apply of
+    them brings the change back, unless they say the same by then. A rollback is a run as well, and
+    can be rolled back.
+    """
+    if form not in (_OF_PLANS if dry_run else _OF_APPLIES):
+        with_or_without = "without" if dry_run else "with"
+        raise UsageError(f"--format {form} is for a rollback {with_or_without} --dry-run")
+    if out is not None and not dry_run:
+        raise UsageError("--out needs --dry-run, which plans and applies nothing")
+    wanted = ToRollBack(run=run, refs=refs, live=live)
+    if dry_run:
+        return _show(open_target(asked), wanted, asked, form, out)
+    check_asked(consent)
+    bench = replace(open_target(asked), prepare=partial(before_of, wanted=wanted))
+    if thaw.seconds:
+        wait_for_thaw(bench, thaw)
+    made, applied = plan_and_apply(
+        bench,
+        lambda _: consent,
+        "rollback",
+        verbose=asked.verbose,
+        quiet=asked.quiet,
+        patience=patience,
+    )
+    if applied is None:
+        words(not_applied(made.digest, _line_of(wanted)), laid_out=True)
+        return data(applied_words(Applied(), made, form, verbose=False) if form != "text" else "")
+    try:
+        return tell_applied(applied, made, form, verbose=asked.verbose)
+    finally:
+        if not asked.quiet and any(isinstance(one, Written) for one in applied.outcomes):
+            _remind(made)
+
+
+def _show(bench: Session, wanted: ToRollBack, asked: Options, form: str, out: Path | None) -> int:
+    if out is not None:
+        check_writable(out)
+    journal = bench.journal()
+    made = asyncio.run(plan_now(before_of(bench, journal, wanted), journal.history))
+    if out is not None:
+        write_private(out, redacted(plan_json(made)))
+    code = worst(failures_of(made))
+    return data(plan_words(made, form, bench.project, verbose=asked.verbose), ending=code)
+
+
+def _line_of(wanted: ToRollBack) -> str:
+    live = ["--live"] if wanted.live else []
+    return from_journal("rollback", shlex.join([wanted.run, *map(str, wanted.refs), *live]))
+
+
+def _remind(made: Plan) -> None:
+    """Say after the deed too what git would bring back."""
+    for remark in made.remarks:
+        if isinstance(remark, RollsBack):
+            words(safe(remark_words(remark)))

@@ -1,0 +1,272 @@
+"""The command tree, loaded as far as it is used, groups of commands, and errors to exit codes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import FrameType
+
+import click
+
+from reconciler import __version__
+from reconciler.advice import Here, lead_to, on_journal
+from reconciler.cli.dashed_ids import with_ids_last
+from reconciler.cli.overview import ABOUT, COMMANDS
+from reconciler.errors import (
+    ExitCode,
+    GuardRefused,
+    OutputLost,
+    PipeClosed,
+    ReconcilerError,
+    UsageError,
+    worst,
+)
+from reconciler.operations.interrupts import ENDING, code_of, is_ignored
+from reconciler.streams import lost_by
+
+
+class UnknownCommand(click.UsageError):
+    """A word that is no command; `advice` is what to type instead, "" where nobody knows."""
+
+    def __init__(self, word: str, advice: str, ctx: click.Context) -> None:
+        super().__init__(f"No such command `{word}`.", ctx)
+        self.advice = advice
+
+
+class Group(click.Group):
+    """A group of commands."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Name the commands where none is given."""
+        if not args:
+            ctx.fail(f"a command is needed: {', '.join(self.list_commands(ctx))}")
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; say what to type instead of a word that is none."""
+        known = self.list_commands(ctx)
+        if args and args[0] not in known and not args[0].startswith("-"):
+            raise UnknownCommand(args[0], self.advice(args[0], known), ctx)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not isinstance(command, click.Group):
+            rest = with_ids_last(command, rest)
+        return name, command, rest
+
+    def advice(self, word: str, known: Sequence[str]) -> str:
+        """Say what to type instead of a word that is no command."""
+        from reconciler.suggestions import nearest  # noqa: PLC0415 - only for a mistake
+
+        near = nearest(word, known)
+        return f"did you mean `{near}`?" if near else f"there are: {', '.join(known)}"
+
+
+# Help is as wide as the terminal, and in a pipe as click has it.
+WIDEST_HELP = 1000
+SIGINT_CODE = code_of(signal.SIGINT)
+
+
+class LazyGroup(Group):
+    """A group that imports a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's interface
+        """Give the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's interface
+        """Import and give a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, function, _ = COMMANDS[cmd_name]
+        command = getattr(import_module(f"reconciler.cli.{module}"), function)
+        assert isinstance(command, click.Command)  # noqa: S101 - the table names commands
+        return command
+
+    def advice(self, word: str, known: Sequence[str]) -> str:
+        """Say what to type instead of a word, as one who knows another tool would type it."""
+        from reconciler.cli.other_tools import about_word  # noqa: PLC0415 - for a mistake
+
+        return about_word(word) or super().advice(word, known)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's interface
+        """Write the list of commands without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, words) for name, (_, _, words) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    help=ABOUT,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST_HELP},
+    no_args_is_help=False,
+)
+@click.version_option(__version__, message="%(prog)s %(version)s", prog_name="reconciler")
+def cli() -> None:
+    """Run nothing: a command is needed."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and give its exit code (docs/exit-codes.md)."""
+    ended: list[int] = []
+
+    def on_ending(number: int, _: FrameType | None) -> None:
+        # An event loop ends in good order by an interrupt, and by nothing else raised here.
+        ended.append(code_of(number))
+        if is_ignored(signal.SIGINT):
+            raise SystemExit(ended[0])
+        signal.raise_signal(signal.SIGINT)
+
+    for number in ENDING:
+        if not is_ignored(number):
+            signal.signal(number, on_ending)
+    try:
+        code = _run(arguments)
+    except KeyboardInterrupt:
+        # A further signal, while it was told how the run ended.
+        code = SIGINT_CODE
+    finally:
+        lead_to(Here())
+    return ended[0] if ended and code == SIGINT_CODE else code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        _check_working_folder()
+        # Not `cli.main`: that answers an interrupt with a line of its own.
+        with cli.make_context("reconciler", list(arguments)) as context:
+            result = cli.invoke(context)
+    except click.exceptions.Exit as leaving:
+        code = leaving.exit_code
+    except SystemExit as leaving:
+        code = leaving.code if isinstance(leaving.code, int) else ExitCode.INTERNAL
+    except BaseException as raised:  # noqa: BLE001 - the last line of defence: never a traceback
+        error = first_of(raised)
+        if isinstance(error, OutputLost):
+            return _tell_loss(error)
+        code = tell_error(error, arguments)
+    else:
+        code = result if isinstance(result, int) else 0
+    return with_loss(code)
+
+
+def _check_working_folder() -> None:
+    """Raise UsageError where the working folder was removed: relative paths then mean nothing."""
+    try:
+        os.getcwd()  # noqa: PTH109 - what is in it does not matter
+    except OSError as error:
+        raise UsageError(
+            f"the working folder cannot be used: {error.strerror}. Change to one that exists"
+        ) from None
+
+
+def with_loss(code: int) -> int:
+    """Give the exit code of a run that ends with one, and say where stdout took not all of it."""
+    why = lost_by(sys.stdout)
+    return code if why is None else _tell_loss(OutputLost.by(why, code))
+
+
+def _tell_loss(error: OutputLost) -> int:
+    if not isinstance(error, PipeClosed):
+        _report(error)
+    return worst({error.exit_code, error.ending})
+
+
+def tell_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
+    """Say what went wrong, and give the code for it; `arguments` are what was typed."""
+    error = first_of(error)
+    match error:
+        case click.ClickException():
+            _show_usage(error, arguments)
+            return ExitCode.USAGE
+        case click.Abort() | KeyboardInterrupt():
+            _end_line()
+            return SIGINT_CODE
+        case _:
+            return _report(error)
+
+
+def _end_line() -> None:
+    from reconciler.console import words  # noqa: PLC0415 - only for an error
+
+    words("")
+
+
+def _show_usage(error: click.ClickException, arguments: Sequence[str]) -> None:
+    from reconciler.console import words  # noqa: PLC0415 - only for an error
+    from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
+
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        words(f"{context.get_usage()}\nTry `{context.command_path} --help` for help.\n")
+    # A glob may give the name of a hostile file for an option.
+    words(f"error: {safe(error.format_message())}")
+    if advice := _advice(error, arguments):
+        words(f"  {safe(advice)}")
+
+
+def _advice(error: click.ClickException, arguments: Sequence[str]) -> str:
+    match error:
+        case UnknownCommand(advice=advice):
+            return advice
+        case click.NoSuchOption():
+            from reconciler.cli.other_tools import about_option  # noqa: PLC0415 - as above
+
+            return about_option(error, arguments)
+        case _:
+            return ""
+
+
+def _further(line: str) -> str:
+    """Keep a further line of a message from being a command of a CI runner."""
+    return f"| {line}" if line.lstrip().startswith("::") else line
+
+
+def first_of(raised: BaseException) -> BaseException:
+    """Give the error of a group that says most: one of ours before any other."""
+    leaves: list[BaseException] = []
+    stack: list[BaseException] = [raised]
+    while stack:
+        error = stack.pop()
+        if isinstance(error, BaseExceptionGroup):
+            stack.extend(error.exceptions)
+        else:
+            leaves.append(error)
+    return next((one for one in leaves if isinstance(one, ReconcilerError)), leaves[0])
+
+
+_NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS))
+
+
+def _lack_of_room(error: OSError) -> str:
+    """Return what the machine has no room for, "" where that is not what is wrong."""
+    if error.errno in _NO_ROOM:
+        named = f"{error.filename} cannot be written" if error.filename else "a file is not written"
+        return f"{named}: {error.strerror}. Make room there, or set TMPDIR to another folder"
+    # As the standard library words it; such an error has no number of its own.
+    if str(error.strerror).startswith("No usable temporary directory"):
+        return "there is no folder for temporary files: set TMPDIR to one that can be written"
+    return ""
+
+
+def _report(error: BaseException) -> int:
+    from reconciler.console import words  # noqa: PLC0415 - only for an error
+    from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
+
+    if isinstance(error, ReconcilerError):
+        for message in error.refusals if isinstance(error, GuardRefused) else (str(error),):
+            first, *rest = message.splitlines() or [""]
+            words("\n".join((f"error: {safe(first)}", *(_further(safe(line)) for line in rest))))
+        return error.exit_code
+    if isinstance(error, OSError) and (why := _lack_of_room(error)):
+        words(f"error: {safe(why)}")
+        return ExitCode.INVALID
+    words(f"internal error: {type(error).__name__}: {safe(str(error), 500)}")
+    words(
+        f"this is a bug of reconciler; the journal tells what was written: `{on_journal('show')}`"
+    )
+    return ExitCode.INTERNAL

@@ -1,0 +1,38 @@
+"""`reconciler rules`: the team's own rules."""
+
+from __future__ import annotations
+
+import click
+
+from reconciler.cli import options
+from reconciler.cli.root import Group
+from reconciler.console import data, stdout_style, words
+from reconciler.errors import InvalidInput
+from reconciler.operations.open_project import Options
+from reconciler.report.complaints.text import complaints_text
+from reconciler.report.rule_test_formats import rule_tests_json, rule_tests_summary
+
+
+@click.group(cls=Group)
+def rules() -> None:
+    """Test the rules of the project file."""
+
+
+@rules.command
+@options.locating
+@options.formats("text", "json")
+def test(*, asked: Options, form: str) -> int:
+    """Hold each rule of the project file against its examples. Offline.
+
+    With PATH, the project file is looked for from there upward.
+    """
+    from reconciler.operations.rule_tests import run_rule_tests  # noqa: PLC0415 - brings the rules
+
+    tested = run_rule_tests(asked)
+    if form == "json":
+        data(rule_tests_json(tested.rules, tested.complaints))
+    elif shown := [one for one in tested.complaints if one.is_error or not asked.quiet]:
+        data(complaints_text(shown, stdout_style(verbose=asked.verbose)))
+    if not asked.quiet:
+        words(rule_tests_summary(tested.rules, tested.complaints))
+    return 0 if tested.is_good else InvalidInput.exit_code

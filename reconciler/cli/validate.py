@@ -1,0 +1,175 @@
+"""`reconciler validate`: everything that can be known offline, and the repair of some of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from reconciler.cli import options
+from reconciler.console import data, stderr_style, stdout_style, words
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.operations.check_project import Checked, check, check_in
+from reconciler.operations.open_project import Options, manifest_paths, read_project
+from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
+from reconciler.report.complaints.text import complaints_summary, complaints_text
+from reconciler.report.counts import selection_words
+from reconciler.report.safe import safe
+from reconciler.report.unplanned import unheeded_words
+from reconciler.syntax.diagnostic import Severity
+
+if TYPE_CHECKING:
+    from reconciler.project import Project
+    from reconciler.workspace.fixes import Fixes
+
+DIFFS = ("text", "json")
+
+
+@click.command
+@options.reading
+@options.selecting
+@options.formats("text", "json", "jsonl", "sarif", "junit")
+@click.option("--fix", is_flag=True, help="Repair what can be repaired without guessing.")
+@click.option("--diff", is_flag=True, help="With --fix: show what it would do, and do nothing.")
+@click.option(
+    "--fail-on",
+    type=click.Choice([one.value for one in Severity]),
+    default=Severity.ERROR.value,
+    show_default=True,
+    help="End with 4 for complaints that are so severe, or more.",
+)
+def validate(*, asked: Options, form: str, fix: bool, diff: bool, fail_on: str) -> int:
+    """Check manifests offline: syntax, fields, names, references.
+
+    Without PATH, the manifests of the project file are checked, else those in
+    this folder. Without -e, they are checked in every environment. No service,
+    key or secret is needed.
+    """
+    if diff and not fix:
+        raise UsageError("--diff shows what --fix would do: give both")
+    if diff and form not in DIFFS:
+        raise UsageError(f"--diff has the formats {' and '.join(DIFFS)}")
+    if fix:
+        return _fix(asked, form, fail_on, diff=diff)
+    checked = check(asked, in_all=True)
+    _tell(asked, checked, form)
+    return _code(checked, fail_on)
+
+
+def _code(checked: Checked, fail_on: str) -> int:
+    """Give the exit code: of a complaint that is severe enough, or 0."""
+    workspace = checked.workspace
+    severe = workspace.complaints if fail_on == Severity.WARNING.value else workspace.errors
+    return InvalidInput.exit_code if severe else 0
+
+
+def _fix(asked: Options, form: str, fail_on: str, *, diff: bool) -> int:
+    """Repair what can be, or show how, and tell what is left."""
+    from reconciler.report.complaints.document import fix_diff, fix_summary  # noqa: PLC0415 - rare
+
+    project, _ = read_project(asked)
+    if project is None:
+        _tell(asked, check(asked, in_all=True), form)
+        return InvalidInput.exit_code
+    every = _fixes_of(asked, project, only_shown=diff)
+    fixes = every.found
+    instead = {one.path.resolve(): one.after for one in fixes} if diff else {}
+    checked = check_in(project, asked, in_all=True, instead=instead)
+    shown = [
+        FixDocument(
+            file=one.name, repairs=one.repairs, diff=fix_diff(one.name, one.before, one.after)
+        )
+        for one in fixes
+    ]
+    if not asked.quiet:
+        count = sum(one.repairs for one in fixes)
+        words(fix_summary(count, len(fixes), every.unrepaired, is_done=not diff))
+    if diff and form == "text":
+        data("".join(one["diff"] for one in shown))
+        left = checked.workspace.errors if asked.quiet else checked.workspace.complaints
+        if left:
+            words(complaints_text(left, stderr_style(verbose=asked.verbose)))
+        _summarise(asked, checked)
+    else:
+        _tell(asked, checked, form, shown)
+    return _code(checked, fail_on)
+
+
+def _fixes_of(asked: Options, project: Project, *, only_shown: bool) -> Fixes:
+    """Find what can be repaired; write it unless it is only shown.
+
+    Raises InvalidInput for a file that cannot be written.
+    """
+    from reconciler.workspace.fixes import find_fixes  # noqa: PLC0415 - for --fix only
+    from reconciler.workspace.new_files import replace_text  # noqa: PLC0415 - the same
+
+    left: set[tuple[str, int]] = set()
+    if asked.selection:
+        found = check_in(project, asked, in_all=True).workspace
+        left = {(one.source.file, one.source.line) for one in found.left_out}
+        left -= {(one.source.file, one.source.line) for one in found.manifests}
+    paths = manifest_paths(asked, project)
+    fixes = find_fixes(paths, project.root, project.settings, left)
+    for one in () if only_shown else fixes.found:
+        replace_text(one.path, one.name, one.roots, before=one.before, after=one.after)
+    return fixes
+
+
+def _tell(
+    asked: Options, checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None
+) -> None:
+    """Print what was found, and how much it is."""
+    workspace = checked.workspace
+    if form == "text":
+        shown = workspace.errors if asked.quiet else workspace.complaints
+        data(complaints_text(shown, stdout_style(verbose=asked.verbose)))
+    else:
+        data(rendered(checked, form, fixes))
+    _summarise(asked, checked)
+
+
+def _summarise(asked: Options, checked: Checked) -> None:
+    if not asked.quiet:
+        workspace = checked.workspace
+        count = len(workspace.manifests)
+        ignored = len(workspace.suppressed)
+        summary = complaints_summary(workspace.complaints, count, workspace.files, ignored)
+        selected = checked.selected
+        left = f"{safe(selection_words(selected))}" if selected is not None else ""
+        unheeded = unheeded_words(workspace.unheeded)
+        words("\n".join(filter(None, (summary, left, unheeded, checked.advice))))
+
+
+def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None) -> str:
+    """Give what was found in a machine's format by its name: all of it, never cut."""
+    # Each of the last two is loaded only where it is asked for.
+    workspace = checked.workspace
+    match form:
+        case "jsonl":
+            return complaints_jsonl(workspace.complaints)
+        case "sarif":
+            from reconciler.report.complaints.sarif import complaints_sarif  # noqa: PLC0415 - rare
+
+            where = checked.folder, checked.environment
+            return complaints_sarif(
+                workspace.complaints,
+                *where,
+                len(workspace.suppressed),
+                selected=checked.selected,
+            )
+        case "junit":
+            from reconciler.report.complaints.junit import complaints_junit  # noqa: PLC0415 - rare
+
+            skipped = [ref for ref in workspace.elsewhere if ref not in workspace.unselected]
+            return complaints_junit(workspace.complaints, workspace.manifests, skipped)
+        case _:
+            count = len(workspace.manifests)
+            return complaints_json(
+                workspace.complaints,
+                count,
+                workspace.files,
+                fixes,
+                ignored=len(workspace.suppressed),
+                selected=checked.selected,
+            )

@@ -1,0 +1,316 @@
+"""In what two documents differ, field by field, and which members of a list are missing."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import takewhile
+from typing import Final, Literal, TypeAlias
+
+from reconciler.document.moves import Arrival, ItemPositions, arrivals, key_of, moved, settled
+from reconciler.document.values import (
+    ABSENT,
+    ANY,
+    Json,
+    Missing,
+    Path,
+    Shape,
+    by_identity,
+    canonical_text,
+    identical,
+    is_zero,
+)
+
+Operation: TypeAlias = Literal["add", "remove", "change", "move"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field that a write would change.
+
+    `path` names items of keyed lists by their identity and others by index, as
+    they stand after the write; what is removed, as it stood before. For a
+    move, `before` and `after` are positions counted from 0; out of another
+    list, `before` is the path of that list, ended by the position there.
+    """
+
+    path: Path
+    before: Json | Missing
+    after: Json | Missing
+    operation: Operation = "change"
+
+    @property
+    def list_before(self) -> Path | None:
+        """The path of the list that a move leads out of; None where it stays in its list."""
+        if self.operation != "move" or not isinstance(self.before, list):
+            return None
+        return tuple(step for step in self.before[:-1] if isinstance(step, str | int))
+
+    @property
+    def path_before(self) -> Path:
+        """Where it stood before: elsewhere, if it moves out of another list."""
+        return self.path if self.list_before is None else (*self.list_before, self.path[-1])
+
+
+_OPPOSITE: Final[Mapping[Operation, Operation]] = {"add": "remove", "remove": "add"}
+
+
+def turned(found: Iterable[Difference]) -> Iterator[Difference]:
+    """Yield the differences of two documents as they are seen from the other side.
+
+    An index in a path stays the one that it was.
+    """
+    stood: dict[Path, Path] = {}
+    for one in found:
+        if one.list_before is not None and isinstance(one.before, list):
+            stood[one.path] = one.path_before
+            position: Json = None if one.after is ABSENT else one.after
+            yield Difference(one.path_before, [*one.path[:-1], position], one.before[-1], "move")
+        elif one.operation in _OPPOSITE:
+            yield Difference(one.path, one.after, one.before, _OPPOSITE[one.operation])
+        else:
+            place = _as_it_stood(one.path, stood)
+            yield Difference(place, one.after, one.before, one.operation)
+
+
+def places_before(found: Iterable[Difference]) -> Iterator[Path]:
+    """Yield where the fields of differences stood before the write, as far as they did."""
+    stood: dict[Path, Path] = {}
+    for one in found:
+        if one.list_before is not None:
+            stood[one.path] = one.path_before
+        yield one.path if one.operation == "remove" else _as_it_stood(one.path, stood)
+
+
+def _as_it_stood(path: Path, stood: Mapping[Path, Path]) -> Path:
+    """Give the path before the write of what is inside an item that comes from another list."""
+    for length in range(len(path), 0, -1):
+        if (old := stood.get(path[:length])) is not None:
+            return (*old, *path[length:])
+    return path
+
+
+def same(before: Json | Missing, after: Json | Missing, shape: Shape = ANY) -> bool:
+    """Tell whether two documents are one to the service."""
+    return next(differences(before, after, shape), None) is None
+
+
+def differences(
+    before: Json | Missing, after: Json | Missing, shape: Shape = ANY, path: Path = ()
+) -> Iterator[Difference]:
+    """Yield the fields in which `after` differs from `before`, in the order of `after`.
+
+    What is the same object, or equal, is never walked.
+    """
+    if before is after or _are_identical(before, after):
+        return
+    homes = moved(before, after, shape)
+    stood: dict[Path, Path] = {}
+    for one in _differences(before, after, shape, path, homes):
+        if homes and one.list_before is not None:
+            stood[one.path] = one.path_before
+        if stood and one.operation == "remove":
+            yield replace(one, path=_as_it_stood(one.path, stood))
+        else:
+            yield one
+
+
+def _are_identical(before: Json | Missing, after: Json | Missing) -> bool:
+    """Tell at C speed that two containers are equal."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return identical(before, after)
+    return isinstance(before, list) and isinstance(after, list) and identical(before, after)
+
+
+def _differences(
+    before: Json | Missing, after: Json | Missing, shape: Shape, path: Path, homes: ItemPositions
+) -> Iterator[Difference]:
+    if before is after or _are_identical(before, after):
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from _object_differences(before, after, shape, path, homes)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _list_differences(before, after, shape, path, homes)
+    else:
+        was, now = _settled(before, shape, homes), _settled(after, shape, homes)
+        if not shape.are_one(was, now):
+            yield Difference(path, was, now, _operation(before, after))
+        yield from _arrivals(after, shape, path, homes)
+
+
+def _added(item: Json, shape: Shape, path: Path, homes: ItemPositions) -> Iterator[Difference]:
+    yield Difference(path, ABSENT, _settled(item, shape, homes), "add")
+    yield from _arrivals(item, shape, path, homes)
+
+
+def _removed(item: Json, shape: Shape, path: Path, homes: ItemPositions) -> Difference:
+    return Difference(path, _settled(item, shape, homes), ABSENT, "remove")
+
+
+def _settled(document: Json | Missing, shape: Shape, homes: ItemPositions) -> Json | Missing:
+    return settled(document, shape, homes) if homes and document is not ABSENT else document
+
+
+def _arrivals(
+    document: Json | Missing, shape: Shape, path: Path, homes: ItemPositions
+) -> Iterator[Difference]:
+    if homes and document is not ABSENT:
+        for arrival in arrivals(document, shape, path, homes):
+            yield from _arrived(arrival, homes)
+
+
+def _arrived(arrival: Arrival, homes: ItemPositions) -> Iterator[Difference]:
+    home = arrival.home
+    yield Difference(arrival.path, [*home.path, home.position], arrival.position, "move")
+    yield from _differences(home.item, arrival.item, arrival.shape, arrival.path, homes)
+
+
+def _operation(before: Json | Missing, after: Json | Missing) -> Operation:
+    if before is ABSENT:
+        return "add"
+    return "remove" if after is ABSENT else "change"
+
+
+def _object_differences(
+    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path, homes: ItemPositions
+) -> Iterator[Difference]:
+    for key, value in after.items():
+        was = before.get(key, ABSENT)
+        yield from _differences(was, value, shape.at(key), (*path, key), homes)
+    for key, value in before.items():
+        if key not in after:
+            yield from _differences(value, ABSENT, shape.at(key), (*path, key), homes)
+
+
+def _list_differences(
+    before: list[Json], after: list[Json], shape: Shape, path: Path, homes: ItemPositions
+) -> Iterator[Difference]:
+    if shape.unordered:
+        if _members(before) != _members(after):
+            yield Difference(path, before, after)
+        return
+    old, new = by_identity(before, shape), by_identity(after, shape)
+    if old is not None and new is not None:
+        yield from _keyed_differences(old, new, shape, path, homes)
+    elif any(isinstance(item, dict | list) for item in (*before, *after)):
+        yield from _indexed_differences(before, after, shape.item, path, homes)
+    elif len(before) != len(after) or not all(
+        same(one, other, shape.item) for one, other in zip(before, after, strict=True)
+    ):
+        yield Difference(path, before, after)
+
+
+def _members(items: list[Json]) -> list[str]:
+    return sorted(map(canonical_text, items))
+
+
+def _keyed_differences(
+    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path, homes: ItemPositions
+) -> Iterator[Difference]:
+    was = {key: index for index, key in enumerate(before)}
+    shifted = shifted_in([was[key] for key in after if key in was])
+    for index, (key, value) in enumerate(after.items()):
+        place = (*path, key)
+        if key in was:
+            if was[key] in shifted:
+                yield Difference(place, was[key], index, "move")
+            yield from _differences(before[key], value, shape.item, place, homes)
+        elif home := homes.get(key_of(shape, key)):
+            yield from _arrived(Arrival(home, place, index, value, shape.item), homes)
+        else:
+            yield from _added(value, shape.item, place, homes)
+    for key, value in before.items():
+        if key not in after and key_of(shape, key) not in homes:
+            yield _removed(value, shape.item, (*path, key), homes)
+
+
+def shifted_in(positions: list[int]) -> set[int]:
+    """Give the fewest positions whose items must move, the rest being in order already.
+
+    These are all but a longest increasing subsequence, found in n log n.
+    """
+    tails: list[int] = []
+    tail_positions: list[int] = []
+    previous: list[int] = []
+    for index, position in enumerate(positions):
+        place = bisect_left(tail_positions, position)
+        previous.append(tails[place - 1] if place else -1)
+        tails[place : place + 1] = [index]
+        tail_positions[place : place + 1] = [position]
+    stay: set[int] = set()
+    index = tails[-1] if tails else -1
+    while index >= 0:
+        stay.add(positions[index])
+        index = previous[index]
+    return set(positions) - stay
+
+
+def _indexed_differences(
+    before: list[Json], after: list[Json], shape: Shape, path: Path, homes: ItemPositions
+) -> Iterator[Difference]:
+    partners = _partners(before, after, shape)
+    for index, value in enumerate(after):
+        if index in partners:
+            was = before[partners[index]]
+            yield from _differences(was, value, shape, (*path, index), homes)
+        else:
+            yield from _added(value, shape, (*path, index), homes)
+    for index in sorted(set(range(len(before))) - set(partners.values())):
+        yield _removed(before[index], shape, (*path, index), homes)
+
+
+def _partners(before: list[Json], after: list[Json], shape: Shape) -> dict[int, int]:
+    """Give for each index after the write the index before it, where there is one.
+
+    Items without identity that are the same at both ends belong together. Those
+    between are found again by their text, and what changed between two that
+    were found stands for what stood there before.
+    """
+    head = _common(zip(before, after, strict=False), shape)
+    shorter = min(len(before), len(after)) - head
+    tail = _common(zip(before[::-1][:shorter], after[::-1][:shorter], strict=True), shape)
+    partners = {index: index for index in range(head)}
+    partners.update((len(after) - 1 - index, len(before) - 1 - index) for index in range(tail))
+    old = list(map(canonical_text, before[head : len(before) - tail]))
+    new = list(map(canonical_text, after[head : len(after) - tail]))
+    for tag, first, last, new_first, new_last in SequenceMatcher(None, old, new).get_opcodes():
+        if tag in ("equal", "replace"):
+            found = range(head + new_first, head + new_last), range(head + first, head + last)
+            partners.update(zip(*found, strict=False))
+    return partners
+
+
+def _common(pairs: Iterable[tuple[Json, Json]], shape: Shape) -> int:
+    return sum(1 for _ in takewhile(lambda pair: same(*pair, shape), pairs))
+
+
+def members_missing(difference: Difference, shape: Shape) -> Iterator[Path]:
+    """Yield the members that only `after` has, and so with all they hold.
+
+    A service may store a value otherwise; a member that is not there was not stored.
+    """
+    if difference.operation not in ("add", "change") or difference.after is ABSENT:
+        return
+    if not is_zero(difference.before):
+        return
+    *above, _ = difference.path or ("",)
+    if difference.operation == "add" and shape.along(tuple(above)).identity:
+        yield difference.path
+    else:
+        yield from _members_missing(difference.after, shape.along(difference.path), difference.path)
+
+
+def _members_missing(document: Json, shape: Shape, path: Path) -> Iterator[Path]:
+    if isinstance(document, dict):
+        for key, value in document.items():
+            if (inner := shape.at(key)).known:
+                yield from _members_missing(value, inner, (*path, key))
+    elif isinstance(document, list) and shape.identity:
+        named = by_identity(document, shape)
+        names = range(len(document)) if named is None else named
+        yield from ((*path, name) for name in names)
+    elif isinstance(document, list) and shape.item.known:
+        for index, item in enumerate(document):
+            yield from _members_missing(item, shape.item, (*path, index))

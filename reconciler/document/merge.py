@@ -1,0 +1,206 @@
+"""The document to send: what is declared over what is live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeGuard
+
+from reconciler.document.compare import same
+from reconciler.document.moves import at_home
+from reconciler.document.values import (
+    ABSENT,
+    ANY,
+    Json,
+    Missing,
+    Shape,
+    by_identity,
+    is_zero,
+    stored_name,
+    value_at,
+)
+
+
+def merge(base: Json | Missing, declared: Json, live: Json | Missing, shape: Shape = ANY) -> Json:
+    """Give the whole document to send: what is declared over what is live.
+
+    What was declared before (`base`) and no longer is goes; what was never
+    declared stays as it is live. Lists belong to the declaration: their members
+    and their order are the declared ones, and a member keeps the live fields
+    that were never declared, also one that is declared in another list now. A
+    part of `live` that is as declared already is given back itself, so
+    `differences` need not look into it.
+    """
+    unchanged = base is ABSENT or base == declared
+    if not shape.unordered and unchanged and _holds(live, declared, shape):
+        return live
+    return _merge(at_home(base, declared, shape), declared, at_home(live, declared, shape), shape)
+
+
+def _merge(base: Json | Missing, declared: Json, live: Json | Missing, shape: Shape) -> Json:
+    if isinstance(declared, dict) and isinstance(live, dict):
+        if (base is ABSENT or base == declared) and _holds(live, declared, shape):
+            return live
+        return _merge_object(base if isinstance(base, dict) else {}, declared, live, shape)
+    if isinstance(declared, list) and isinstance(live, list) and not shape.unordered:
+        if (base is ABSENT or base == declared) and _holds(live, declared, shape):
+            return live
+        return _merge_list(base if isinstance(base, list) else [], declared, live, shape)
+    return declared
+
+
+def _holds(  # noqa: C901, PLR0911, PLR0912 - hot
+    live: Any, declared: Any, shape: Shape
+) -> TypeGuard[Json]:
+    """Tell that a merge without removals would give `live`; False may still mean so.
+
+    Stricter than `same`: a zero that is declared has to be there, in its own
+    type. Most of a plan is unchanged and passes through here, and a call for
+    each object would double the time.
+    """
+    objects = [({"": declared}, {"": live}, Shape(values=shape))]
+    try:
+        while objects:
+            mine, theirs, known = objects.pop()
+            fields = known.fields
+            for key, value in mine.items():
+                other = theirs[key]
+                if value is other:
+                    continue
+                kind = value.__class__
+                if kind is not other.__class__:
+                    return False
+                if kind is dict:
+                    objects.append((value, other, fields.get(key) or known.values or ANY))
+                elif kind is list:
+                    if len(value) != len(other):
+                        return False
+                    item = (fields.get(key) or known.values or ANY).items or ANY
+                    for one, another in zip(value, other):  # noqa: B905 - of one length, and a keyword costs
+                        kind = one.__class__
+                        if kind is list or kind is not another.__class__:
+                            return False
+                        if kind is dict:
+                            objects.append((one, another, item))
+                        elif one != another:
+                            return False
+                elif value != other:
+                    return False
+            # With no more keys than are declared, there is none that could be ousted.
+            more = known.alternatives and len(mine) != len(theirs)
+            if more and not known.ousted_by(mine).isdisjoint(theirs):
+                return False
+    except KeyError:
+        return False
+    return True
+
+
+def _merge_object(
+    base: dict[str, Json], declared: dict[str, Json], live: dict[str, Json], shape: Shape
+) -> dict[str, Json]:
+    if not shape.known and another_choice(declared, live):
+        return declared
+    merged: dict[str, Json] = {
+        key: _merge(base.get(key, ABSENT), value, live[key], shape.at(key))
+        if key in live
+        else value
+        for key, value in declared.items()
+    }
+    gone = shape.ousted_by(declared).union(base)
+    merged.update((key, live[key]) for key in live if key not in merged and key not in gone)
+    return merged
+
+
+def another_choice(declared: dict[str, Json], live: dict[str, Json]) -> bool:
+    """Tell that two unknown objects are two choices, `{all}` and `{list}`, and not one object.
+
+    They share no key then, and something is declared that a service does not drop.
+    """
+    return declared.keys().isdisjoint(live) and not all(map(is_zero, declared.values()))
+
+
+def _merge_list(
+    base: list[Json], declared: list[Json], live: list[Json], shape: Shape
+) -> list[Json]:
+    item = shape.item
+    mine, theirs = by_identity(declared, shape), by_identity(live, shape)
+    if mine is not None and theirs is not None:
+        before = by_identity(base, shape) or {}
+        return [
+            _merge(before.get(key, ABSENT), value, theirs.get(key, ABSENT), item)
+            for key, value in mine.items()
+        ]
+    partners = _partners(declared, live, shape)
+    return [
+        _merge(
+            base[index] if len(base) == len(declared) else ABSENT,
+            value,
+            live[partners[index]] if index in partners else ABSENT,
+            item,
+        )
+        for index, value in enumerate(declared)
+    ]
+
+
+def _partners(declared: list[Json], live: list[Json], shape: Shape) -> dict[int, int]:
+    """Pair the items of two lists of which one at least names its items wrongly, if at all.
+
+    What is declared with a name is never taken for another item, be it at the same place,
+    and what is declared without one may be given the name of what stands there.
+    """
+    pairs = dict(aligned(declared, live, shape.item))
+    if not shape.identity:
+        return pairs
+    theirs: dict[str, int] = {}
+    for index, item in enumerate(live):
+        theirs.setdefault(_name(item, shape), index)
+    named = ((index, _name(item, shape)) for index, item in enumerate(declared))
+    found = {index: theirs.pop(name) for index, name in named if name and name in theirs}
+    taken = set(found.values())
+    nameless = {
+        index: other
+        for index, other in pairs.items()
+        if not _name(declared[index], shape) and other not in taken
+    }
+    return {**nameless, **found}
+
+
+def _name(item: Json, shape: Shape) -> str:
+    name = value_at(item, shape.identity)
+    return stored_name(name) if isinstance(name, str) else ""
+
+
+def aligned(declared: list[Json], live: list[Json], shape: Shape) -> Iterator[tuple[int, int]]:
+    """Pair items of two lists that have no identity: all of them where the lengths agree.
+
+    Else the common head and tail, which pairs rightly around one insertion or removal.
+    """
+    if len(declared) == len(live):
+        yield from zip(range(len(declared)), range(len(live)), strict=True)
+        return
+    shorter = min(len(declared), len(live))
+    head = 0
+    while head < shorter and covers(live[head], declared[head], shape):
+        yield head, head
+        head += 1
+    tail = 1
+    while tail <= shorter - head and covers(live[-tail], declared[-tail], shape):
+        yield len(declared) - tail, len(live) - tail
+        tail += 1
+
+
+def covers(live: Json | Missing, declared: Json, shape: Shape = ANY) -> bool:
+    """Tell whether `live` holds all that is declared, whatever it adds by itself."""
+    return same(live, merge(ABSENT, declared, live, shape), shape)
+
+
+def overlay(below: Json | Missing, above: Json | Missing) -> Json | Missing:
+    """Give what holds every field that either document holds; a list is one of the two."""
+    if above is ABSENT:
+        return below
+    if isinstance(below, dict) and isinstance(above, dict):
+        joined: dict[str, Json] = dict(below)
+        for key, value in above.items():
+            inner = overlay(below.get(key, ABSENT), value)
+            joined[key] = value if inner is ABSENT else inner
+        return joined
+    return above

@@ -1,0 +1,46 @@
+"""What is said of a rule of a team's own: its message, what it asks, and its examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from reconciler.explaining.explanation import Explanation, Family, Sample
+from reconciler.explaining.yaml_text import yaml_text
+from reconciler.project.rule_settings import Rule
+
+FAMILY: Final = Family("a rule", "rules of this project", "rules", "rules test")
+_NONE: Final = "The rule has no such example."
+
+
+def explained_rule(rule: Rule) -> Explanation:
+    """Give what the project file says of a rule, as codes are explained."""
+    return Explanation(
+        code=rule.code,
+        family=FAMILY,
+        title=f"a rule of this project, {'an error' if rule.is_error else 'a warning'}",
+        means=rule.message,
+        why=_asked(rule),
+        wrong=_sample(rule.examples.fail),
+        right=_sample(rule.examples.passing),
+        command=FAMILY.command,
+        page=FAMILY.page,
+    )
+
+
+def _asked(rule: Rule) -> str:
+    """Say what is held against which resources, and up to when."""
+    whom = ", ".join(rule.kinds) or "every kind"
+    what = "planned changes of" if rule.on == "plan" else "manifests of"
+    when = f" where `{_one_line(rule.when)}`" if rule.when else ""
+    until = f" It holds until {rule.until}." if rule.until else ""
+    return f"It is about {what} {whom}{when}, and asks `{_one_line(rule.check)}`.{until}"
+
+
+def _one_line(expression: str) -> str:
+    return " ".join(expression.split())
+
+
+def _sample(examples: Sequence[Mapping[str, Any]]) -> Sample:
+    files = {f"example {nth}": yaml_text(dict(one)) for nth, one in enumerate(examples, 1)}
+    return Sample(files=files, says="" if files else _NONE)

@@ -1,0 +1,132 @@
+"""From what somebody types to what is explained: a field, a code, or what may be meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from reconciler.explaining.explanation import Explanation
+from reconciler.explaining.field_reference import MANIFESTS, PROJECT, Field, all_fields, roots
+from reconciler.explaining.pages import codes, explanation, spelled
+from reconciler.project.levels import with_figures
+from reconciler.suggestions import nearest
+
+_FILE = "reconciler.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A short path that more than one field ends with."""
+
+    typed: str
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """What nothing is called; `near` is what is called much like it, "" where nothing is."""
+
+    typed: str
+    near: str
+
+
+Subject: TypeAlias = Field | Explanation | Several | Nothing
+
+
+def look_up(typed: str) -> Subject:
+    """Find what is meant by a code, a value, the path of a field, or the end of one.
+
+    Small and capital letters are one, and lists need no index. What stands exactly so
+    goes before what only begins so.
+    """
+    explained = explanation(spelled().get(typed.casefold(), ""))
+    if explained is not None:
+        return explained
+    steps = _steps(typed)
+    # The name of a kind is a value too, of `kind`.
+    exactly = tuple(_matching(steps, _stands_there))
+    valued = tuple(one for one in all_fields() if typed.upper() in one.values)
+    if valued and not exactly:
+        return valued[0] if len(valued) == 1 else _general(valued) or Several(typed, valued)
+    for rule in (_stands_there, _ends_so, _begins_so):
+        found = tuple(_matching(steps, rule))
+        if found:
+            return found[0] if len(found) == 1 else _general(found) or Several(typed, found)
+    return Nothing(typed, _near(typed, steps))
+
+
+def _general(found: Sequence[Field]) -> Field | None:
+    """Give the field of all manifests where kinds have it alike; None where they do not."""
+    alike = {one.path for one in found}
+    return next((one for one in found if one.root == MANIFESTS and len(alike) == 1), None)
+
+
+def addresses() -> Iterator[str]:
+    """Yield everything that can be explained, as it is called."""
+    yield from codes()
+    for field in all_fields():
+        yield field.address
+
+
+def _steps(typed: str) -> list[str]:
+    """Take a path apart; `spec` and indices are no part of ours."""
+    if typed == _FILE or typed.startswith((f"{_FILE}.", f"{_FILE}:")):
+        typed = PROJECT + typed.removeprefix(_FILE).replace(":", ".", 1)
+    bare = typed.replace("[", ".").replace("]", "")
+    steps = [step for step in bare.casefold().split(".") if step and step not in {"*", "spec"}]
+    return [step for step in steps if not step.isdecimal()] or [typed.casefold()]
+
+
+MatchRule: TypeAlias = Callable[[Sequence[str], Sequence[str]], bool]
+
+
+def _matching(steps: Sequence[str], rule: MatchRule) -> Iterator[Field]:
+    for field in all_fields():
+        if rule(steps, [step.casefold() for step in (field.root, *field.path)]):
+            yield field
+
+
+def _stands_there(steps: Sequence[str], own: Sequence[str]) -> bool:
+    return list(steps) == list(own)
+
+
+def _ends_so(steps: Sequence[str], own: Sequence[str]) -> bool:
+    """Tell a path whose last step is the last that was typed, and whose others lead there."""
+    return steps[-1] == own[-1] and _leads(steps, own)
+
+
+def _begins_so(steps: Sequence[str], own: Sequence[str]) -> bool:
+    return own[-1].startswith(steps[-1]) and _leads(steps[:-1], own[:-1])
+
+
+def _leads(steps: Sequence[str], own: Sequence[str]) -> bool:
+    """Tell whether the steps stand in a path in this order; a kind stands at its head."""
+    if steps and steps[0] in _ROOTS and steps[0] != own[0]:
+        return False
+    rest = iter(own)
+    return all(step in rest for step in steps)
+
+
+_ROOTS = frozenset(name.casefold() for name in roots())
+
+
+def _near(typed: str, steps: Sequence[str]) -> str:
+    """Give the code or the path that is nearest, each step of it by itself."""
+    code = spelled().get(with_figures(typed).casefold()) or nearest(typed, codes())
+    if code:
+        return code
+    values = {value for field in all_fields() for value in field.values}
+    value = nearest(typed, values) if "_" in typed else ""
+    if value:
+        return value
+    known = {step.casefold(): step for field in all_fields() for step in (field.root, *field.path)}
+    meant = [step if step in known else nearest(step, known) for step in steps]
+    if not all(meant) or list(meant) == list(steps):
+        return ""
+    for rule in (_stands_there, _ends_so, _begins_so):
+        found = next(_matching(meant, rule), None)
+        if found is not None:
+            exact = rule is _stands_there
+            return found.address if exact else ".".join(known.get(one, one) for one in meant)
+    return ""

@@ -1,0 +1,93 @@
+"""What a team's own rules of plans have against changes: guards, and warnings at their lines.
+
+Source: docs/rules.md.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from reconciler.guards.consent import at_level
+from reconciler.guards.remedies import allowing, overriding, reviewing, splitting
+from reconciler.model import Change, GuardViolation, Plan, Ref, RuleWarns
+from reconciler.project import Guards
+from reconciler.project.rule_settings import CHANGE, RESOURCE, Rule
+from reconciler.rules.ask_worker import Broken, Judges, RuleInput
+from reconciler.rules.subjects import change_seen, resource_seen
+from reconciler.rules.verdicts import expressions_of, said_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    change: Change
+    rule: Rule
+    words: str
+
+
+def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: date) -> Plan:
+    """Fill in what the rules of plans that hold today say of what an apply would write.
+
+    A rule that gives no answer counts as one that is broken. Raises MissingExtra.
+    """
+    holding = [rule for rule in rules if rule.on == "plan" and rule.holds_on(today)]
+    changes = [change for change in plan.changes if change.action.writes]
+    if not holding or not changes:
+        return plan
+    said = [
+        one
+        for one in _said(plan, changes, holding)
+        if one.rule.code not in (*guards.allow, *one.change.manifest.exempt)
+    ]
+    objections = [_objection(one, plan.environment) for one in said if one.rule.is_error]
+    warned: dict[Ref, list[RuleWarns]] = defaultdict(list)
+    for one in said:
+        if not one.rule.is_error:
+            warned[one.change.ref].append(RuleWarns(one.rule.code, one.words))
+    noted = tuple(
+        replace(one, reasons=(*one.reasons, *warned[one.ref])) if one.ref in warned else one
+        for one in plan.changes
+    )
+    return replace(plan, changes=noted, guarded=(*plan.guarded, *objections))
+
+
+def _said(plan: Plan, changes: Sequence[Change], rules: Sequence[Rule]) -> Iterator[_Said]:
+    """Yield what the rules say, change by change."""
+    questions = [
+        RuleInput(
+            {
+                CHANGE: change_seen(change),
+                RESOURCE: resource_seen(change.manifest, plan.environment),
+            },
+            tuple(number for number, rule in enumerate(rules) if rule.is_about(change.ref.kind)),
+        )
+        for change in changes
+    ]
+    with Judges(expressions_of(rules)) as judges:
+        told = judges.verdicts(questions)
+        for change, question, found in zip(changes, questions, told, strict=True):
+            for number in question.rules:
+                # What is flawed was not asked, and is all that has no verdict.
+                verdict = found.get(number) or Broken(judges.flaws(number)[0].said)
+                words = said_of(rules[number], verdict)
+                if words:
+                    yield _Said(change, rules[number], words)
+
+
+def _objection(said: _Said, environment: str) -> GuardViolation:
+    ref, code = said.change.ref, said.rule.code
+    ways_out = (
+        f"declare {ref} so that the rule holds",
+        reviewing(),
+        splitting(ref),
+        f"in an earlier merge, say why it may be: `metadata.exempt: {{{code}: REASON}}` of {ref}",
+        allowing(code, environment),
+        overriding(code),
+    )
+    return at_level(
+        GuardViolation(ref=ref, said=f": {said.words}", ways_out=ways_out, code=code),
+        said.rule.level,
+        environment,
+    )

@@ -1,0 +1,167 @@
+"""Values of secrets in what is imported: as `${secret:}` where one can stand, else refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from reconciler.api.secret import SHORTEST_REDACTED, Redaction
+from reconciler.document import Json, Path
+from reconciler.expressions import ExpressionKind, escaped, expression
+from reconciler.importing.records import ImportRecord
+from reconciler.redaction.templates import SecretHole, Template, seal
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.interpolate import fill
+from reconciler.workspace.secret_scan import SHORTEST_FOUND_INSIDE
+
+IN_A_NAME = "what it is called, or its id, holds the value of a secret that the manifests name"
+IN_A_VARIABLE = "a variable that it needs would hold the value of a secret that the manifests name"
+IN_THE_WAY = (
+    "it holds the value of a secret that the manifests name where no `${secret:}` can stand: in "
+    "the name of a field, in a number, or spelled in another way"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hiding:
+    """The secrets that manifests name, by their names; `salt` gives that of their seals.
+
+    A value of fewer than eight characters is found as a whole text only, and one of fewer than
+    four is found nowhere.
+    """
+
+    values: Mapping[str, str]
+    salt: Callable[[], str]
+    _names: dict[str, str] = field(init=False, default_factory=dict, repr=False)
+    _inside: re.Pattern[str] | None = field(init=False, default=None, repr=False)
+    _filter: Redaction = field(init=False, default_factory=Redaction, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, value in sorted(self.values.items(), reverse=True):
+            if len(value) >= SHORTEST_REDACTED:
+                self._names[value] = name
+        long = [one for one in self._names if len(one) >= SHORTEST_FOUND_INSIDE]
+        if long:
+            found = "|".join(map(re.escape, sorted(long, key=lambda one: (-len(one), one))))
+            object.__setattr__(self, "_inside", re.compile(found))
+        for value in long:
+            self._filter.add(value)
+
+    def record(self, record: ImportRecord) -> ImportRecord:
+        """Give a record in which seals stand for secrets, and is written what stands for those."""
+        if not self.values:
+            return record
+        spec = self.hidden(record.spec)
+        places = dict(self.written(spec))
+        return replace(
+            record,
+            spec=spec,
+            expressions={**record.expressions, **places},
+            comments={path: self.without(said) for path, said in record.comments.items()},
+            keys=tuple(one for one in record.keys if one.path not in places),
+        )
+
+    def hidden(self, document: dict[str, Json]) -> dict[str, Json]:
+        """Give a document in which seals stand for secrets."""
+        if not self._names:
+            return document
+        changed = self._hidden(document)
+        assert isinstance(changed, dict)  # noqa: S101 - an object stays one
+        return changed
+
+    def _hidden(self, value: Json) -> Json:
+        match value:
+            case dict():
+                return {key: self._hidden(one) for key, one in value.items()}
+            case list():
+                return [self._hidden(one) for one in value]
+            case str():
+                return self._text(value)
+            case _:
+                return value
+
+    def _text(self, text: str) -> str:
+        if text in self._names:
+            return Template((self._hole(text),))
+        if self._inside is None or self._inside.search(text) is None:
+            return text
+        parts: list[str | SecretHole] = []
+        end = 0
+        for found in self._inside.finditer(text):
+            parts += [text[end : found.start()], self._hole(found.group())]
+            end = found.end()
+        return Template(tuple(part for part in (*parts, text[end:]) if part != ""))
+
+    def _hole(self, value: str) -> SecretHole:
+        name = self._names[value]
+        return SecretHole(name, value, seal(value, name, self.salt()))
+
+    def written(self, document: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
+        """Yield what is written where seals stand in a document that `hidden` gave."""
+        match document:
+            case dict():
+                for key, value in document.items():
+                    yield from self.written(value, (*path, key))
+            case list():
+                for index, value in enumerate(document):
+                    yield from self.written(value, (*path, index))
+            case Template():
+                yield path, _spelled(document)
+            case _:
+                return
+
+    def without(self, text: str) -> str:
+        """Give a text for people without any secret."""
+        return self._filter(text)
+
+    def stands_in(self, text: str) -> bool:
+        """Tell whether a secret stands in a text, in any spelling."""
+        return text in self._names or self._filter(text) != text
+
+    def why_not(self, record: ImportRecord) -> str:
+        """Say why a record cannot be written without a secret in clear, "" where it can."""
+        if not self._names:
+            return ""
+        ids = (*record.ids.values(), *([] if record.remote_id is None else [record.remote_id]))
+        if any(self.stands_in(str(one)) for one in (record.title, *ids)):
+            return IN_A_NAME
+        hidden = self.hidden(record.spec)
+        places = dict(self.written(hidden))
+        if not places.keys().isdisjoint(record.expressions):
+            return IN_A_VARIABLE
+        return "" if self._stays_hidden(hidden) else IN_THE_WAY
+
+    def _stays_hidden(self, value: Json) -> bool:
+        match value:
+            case dict():
+                inner = (
+                    not self.stands_in(key) and self._stays_hidden(one)
+                    for key, one in value.items()
+                )
+                return all(inner)
+            case list():
+                return all(map(self._stays_hidden, value))
+            case Template():
+                pieces = (part for part in value.parts if isinstance(part, str))
+                return self._is_read_back(value) and not any(map(self.stands_in, pieces))
+            case str():
+                return not self.stands_in(value)
+            case bool() | None:
+                return True
+            case _:
+                return str(value) not in self._names
+
+    def _is_read_back(self, text: Template) -> bool:
+        """Tell whether what is written means this: a `$` before an expression makes it a text."""
+        read = fill(_spelled(text), Scope("", {}, self.values, self.salt))
+        return not read.findings and read.document == text
+
+
+def _spelled(text: Template) -> str:
+    return "".join(
+        expression(ExpressionKind.SECRET, part.name)
+        if isinstance(part, SecretHole)
+        else escaped(str(part))
+        for part in text.parts
+    )

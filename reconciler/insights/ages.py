@@ -1,0 +1,155 @@
+"""Since when something is declared as it is: by the journal's writes, or by the file's history.
+
+Both tell less rather than more: what was so before the journal began, or before a file was
+moved, is not known to them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from reconciler.document import ABSENT, Json, Missing, value_at
+from reconciler.document import Path as Place
+from reconciler.git import NOTHING_OF_ITS_OWN, Git, GitFailed
+from reconciler.journal.entries import Entry, Forgotten, Renamed
+from reconciler.journal.history import History
+from reconciler.kinds.audit_rule import Since
+from reconciler.model import Manifest, Ref
+from reconciler.records.record import moment
+
+MOST_ASKED: Final = 200
+"""Questions to git in one run; one costs some milliseconds."""
+
+SECONDS: Final = 10.0
+JOURNAL, GIT = "journal", "git"
+
+
+@dataclass(frozen=True, slots=True)
+class DatedWrite:
+    """What the service holds since a moment, as the journal says."""
+
+    at: datetime
+    declared: Mapping[str, Json]
+
+
+def writes_of(entries: Iterable[Entry]) -> dict[Ref, list[DatedWrite]]:
+    """Give the acknowledged writes of each resource, oldest first."""
+    history = History()
+    found: dict[Ref, list[DatedWrite]] = {}
+    for entry in entries:
+        history.add((entry,))
+        if isinstance(entry, Renamed):
+            found[entry.ref] = found.pop(entry.was, [])
+        ref: Ref | None = getattr(entry, "ref", None)
+        if ref is None:
+            continue
+        last = history.of(ref).acknowledged
+        if last is None:
+            if isinstance(entry, Forgotten):
+                found.pop(ref, None)
+            continue
+        at, known = moment(last.at), found.setdefault(ref, [])
+        if at is not None and (not known or known[-1] != DatedWrite(at, last.declared)):
+            known.append(DatedWrite(at, last.declared))
+    return found
+
+
+@dataclass(slots=True)
+class Ages:
+    """Answers since when, and counts under `unknown` what nobody could answer.
+
+    `root` is the project's folder, in which the files of manifests stand.
+    """
+
+    root: Path
+    environ: Mapping[str, str] = field(repr=False)
+    entries: Sequence[Entry] = ()
+    unknown: set[Ref] = field(default_factory=set)
+    _asked: int = 0
+    _writes: dict[Ref, list[DatedWrite]] | None = None
+
+    def declared(self, manifest: Manifest) -> Since | None:
+        """Give since when there is such a manifest at least; None where nobody knows."""
+        writes = self._of(manifest.ref)
+        by_journal = Since(writes[0].at, JOURNAL) if writes else None
+        # Where its file began to name it; `--follow` would guess.
+        name = manifest.ref.name.replace(".", "[.]")
+        by_git = self._git(manifest, f"name[\"']?:[ ]*[\"']?{name}", first=True)
+        return min((one for one in (by_journal, by_git) if one is not None), default=None)
+
+    def since(self, manifest: Manifest, path: Place) -> Since | None:
+        """Give since when a value is what it is at least; None, and counted, where nobody knows."""
+        value = value_at(manifest.spec, path)
+        by_journal = self._unchanged(self._of(manifest.ref), path, value)
+        by_git = None
+        if self._is_plain(manifest, str(path[-1]), value):
+            by_git = self._git(manifest, f"{path[-1]}[\"']?:")
+        found = min((one for one in (by_journal, by_git) if one is not None), default=None)
+        if found is None:
+            self.unknown.add(manifest.ref)
+        return found
+
+    def _of(self, ref: Ref) -> list[DatedWrite]:
+        if self._writes is None:
+            self._writes = writes_of(self.entries)
+        return self._writes.get(ref, [])
+
+    @staticmethod
+    def _unchanged(
+        writes: Sequence[DatedWrite], path: Place, value: Json | Missing
+    ) -> Since | None:
+        """Give the first of the last writes that all hold a value."""
+        found: Since | None = None
+        for write in writes:
+            is_same = value_at(dict(write.declared), path) == value and value is not ABSENT
+            found = (found or Since(write.at, JOURNAL)) if is_same else None
+        return found
+
+    def _is_plain(self, manifest: Manifest, key: str, value: Json | Missing) -> bool:
+        """Tell whether the file itself says the value, and no variable or item of a `forEach`."""
+        if manifest.source.item is not None or not isinstance(value, bool):
+            return False
+        try:
+            text = (self.root / manifest.source.file).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return False
+        said = re.findall(rf"\b{key}[\"']?\s*:\s*([^\s,}}#]+)", text)
+        return (
+            bool(said)
+            and all(one in ("true", "false") for one in said)
+            and (str(value).lower() in said)
+        )
+
+    def _git(self, manifest: Manifest, touched: str, *, first: bool = False) -> Since | None:
+        """Give when a line of the file that matches was changed last, or first.
+
+        None without a history, where the file is edited since, or once too much was asked.
+        """
+        if self._asked >= MOST_ASKED:
+            return None
+        self._asked += 1
+        file = manifest.source.file
+        git = Git(
+            self.root,
+            self.environ,
+            (*NOTHING_OF_ITS_OWN, "--literal-pathspecs"),
+            limit=SECONDS,
+            fixed={"GIT_OPTIONAL_LOCKS": "0"},
+        )
+        plain = ("--no-ext-diff", "--no-textconv")
+        try:
+            if not first and git.run(
+                "diff", *plain, "--name-only", "-G", touched, "HEAD", "--", file
+            ):
+                return None
+            order = ("--reverse",) if first else ("--max-count=1",)
+            said = git.text("log", *plain, *order, "--format=%ct", "-G", touched, "--", file)
+        except GitFailed:
+            return None
+        lines = said.split()
+        return Since(datetime.fromtimestamp(int(lines[0]), UTC), GIT) if lines else None

@@ -1,0 +1,281 @@
+"""Whether the alerts of a run are noisier since: what they did, held against what they did before.
+
+Source: docs/evidence.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from reconciler.document import value_at
+from reconciler.errors import NotAuthorised, ServiceRefused, UnreadableReply
+from reconciler.insights.alert_finder import Finder, KnownAlert
+from reconciler.insights.small_counts import Tails, corrected, tails
+from reconciler.insights.spans import SHORTEST, Spans, joined, spans_of
+from reconciler.journal.entries import Entry
+from reconciler.journal.history import History, Memory
+from reconciler.journal.runs import RunSummary
+from reconciler.journal.writes import Write, writes_of
+from reconciler.kinds import BY_NAME
+from reconciler.model import Ref
+from reconciler.model.noise import Counted, NoiseWatch, UnknownCause, Verdict, WatchedAlert
+from reconciler.records.alert_events import AlertEvent, EventFilter, in_batches, list_alert_events
+from reconciler.records.record import Allowance, Span, moment, stamp
+
+if TYPE_CHECKING:
+    # Only its type is needed here, and it brings the whole HTTP client.
+    from reconciler.api.client import Api
+
+LEVEL: Final = 0.01
+MOST_REQUESTS: Final = 60
+"""Pages of one look, each of a hundred events."""
+
+CLOCKS: Final = timedelta(minutes=2)
+"""How far the clocks of the service and of here may differ."""
+
+_HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched(KnownAlert):
+    """One alert that a run wrote, at `at`; `until` is when another run wrote it, or the end.
+
+    `written` is when it was written before, None where that is not known. Its versions are those
+    that it had since the spans begin.
+    """
+
+    at: datetime
+    until: datetime
+    written: datetime | None
+    clocks_differ: bool = False
+
+    @property
+    def spans(self) -> Spans | None:
+        """Give what is held against what; None where too little time has passed."""
+        return spans_of(self.at, self.until)
+
+
+def alerts_of_run(
+    entries: Sequence[Entry], history: History, run: RunSummary, until: datetime
+) -> list[Touched]:
+    """Give the alerts that a run changed, by their names by now."""
+    found = []
+    for ref, writes in sorted(writes_of(entries).items()):
+        kind = BY_NAME.get(ref.kind)
+        changing = [one for one in writes if one.changed]
+        places = [at for at, one in enumerate(changing) if one.run == run.run]
+        if kind is not None and kind.fires and places:
+            found.append(_alert(ref, changing, places[-1], history.of(ref), until))
+    return found
+
+
+def _alert(ref: Ref, writes: Sequence[Write], at: int, memory: Memory, until: datetime) -> Touched:
+    write = writes[at]
+    begun = moment(write.at) or until
+    later = moment(writes[at + 1].at) if at + 1 < len(writes) else None
+    updated = moment(write.told.updated)
+    known = [(one.version.lower(), moment(one.at)) for one in memory.versions]
+    oldest = begun - timedelta(days=7)
+    before = [version for version, when in known if when is not None and when <= oldest]
+    within = [version for version, when in known if when is None or when > oldest]
+    titles = (
+        value_at(one.declared, BY_NAME[ref.kind].title)
+        for one in writes
+        if one.declared is not None
+    )
+    return Touched(
+        ref=ref,
+        remote_id=str(memory.remote_id or "").lower(),
+        names=frozenset(title for title in titles if isinstance(title, str) and title),
+        versions=frozenset((*before[-1:], *within)),
+        all_versions=bool(before),
+        at=begun,
+        until=until if later is None else min(later, until),
+        written=moment(writes[at - 1].at) if at else None,
+        clocks_differ=updated is not None and abs(updated - begun) > CLOCKS,
+    )
+
+
+async def watch(
+    api: Api, run: RunSummary, alerts: Sequence[Touched], until: datetime
+) -> NoiseWatch:
+    """Ask once for all that the alerts did, and judge it at the level of one per cent."""
+    spans = [span for alert in alerts if alert.spans is not None for span in alert.spans.all]
+    told = await _asked(api, joined(spans), alerts) if spans else ToldEvents()
+    return NoiseWatch(
+        run=run.run,
+        command=run.command or "apply",
+        since=run.at,
+        until=stamp(until),
+        level=LEVEL,
+        alerts=tuple(judged(alerts, told)),
+        complete=told.complete,
+        unread=told.unread,
+        commit=run.commit,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldEvents:
+    """The events that a service told; `unread` is why it told none, and `cut` that it had more."""
+
+    events: tuple[AlertEvent, ...] = ()
+    unread: str = ""
+    cut: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that there is was told."""
+        return not (self.unread or self.cut)
+
+
+async def _asked(api: Api, spans: Iterable[Span], alerts: Sequence[Touched]) -> ToldEvents:
+    pages = Allowance(MOST_REQUESTS)
+    events: list[AlertEvent] = []
+    try:
+        for span in spans:
+            for versions in _batches(alerts):
+                wanted = EventFilter(alert_version_ids=versions, span=span)
+                events += [one async for one in list_alert_events(api, wanted, pages)]
+    except NotAuthorised as error:
+        if not error.known:
+            raise
+        return ToldEvents(events=tuple(events), unread=str(error))
+    except (ServiceRefused, UnreadableReply) as error:
+        return ToldEvents(events=tuple(events), unread=str(error))
+    return ToldEvents(events=tuple(events), cut=pages.cut)
+
+
+def _batches(alerts: Sequence[Touched]) -> list[tuple[str, ...]]:
+    """Give the versions to ask for; one empty batch where not all are known, which asks for all."""
+    if not all(alert.all_versions for alert in alerts):
+        return [()]
+    return in_batches(sorted({version for alert in alerts for version in alert.versions}))
+
+
+def judged(
+    alerts: Sequence[Touched], told: ToldEvents, level: float = LEVEL
+) -> Iterator[WatchedAlert]:
+    """Say of each alert whether it is noisier, at a level that holds for all of them together."""
+    moments, untold = _moments(alerts, told.events)
+    counted = [_counted(alert, moments.get(alert.ref, []), told, untold) for alert in alerts]
+    known = [one for one in counted if one.tails is not None]
+    many = corrected([one.tails.as_many for one in known if one.tails is not None])
+    few = corrected([one.tails.as_few for one in known if one.tails is not None])
+    ps = {one.found.ref: pair for one, pair in zip(known, zip(many, few, strict=True), strict=True)}
+    for one in counted:
+        if one.found.ref not in ps:
+            yield one.found
+        else:
+            as_many, as_few = ps[one.found.ref]
+            verdict = one.verdict(as_many, as_few, level)
+            yield replace(one.found, verdict=verdict, p=min(as_many, as_few))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Counted:
+    """What was counted of one alert; `each` are the counts of every span before the run."""
+
+    found: WatchedAlert
+    tails: Tails | None = None
+    each: tuple[int, ...] = ()
+
+    def verdict(self, as_many: float, as_few: float, level: float) -> Verdict:
+        """Judge: beyond chance, and beyond every single span before, as events come in bursts."""
+        after = self.found.after.events if self.found.after is not None else 0
+        if as_many <= level and after > max(self.each):
+            return "noisier"
+        if as_few <= level and after < min(self.each):
+            return "quieter"
+        return "same"
+
+
+def _counted(
+    alert: Touched, moments: Sequence[datetime], told: ToldEvents, untold: int
+) -> _Counted:
+    found = WatchedAlert(
+        ref=alert.ref,
+        until=stamp(alert.until),
+        written="" if alert.written is None else stamp(alert.written),
+    )
+    spans = alert.spans
+    if cause := _cause(alert, spans, told, untold):
+        return _Counted(found=replace(found, cause=cause))
+    assert spans is not None  # noqa: S101 - that would be the cause
+    hours = (spans.after.until - spans.after.since) / _HOUR
+
+    def count(span: Span) -> int:
+        return sum(span.since <= at < span.until for at in moments)
+
+    after, base = count(spans.after), spans.known_since(alert.written)
+    seen = replace(
+        found,
+        until=stamp(spans.after.until),
+        after=Counted(after, hours),
+        before=Counted(count(spans.right_before), hours),
+        week_before=Counted(count(spans.base[-1]), hours),
+    )
+    if not base:
+        return _Counted(found=replace(seen, cause="written-before"))
+    each = [count(one) for one in base]
+    total, whole = sum(each), hours * len(each)
+    if alert.written is None or alert.written <= spans.right_before.since:
+        each.append(count(spans.right_before))
+    return _Counted(
+        found=replace(seen, base=Counted(total, whole), spans=len(base)),
+        tails=tails(after, hours, total, whole),
+        each=tuple(each),
+    )
+
+
+def _cause(
+    alert: Touched, spans: Spans | None, told: ToldEvents, untold: int
+) -> UnknownCause | None:
+    """Say why nothing can be told of an alert, None where something can."""
+    if spans is None or alert.until - alert.at < SHORTEST:
+        return "too-soon"
+    if not alert.remote_id:
+        return "no-id"
+    if alert.clocks_differ:
+        return "clock"
+    if told.unread:
+        return "unread"
+    if told.cut:
+        return "cut"
+    return "untold" if untold else None
+
+
+def _moments(
+    alerts: Sequence[Touched], events: Iterable[AlertEvent]
+) -> tuple[dict[Ref, list[datetime]], int]:
+    """Give when each alert fired, and how many events may be of any of them.
+
+    An event whose type does not say whether an alert fired counts as one that did, once for all
+    that share its key of duplicates.
+    """
+    finder = Finder.of(alerts)
+    moments: dict[Ref, list[datetime]] = {alert.ref: [] for alert in alerts}
+    seen: set[tuple[str, str]] = set()
+    untold = 0
+    for event in events:
+        if event.is_trigger is False or _is_known(event, seen):
+            continue
+        at, (ref, _) = moment(event.cx_event_timestamp), finder.alert_of(event)
+        if ref is None or at is None:
+            untold += at is None or finder.may_be_ours(event)
+        else:
+            moments[ref].append(at)
+    return moments, untold
+
+
+def _is_known(event: AlertEvent, seen: set[tuple[str, str]]) -> bool:
+    """Tell whether an event came before, and note it."""
+    keys = [("event", event.cx_event_key)] if event.cx_event_key else []
+    if event.is_trigger is None and event.cx_event_dedup_key:
+        keys.append(("duplicate", event.cx_event_dedup_key))
+    known = any(key in seen for key in keys)
+    seen.update(keys)
+    return known

@@ -1,0 +1,187 @@
+"""What became of what was applied: reverted, hot-fixed, noisier, and how soon it was repaired.
+
+Pure. Source: docs/evidence.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from reconciler.document import Json, value_at
+from reconciler.journal.entries import Entry
+from reconciler.journal.runs import RunSummary, runs_of
+from reconciler.journal.writes import NoiseFinding, Write, Writes, declared_in, verdicts_of
+from reconciler.model import Ref
+from reconciler.model.stats import Counts, Stats
+from reconciler.records.record import moment, stamp
+
+DAY: Final = timedelta(days=1)
+WEEK: Final = timedelta(weeks=1)
+NOISIER: Final = "noisier"
+TEAM: Final = "team"
+_TEAM_LABELS: Final = (("entityLabels", TEAM), ("labels", TEAM))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeOutcome:
+    """What became of one change; `repaired` is how long until something else was declared."""
+
+    ref: Ref
+    at: datetime
+    reverted: bool = False
+    hot_fixed: bool = False
+    noisier: bool = False
+    young: bool = False
+    repaired: timedelta | None = None
+
+    @property
+    def troubled(self) -> bool:
+        """Whether it did not stay as it was, or should not have."""
+        return self.reverted or self.hot_fixed or self.noisier
+
+
+def stats_of(
+    entries: Sequence[Entry],
+    teams: Mapping[Ref, str],
+    now: datetime,
+    since: datetime | None = None,
+) -> Stats:
+    """Count what was applied since a moment, None for all that the journal knows.
+
+    `teams` are those of the manifests as they are now; what is declared no more has the team
+    that the journal remembers.
+    """
+    writes = declared_in(entries)
+    all_runs = [run for run in runs_of(entries) if _is_since(moment(run.at), since)]
+    wrote = [run for run in all_runs if run.count("written")]
+    known = verdicts_of(entries)
+    fates = [one for one in _fates(writes, known, now) if _is_since(one.at, since)]
+    team_of = {ref: teams.get(ref) or _remembered_team(of) for ref, of in writes.items()}
+    applies = [run for run in wrote if run.command != "rollback"]
+    return Stats(
+        since="" if since is None else stamp(since),
+        until=stamp(now),
+        applies=len(applies),
+        rollbacks=len(wrote) - len(applies),
+        put_back=sum(run.count("put-back") for run in all_runs),
+        compacted=sum(run.folded.get("written", 0) for run in wrote),
+        whole=_counts(fates),
+        teams=_grouped(fates, lambda one: team_of[one.ref]),
+        weeks=_weeks(fates, applies),
+    )
+
+
+def _is_since(at: datetime | None, since: datetime | None) -> bool:
+    return since is None or (at is not None and at >= since)
+
+
+def _fates(
+    writes: Writes, verdicts: Mapping[tuple[str, Ref], Sequence[NoiseFinding]], now: datetime
+) -> Iterator[ChangeOutcome]:
+    for ref, every in sorted(writes.items()):
+        counting = [one for one in every if (one.changed or one.seen) and not one.undone]
+        for at, write in enumerate(counting):
+            begun = moment(write.at)
+            # What compacting left of older runs has no run that it could be counted with.
+            if begun is not None and write.run:
+                found = verdicts.get((write.run, ref), ())
+                later = [one for one in counting[at + 1 :] if not one.seen]
+                yield _fate(ref, begun, counting[: at + 1], later, found, now)
+
+
+def _fate(  # noqa: PLR0917 - the change, what was before and after it, and now
+    ref: Ref,
+    begun: datetime,
+    until: Sequence[Write],
+    later: Sequence[Write],
+    found: Iterable[NoiseFinding],
+    now: datetime,
+) -> ChangeOutcome:
+    own = until[-1]
+    noisier = any(
+        one.verdict == NOISIER and _within_a_day(moment(one.until), begun) for one in found
+    )
+    other = next((one for one in later if one.declared != own.declared), None)
+    after = moment(other.at) if other is not None else None
+    soon = other is not None and _within_a_day(after, begun)
+    reverted = soon and any(
+        other is not None and one.declared is not None and one.declared == other.declared
+        for one in until[:-1]
+    )
+    troubled = soon or noisier
+    return ChangeOutcome(
+        ref=ref,
+        at=begun,
+        reverted=reverted,
+        hot_fixed=soon and not reverted,
+        noisier=noisier,
+        young=now - begun < DAY,
+        repaired=after - begun if troubled and after is not None else None,
+    )
+
+
+def _within_a_day(at: datetime | None, begun: datetime) -> bool:
+    return at is not None and at - begun <= DAY
+
+
+def _remembered_team(writes: Sequence[Write]) -> str:
+    """Give the team that the last document tells by its labels, "" where none does."""
+    declared: Json = next((one.declared for one in reversed(writes) if one.declared), None)
+    teams = (value_at(declared, path) for path in _TEAM_LABELS)
+    return next((one for one in teams if isinstance(one, str)), "")
+
+
+def _counts(fates: Sequence[ChangeOutcome]) -> Counts:
+    repairs = sorted(one.repaired.total_seconds() for one in fates if one.repaired is not None)
+    return Counts(
+        changes=len(fates),
+        resources=len({one.ref for one in fates}),
+        reverted=sum(one.reverted for one in fates),
+        hot_fixed=sum(one.hot_fixed for one in fates),
+        noisier=sum(one.noisier for one in fates),
+        troubled=sum(one.troubled for one in fates),
+        young=sum(one.young and not one.troubled for one in fates),
+        repaired=len(repairs),
+        median=_rank(repairs, 0.5),
+        p90=_rank(repairs, 0.9),
+    )
+
+
+def _rank(ordered: Sequence[float], share: float) -> float | None:
+    """Give the smallest that at least this share of all does not exceed; None of none."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
+
+
+def _grouped(
+    fates: Sequence[ChangeOutcome], key: Callable[[ChangeOutcome], str]
+) -> dict[str, Counts]:
+    groups: defaultdict[str, list[ChangeOutcome]] = defaultdict(list)
+    for one in fates:
+        groups[key(one)].append(one)
+    return {name: _counts(groups[name]) for name in sorted(groups)}
+
+
+def _weeks(fates: Sequence[ChangeOutcome], applies: Sequence[RunSummary]) -> dict[str, Counts]:
+    """Give the counts of every week between the first and the last, by its Monday in UTC."""
+    times = [one.at for one in fates]
+    times += [at for run in applies if (at := moment(run.at)) is not None]
+    if not times:
+        return {}
+    found = _grouped(fates, lambda one: _monday(one.at).date().isoformat())
+    weeks: dict[str, Counts] = {}
+    week, last = _monday(min(times)), _monday(max(times))
+    while week <= last:
+        name = week.date().isoformat()
+        weeks[name] = found.get(name) or _counts(())
+        week += WEEK
+    return weeks
+
+
+def _monday(at: datetime) -> datetime:
+    day = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return day - timedelta(days=day.weekday())

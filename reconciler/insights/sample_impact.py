@@ -1,0 +1,92 @@
+"""What a plan does to samples of logs: today as the service tells it, tomorrow by the evaluator.
+
+Source: docs/policy-impact.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from reconciler.document import Json, digest
+from reconciler.errors import ReconcilerError
+from reconciler.insights.policy_evaluator import policies_in, shadowed
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.log_policy_set.sample_answers import told_of
+from reconciler.model import Action, Change, Plan, Seen
+from reconciler.model.policy_impact import Met, PolicyImpact, SampleAnswer, Samples
+
+if TYPE_CHECKING:
+    # Only its type is needed here, and it brings the whole HTTP client.
+    from reconciler.api.client import Api
+
+UNREAD = "the list that is live could not be read"
+
+
+def sampled_change(plan: Plan) -> Change | None:
+    """Give the change of the resource that decides about logs, None where none is declared."""
+    return next((one for one in plan.changes if BY_NAME[one.ref.kind].sampled), None)
+
+
+def bound_to_samples(plan: Plan, samples: Samples) -> str:
+    """Give the digest of a plan that overwrites the list, and of the samples that judge it.
+
+    They decide what is refused before the overwrite, and what is put back after it: who agreed
+    to a plan agreed to these. Pure.
+    """
+    rows: list[Json] = [
+        [one.application, one.subsystem, one.severity, one.policy if one.expects else None]
+        for one in samples.rows
+    ]
+    return digest({"plan": plan.digest, "samples": rows, "onMismatch": samples.on_mismatch})
+
+
+async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact | None:
+    """Ask about the samples, and compare; None where the plan has no list of policies.
+
+    A service that cannot be asked is told of in what is given, and stops no plan.
+    """
+    change = sampled_change(plan)
+    if change is None:
+        return None
+    told: Sequence[Met] = ()
+    unasked = UNREAD
+    if change.action is not Action.BLOCKED:
+        try:
+            told, unasked = await told_of(api, samples.rows), ""
+        except ReconcilerError as error:
+            unasked = str(error)
+    is_any_case = api.assumptions.policy_names == "anyCase"
+    return impact_of(change, samples, told, unasked, any_case=is_any_case)
+
+
+def impact_of(
+    change: Change, samples: Samples, told: Sequence[Met], unasked: str, *, any_case: bool
+) -> PolicyImpact:
+    """Compare what was `told` with what the list that is live, and that would be, say."""
+    seen = change.observation if isinstance(change.observation, Seen) else None
+    today = policies_in(seen.document if seen else None, seen=True, any_case=any_case)
+    tomorrow = policies_in(change.body, any_case=any_case)
+    is_blocked = change.action is Action.BLOCKED
+    before: Sequence[Met | None] = told or [None] * len(samples.rows)
+    after = before
+    if not is_blocked and (change.action.writes or not told):
+        # Else nothing is written, and what the service tells holds tomorrow as well.
+        after = [tomorrow.met(row) for row in samples.rows]
+    pairs = zip(samples.rows, told, strict=bool(told))
+    held = [SampleAnswer(row, met, today.met(row)) for row, met in pairs]
+    agreeing = sum(one.before == one.after for one in held)
+    return PolicyImpact(
+        answers=tuple(map(SampleAnswer, samples.rows, before, after)),
+        agreement=agreeing / len(held) if held else None,
+        shadowed=tuple(
+            tomorrow.listed[place].met.policy
+            for place in (() if is_blocked else shadowed(tomorrow))
+        ),
+        recalled=tuple(str(path[1]) for path in seen.recalled) if seen else (),
+        unknown=tuple(str(path[1]) for path in seen.unseen) if seen else (),
+        unasked=unasked,
+        on_mismatch=samples.on_mismatch,
+        writes=change.action.writes,
+        disagreeing=tuple(one for one in held if one.before != one.after),
+    )

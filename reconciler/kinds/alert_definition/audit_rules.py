@@ -1,0 +1,278 @@
+"""Checks of alert definitions against what happened. Source: docs/evidence.md."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import chain
+
+from reconciler.document import Json, canonical_text
+from reconciler.kinds.alert_definition.lint_rules import (
+    GROUPS,
+    is_awake,
+    off_for_good,
+    reaches_somebody,
+    undescribed,
+    without_runbook,
+)
+from reconciler.kinds.alert_definition.type_parts import TYPE_OF
+from reconciler.kinds.audit_rule import AlertHistory, AuditEvidence, AuditRule, Rest, Trace
+from reconciler.kinds.lint_rule import LintFinding, Neighbours, text_of
+from reconciler.kinds.shape import EACH, places
+from reconciler.model import Manifest
+from reconciler.syntax.diagnostic import Advice
+
+DAILY_SHARE = 0.9
+FEWEST_DAYS = 7
+WEEKS = timedelta(days=14)
+AT_ONCE = timedelta(minutes=1)
+FEWEST_ENDED = 3
+LONG = timedelta(days=30)
+TOGETHER = timedelta(minutes=10)
+
+_NAME = ("name",)
+_COMPARED = ("logs", "metric", "tracing")
+_THRESHOLDS = frozenset(("threshold", "override"))
+_FLOW = (
+    "flow",
+    "stages",
+    EACH,
+    "flowStagesGroups",
+    "groups",
+    EACH,
+    "alertDefs",
+    EACH,
+    "id",
+)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _days(count: int) -> str:
+    return "1 day" if count == 1 else f"{count:,} days"
+
+
+def _awake(
+    neighbours: Neighbours, record: AuditEvidence
+) -> Iterator[tuple[Manifest, AlertHistory]]:
+    """Yield the alerts that are on and have an id, each with what happened to it."""
+    for one in neighbours.own:
+        if one.remote_id is not None and is_awake(one.spec):
+            yield one, record.about(one)
+
+
+def _never_fired(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
+    for one, happened in _awake(neighbours, record):
+        known = record.declared(one)
+        is_young = known is not None and record.at - known.at < timedelta(days=record.days)
+        if not happened.fired and not happened.lasted and not happened.unclear and not is_young:
+            said = f"this alert never fired in {_days(record.days)}"
+            way_out = Advice("ask whether it can still fire: test it, sharpen it, or remove it")
+            figures: dict[str, Json] = {"fired": 0, "days": record.days}
+            if known is not None:
+                figures["declaredSince"] = known.at.isoformat()
+            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
+
+
+def _daily(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
+    if record.covered < FEWEST_DAYS:
+        return
+    for one, happened in _awake(neighbours, record):
+        on = len({(record.at - at).days for at in happened.fired} & set(range(record.covered)))
+        if on >= DAILY_SHARE * record.covered:
+            count = len(happened.fired)
+            said = (
+                f"this alert fired on {on:,} of {_days(record.covered)}, {_times(count)}: what "
+                "comes every day is soon read by nobody"
+            )
+            way_out = Advice("raise its threshold, mend what it tells of, or make it a figure")
+            figures = {"fired": count, "daysFired": on, "days": record.covered}
+            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
+
+
+def _open_for_weeks(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
+    for one in neighbours.own:
+        old = [at for at in record.about(one).open_since if record.at - at >= WEEKS]
+        if old:
+            age = (record.at - min(old)).days
+            several = "an incident" if len(old) == 1 else f"{len(old):,} incidents"
+            are = "is" if len(old) == 1 else "are"
+            said = f"{several} of this alert {are} open for weeks, the oldest for {_days(age)}"
+            way_out = Advice("close what is over with `incidents close`, or give it an owner")
+            figures: dict[str, Json] = {
+                "open": len(old),
+                "oldestSince": min(old).isoformat(),
+                "oldestDays": age,
+            }
+            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
+
+
+def _over_at_once(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
+    for one, happened in _awake(neighbours, record):
+        ended = len(happened.lasted)
+        quick = sum(lasted <= AT_ONCE for lasted in happened.lasted)
+        if ended >= FEWEST_ENDED and 2 * quick >= ended:
+            said = (
+                f"{quick:,} of {ended:,} firings of this alert were over within a minute: whoever "
+                "looks finds nothing"
+            )
+            way_out = Advice("let it wait longer before it fires, or look at a longer window")
+            figures = {"ended": ended, "withinAMinute": quick, "fired": len(happened.fired)}
+            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
+
+
+def _told_nobody(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
+    for one, happened in _awake(neighbours, record):
+        if happened.fired and not _tells_somebody(one.spec):
+            why = "it has no notification group"
+            if _groups(one.spec):
+                why = "its notification group tells nobody"
+            times = _times(len(happened.fired))
+            said = f"this alert fired {times}, and {why}: it tells nobody itself"
+            way_out = Advice(
+                "add `notificationGroup: {router: {}}`, or whom to tell; else remove it"
+            )
+            path = ("notificationGroup",) if "notificationGroup" in one.spec else _NAME
+            yield Trace(one, LintFinding(path, said, way_out), _fired(happened, record))
+
+
+def _groups(spec: Json) -> list[Json]:
+    return [value for steps in GROUPS for _, value in places(spec, *steps)]
+
+
+def _tells_somebody(spec: Json) -> bool:
+    return any(map(reaches_somebody, _groups(spec)))
+
+
+def _fired(happened: AlertHistory, record: AuditEvidence) -> dict[str, Json]:
+    last = {"lastFired": max(happened.fired).isoformat()} if happened.fired else {}
+    return {"fired": len(happened.fired), "days": record.covered, **last}
+
+
+def _without_runbook(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
+    for one, happened in _awake(neighbours, record):
+        judged = next(chain(undescribed(one.spec), without_runbook(one.spec)), None)
+        # Whom nobody is told of needs no runbook yet: A105 says that.
+        if happened.fired and judged is not None and _tells_somebody(one.spec):
+            said = (
+                f"this alert fired {_times(len(happened.fired))}, and nothing in it leads to a "
+                "runbook"
+            )
+            way_out = Advice("add the address of what to do to `description`")
+            yield Trace(one, LintFinding(judged.path, said, way_out), _fired(happened, record))
+
+
+def _alike(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
+    """Yield each alert that looks for what one before it does, the first of them named."""
+    first: dict[str, Manifest] = {}
+    for one in neighbours.own:
+        looks = _looks_for(one.spec) if is_awake(one.spec) else ""
+        other = first.setdefault(looks, one) if looks else one
+        if other is one:
+            continue
+        said = f"`{other.ref}` at {other.source} looks for the same, with other thresholds"
+        if _thresholds(other.spec) == _thresholds(one.spec):
+            said = f"`{other.ref}` at {other.source} looks for the same, with the same thresholds"
+        figures: dict[str, Json] = {"other": str(other.ref)}
+        if record.tells((Rest.EVENTS,)):
+            ours, theirs = record.about(one).fired, record.about(other).fired
+            both = sum(map(partial(_is_near, theirs), ours))
+            figures |= {"fired": len(ours), "otherFired": len(theirs), "together": both}
+            if both:
+                said += f"; {both:,} of {len(ours):,} firings were within ten minutes of its own"
+        way_out = Advice("make it one alert with a rule for each threshold, or remove one of them")
+        yield Trace(one, LintFinding(_NAME, said, way_out), figures)
+
+
+def _is_near(moments: Sequence[datetime], at: datetime) -> bool:
+    """Tell whether one of the moments, which are in order, is not far from another."""
+    index = bisect_left(moments, at - TOGETHER)
+    return index < len(moments) and moments[index] <= at + TOGETHER
+
+
+def _looks_for(spec: Mapping[str, Json]) -> str:
+    """Give what an alert looks for, less its thresholds, as one text; "" where that is nothing.
+
+    Budgets of SLOs are watched at several rates on purpose, and flows are made of others.
+    """
+    parts = [part for part in TYPE_OF if part.startswith(_COMPARED) and spec.get(part) is not None]
+    if len(parts) != 1 or not any(_texts(spec[parts[0]], within=False)):
+        return ""
+    keys = spec.get("groupByKeys")
+    groups = sorted(map(str, keys)) if isinstance(keys, list) else []
+    return canonical_text([parts[0], _less(spec[parts[0]]), *groups])
+
+
+def _less(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _less(inner) for key, inner in value.items() if key not in _THRESHOLDS}
+    return [_less(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _texts(value: Json, *, within: bool) -> Iterator[str]:
+    """Yield the texts of filters and queries: without any, alerts are alike by chance."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(inner, within=within or "filter" in key.casefold())
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, within=within)
+    elif within and isinstance(value, str) and value.strip():
+        yield value
+
+
+def _thresholds(spec: Mapping[str, Json]) -> str:
+    return canonical_text([spec.get(part) for part in TYPE_OF])
+
+
+def _off_for_long(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
+    steps = {
+        str(text_of(value)).casefold()
+        for one in neighbours.every
+        for _, value in places(one.spec, *_FLOW)
+    }
+    for one in neighbours.own:
+        for found in off_for_good(one.spec):
+            is_step = str(one.remote_id).casefold() in steps or _is_named(one, neighbours)
+            since = None
+            if found.path != ("phantomMode",) or not is_step:
+                since = record.since(one, found.path)
+            if since is not None and record.at - since.at >= LONG:
+                age = (record.at - since.at).days
+                flag = str(found.path[0])
+                said = (
+                    f"this alert is {'disabled' if flag == 'enabled' else 'a phantom'} for "
+                    f"{_days(age)} at least, as {since.by} tells"
+                )
+                way_out = Advice("switch it on, remove it, or say until when in `exempt:`")
+                figures: dict[str, Json] = {
+                    "flag": flag,
+                    "since": since.at.isoformat(),
+                    "days": age,
+                    "by": since.by,
+                }
+                yield Trace(one, LintFinding(found.path, said, way_out), figures)
+
+
+def _is_named(one: Manifest, neighbours: Neighbours) -> bool:
+    """Tell whether a flow is made of an alert by a reference."""
+    return any(one.ref in other.references for other in neighbours.every if "flow" in other.spec)
+
+
+_EVENTS = (Rest.EVENTS,)
+
+
+HYGIENE = (
+    AuditRule(code="A101", find=_never_fired, rests_on=(Rest.EVENTS, Rest.NAMES, Rest.SPAN)),
+    AuditRule(code="A102", find=_daily, rests_on=_EVENTS),
+    AuditRule(code="A103", find=_open_for_weeks, rests_on=(Rest.INCIDENTS,)),
+    AuditRule(code="A104", find=_over_at_once, rests_on=_EVENTS),
+    AuditRule(code="A105", find=_told_nobody, rests_on=_EVENTS),
+    AuditRule(code="A106", find=_without_runbook, rests_on=_EVENTS),
+    AuditRule(code="A107", find=_alike, rests_on=()),
+    AuditRule(code="A108", find=_off_for_long, rests_on=(Rest.AGE,)),
+)

@@ -1,0 +1,337 @@
+"""The words a model uses to say what the service does with a field.
+
+Pydantic's annotations give types and the bounds of the API document; these
+markers add what its types cannot say. `facts.facts_of` reads them. Fields are
+written in snake case and travel in camel case, as `group_by_keys` and
+`groupByKeys`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, NoReturn, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticOmit, core_schema
+
+from reconciler.expressions import EDITOR_PATTERN
+from reconciler.suggestions import nearest, one_slip_from
+from reconciler.syntax.diagnostic import REMOVE
+
+
+class Choosing(Enum):
+    """Whether an object must have one of each group of alternatives."""
+
+    FREE = "none is needed"
+    EXPECTED = "services are known to need one"
+    REQUIRED = "one is required"
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """What the service puts around a record where it stores, answers or takes one.
+
+    `steps` lead to the record, a 0 into a list of only one; `beside` are other
+    fields of the same answer, which say nothing of the record.
+    """
+
+    steps: tuple[str | int, ...]
+    beside: tuple[str, ...] = ()
+
+
+class Part(BaseModel):
+    """An object of the API. Unknown fields are kept: the API document is not complete."""
+
+    # Building is put off, so that a run pays only for the kinds it meets.
+    model_config = ConfigDict(
+        extra="allow", strict=True, frozen=True, alias_generator=to_camel, defer_build=True
+    )
+
+    alternatives: ClassVar[tuple[frozenset[str], ...]] = ()
+    """Groups of fields of which an object has at most one."""
+
+    choosing: ClassVar[Choosing] = Choosing.FREE
+    """Whether one of each group is needed."""
+
+    needed: ClassVar[tuple[str, ...]] = ()
+    """The fields without which services are known to refuse it, though no document says so."""
+
+    complete: ClassVar[bool] = True
+    """Whether all its fields are known, so that any other is worth a warning."""
+
+    documented: ClassVar[bool] = True
+    """Whether the API document shows its fields, so that a near miss is an error."""
+
+    wrappers: ClassVar[tuple[Wrapper, ...]] = ()
+    """What may stand around it where it was pasted from an answer or a request."""
+
+    bare: ClassVar[str] = ""
+    """The field that the service leaves out where it shows the content of that alone."""
+
+    strays: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+    """What people write in with the content of `bare`, and where beside it that belongs."""
+
+    called: ClassVar[tuple[tuple[str, ...], ...]] = (("title",), ("displayName",), ("name",))
+    """Where people's name for it may stand, on the wire: the first that holds a text is it."""
+
+    other_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What other requests and answers call a field, by that name."""
+
+
+class ObservedPart(Part):
+    """An object that was seen, and that the API document does not have (docs/assumptions.md)."""
+
+    documented: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A list whose items are compared by what stands at `identity`.
+
+    Where two items have one, they are compared by position; where items are
+    `distinct`, as the identity is all the service knows them by, that is an error.
+    """
+
+    identity: tuple[str, ...]
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unordered:
+    """A list that is a set: its order means nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refers:
+    """A field that holds the id of another resource, of the kind of this name."""
+
+    kind: str
+
+
+class ReadOnlyReason(Enum):
+    """What becomes of a field that a manifest must not declare, where it is pasted."""
+
+    DROPPED = "it says nothing that a manifest could mean"
+    MOVED = "it is the id, which stands in metadata"
+    NEGATED = "another field says its opposite"
+    UNLESS_TRUE = "it says nothing only as long as it is false"
+    AS_LISTED = "it says nothing only where it agrees with the place in the list"
+    STAYS = "what was meant cannot be told"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOnly:
+    """A field that is an error in a manifest: `why` says so, `instead` the way out.
+
+    `opposite` is the field that says the opposite of one that is negated.
+    """
+
+    instead: str = REMOVE
+    why: str = "is set by the service"
+    fate: ReadOnlyReason = ReadOnlyReason.DROPPED
+    opposite: str = ""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> NoReturn:
+        """Leave the field out: editors must not offer it."""
+        raise PydanticOmit
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A field that was seen in a documented part, undocumented itself: a near miss of it warns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Int64:
+    """An int64, which travels as text: both forms are accepted and compared as numbers."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Make the two forms one type, so that an error names no branch of a union."""
+        return core_schema.custom_error_schema(
+            handler(source), custom_error_type="int64_text", custom_error_message="not an int64"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """A bound that services are known to have but the API document does not: a warning.
+
+    For text and lists the bounds are of the length, for numbers of the value.
+    Source: docs/assumptions.md.
+    """
+
+    high: float | None = None
+    low: float | None = None
+
+
+def _unknown(_: str) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Formed:
+    """A form of text that services are known to want: any other is a warning.
+
+    Where the text is a part of paths (`in_path`), one that leads elsewhere is an error,
+    and `repair` says what to do about it. Source: docs/assumptions.md.
+    """
+
+    pattern: re.Pattern[str]
+    words: str
+    in_path: bool = False
+    repair: str = ""
+    corrected: Callable[[str], str] = _unknown
+    """Gives another text in this form, "" where it cannot be told what is meant."""
+
+
+class Unit(Enum):
+    """What a field counts, a number or its text; the value is the unit's sign."""
+
+    PERCENT = "%"
+    MILLISECONDS = "ms"
+    SECONDS = "s"
+    MINUTES = "min"
+
+
+class ValueCoverage(Enum):
+    """What a list of values says of any other value."""
+
+    CLOSED = "there is none"
+    KNOWN = "nobody has met one"
+    EXAMPLES = "there are others, which begin with the same prefix"
+
+
+@dataclass(frozen=True)
+class KnownValues:
+    """An enumeration. Only where it is closed is another value an error."""
+
+    prefix: str
+    values: tuple[str, ...]
+    listing: ValueCoverage
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Offer the known values to editors; other text passes unless the list is closed."""
+        plain = handler(schema)
+        others = plain.get("anyOf", [plain])
+        if self.listing is ValueCoverage.CLOSED:
+            others = [one for one in others if one.get("type") != "string"]
+            others.insert(0, {"type": "string", "pattern": EDITOR_PATTERN})
+        return {"anyOf": [{"enum": list(self.values)}, *others]}
+
+    @cached_property
+    def short(self) -> dict[str, str]:
+        """The values by what tells them apart: neither the prefix nor `_UNSPECIFIED`."""
+        return {_SUFFIX.sub("", value.removeprefix(self.prefix)): value for value in self.values}
+
+    @property
+    def usual(self) -> str:
+        """The first value that says something: `UNSPECIFIED` alone does not."""
+        named = (one for one in self.values if one != f"{self.prefix}UNSPECIFIED")
+        return next(named, self.values[0])
+
+    def takes(self, value: str) -> bool:
+        """Tell whether there is nothing to say of a value, unless it is a slip of a listed one."""
+        is_example = self.listing is ValueCoverage.EXAMPLES and value.startswith(self.prefix)
+        return value in self.values or is_example
+
+    def near(self, value: str) -> str:
+        """Give the listed value that was meant, or "" where none is near."""
+        return _near_value(self, value)
+
+
+_SUFFIX = re.compile(r"(?<=.)(?:_OR)?_UNSPECIFIED$")
+_SHORTEST_HEAD = 2
+
+
+@lru_cache(maxsize=4096)
+def _near_value(listed: KnownValues, value: str) -> str:
+    spelled = {one.casefold(): one for one in listed.values}
+    typed = value.casefold()
+    slipped = typed if typed in spelled else one_slip_from(typed, spelled)
+    if slipped:
+        return spelled[slipped]
+    # What tells values apart is compared alone: the long prefix makes any two of them alike.
+    bare = _SUFFIX.sub("", value.removeprefix(listed.prefix))
+    found = nearest(bare, listed.short)
+    if found:
+        return listed.short[found]
+    if value.startswith(listed.prefix):
+        return ""
+    return nearest(value, listed.values) or _head_of(bare, listed)
+
+
+def _head_of(bare: str, listed: KnownValues) -> str:
+    """Give the one value that a text is the beginning of, as `28d` of `28_DAYS`."""
+    head = bare.upper()
+    heads = [
+        value for short, value in listed.short.items() if short.replace("_", "").startswith(head)
+    ]
+    return heads[0] if len(heads) == 1 and len(head) >= _SHORTEST_HEAD else ""
+
+
+def known(prefix: str, *values: str) -> KnownValues:
+    """List the values of one enumeration by their common prefix.
+
+    Where only the zero value is told, there must be others.
+    """
+    listing = ValueCoverage.KNOWN if len(values) > 1 else ValueCoverage.EXAMPLES
+    return KnownValues(prefix, tuple(prefix + value for value in values), listing)
+
+
+def closed(prefix: str, *values: str) -> KnownValues:
+    """List all values that the API document allows."""
+    return KnownValues(prefix, tuple(prefix + value for value in values), ValueCoverage.CLOSED)
+
+
+def examples(prefix: str, *values: str) -> KnownValues:
+    """List the values that were met of an enumeration that is documented nowhere."""
+    return KnownValues(prefix, tuple(prefix + value for value in values), ValueCoverage.EXAMPLES)
+
+
+UUID_PATTERN = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
+LOWER_UUID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+INT64_PATTERN = r"^-?[0-9]{1,19}$"
+INT32_MAX = 2**31 - 1
+
+FORMS = {UUID_PATTERN: "a uuid", LOWER_UUID_PATTERN: "a uuid in lower case"}
+"""What the patterns of the API document are called in messages."""
+
+OWN_ID = ReadOnly("metadata.id", "stands in metadata", ReadOnlyReason.MOVED)
+"""The id of a record."""
+
+Uuid: TypeAlias = Annotated[str, Field(pattern=UUID_PATTERN)]
+LowerUuid: TypeAlias = Annotated[str, Field(pattern=LOWER_UUID_PATTERN)]
+Int32: TypeAlias = Annotated[int, Field(ge=-(2**31), le=INT32_MAX)]
+Int64Text: TypeAlias = Annotated[Annotated[str, Field(pattern=INT64_PATTERN)] | int, Int64()]
+Opaque: TypeAlias = dict[str, Any]
+"""An object whose inner shape the API document does not show."""
+
+Text: TypeAlias = str | None
+Flag: TypeAlias = bool | None
+Number: TypeAlias = float | None
+TextList: TypeAlias = list[str] | None
+StringMap: TypeAlias = dict[str, str] | None
+
+
+class Empty(Part):
+    """An object that means something by being there, as `{all: {}}`."""
+
+
+class IdValue(Part):
+    """`{value}`: how the API wraps ids of nested objects and folders."""
+
+    value: Text = None
+    """The id itself; the API wraps ids of nested objects and folders in an object."""

@@ -1,0 +1,289 @@
+"""All that is wrong with a `spec`, with what can be repaired as one complaint a record.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from typing import assert_never
+
+from reconciler.document import Json, Path, value_at
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.checks import lint
+from reconciler.kinds.field_traits import ReadOnlyReason
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.paste_repair import PasteRepair
+from reconciler.kinds.repairs import (
+    Drop,
+    Lift,
+    MoveId,
+    Negate,
+    Origins,
+    Rename,
+    Repair,
+    Round,
+    Unquote,
+    Unwrap,
+    Wrap,
+    repaired,
+)
+from reconciler.kinds.shape import EACH, NOTHING, Facts, facts_at, facts_of
+from reconciler.syntax.diagnostic import Advice, Finding, Severity
+
+BY_FIX = Advice("leave it to `reconciler validate --fix`")
+MOST_NAMED = 3
+MOST_FINDINGS = 10_001
+"""A file can hold a million mistakes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecReport:
+    """What is wrong with a `spec`, and the `spec` once it is repaired as far as it can be."""
+
+    findings: Sequence[Finding]
+    spec: dict[str, Json]
+    moves_id: bool = False
+
+
+def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> SpecReport:
+    """Judge a `spec`; `written` is the same before its expressions are filled in.
+
+    What is wrong is looked for in the repaired one, and told where it was written.
+    """
+    findings = [*islice(lint(spec, kind.spec), MOST_FINDINGS)]
+    # Most are good, and are not walked again.
+    rounds = PasteRepair(kind.spec, kind.id_form, has_id).rounds(written) if findings else ()
+    if not rounds:
+        findings += [] if _failed(findings) else kind.check(spec)
+        return SpecReport(_with_places(findings, spec, kind), spec)
+    mended = spec
+    for made in rounds:
+        after = repaired(mended, made)
+        mended = after if isinstance(after, dict) else mended
+    left = [*islice(lint(mended, kind.spec), MOST_FINDINGS)]
+    left += [] if _failed(left) else kind.check(mended)
+    origins = Origins(rounds)
+    told = [replace(one, path=origins.of(one.path)) for one in _with_places(left, mended, kind)]
+    records = _records(mended, kind, rounds, origins)
+    moves_id = any(isinstance(one, MoveId) for made in rounds for one in made)
+    return SpecReport([*(_told(one, findings) for one in records), *told], mended, moves_id)
+
+
+def unacceptable(kind: Kind, document: dict[str, Json]) -> Iterator[Finding]:
+    """Yield the errors in a whole document that no service would take, wherever it was kept.
+
+    One that the service itself returned has fields that only it sets, and may have others that
+    nobody declares: what it returned, it takes.
+    """
+    mended = judge(kind, document, document, has_id=True).spec
+    for finding in judge(kind, mended, mended, has_id=True).findings:
+        if finding.severity is Severity.ERROR and finding.code not in _OF_MANIFESTS:
+            yield finding
+
+
+_OF_MANIFESTS = ("M303", "M305")
+
+
+def _failed(findings: Sequence[Finding]) -> bool:
+    return any(one.severity is Severity.ERROR for one in findings)
+
+
+def _with_places(
+    findings: Sequence[Finding], spec: dict[str, Json], kind: Kind
+) -> Sequence[Finding]:
+    """Tell once a list of places that contradict the list which they stand in.
+
+    Those that agree are repaired before: what is left would move items when it is removed.
+    """
+    told: dict[Path, list[Finding]] = defaultdict(list)
+    for one in findings:
+        read_only = facts_at(kind.spec, one.path).read_only if one.code == "M305" else None
+        if read_only is not None and read_only.fate is ReadOnlyReason.AS_LISTED:
+            told[tuple(EACH if isinstance(step, int) else step for step in one.path)].append(one)
+    gone = {id(one) for ones in told.values() for one in ones}
+    rest = [one for one in findings if id(one) not in gone]
+    return [*rest, *(_places_finding(ones, spec, kind) for ones in told.values())]
+
+
+def _places_finding(ones: Sequence[Finding], spec: dict[str, Json], kind: Kind) -> Finding:
+    first = ones[0].path
+    at = next(nth for nth, step in enumerate(first) if isinstance(step, int))
+    keyed = facts_at(kind.spec, first[:at]).keyed
+    numbered: list[tuple[float, str]] = []
+    for one in ones:
+        number = value_at(spec, one.path)
+        item = value_at(spec, one.path[: at + 1])
+        name = value_at(item, keyed.identity) if keyed is not None else None
+        if isinstance(number, int | float) and isinstance(name, str):
+            numbered.append((number, name))
+    items = value_at(spec, first[:at])
+    # All have a number, and no two the same: then there is one order that they tell.
+    is_told = isinstance(items, list) and len(items) == len(dict(numbered)) == len(ones)
+    wanted = ", ".join(f"`{name}`" for _, name in sorted(numbered))
+    order = f"in this order first: {wanted}" if is_told else "in the order that is meant first"
+    said = f"`{first[-1]}` contradicts the places in the list, which alone count"
+    way_out = f"write the items {order}; then remove `{first[-1]}`"
+    return Finding(ones[0].code, first, said, suggestion=way_out, at_key=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """One stored thing, and the repairs of it, each with the path where it was written."""
+
+    name: str
+    repairs: Sequence[tuple[Path, Repair]]
+
+
+def _records(
+    mended: dict[str, Json], kind: Kind, rounds: Sequence[Round], origins: Origins
+) -> list[_Record]:
+    members = {origins.of(path): name for path, name in _members(mended, Facts(part=kind.spec), ())}
+    found: dict[str, list[tuple[Path, Repair]]] = defaultdict(list)
+    for nth, made in enumerate(rounds):
+        before = Origins(rounds[:nth])
+        for repair in made:
+            path = before.of(repair.path)
+            heads = (path[:length] for length in range(len(path) + 1))
+            name = next((members[head] for head in heads if head in members), "")
+            found[name].append((path, repair))
+    whole = f"this {kind.name}"
+    return [_Record(name or whole, repairs) for name, repairs in found.items()]
+
+
+def _members(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield path and name of each stored thing in a list of such."""
+    if isinstance(document, dict) and facts.part is not None:
+        for key, value in document.items():
+            yield from _members(value, facts_of(facts.part).get(key, NOTHING), (*path, key))
+    elif isinstance(document, list) and facts.keyed is not None and facts.keyed.distinct:
+        for index, item in enumerate(document):
+            name = value_at(item, facts.keyed.identity)
+            shown = f" `{name}`" if isinstance(name, str) else ""
+            yield (*path, index), f"item {index + 1}{shown}"
+
+
+def _told(record: _Record, plain: Sequence[Finding]) -> Finding:
+    """Give the one finding of a record; what is wrong in one way only says so itself."""
+    path, repair = record.repairs[0]
+    if len(record.repairs) == 1 and not isinstance(repair, Unwrap | Wrap | Lift):
+        own = next((one for one in plain if one.path == path), None)
+        if own is not None:
+            return own
+    ways = _ways(record.repairs)
+    said = f"{record.name} is pasted as the service shows it: {'; '.join(ways.values())}"
+    at = (*path, *repair.steps[:1]) if isinstance(repair, Unwrap) else path
+    return Finding(next(iter(ways)), at, said, suggestion=BY_FIX, at_key=True)
+
+
+def _ways(repairs: Sequence[tuple[Path, Repair]]) -> Mapping[str, str]:
+    """Give in words how a record differs, by the code that each way has; the worst first."""
+    named: dict[type[Repair], list[str]] = defaultdict(list)
+    for path, repair in repairs:
+        named[type(repair)].append(_name_in(path, repair))
+    read_only = [*named[MoveId], *named[Drop], *named[Negate]]
+    told = (
+        ("M305", named[Unwrap], "wraps what stands in spec", ""),
+        ("M305", named[Wrap], "stands around this in a manifest", ""),
+        ("M305", named[Lift], "stands beside that", ""),
+        ("M305", read_only, "field is read-only", "fields are read-only"),
+        ("M303", named[Rename], "field has another name", "fields have other names"),
+        ("M301", named[Unquote], "number stands in quotes", "numbers stand in quotes"),
+    )
+    ways: dict[str, list[str]] = defaultdict(list)
+    for code, names, one, many in told:
+        if names and many:
+            ways[code].append(f"{len(names)} {one if len(names) == 1 else many} ({_named(names)})")
+        elif names:
+            ways[code].append(f"{_named(names)} {one}")
+    return {code: "; ".join(said) for code, said in ways.items()}
+
+
+def _name_in(path: Path, repair: Repair) -> str:
+    """Give the name of the field that a repair is about."""
+    match repair:
+        case Unwrap():
+            return str(repair.steps[0])
+        case Wrap():
+            return repair.name
+        case Drop() | MoveId() | Negate() | Rename() | Unquote() | Lift():
+            return str(path[-1])
+        case _:
+            assert_never(repair)
+
+
+def _named(names: Sequence[str]) -> str:
+    distinct = [*dict.fromkeys(names)]
+    shown = ", ".join(f"`{name}`{_times(names.count(name))}" for name in distinct[:MOST_NAMED])
+    more = sum(name not in distinct[:MOST_NAMED] for name in names)
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _times(count: int) -> str:
+    return f" {count} times" if count > 1 else ""
+
+
+def kind_like(record: Json) -> Kind | None:
+    """Give the only kind that a record can be of, None where that is a guess.
+
+    It is one that finds no error in it and nothing missing, once it is repaired,
+    and that alone has one of its lists or objects.
+    """
+    found = [kind for kind in KINDS if _fits(record, kind)]
+    return found[0] if len(found) == 1 else None
+
+
+def kind_hinted(record: Json) -> Kind | None:
+    """Give the only kind that a record looks like, though much is wrong with it; None for none.
+
+    It has a name, and one of the lists or objects that no other kind has.
+    """
+    found = [kind for kind in KINDS if _looks_like(_repaired_as(record, kind), kind)]
+    return found[0] if len(found) == 1 else None
+
+
+def _looks_like(record: Json, kind: Kind) -> bool:
+    is_named = kind.singleton or isinstance(value_at(record, kind.title), str)
+    return is_named and _has_part_of_its_own(record, kind)
+
+
+def _repaired_as(record: Json, kind: Kind) -> Json:
+    for made in PasteRepair(kind.spec, kind.id_form, has_id=True).rounds(record):
+        record = repaired(record, made)
+    return record
+
+
+def _fits(record: Json, kind: Kind) -> bool:
+    record = _repaired_as(record, kind)
+    if not _has_part_of_its_own(record, kind):
+        return False
+    findings = islice(lint(record, kind.spec), 1000)
+    return not any(one.severity is Severity.ERROR or one.code == "M302" for one in findings)
+
+
+def _has_part_of_its_own(record: Json, kind: Kind) -> bool:
+    content = record.get(kind.spec.bare, record) if isinstance(record, dict) else None
+    return isinstance(content, dict) and not _parts_of_its_own(kind.name).isdisjoint(
+        key for key, value in content.items() if isinstance(value, dict | list)
+    )
+
+
+@cache
+def _parts_of_its_own(name: str) -> frozenset[str]:
+    """Give the names of lists and objects that no other kind has."""
+    others = {field for one in KINDS if one.name != name for field in _content(one)}
+    return frozenset(
+        field
+        for field, facts in _content(BY_NAME[name]).items()
+        if field not in others and (facts.part is not None or facts.items is not None)
+    )
+
+
+def _content(kind: Kind) -> dict[str, Facts]:
+    fields = facts_of(kind.spec)
+    inner = fields[kind.spec.bare].part if kind.spec.bare else None
+    return dict(fields if inner is None else facts_of(inner))

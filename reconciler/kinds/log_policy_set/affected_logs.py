@@ -1,0 +1,54 @@
+"""Which applications and subsystems a change of the list decides about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reconciler.document import Json
+from reconciler.model import Change
+
+_LIST = "policies"
+
+
+def takes_logs_of(change: Change, application: str, subsystem: str) -> bool:
+    """Tell whether a policy that changes may take logs of an application and a subsystem.
+
+    Where the order changes, every policy does. What cannot be told lets everything in, as
+    does "" for a name that is not known.
+    """
+    items = [*_items(change.before), *_items(change.body)]
+    touched = {one.path[1] for one in change.differences if one.path[:1] == (_LIST,) != one.path}
+    moved = any(one.path == (_LIST,) or one.operation == "move" for one in change.differences)
+    ours = [item for item in items if _name(item) in touched]
+    if moved or not ours:
+        ours = items
+    return any(_lets_in(item, application, subsystem) for item in ours)
+
+
+def _items(document: Json) -> Iterator[dict[str, Json]]:
+    items = document.get(_LIST) if isinstance(document, dict) else None
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict):
+            yield item
+
+
+def _policy(item: dict[str, Json]) -> dict[str, Json]:
+    policy = item.get("policy")
+    return policy if isinstance(policy, dict) else {}
+
+
+def _name(item: dict[str, Json]) -> Json:
+    return _policy(item).get("name")
+
+
+def _lets_in(item: dict[str, Json], application: str, subsystem: str) -> bool:
+    from reconciler.kinds.log_policy_set.lint_rules import names_of  # noqa: PLC0415 - where asked
+
+    policy = _policy(item)
+    for name, rule in ((application, "applicationRule"), (subsystem, "subsystemRule")):
+        names, is_sure = names_of(policy.get(rule))
+        if names is None or not is_sure or not name:
+            continue
+        if not (names.lets_in(name) or names.folded().lets_in(name.casefold())):
+            return False
+    return True

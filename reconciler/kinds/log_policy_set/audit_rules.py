@@ -1,0 +1,33 @@
+"""Checks of log policies against the logs that there are. Source: docs/evidence.md."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from reconciler.kinds.audit_rule import AuditEvidence, AuditRule, Rest, Trace
+from reconciler.kinds.lint_rule import LintFinding, Neighbours, text_of
+from reconciler.kinds.shape import EACH, places
+from reconciler.syntax.diagnostic import Advice
+
+
+def _unmet(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
+    """Yield the policies in force that no log meets; of two with one name nobody can tell."""
+    for one in neighbours.own:
+        named = [
+            (path, text_of(value))
+            for path, value in places(one.spec, "policies", EACH, "policy", "name")
+        ]
+        counts = Counter(name for _, name in named)
+        for path, name in named:
+            is_judged = name is not None and counts[name] == 1 and name in record.live
+            if is_judged and not record.met.get(str(name)):
+                said = (
+                    f"none of the {record.logs:,} kinds of logs that are known here meets this "
+                    "policy"
+                )
+                way_out = Advice("look at its rules, at what stands before it, or remove it")
+                yield Trace(one, LintFinding(path, said, way_out), {"logs": record.logs, "met": 0})
+
+
+HYGIENE = (AuditRule(code="A301", find=_unmet, rests_on=(Rest.EVENTS, Rest.LOGS)),)

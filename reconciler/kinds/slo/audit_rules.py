@@ -1,0 +1,21 @@
+"""Checks of SLOs against what is known of them. Source: docs/evidence.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reconciler.document import Json
+from reconciler.kinds.audit_rule import AuditEvidence, AuditRule, Trace
+from reconciler.kinds.lint_rule import Neighbours
+from reconciler.kinds.slo.lint_rules import ALERT, unwatched
+
+
+def _unwatched(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
+    alerts = sum(one.ref.kind == ALERT for one in neighbours.every)
+    for slo, found in unwatched(neighbours):
+        known = record.declared(slo)
+        age: dict[str, Json] = {} if known is None else {"declaredSince": known.at.isoformat()}
+        yield Trace(slo, found, {"alerts": alerts, **age})
+
+
+HYGIENE = (AuditRule(code="A201", find=_unwatched, rests_on=()),)

@@ -1,0 +1,93 @@
+"""What became of a write. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from reconciler.document import Difference, Json
+from reconciler.errors import ExitCode
+from reconciler.model.manifest import Ref, RemoteId
+from reconciler.model.observation import LastEdit
+from reconciler.model.reason import Reason
+from reconciler.model.server_info import NOTHING_TOLD, ServerInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The service acknowledged the write.
+
+    `stored` is the document it says it has now, and `revision` the one that a
+    read shows until somebody writes again, where the answer tells it. `told` is what
+    else the answer says that later questions need.
+    """
+
+    ref: Ref
+    remote_id: RemoteId | None
+    message: str = ""
+    stored: dict[str, Json] | None = None
+    revision: str = ""
+    told: ServerInfo = NOTHING_TOLD
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The service saw nothing to change."""
+
+    ref: Ref
+    remote_id: RemoteId | None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The service, or this program on its behalf, said no to this one resource: nothing changed.
+
+    `reasons` are those of a plan that could not do it; then there is no `message`. `ways_out`
+    are what a person can do about it, where that is known.
+    """
+
+    ref: Ref
+    message: str
+    exit_code: int = ExitCode.PARTIAL
+    reasons: tuple[Reason, ...] = ()
+    ways_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """Sent, and it may have happened: the next plan will tell."""
+
+    ref: Ref
+    message: str
+    exit_code: int = ExitCode.PARTIAL
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Not sent, because of something else."""
+
+    ref: Ref
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class InDoubt:
+    """A create that may have happened, and cannot be looked up."""
+
+    ref: Ref
+    message: str
+
+
+Outcome: TypeAlias = Written | Unchanged | Refused | Unconfirmed | Skipped | InDoubt
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """Another writer changed a resource between our write and our read of it.
+
+    In `differences`, `before` is what was sent and `after` what is live.
+    """
+
+    edit: LastEdit
+    differences: tuple[Difference, ...]

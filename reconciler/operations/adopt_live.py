@@ -1,0 +1,355 @@
+"""Adopt: what was edited live comes into the manifests, and what the journal knows moves along."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from uuid import uuid4
+
+from reconciler.applying.read_back import rewritten_entry
+from reconciler.applying.write_entries import not_given
+from reconciler.errors import UsageError
+from reconciler.expressions import ExpressionKind, expression
+from reconciler.failpoints import Point, reached
+from reconciler.journal.entries import Entry, Started, WrittenEntry
+from reconciler.journal.journal import Journal
+from reconciler.journal.store import LockTimeout
+from reconciler.model import Adoption, AdoptionRun, EditedText, Manifest, Ref, Side
+from reconciler.operations.open_project import Options, applied_commit, manifest_paths
+from reconciler.operations.open_session import Session, open_api, read_workspaces
+from reconciler.planning.live_edits import Scene, adoption, look, what_is_left
+from reconciler.planning.make_plan import PlanTarget
+from reconciler.planning.older_secrets import OlderSeals
+from reconciler.project import Embedded
+from reconciler.suggestions import nearest
+from reconciler.syntax.write_files import remove_left
+from reconciler.workspace.expression_scope import lacking, spelled
+from reconciler.workspace.manifest_edits import Edited, Original, Originals, write_edits
+from reconciler.workspace.new_files import replace_text
+from reconciler.workspace.workspace import Workspace, sources_of
+
+LEFT_BESIDE = "files that a killed run left were removed: no manifest was among them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToAdopt:
+    """What is to be adopted: some resources or `every` one, and who is right in conflicts."""
+
+    refs: tuple[Ref, ...] = ()
+    every: bool = False
+    side: Side | None = None
+    only_shown: bool = False
+
+
+def wanted_refs(bench: Session, names: Sequence[str]) -> tuple[Ref, ...]:
+    """Give the resources of the manifests by their names. Raises UsageError for another one."""
+    known = {str(one.ref): one.ref for one in bench.workspace.manifests}
+    left_out = {str(one.ref) for one in bench.workspace.left_out}
+    for name in names:
+        if name in left_out:
+            raise UsageError(f"{name} is not selected")
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"; did you mean {near}?" if near else ""
+            raise UsageError(f"no manifest declares {name}{hint}")
+    return tuple(dict.fromkeys(known[name] for name in names))
+
+
+def adopt(
+    bench: Session, asked: Options, wanted: ToAdopt, patience: LockTimeout | None = None
+) -> AdoptionRun:
+    """Write live edits into the manifests, under the lock of the journal, or only show them.
+
+    Files are written first, then what the journal takes up of them: a run that dies between is
+    made good by the next one. Raises Locked, and what planning raises.
+    """
+    journal, name = bench.journal(), str(uuid4())
+    if wanted.only_shown:
+        return _Run(bench, asked, wanted, journal).made()
+    with journal.locked(name, patience):
+        run = _Run(bench, asked, wanted, journal)
+        made = run.made()
+        if remove_left(run.folders):
+            asked.voice.say(LEFT_BESIDE)
+        for file in run.files:
+            _write(file, run.roots)
+        entries = [*_entries(made, name, journal.now())]
+        if entries:
+            commit = applied_commit(bench.project)
+            journal.begin(journal.run_entry(name, "adopt", commit))
+            journal.append(entries)
+    return made
+
+
+def _write(file: Edited, roots: tuple[Path, ...]) -> None:
+    script = file.script
+    replace_text(script.path, script.name, roots, before=script.text, after=file.after)
+    reached(Point.FILE_REPLACED)
+
+
+def _entries(made: AdoptionRun, run: str, at: str) -> Iterator[Entry]:
+    """Yield what the journal takes up: that nothing was sent, and live is what was declared."""
+    for one in made.adoptions:
+        base, change = one.base, one.change
+        if one.state != "adopted" or base is None or change is None:
+            continue
+        yield Started(
+            run=run,
+            at=at,
+            ref=one.ref,
+            operation="replace",
+            declared=base.declared,
+            request_id=change.request_id,
+            remote_id=base.remote_id,
+            seen=base.seen,
+            protect=base.protect,
+        )
+        yield WrittenEntry(
+            run=run,
+            at=at,
+            ref=one.ref,
+            remote_id=base.remote_id,
+            adopted=True,
+            revision=base.revision,
+            instead_of=not_given(change, base.remote_id),
+        )
+        if base.leftover:
+            yield rewritten_entry(run, at, one.ref, base.leftover)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrong:
+    """Resources that files as they would be say wrongly: `refused` for a reason, in words.
+
+    Of `unsettled` ones, the next plan would still change something.
+    """
+
+    refused: Mapping[Ref, str] = field(default_factory=dict)
+    unsettled: frozenset[Ref] = frozenset()
+
+
+@dataclass(slots=True)
+class _Run:
+    """One adoption, up to the texts that the files would have."""
+
+    bench: Session
+    asked: Options
+    wanted: ToAdopt
+    journal: Journal
+    originals: dict[Ref, Original] = field(default_factory=dict)
+    why: dict[Ref, str] = field(default_factory=dict)
+    roots: tuple[Path, ...] = ()
+    files: list[Edited] = field(default_factory=list)
+
+    def made(self) -> AdoptionRun:
+        """Merge all that is wanted, and find out what the files would be."""
+        bench = self.bench
+        manifests = bench.workspace.manifests
+        chosen = set(self.wanted.refs)
+        named = [one for one in manifests if self.wanted.every or one.ref in chosen]
+        self._find(named)
+        scene = asyncio.run(self._look(named))
+        adoptions = {one.ref: self._adoption(one, scene) for one in sorted(named, key=_ref)}
+        self.files = self._files(adoptions, scene)
+        for ref, names in self._elsewhere().items():
+            adoptions[ref] = replace(adoptions[ref], elsewhere=names)
+        for ref, why in self.why.items():
+            adoptions[ref] = replace(adoptions[ref], state="refused", why=why, edit=None, base=None)
+        return AdoptionRun(
+            environment=bench.name,
+            target=bench.target.name,
+            adoptions=tuple(adoptions.values()),
+            files=tuple(
+                EditedText(
+                    name=one.script.name,
+                    before=one.script.text,
+                    after=one.after,
+                    refs=one.refs,
+                    forks=one.forks,
+                )
+                for one in self.files
+            ),
+            only_shown=self.wanted.only_shown,
+            named=not self.wanted.every,
+            selected=bench.selected,
+        )
+
+    @property
+    def folders(self) -> set[Path]:
+        """The folders of what is adopted."""
+        scripts = (one.export or one.script for one in self.originals.values())
+        beside = {one.path.resolve().parent for one in scripts}
+        return beside | {one.script.path.resolve().parent for one in self.originals.values()}
+
+    def _find(self, named: Sequence[Manifest]) -> None:
+        """Find where the manifests are written."""
+        project = self.bench.project
+        paths = manifest_paths(self.asked, project)
+        self.roots = sources_of(paths, project.root).roots
+        read = self.bench.workspace.read
+        originals = Originals(project.root, self.roots, read, self.bench.name)
+        found = ((one.ref, originals.of(one)) for one in named)
+        self.originals = {ref: original for ref, original in found if original is not None}
+
+    async def _look(self, named: Sequence[Manifest]) -> Scene:
+        bench = self.bench
+        place = PlanTarget(
+            bench.name,
+            bench.target.name,
+            embedded=isinstance(bench.target, Embedded),
+            salt=bench.salt(),
+        )
+        variables = bench.environment.variables
+        values = {
+            expression(ExpressionKind.VARIABLE, key): spelled(one)
+            for key, one in variables.items()
+            if not isinstance(one, dict | list)
+        }
+        every = (*bench.workspace.manifests, *bench.others)
+        refs = [one.ref for one in named]
+        async with open_api(bench) as api:
+            return await look(
+                api,
+                every,
+                refs,
+                self.journal.history,
+                place,
+                values=values,
+                side=self.wanted.side,
+                ignore=bench.project.settings.drift_ignore,
+                older=OlderSeals(lambda: self.journal.entries),
+            )
+
+    def _adoption(self, manifest: Manifest, scene: Scene) -> Adoption:
+        original = self.originals.get(manifest.ref)
+        why = "" if original is not None else "its manifest was changed while this ran"
+        if names := lacking(manifest.spec):
+            # What is live there could be told from what git says by nobody.
+            why = f"it needs {', '.join(names)}: set that environment variable"
+        if why or original is None:
+            return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
+        try:
+            found = adoption(manifest, original.spec, scene)
+            made = manifest.source.item is not None and found.edit is not None
+            return _told_apart(found, manifest) if made else found
+        except RecursionError:
+            why = "what is live is nested too deep"
+            return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
+
+    def _files(self, adoptions: dict[Ref, Adoption], scene: Scene) -> list[Edited]:
+        """Give the files with all edits that hold, until all of them do."""
+        manifests = {one.ref: one for one in self.bench.workspace.manifests}
+        tried: set[Ref] = set()
+        while True:
+            edits = {
+                ref: (self.originals[ref], one.edit)
+                for ref, one in adoptions.items()
+                if one.state == "adopted" and one.edit is not None and ref not in self.why
+            }
+            files, refused = write_edits(edits)
+            self.why |= {one.ref: one.why for one in refused}
+            wrong = self._judged(files, adoptions, scene)
+            if not wrong.refused and not wrong.unsettled:
+                return files
+            again = wrong.unsettled - tried
+            tried |= again
+            for ref in again:
+                # What nobody named is told by its place, which does not tell it any more.
+                adoptions[ref] = self._adoption(manifests[ref], replace(scene, names=True))
+            self.why |= wrong.refused
+            self.why |= dict.fromkeys(
+                wrong.unsettled - again, "the next plan would still change it: edit it by hand"
+            )
+
+    def _judged(
+        self, files: Sequence[Edited], adoptions: Mapping[Ref, Adoption], scene: Scene
+    ) -> _Wrong:
+        """Give the resources whose edits are not to be.
+
+        The files are read as any run reads them, in the place of those that are there.
+        """
+        if not files:
+            return _Wrong()
+        after = self._read({one.script.path.resolve(): one.after for one in files})
+        edited = sorted({ref for one in files for ref in one.refs})
+        refused = _complained_of(after, files)
+        if refused:
+            return _Wrong(refused)
+        workspace = self.bench.workspace
+        now = {one.ref: one for one in (*after.manifests, *after.left_out)}
+        for manifest in (*workspace.manifests, *workspace.left_out):
+            ref = manifest.ref
+            if ref not in edited and (ref not in now or now[ref].spec != manifest.spec):
+                said = f"it would change {ref} too: edit it by hand"
+                return _Wrong(dict.fromkeys(edited, said))
+        unsettled: set[Ref] = set()
+        for ref in edited:
+            one = adoptions[ref]
+            if one.base is None or ref not in now:
+                refused[ref] = "its manifest would be another one: edit it by hand"
+            elif what_is_left(scene.change_after(now[ref], one.base), one):
+                unsettled.add(ref)
+        return _Wrong(refused, frozenset(unsettled))
+
+    def _read(self, instead: Mapping[Path, str]) -> Workspace:
+        bench = self.bench
+        scope = replace(bench.scope(self.asked), may_lack=True)
+        return read_workspaces(self.asked, bench.project, [scope], instead)[bench.name]
+
+    def _elsewhere(self) -> Mapping[Ref, tuple[str, ...]]:
+        """Give by resource the other environments in which the edits change what is declared."""
+        project = self.bench.project
+        here = replace(self.bench.scope(self.asked), secrets=None, ruled=False)
+        scopes = [
+            replace(here, environment=name, variables=one.variables)
+            for name, one in project.settings.environments.items()
+            if name != self.bench.name
+        ]
+        edited = {ref for one in self.files for ref in one.refs}
+        if not scopes or not edited:
+            return {}
+        instead = {one.script.path.resolve(): one.after for one in self.files}
+        before = read_workspaces(self.asked, project, scopes)
+        after = read_workspaces(self.asked, project, scopes, instead)
+        changed = [(name, _changed(before[name], after[name])) for name in before]
+        found = {ref: tuple(name for name, refs in changed if ref in refs) for ref in edited}
+        return {ref: names for ref, names in found.items() if names}
+
+
+def _changed(before: Workspace, after: Workspace) -> set[Ref]:
+    """Give the resources of which the manifests say something else."""
+    was = {one.ref: one.spec for one in before.manifests}
+    return {one.ref for one in after.manifests if was.get(one.ref) != one.spec}
+
+
+def _complained_of(after: Workspace, files: Sequence[Edited]) -> dict[Ref, str]:
+    """Give the resources whose files would be complained of; all, if it is of another file."""
+    wrong: dict[Ref, str] = {}
+    for complaint in after.errors:
+        told = [one for one in files if one.script.name == complaint.file] or files
+        said = f"{complaint.file}:{complaint.line}: {complaint.message} [{complaint.code}]"
+        wrong |= {ref: said for one in told for ref in one.refs}
+    return wrong
+
+
+def _told_apart(found: Adoption, manifest: Manifest) -> Adoption:
+    """Refuse an edit of what is one of several that the same lines make."""
+    if found.state != "adopted":
+        return found
+    why = (
+        f"it is made by the `forEach` at {manifest.source}: edit the item, or what all are made "
+        "of, by hand"
+    )
+    return replace(found, state="refused", why=why, edit=None, base=None)
+
+
+def _ref(manifest: Manifest) -> Ref:
+    return manifest.ref
+
+
+def check_names(names: Sequence[str], *, every: bool) -> None:
+    """Raise UsageError unless either some resources are named or all are meant."""
+    if bool(names) == every:
+        raise UsageError("name what to adopt, as Kind/name, or give --all")

@@ -1,0 +1,257 @@
+"""Apply: plan again, hold it against what was agreed to, and write, all under one lock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from uuid import uuid4
+
+from reconciler.advice import is_in_job, on_journal
+from reconciler.applying.applied import Applied
+from reconciler.applying.run import Run
+from reconciler.errors import GuardRefused, Stale, Unsettled
+from reconciler.guards import FROZEN, Agreed, unmet
+from reconciler.guards.consent import consented, is_covered
+from reconciler.guards.consent_keys import listed_of
+from reconciler.guards.override_reasons import NOTHING_OVERRIDDEN, OverrideReasons
+from reconciler.journal.entries import OverrideEntry, RunEntry, Unfrozen
+from reconciler.journal.journal import Journal
+from reconciler.journal.store import LockTimeout
+from reconciler.model import GuardViolation, LostUnseen, Plan
+from reconciler.model.guard_levels import BREAK_GLASS, REVIEW_LEVEL, flag_of
+from reconciler.operations.interrupts import interrupts
+from reconciler.operations.open_project import applied_commit
+from reconciler.operations.open_session import Session, known_secrets, open_api
+from reconciler.operations.plan_and_drift import plan_now
+from reconciler.operations.reporter import Reporter
+from reconciler.operations.reviewed_part import not_as_reviewed, part_of_reviewed
+from reconciler.report.counts import lost_json
+from reconciler.report.labels import places_in
+from reconciler.report.plan.document import PlanDocument, listed_in
+from reconciler.report.plan.done import is_rest, with_done
+from reconciler.report.plan.stale import changed_since
+from reconciler.report.reasons import SHORT_RUN, words_of
+from reconciler.report.safe import safe
+from reconciler.workspace.selection import Selection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consent:
+    """What the flags agree to beforehand.
+
+    `listed` names what the plan of the digest `expect` listed, None where only the digest tells.
+    `part` is what of the plan in the file `reviewed` is to be applied, None for all of it.
+    `flags` are those that lift a guard of their own, with the reasons that the journal keeps, ""
+    for none.
+    """
+
+    expect: str | None = None
+    reviewed: PlanDocument | None = None
+    listed: Collection[str] | None = None
+    part: Selection | None = None
+    yes: bool = False
+    flags: Mapping[str, str] = field(default_factory=dict)
+    overridden: OverrideReasons = NOTHING_OVERRIDDEN
+
+    @property
+    def given(self) -> bool:
+        """Whether nobody needs to be asked."""
+        return self.yes or self.is_reviewed
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Whether someone saw the very plan that would be applied."""
+        return self.expect is not None or self.reviewed is not None
+
+    def agreed_of(self, made: Plan) -> Agreed:
+        """Return what objections of a plan it lifts."""
+        return Agreed(
+            flags=self.flags,
+            override=self.overridden.reason is not None,
+            codes=self.overridden.codes,
+            # Who is asked sees the plan, and these objections in it.
+            reviewed=self.is_reviewed or not self.given,
+            listed=self._listed_of(made),
+        )
+
+    def _listed_of(self, made: Plan) -> Collection[str] | None:
+        """Return the keys of what the reviewed plan listed; None where there was none."""
+        if self.reviewed is not None:
+            return listed_in(self.reviewed)
+        if self.listed is not None:
+            return listed_of(made.guarded, self.listed)
+        if self.expect is not None:
+            return [objection.key for objection in made.guarded if is_covered(objection)]
+        return None
+
+
+def check(made: Plan, consent: Consent, voice: Reporter, *, verbose: bool) -> None:
+    """Refuse before anything is written. This is law I7 of docs/reliability.md.
+
+    Raises Unsettled, Stale or GuardRefused.
+    """
+    if made.unsettled:
+        names = ", ".join(str(one.ref) for one in made.unsettled)
+        raise Unsettled(
+            f"the answer to the create of {names} was lost: look for it, then run "
+            f"`{on_journal('settle', 'REF --id ID')}` or `--never-happened`"
+        )
+    reviewed = consent.reviewed
+    expected = reviewed["digest"] if reviewed is not None else consent.expect
+    is_known = expected is None or expected == made.digest or consent.part is not None
+    if not is_known and (reviewed is None or not is_rest(reviewed, made)):
+        raise Stale(_stale_words(made, str(expected), consent, voice, verbose=verbose))
+    found = unmet(made.guarded, consent.agreed_of(made))
+    if found:
+        raise GuardRefused(*(refusal(one, is_reviewed=consent.is_reviewed) for one in found))
+
+
+def refusal(objection: GuardViolation, *, is_reviewed: bool = False) -> str:
+    """Return what is refused, and below it the ways out."""
+    said = f"{objection.message} [{objection.code}]"
+    if is_reviewed and objection.level == REVIEW_LEVEL:
+        said += "; no reviewed plan lists that: plan again, and review it"
+    return "\n".join((said, *(f"  - {way}" for way in objection.ways_out)))
+
+
+def _stale_words(
+    made: Plan, expected: str, consent: Consent, voice: Reporter, *, verbose: bool
+) -> str:
+    lines = [f"the plan is no longer the reviewed one: expected {expected}, is {made.digest}"]
+    if consent.reviewed is not None:
+        known = with_done(consent.reviewed, made)
+        lines.extend(f"  {line}" for line in changed_since(known, made))
+    else:
+        voice.show(made, verbose=verbose)
+        way = "review it in a change" if is_in_job() else "review it, then apply its digest"
+        lines.append(f"  the plan as it is now stands above; {way}")
+    return "\n".join(lines)
+
+
+def plan_and_apply(
+    bench: Session,
+    agree: Callable[[Plan], Consent],
+    command: str,
+    *,
+    verbose: bool,
+    quiet: bool,
+    begin: Callable[[Plan], None] = lambda _: None,
+    patience: LockTimeout | None = None,
+) -> tuple[Plan, Applied | None]:
+    """Plan, check what was agreed to, ask where nothing was, and apply, all under the lock.
+
+    A plan that nobody would see is shown, unless `quiet`. Where a person who was asked says no,
+    nothing was applied, which is None.
+    `agree` is shown the plan before that, and `begin` when nothing
+    stands in the way any more. `command` is what the journal calls it. Raises
+    Locked, and what planning, `agree` and `check` raise; nothing was applied then.
+    """
+    rules = {rule.code for rule in bench.project.settings.rules if rule.on == "plan"}
+    journal, name = bench.journal(), str(uuid4())
+    with journal.locked(name, patience):
+        try:
+            bench = bench.prepare(bench, journal)
+            made = asyncio.run(plan_now(bench, journal.history))
+            consent = agree(made)
+            consent.overridden.check_rules(rules)
+            if consent.part is not None and consent.reviewed is not None:
+                made, others = part_of_reviewed(
+                    made, consent.reviewed, consent.part, bench.environment.guards
+                )
+                if others:
+                    bench.voice.say(not_as_reviewed(others))
+            check(made, consent, bench.voice, verbose=verbose)
+            does_work = made.has_changes or made.is_noted
+            if consent.given:
+                made = consented(made)
+            if does_work and consent.given and not (consent.is_reviewed or quiet):
+                bench.voice.show(made, verbose=verbose)
+            if not consent.given and does_work and not bench.voice.confirm(made, verbose=verbose):
+                return made, None
+        except KeyboardInterrupt:
+            bench.voice.say("\nnothing was applied")
+            raise
+        begin(made)
+        journal.begin(_run_entry(bench, journal, name, made, command))
+        _note_lifted(bench, journal, made, consent)
+        return made, asyncio.run(_apply_now(bench, journal, name, made, quiet=quiet))
+
+
+def _note_lifted(bench: Session, journal: Journal, made: Plan, consent: Consent) -> None:
+    """Keep which guards and freezes were lifted and why, before the first write.
+
+    What nothing stood against was not lifted: that is said, and nothing kept.
+    """
+    # What somebody types may hold a secret, and the journal never does.
+    hide = known_secrets(bench)
+    for flag, reason, codes in _lifted(made, consent):
+        if codes:
+            journal.append([OverrideEntry(at=journal.now(), reason=hide(reason), codes=codes)])
+        else:
+            _say_needless(bench, flag, "no guard that it lifts was in the way")
+    if (why := consent.flags.get(BREAK_GLASS)) is not None:
+        if frozen := [one.message for one in made.guarded if one.code == FROZEN]:
+            reason, said = hide(why.strip()), hide("; ".join(frozen))
+            journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=said)])
+        else:
+            _say_needless(bench, "--break-glass", "nothing was frozen")
+
+
+def _lifted(made: Plan, consent: Consent) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield each flag that was given a reason, the reason, and the guards that it lifts."""
+    given, agreed = consent.overridden, consent.agreed_of(made)
+    left = [one.code for one in unmet(made.guarded, replace(agreed, override=False, codes=()))]
+    for code, reason in given.codes.items():
+        yield f"--override-guard {code}", reason, (code,) if code in left else ()
+    if given.reason is not None:
+        codes = sorted(set(left) - given.codes.keys())
+        yield "--override-guard", given.reason, tuple(codes)
+    there = sorted({objection.code for objection in made.guarded})
+    for flag, reason in consent.flags.items():
+        # A freeze has an entry of its own.
+        if reason and flag != BREAK_GLASS:
+            yield f"--{flag}", reason, tuple(code for code in there if flag_of(code) == flag)
+
+
+def _say_needless(bench: Session, flag: str, why: str) -> None:
+    bench.voice.say(f"{flag} was not needed: {why}, so the journal keeps nothing of it")
+
+
+def _run_entry(bench: Session, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
+    # What a rollback writes is of no commit: it is what the journal knows of an earlier run.
+    commit = ""
+    if bench.restoring is None:
+        commit = applied_commit(bench.project)
+    else:
+        command = f"{command} {bench.restoring.remark.run[:SHORT_RUN]}"
+    return journal.run_entry(name, command, commit, made.digest)
+
+
+async def _apply_now(
+    bench: Session, journal: Journal, name: str, made: Plan, *, quiet: bool
+) -> Applied:
+    voice = bench.voice
+    for change in made.changes:
+        if change.lost:
+            voice.say(
+                f"{change.ref} destroys, kept here to restore by hand: {lost_json(change)}",
+                laid_out=True,
+            )
+            for reason in change.reasons:
+                if isinstance(reason, LostUnseen):
+                    voice.say(
+                        f"{change.ref}: {safe(words_of(reason, change.ref, places_in(change)))}"
+                    )
+    async with interrupts(voice.say) as taken, open_api(bench) as api:
+        run = Run(
+            api, journal, name, tell=voice.writing(made, quiet=quiet), stopping=taken.stopping
+        )
+        taken.work = asyncio.ensure_future(run.apply(made))
+        with suppress(asyncio.CancelledError):
+            await taken.work
+        if taken.work.cancelled():
+            run.leave(made)
+    run.applied.signal_code = taken.code
+    return run.applied

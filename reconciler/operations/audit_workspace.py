@@ -1,0 +1,117 @@
+"""Holding what is declared against what happened: asked, judged, and placed at its lines."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from datetime import timedelta
+
+from reconciler.insights.ages import Ages
+from reconciler.insights.audit_checks import (
+    AuditedManifests,
+    AuditFinding,
+    checks_of,
+    counted,
+    judged,
+)
+from reconciler.insights.look_back import LookedBack, look_back
+from reconciler.kinds.audit_rule import Audit, Audited, Rest, Unjudged
+from reconciler.operations.open_project import Options, manifest_paths, now
+from reconciler.operations.open_session import Session, open_api
+from reconciler.records.record import Span
+from reconciler.report.words import plural
+from reconciler.syntax.diagnostic import Finding, Severity
+from reconciler.workspace.audit_places import placed
+
+
+def audit_now(bench: Session, asked: Options, days: int) -> Audit:
+    """Audit a workspace over a door of its own.
+
+    Raises NotAuthorised where the key is refused, and Unavailable where nothing is told at all.
+    """
+    until = now().replace(microsecond=0)
+    span = Span(until - timedelta(days=days), until)
+    declared = _declared(bench)
+    levels = bench.project.settings.checks
+    checks = checks_of(declared, levels)
+    wanted = {rest for _, check in checks for rest in check.rests_on}
+    told, requests = asyncio.run(_told(bench, span, wanted))
+    ages = Ages(bench.project.root, os.environ, bench.journal().entries)
+    record = counted(told, span, declared.every)
+    record = replace(record, declared=ages.declared, since=ages.since)
+    found, unjudged = judged(declared, record, levels)
+    if ages.unknown:
+        codes = tuple(check.code for _, check in checks if Rest.AGE in check.rests_on)
+        why = (
+            f"of {plural(len(ages.unknown), 'alert')} that are off, neither the journal nor the "
+            "history of the file tells since when"
+        )
+        unjudged.append(Unjudged(codes, Rest.AGE, why))
+    audit = Audit(
+        since=span.since,
+        until=until,
+        days=days,
+        covered=record.covered,
+        events=len(told.events),
+        requests=requests,
+        resources=len(declared.judged),
+        unjudged=tuple(unjudged),
+    )
+    return _placed(audit, found, bench, asked)
+
+
+def _declared(bench: Session) -> AuditedManifests:
+    workspace = bench.workspace
+    every = {one.ref: one for one in (*workspace.manifests, *bench.others)}
+    return AuditedManifests(workspace.manifests, tuple(every.values()), workspace.elsewhere)
+
+
+async def _told(bench: Session, span: Span, wanted: set[Rest]) -> tuple[LookedBack, int]:
+    async with open_api(bench) as api:
+        return await look_back(api, span, wanted), api.sent
+
+
+def _placed(audit: Audit, found: list[AuditFinding], bench: Session, asked: Options) -> Audit:
+    """Give the audit with what was found, each finding at its line."""
+    findings = [
+        (
+            trace.manifest.ref,
+            Finding(
+                check.code,
+                trace.found.path,
+                trace.found.message,
+                Severity.WARNING,
+                trace.found.suggestion,
+                trace.found.at_key,
+            ),
+        )
+        for check, trace in found
+    ]
+    told = placed(
+        findings,
+        manifest_paths(asked, bench.project),
+        bench.project.root,
+        replace(bench.scope(asked), may_lack=True),
+        bench.project.settings,
+    )
+    behind = {
+        (str(one.trace.manifest.ref), one.check.code, one.trace.found.path): one for one in found
+    }
+    audited = []
+    for complaint in told.complaints:
+        # The place of a complaint leads from the document's root, that of a trace from `spec`.
+        one = behind.get((complaint.ref, complaint.code, complaint.path[1:]))
+        if one is None:
+            one = next(
+                two
+                for (ref, code, _), two in behind.items()
+                if (ref, code) == (complaint.ref, complaint.code)
+            )
+        audited.append(Audited(complaint, one.trace.figures, one.check.rests_on))
+    return replace(audit, found=tuple(audited), suppressed=told.suppressed)
+
+
+def is_found(audit: Audit, least: Severity) -> bool:
+    """Tell whether anything so severe was found, or more."""
+    return any(least is Severity.WARNING or one.is_error for one in audit.complaints)

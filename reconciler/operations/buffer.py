@@ -1,0 +1,75 @@
+"""Documents of an import, put aside in a file until their names are known."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from typing import IO
+
+from reconciler.assumptions import Assumptions
+from reconciler.document import Json
+from reconciler.expressions import OPEN
+from reconciler.importing.match_declared import Brief, ImportOrigin, Stretch
+from reconciler.importing.names import content_mark
+from reconciler.importing.records import ImportRecord
+from reconciler.importing.references import mentions_in
+from reconciler.model import Manifest, Ref, Source
+
+# What is written has been read, so that it holds no circle.
+_WRITER = json.JSONEncoder(check_circular=False)
+
+
+class Buffer:
+    """Documents in a file until their names are known."""
+
+    def __init__(self, stream: IO[bytes], assumptions: Assumptions) -> None:
+        self._stream = stream
+        self._assumptions = assumptions
+
+    def keep(self, record: ImportRecord, origin: ImportOrigin, revision: str = "") -> Brief:
+        """Put a record's document aside."""
+        stretch = self.put(_WRITER.encode(record.spec).encode())
+        nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
+        slugs = record.kind.identities(nameless)
+        # To look through all of it costs, and one id is one thing.
+        is_told_by_content = record.remote_id is None or record.elsewhere
+        return Brief(
+            record=replace(record, spec={}),
+            title=record.title,
+            mark=content_mark(record.spec if is_told_by_content else record.remote_id),
+            mentions=tuple(mentions_in(record.spec, record.kind)),
+            slugs=tuple((what, value) for what, value in slugs.items() if value),
+            origin=origin,
+            can_be_read=record.kind.readable_by(self._assumptions),
+            revision=revision,
+            stretch=stretch,
+        )
+
+    def put(self, content: bytes) -> Stretch:
+        """Put something aside."""
+        offset = self._stream.seek(0, os.SEEK_END)
+        self._stream.write(content)
+        return offset, len(content)
+
+    def get(self, stretch: Stretch) -> bytes:
+        """Give something back."""
+        offset, length = stretch
+        self._stream.seek(offset)
+        return self._stream.read(length)
+
+    def spec(self, brief: Brief) -> dict[str, Json]:
+        """Give a document back."""
+        spec: dict[str, Json] = json.loads(self.get(brief.stretch))
+        return spec
+
+    def holds(self, brief: Brief, document: Json) -> bool:
+        """Tell whether a document is what was put aside, down to the order of its fields."""
+        return _WRITER.encode(document).encode() == self.get(brief.stretch)
+
+    def record(self, brief: Brief) -> ImportRecord:
+        """Give a record whole again."""
+        content = self.get(brief.stretch)
+        return replace(
+            brief.record, spec=json.loads(content), is_literal=OPEN.encode() not in content
+        )

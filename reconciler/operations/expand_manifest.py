@@ -1,0 +1,56 @@
+"""One manifest as it is in an environment, with all that is put into it: as a text to read."""
+
+from __future__ import annotations
+
+import os
+
+from reconciler.document import Json
+from reconciler.errors import UsageError
+from reconciler.model import API_VERSION, Manifest
+from reconciler.operations.open_project import Options, open_project
+from reconciler.operations.open_session import open_workspace
+from reconciler.planning.merge_sides import written_out
+from reconciler.project import choose_environment
+from reconciler.suggestions import nearest
+from reconciler.workspace.compose import laid_out
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.secret_scan import withheld_from
+
+
+def expanded(asked: Options, name: str) -> str:
+    """Give the manifest of a resource, `Kind/name`, as YAML.
+
+    Overrides, items, variables and files are in it; secrets and references stay expressions, so
+    that it declares the same as what it is made of, and shows no secret. No secret is read.
+
+    Raises UsageError for a resource that is not declared, and InvalidInput for a workspace with
+    errors, of which the complaints are told.
+    """
+    project = open_project(asked)
+    environment, chosen = choose_environment(project, asked.environment)
+    scope = Scope(environment, chosen.variables, withheld=withheld_from(os.environ))
+    known = {str(one.ref): one for one in open_workspace(asked, project, scope).manifests}
+    if name not in known:
+        near = nearest(name, known)
+        hint = f"; did you mean {near}?" if near else ""
+        raise UsageError(f"no manifest of `{environment}` declares {name}{hint}")
+    made = known[name]
+    comment = f"{made.source}, for {environment}"
+    return laid_out(expanded_document(made), {("apiVersion",): comment})
+
+
+def expanded_document(made: Manifest) -> dict[str, Json]:
+    """Give a manifest as a document that declares the same without being made of anything."""
+    metadata: dict[str, Json] = {"name": made.ref.name}
+    if made.remote_id is not None:
+        metadata["id"] = made.remote_id
+    if made.labels:
+        metadata["labels"] = written_out(dict(made.labels))
+    if made.protect:
+        metadata["protect"] = True
+    return {
+        "apiVersion": API_VERSION,
+        "kind": made.ref.kind,
+        "metadata": metadata,
+        "spec": written_out(made.spec),
+    }

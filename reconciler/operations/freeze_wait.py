@@ -1,0 +1,82 @@
+"""Waiting for the end of a freeze, before a run takes the journal's lock."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from datetime import datetime
+
+from reconciler.errors import GuardRefused
+from reconciler.guards import FROZEN
+from reconciler.journal.store import LockTimeout
+from reconciler.model import GuardViolation
+from reconciler.operations.apply_plan import refusal
+from reconciler.operations.open_project import now
+from reconciler.operations.open_session import Session
+from reconciler.operations.plan_and_drift import plan_now
+from reconciler.progress import Thawing
+from reconciler.project.freeze import holding
+from reconciler.report.safe import safe
+
+POLL_SECONDS = 60.0
+"""How often incidents are asked for, and the clock is looked at, as it may be set."""
+
+
+def wait_for_thaw(bench: Session, patience: LockTimeout) -> None:
+    """Return once a plan of the bench is not frozen; it is planned again before it is applied.
+
+    Nothing is locked meanwhile, so that other runs go on. Raises GuardRefused where the freeze
+    goes on for longer than the patience, at once where its windows tell that; and what planning
+    raises.
+    """
+    deadline = patience.monotonic() + patience.seconds
+    told = ""
+    with ExitStack() as noted:
+        try:
+            while frozen := _frozen(bench):
+                left = deadline - patience.monotonic()
+                until = _known_end(frozen)
+                is_later = until is not None and _seconds_to(until) > left
+                if is_later or _is_endless(bench):
+                    bench.voice.say("the freeze ends later than that, so nothing is waited for")
+                    left = 0
+                if is_later or left <= 0:
+                    raise GuardRefused(*map(refusal, frozen))
+                said = "; ".join(one.message for one in frozen)
+                if said != told:
+                    told = said
+                    noted.close()
+                    bench.voice.say(f"{safe(said)}; waiting for at most {left:.0f} s")
+                    noted.enter_context(bench.waits.on(Thawing(said)))
+                _sleep_until(until, min(left, POLL_SECONDS), patience)
+        except KeyboardInterrupt:
+            bench.voice.say("\nnothing was applied")
+            raise
+
+
+def _frozen(bench: Session) -> list[GuardViolation]:
+    journal = bench.journal()
+    made = asyncio.run(plan_now(bench.prepare(bench, journal), journal.history))
+    return [one for one in made.guarded if one.code == FROZEN]
+
+
+def _known_end(frozen: list[GuardViolation]) -> datetime | None:
+    """Give when the windows that hold end, None where only incidents or doubts stand against it."""
+    return max((datetime.fromisoformat(one.until) for one in frozen if one.until), default=None)
+
+
+def _is_endless(bench: Session) -> bool:
+    """Tell whether windows hold of which no end is in sight."""
+    held = holding(bench.environment.freeze.windows, now())
+    return held is not None and held.until is None
+
+
+def _seconds_to(at: datetime) -> float:
+    return (at - now()).total_seconds()
+
+
+def _sleep_until(until: datetime | None, pause: float, patience: LockTimeout) -> None:
+    """Sleep for a pause, and on until windows end: nothing is asked before."""
+    patience.sleep(pause if until is None else min(pause, max(1.0, _seconds_to(until))))
+    while until is not None and (left := _seconds_to(until)) > 0:
+        patience.sleep(min(left, POLL_SECONDS))

@@ -1,0 +1,403 @@
+"""Import: what the service holds, or an export, as manifests, and a journal that knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryFile
+from uuid import uuid4
+
+from reconciler.advice import on_manifests
+from reconciler.document import Json, covers
+from reconciler.errors import ExitCode
+from reconciler.expressions import ExpressionKind, expression
+from reconciler.failpoints import Point, reached
+from reconciler.importing.hide_secrets import IN_A_VARIABLE, Hiding
+from reconciler.importing.match_declared import (
+    Brief,
+    Matched,
+    NamedImport,
+    There,
+    matched,
+    not_imported,
+)
+from reconciler.importing.names import file_names
+from reconciler.importing.records import Left
+from reconciler.journal.entries import Entry, ImportedEntry, RunEntry
+from reconciler.journal.history import Memory
+from reconciler.journal.journal import Journal
+from reconciler.journal.store import LockTimeout
+from reconciler.model import Manifest, Ref, RemoteId, Seen, Source
+from reconciler.operations.buffer import Buffer
+from reconciler.operations.import_drafts import Drawings
+from reconciler.operations.import_sources import Gathered, ImportSources, gather, how_to_get
+from reconciler.operations.import_target import (
+    check_read,
+    folder_for,
+    open_for_import,
+    refuse_taken,
+)
+from reconciler.operations.open_project import Options, applied_commit
+from reconciler.operations.open_session import Session
+from reconciler.progress import Deed
+from reconciler.records.mentions import ALERTS
+from reconciler.redaction.redact import conceal
+from reconciler.redaction.templates import holds_seal, resolve
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
+from reconciler.syntax.display_names import display_name
+from reconciler.syntax.parsed_text import DocumentText
+from reconciler.syntax.read_text import read_text
+from reconciler.syntax.write_files import remove_left
+from reconciler.workspace.new_files import (
+    add_variables,
+    folder_inside,
+    names_in,
+    settle,
+    write_new,
+)
+
+LEFT_BESIDE = "{what} removed that a run left which was killed: no manifest was among them"
+OTHER_CONTENT = (
+    "{twin.ref} has its title and other content, at {twin.source}, and nothing tells whether this "
+    "is the same: give its id with --id, change its title, or take over by hand what differs"
+)
+TOGETHER = 100
+"""Manifests that are written before the journal is told of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToImport:
+    """What is to be imported, and how it is to be written."""
+
+    what: ImportSources
+    to: Path | None = None
+    keep_json: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedResource:
+    """A resource that has a manifest now; `files` are those that were written for it.
+
+    `can_be_read` says whether the service can be asked for it.
+    """
+
+    ref: Ref
+    file: str
+    remote_id: RemoteId | None
+    files: tuple[Path, ...]
+    can_be_read: bool
+
+
+@dataclass(slots=True)
+class ImportResult:
+    """What became of an import."""
+
+    imported: list[ImportedResource] = field(default_factory=list)
+    skipped: list[Left] = field(default_factory=list)
+
+    @property
+    def exit_codes(self) -> set[int]:
+        """The codes of what could not be imported."""
+        return {one.exit_code for one in self.skipped} - {0}
+
+
+def import_now(asked: Options, wanted: ToImport, patience: LockTimeout) -> ImportResult:
+    """Read what is wanted, write a manifest of each that has none, and journal what was seen.
+
+    Raises InvalidInput where another file is there already: then nothing is written. Raises
+    UsageError, and what opening a target, a journal and the service raise.
+    """
+    bench, secrets = open_for_import(asked, wanted.what.exports)
+    journal = bench.journal()
+    if wanted.to is not None:
+        folder_inside(Path.cwd() / wanted.to, bench.project.root.resolve())
+    with TemporaryFile() as stream:
+        spool = Buffer(stream, bench.environment.api)
+        gathered = gather(asked, bench, wanted.what, journal.history, spool)
+        hiding = Hiding(secrets, lambda: journal.salt)
+        work = _Work(
+            asked=asked,
+            wanted=wanted,
+            bench=bench,
+            journal=journal,
+            spool=spool,
+            gathered=gathered,
+            hiding=hiding,
+        )
+        work.match()
+        if wanted.dry_run:
+            work.rehearse()
+        else:
+            work.clear()
+        if work.has_work and not wanted.dry_run:
+            with journal.locked(str(uuid4()), patience):
+                work.write()
+    return work.result
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    asked: Options
+    wanted: ToImport
+    bench: Session
+    journal: Journal
+    spool: Buffer
+    gathered: Gathered
+    hiding: Hiding
+    result: ImportResult = field(default_factory=ImportResult)
+    matched: Matched = field(default_factory=Matched)
+    files: dict[Ref, Path] = field(default_factory=dict)
+    agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
+    left_behind: set[Path] = field(default_factory=set)
+    drawings: Drawings = field(init=False)
+
+    @property
+    def root(self) -> Path:
+        """The folder of the project, without links."""
+        return self.bench.project.root.resolve()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything is to be written or journaled."""
+        return bool(self.matched.new or self.agreed)
+
+    @property
+    def there(self) -> There:
+        """What is declared, and remembered."""
+        workspace = self.bench.workspace
+        return There(workspace.manifests, workspace.elsewhere, self.journal.history)
+
+    def match(self) -> None:
+        """Tell what is there already, and give all else its name and its file.
+
+        Raises InvalidInput where another file of that name is there.
+        """
+        briefs = [one for one in self.gathered.briefs if not self._shows_secrets(one)]
+        while True:
+            self.matched = matched(briefs, self.there)
+            self._name_files()
+            new = self.asked.waits.each(Deed.JUDGING, self.matched.new)
+            wrong = {one: why for one in new if (why := self.drawings.draw(one))}
+            if not wrong:
+                break
+            # What refers to one of them refers to its id, and others may have its name.
+            self.result.skipped.extend(wrong.values())
+            refused = {one.brief for one in wrong}
+            briefs = [one for one in briefs if one not in refused]
+        self.result.skipped.extend((*self.gathered.left, *self.matched.left))
+        for one, manifest in self.matched.declared:
+            self.result.skipped.append(self._declared(one, manifest))
+        self._check_files()
+        for (kind, remote_id), ref in sorted(not_imported(self.matched).items(), key=str):
+            self._note_found(kind, remote_id, f"{ref} refers to it")
+        for alert, said in self.gathered.mentioned.items():
+            if (ALERTS, alert) not in self.matched.known.refs:
+                self._note_found(ALERTS, alert, said)
+
+    def _shows_secrets(self, one: Brief) -> bool:
+        """Tell what cannot be written without a secret in clear, and note why."""
+        if not self.hiding.values:
+            return False
+        record = self.spool.record(one)
+        text = "\n".join(record.expressions.values())
+        why = self.hiding.why_not(record)
+        for variables in self.gathered.variables.values():
+            for key, value in variables.items():
+                if expression(ExpressionKind.VARIABLE, key) in text and self.hiding.stands_in(
+                    str(value)
+                ):
+                    why = IN_A_VARIABLE
+        if why:
+            called = self.hiding.without(one.said)
+            self.result.skipped.append(Left(called, why, ExitCode.INVALID))
+        return bool(why)
+
+    def _note_found(self, kind: str, remote_id: RemoteId, said: str) -> None:
+        how = how_to_get(kind, remote_id, self.bench.environment.api)
+        why = f"found, not imported: {said}; {how}"
+        self.result.skipped.append(Left(f"{kind} {remote_id}", why))
+
+    def _declared(self, one: Brief, manifest: Manifest) -> Left:
+        """Say that there is a manifest, and note it where the journal does not know it yet."""
+        spec = self._filled(manifest)
+        live = conceal(self.spool.spec(one), spec, one.kind.shape)
+        said = f"it is declared at {manifest.source} already"
+        if not covers(live, spec, one.kind.shape):
+            if one.thing is None and not one.slugs:
+                return Left(one.said, OTHER_CONTENT.format(twin=manifest), ExitCode.INVALID)
+            return Left(str(manifest.ref), f"{said}, and differs: see `{on_manifests('plan')}`")
+        memory = self.journal.history.of(manifest.ref)
+        is_news = memory.last is None and memory.pending is None
+        if is_news and one.is_remembered and not holds_seal(spec):
+            self.agreed.append((one, manifest))
+        return Left(str(manifest.ref), said)
+
+    def _filled(self, manifest: Manifest) -> dict[str, Json]:
+        """Give a manifest's document with the ids that are known."""
+        spec = resolve(manifest.spec, self.there.ids())
+        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
+        return spec
+
+    def _name_files(self) -> None:
+        new = self.matched.new
+        stems = file_names([one.ref for one in new], together=self.wanted.to is not None)
+        folders = {one.brief.kind.name: one.brief.kind for one in new}
+        places = {
+            name: folder_for(kind, self.bench.project, self.wanted.to)
+            for name, kind in folders.items()
+        }
+        self.files = {one.ref: places[one.ref.kind] / f"{stems[one.ref]}.yaml" for one in new}
+        variables, keep_json = self.gathered.variables, self.wanted.keep_json
+        self.drawings = Drawings(
+            bench=self.bench,
+            spool=self.spool,
+            hiding=self.hiding,
+            matched=self.matched,
+            files=self.files,
+            more=variables,
+            keep_json=keep_json,
+        )
+
+    def _check_files(self) -> None:
+        """Note which files are there already as they would be written.
+
+        Raises InvalidInput where another one is, and UsageError where none would be read.
+        """
+        new = self.matched.new
+        check_read([*self.files.values()], self.bench.project)
+        there = {folder: names_in(folder) for folder in {one.parent for one in self.files.values()}}
+        drawings = self.drawings
+        owners = {file: one for one in new for file in drawings.files_of(one)}
+        taken = [file for file in owners if file.name.casefold() in there[file.parent]]
+        self.left_behind = {file for file in taken if drawings.is_ours(file, owners[file])}
+        refuse_taken([file for file in taken if file not in self.left_behind], self.root)
+
+    def clear(self) -> None:
+        """Remove what a run that died began in the folders of what is imported, and say so."""
+        kinds = {one.kind.name: one.kind for one in self.gathered.briefs}
+        folders = [folder_for(kind, self.bench.project, self.wanted.to) for kind in kinds.values()]
+        if count := remove_left(folders):
+            self.asked.voice.say(LEFT_BESIDE.format(what=plural(count, "file")))
+
+    def rehearse(self) -> None:
+        """Note what would be written."""
+        for one in self.matched.new:
+            self._note(one, self.drawings.files_of(one))
+
+    def _note(self, one: NamedImport, files: Sequence[Path]) -> None:
+        shown = display_name(self.files[one.ref], self.root)
+        remote_id = one.brief.record.remote_id
+        readable = one.brief.can_be_read
+        taken = ImportedResource(one.ref, shown, remote_id, tuple(sorted(files)), readable)
+        self.result.imported.append(taken)
+
+    def write(self) -> None:
+        """Write files first, and then what the journal rests on them, some at a time."""
+        journal, run = self.journal, str(uuid4())
+        begun = journal.run_entry(run, "import", applied_commit(self.bench.project))
+        journal.begin(begun)
+        new = self.matched.new
+        self._declare_variables()
+        with self.asked.waits.step(Deed.WRITING, total=len(new)) as step:
+            for start in range(0, len(new), TOGETHER):
+                some = new[start : start + TOGETHER]
+                entries = self._written(some, begun)
+                if entries:
+                    journal.append(entries)
+                step.done += len(some)
+        known = [
+            self._entry(one, manifest.ref, self._filled(manifest), self._seen(one), begun)
+            for one, manifest in self.agreed
+        ]
+        if known:
+            journal.append(known)
+
+    def _declare_variables(self) -> None:
+        """Write the variables that new manifests need into the project file, before those."""
+        new = self.matched.new
+        text = "\n".join(one for each in new for one in each.brief.record.expressions.values())
+        used = {
+            name: {
+                key: value
+                for key, value in more.items()
+                if expression(ExpressionKind.VARIABLE, key) in text
+            }
+            for name, more in self.gathered.variables.items()
+        }
+        used = {name: more for name, more in used.items() if more}
+        file = self.bench.project.file
+        if used and file is not None:
+            add_variables(file, used)
+            names = sorted({key for more in used.values() for key in more})
+            self.asked.voice.say(
+                safe(f"{file.name}: {plural(len(names), 'variable')} added: {', '.join(names)}")
+            )
+
+    def _written(self, some: Sequence[NamedImport], run: RunEntry) -> list[Entry]:
+        """Write some manifests, and give what the journal keeps of them."""
+        texts: list[tuple[Path, str]] = []
+        for one in some:
+            # What a run left that was stopped is there already, as it would be written.
+            own = self.drawings.texts(one)
+            new = [each for each in own if each[0] not in self.left_behind]
+            texts.extend(new)
+            if new:
+                self._note(one, [file for file, _ in new])
+        reached(Point.FILE_BEGUN)
+        write_new(texts, self.root)
+        reached(Point.FILE_WRITTEN)
+        settle({file.parent for file, _ in texts}, self.root)
+        reached(Point.FILES_SYNCED)
+        for one in some:
+            if one.brief.record.untold or one.brief.record.keys:
+                self._warn(one)
+        remembered = [one for one in some if one.brief.is_remembered]
+        seen = [self._seen(one.brief) for one in remembered]
+        return [
+            self._entry(one.brief, one.ref, spec, spec, run)
+            for one, spec in zip(remembered, seen, strict=True)
+        ]
+
+    def _seen(self, one: Brief) -> dict[str, Json]:
+        """Give what was seen, in which seals stand for secrets."""
+        return self.hiding.hidden(self.spool.spec(one))
+
+    def _entry(
+        self, one: Brief, ref: Ref, spec: dict[str, Json], live: dict[str, Json], run: RunEntry
+    ) -> Entry:
+        """Give what the journal keeps: the document as a plan will declare it."""
+        remote_id = one.record.remote_id
+        manifest = Manifest(ref, spec, Source("", 1), remote_id)
+        seen = Seen(remote_id, live)
+        return ImportedEntry(
+            run=run.run,
+            at=run.at,
+            ref=ref,
+            remote_id=remote_id,
+            origin=one.origin,
+            declared=one.kind.complete(manifest, seen, Memory()),
+            revision=one.revision,
+        )
+
+    def _warn(self, one: NamedImport) -> None:
+        """Say what the service did not tell, and show literals that look like keys."""
+        record, ref = self.drawings.record(one), one.ref
+        name = display_name(self.files[ref], self.root)
+        [*_, (_, manifest)] = texts = [*self.drawings.texts(one)]
+        if record.untold and not self.asked.quiet:
+            what = ", ".join(dict.fromkeys(told for _, told in record.untold))
+            places = plural(len(record.untold), "place")
+            self.asked.voice.say(
+                safe(
+                    f"{ref}: the service does not tell `{what}`, at {places}: comments in {name} "
+                    "say where to add it"
+                )
+            )
+        if record.keys and len(texts) == 1:
+            document = read_text(manifest, is_json=False).documents[0]
+            text = DocumentText(name, document, prefix=("spec",), ref=str(ref))
+            found = [text.complaint(one) for one in record.keys]
+            self.asked.voice.complain(found, verbose=self.asked.verbose)

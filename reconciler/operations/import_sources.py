@@ -1,0 +1,369 @@
+"""What is to be imported, read from the service or from exports, its documents put aside."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reconciler.advice import on_service
+from reconciler.assumptions import Assumptions
+from reconciler.document import Json, value_at
+from reconciler.document import Path as Place
+from reconciler.errors import (
+    ExitCode,
+    ReconcilerError,
+    ServiceRefused,
+    UnreadableReply,
+    UsageError,
+)
+from reconciler.importing.conversion import FileDocuments, named
+from reconciler.importing.converters import Beside, Foreign, records_of
+from reconciler.importing.match_declared import Brief
+from reconciler.importing.parameters import parameterised
+from reconciler.importing.records import ImportRecord, Left, judged
+from reconciler.importing.shapes import ParsedExport, documents_in, found_in
+from reconciler.journal.history import History, Memory
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.assumed_reads import list_existing
+from reconciler.kinds.kind import Kind, observe
+from reconciler.model import Absent, Manifest, Observation, Ref, RemoteId, Seen, Source
+from reconciler.operations.buffer import Buffer
+from reconciler.operations.open_project import Options
+from reconciler.operations.open_session import Session, open_api
+from reconciler.progress import Deed, Waits
+from reconciler.project import ProjectVariable
+from reconciler.records.mentions import mentioned_alerts
+from reconciler.suggestions import nearest, shortened
+from reconciler.syntax.diagnostic import Complaint
+from reconciler.syntax.files import find_files
+from reconciler.syntax.parsed_text import Reading, complaints_of_text
+from reconciler.workspace.secret_scan import Withheld, withheld_from
+from reconciler.workspace.workspace import sources_of
+
+if TYPE_CHECKING:
+    from reconciler.api.client import Api
+
+
+NO_LIST = (
+    "no list of them is known here: import each by its id, or with `import --from` from exports, "
+    "or say under `api: reads: lists:` where this deployment has one"
+)
+EMPTY = "warning: the file is empty, so nothing of it is imported [M113]"
+NO_READ = (
+    "nothing tells how to read them: import exports of them with `import --from`, or say under "
+    "`api: reads:` where this deployment has a read"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportSources:
+    """What is to be imported: things of the service by what they are asked for, or exports.
+
+    Exports of `environments`, one path for each, become manifests with variables, and `ids` are
+    those of what has no id there, by its names.
+    """
+
+    live: tuple[tuple[Kind, str], ...] = ()
+    exports: tuple[Path, ...] = ()
+    everything: bool = False
+    environments: tuple[str, ...] = ()
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What was found, and what was not.
+
+    `variables` are those that it needs, by environment, and `mentioned` are alerts that the
+    service tells of elsewhere, by their ids, with words about each.
+    """
+
+    briefs: list[Brief] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    variables: Mapping[str, Mapping[str, ProjectVariable]] = field(default_factory=dict)
+    mentioned: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        # On its way out `asyncio.run` asks for the text of what it returns.
+        return f"Gathered({len(self.briefs)} briefs)"
+
+    def take(self, found: Brief | Left) -> None:
+        """Note one of them."""
+        if isinstance(found, Left):
+            self.left.append(found)
+        else:
+            self.briefs.append(found)
+
+
+def gather(
+    asked: Options, bench: Session, what: ImportSources, history: History, spool: Buffer
+) -> Gathered:
+    """Read all that is wanted.
+
+    Raises UsageError for environments there are not, for kinds that this one has no read of and
+    for what is no id, and what is about the service as a whole.
+    """
+    _check_wanted(what.live, bench)
+    withheld = withheld_from(os.environ)
+    if what.live or what.everything:
+        return asyncio.run(_from_service(bench, what, history, withheld, spool))
+    root, gathered = bench.project.root.resolve(), Gathered()
+    beside = Beside(ids=what.ids)
+    if not what.environments:
+        for one in read_exports(what.exports, root, withheld, asked.waits, beside):
+            gathered.take(one if isinstance(one, Left) else spool.keep(one, "export"))
+        gathered.left.extend(_ids_of_nothing(beside))
+        return gathered
+    environments = bench.project.settings.environments
+    _check_environments(what.environments, environments, bench.name)
+    found: dict[str, list[ImportRecord]] = {}
+    for name, path in zip(what.environments, what.exports, strict=True):
+        read = [*read_exports([path], root, withheld, asked.waits, beside)]
+        found[name] = [one for one in read if isinstance(one, ImportRecord)]
+        gathered.left.extend(one for one in read if isinstance(one, Left))
+    gathered.left.extend(_ids_of_nothing(beside))
+    known = {name: one.variables for name, one in environments.items()}
+    joined = parameterised(found, bench.name, known)
+    gathered.variables = joined.variables
+    gathered.left.extend(joined.left)
+    gathered.briefs.extend(spool.keep(one, "export") for one in joined.records)
+    return gathered
+
+
+def _ids_of_nothing(beside: Beside) -> Iterator[Left]:
+    """Yield the ids that were given to what no document has."""
+    for name in beside.ids:
+        if name not in beside.met:
+            near = nearest(name, beside.met)
+            hint = f"; did you mean `{named(near)}`?" if near else ""
+            said = f"no document holds anything of that name{hint}"
+            yield Left(f"--id `{named(name)}`", said, ExitCode.INVALID)
+
+
+async def _from_service(
+    bench: Session, what: ImportSources, history: History, withheld: Withheld, spool: Buffer
+) -> Gathered:
+    async with open_api(bench) as api:
+        if not what.everything:
+            return await read_live(api, what.live, history, withheld, spool)
+        wanted, left = await list_all(api)
+        gathered = await read_live(api, wanted, history, withheld, spool)
+        gathered.left.extend(left)
+        gathered.mentioned = await mentioned_alerts(api)
+        return gathered
+
+
+def _check_wanted(wanted: Sequence[tuple[Kind, str]], bench: Session) -> None:
+    """Raise UsageError for a kind that nothing tells how to ask for, and for what is no id."""
+    for kind, name in wanted:
+        if not kind.readable_by(bench.environment.api):
+            raise UsageError(
+                f"`{kind.noun}` cannot be imported from the service: the API document has no read "
+                f"of it. Where this deployment has one, say so in environments.{bench.name} of "
+                f"reconciler.yaml, as `api: {{reads: {{{kind.name}: {{path: …}}}}}}`; else export "
+                "it in the web interface, and import that file: `import --from PATH`"
+            )
+        if not kind.singleton and not kind.findable and kind.id_form.typed(name) is None:
+            raise UsageError(f"`{name}` is no id of this kind: it must be {kind.id_form.words}")
+
+
+def _check_environments(names: Sequence[str], known: Collection[str], here: str) -> None:
+    """Raise UsageError unless these are environments, and the one of this run is among them."""
+    unknown = next((name for name in names if name not in known), "")
+    if unknown:
+        near = shortened(unknown, known)
+        hint = f"; did you mean `{near}`?" if near else ""
+        raise UsageError(f"`{unknown}` is no environment of reconciler.yaml{hint}")
+    if here not in names or len(set(names)) < len(names):
+        raise UsageError(
+            f"--parameterise wants different environments, and that of this run among them: "
+            f"choose one of {', '.join(names)} with -e, not `{here}`"
+        )
+
+
+async def read_live(
+    api: Api,
+    wanted: Sequence[tuple[Kind, str]],
+    history: History,
+    withheld: Withheld,
+    spool: Buffer,
+) -> Gathered:
+    """Ask for each by its id or other name, side by side; the door bounds how many at once.
+
+    What is about one of them alone stays out; what is about the service is raised.
+    """
+    kinds = {(kind.name, name): kind for kind, name in wanted}
+    found: dict[tuple[str, str], Brief | Left] = {}
+
+    async def read(kind: Kind, name: str) -> None:
+        memory = _memory_of_only(kind, history)
+        seen: Observation | ReconcilerError = Absent()
+        for probe in _probes(kind, name):
+            seen = await observe(kind, api, probe, memory)
+            if not isinstance(seen, Absent):
+                break
+        one = _record_seen(kind, name, seen, withheld)
+        revision = seen.revision if isinstance(seen, Seen) else ""
+        found[kind.name, name] = one if isinstance(one, Left) else spool.keep(one, "live", revision)
+        step.done += 1
+
+    with api.waits.step(Deed.READING, total=len(kinds)) as step:
+        async with asyncio.TaskGroup() as group:
+            for (_, name), kind in kinds.items():
+                group.create_task(read(kind, name))
+    gathered = Gathered()
+    for key in kinds:
+        gathered.take(found[key])
+    return gathered
+
+
+async def list_all(api: Api) -> tuple[list[tuple[Kind, str]], list[Left]]:
+    """Give what the service can be asked for by a list, and of which kinds it has none."""
+    found: list[tuple[Kind, str]] = []
+    left: list[Left] = []
+    for kind in KINDS:
+        names = await _listed(api, kind)
+        if isinstance(names, Left):
+            left.append(names)
+        else:
+            found.extend((kind, name) for name in names)
+    return found, left
+
+
+async def _listed(api: Api, kind: Kind) -> Sequence[str] | Left:
+    """Give what a kind's things can be asked for by; else why they cannot be told."""
+    if kind.singleton:
+        return (kind.name,)
+    if not kind.readable_by(api.assumptions):
+        return Left(kind.name, NO_READ)
+    try:
+        existing = await list_existing(api, kind)
+    except (UnreadableReply, ServiceRefused) as error:
+        return Left(kind.name, str(error), error.exit_code)
+    if existing is None:
+        return Left(kind.name, NO_LIST)
+    return [str(one.remote_id) for one in existing]
+
+
+def _probes(kind: Kind, name: str) -> Sequence[Manifest]:
+    """Return manifests that mean what is asked for: by its id, then by the slug of its name."""
+    by_name = Manifest(Ref(kind.name, name), {}, Source("", 1))
+    known = kind.id_form.typed(name)
+    by_id = [replace(by_name, remote_id=known)] if known is not None else []
+    return [*by_id, by_name] if kind.findable or not by_id else by_id
+
+
+def _memory_of_only(kind: Kind, history: History) -> Memory:
+    """Give what the journal knows of a thing of which there is one."""
+    if not kind.singleton:
+        return Memory()
+    known = (one for ref, one in history.memories.items() if ref.kind == kind.name)
+    return next((one for one in known if one.last is not None), Memory())
+
+
+def _record_seen(
+    kind: Kind, name: str, seen: Observation | ReconcilerError, withheld: Withheld
+) -> ImportRecord | Left:
+    called = kind.name if kind.singleton else f"{kind.name} {name}"
+    match seen:
+        case Seen():
+            known = seen.remote_id
+            record = ImportRecord(
+                kind=kind,
+                spec=seen.document,
+                remote_id=None if known is None else kind.normal_id(known),
+                where="live",
+                untold=tuple(_untold(seen, kind)),
+            )
+            return judged(record, withheld)
+        case Absent(why=why):
+            return Left(called, why, ExitCode.INVALID)
+        case ReconcilerError():
+            return Left(called, str(seen), seen.exit_code)
+        case _:
+            return Left(called, f"it cannot be read. {kind.limits}", ExitCode.INVALID)
+
+
+def _untold(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
+    """Yield what the answer lacks: the place of what holds it, and its name."""
+    for path in seen.unseen:
+        shape, place = kind.shape, list[str | int]()
+        value: Json = seen.document
+        for nth, step in enumerate(path):
+            inner: Json | None = None
+            at: str | int | None = None
+            if isinstance(value, list):
+                named = (value_at(item, shape.identity) == step for item in value)
+                at = next((nth for nth, is_it in enumerate(named) if is_it), None)
+                inner = value[at] if isinstance(at, int) else None
+                shape = shape.item
+            elif isinstance(value, dict) and step in value:
+                at, inner = step, value[str(step)]
+                shape = shape.at(str(step))
+            if at is None:
+                yield tuple(place), ".".join(map(str, path[nth:]))
+                break
+            place.append(at)
+            value = inner
+
+
+def read_exports(
+    paths: Sequence[Path], root: Path, withheld: Withheld, waits: Waits, beside: Beside
+) -> Iterator[ImportRecord | Left]:
+    """Read files and folders of exports, and yield what they hold; `beside` has the ids.
+
+    Documents of other tools come last, as their names depend on all of them.
+    """
+    foreign: list[Foreign] = []
+    for path in paths:
+        files = find_files([path], root)
+        sources = sources_of([path], root)
+        yield from map(_unread, files.complaints)
+        for file in waits.each(Deed.LOADING, files.files):
+            reading = sources.read(file.path, file.name, is_json=file.is_json)
+            if isinstance(reading, Reading) and not reading.has_errors:
+                for one in _in_file(file.name, reading, withheld, beside):
+                    if isinstance(one, Foreign):
+                        foreign.append(one)
+                    else:
+                        yield one
+            elif isinstance(reading, Reading):
+                wrong = (one for one in complaints_of_text(file.name, reading) if one.is_error)
+                yield _unread(next(wrong))
+            else:
+                yield _unread(reading)
+        if not files.files and not files.complaints:
+            yield Left(str(path), "it holds no file of JSON or YAML", ExitCode.INVALID)
+    yield from records_of(foreign, withheld, beside)
+
+
+def _in_file(
+    name: str, reading: Reading, withheld: Withheld, beside: Beside
+) -> Iterator[ParsedExport]:
+    documents = [one for one in reading.documents if one.value is not None]
+    if not documents:
+        yield Left(name, EMPTY)
+    values = [each for one in documents for each in documents_in(one.value)]
+    beside = replace(beside, documents=FileDocuments(values))
+    for number, document in enumerate(documents, 1):
+        where = f"{name}, document {number}" if len(documents) > 1 else name
+        yield from found_in(document.value, where, withheld, beside)
+
+
+def _unread(complaint: Complaint) -> Left:
+    place = f"{complaint.file}:{complaint.line}" if complaint.line else complaint.file
+    return Left(place, f"{complaint.message} [{complaint.code}]", ExitCode.INVALID)
+
+
+def how_to_get(kind: str, remote_id: RemoteId, assumptions: Assumptions) -> str:
+    """Say how to import what is only mentioned."""
+    known, shown = BY_NAME[kind], str(remote_id)
+    if known.readable_by(assumptions):
+        # What begins with a dash would be taken for an option.
+        words = f"-- {shown}" if shown[0] == "-" else shown
+        return f"`{on_service(f'import {known.noun}', words)}`"
+    return "export it in the web interface, and import that file with `import --from`"

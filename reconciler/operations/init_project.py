@@ -1,0 +1,282 @@
+"""Init: a workspace to start from. What is there already stays as it is.
+
+The files of `template/` stand as they would for an environment `production` of the service at
+https://api.example.com; name and address are put in their place. examples/workflows/ holds the
+same workflows (tests/cli/test_init.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from reconciler.advice import on_journal, on_manifests
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.git import GitStuck, ask
+from reconciler.kinds import KINDS
+from reconciler.operations.open_project import Options, lead_here
+from reconciler.project import Project
+from reconciler.project.choose_target import leads_inside, unsafe_base_url
+from reconciler.project.project_findings import ENVIRONMENT_NAME
+from reconciler.syntax.files import PROJECT_FILE, find_files, folder_in_repository
+from reconciler.syntax.write_files import sync_folder, write_new_files
+from reconciler.workspace.modelines import with_modeline
+from reconciler.workspace.project_file import load_project
+
+ENVIRONMENT = "production"
+"""What the environment of a service is called where nobody says other."""
+
+EMULATED = "local"
+EXAMPLES = "examples"
+WORKFLOWS = ".github/workflows"
+HOOKS = ".pre-commit-config.yaml"
+_ADDRESS = "https://api.example.com"
+_AT_ADDRESS = re.compile(rf"^( *)(?=\S.*{re.escape(_ADDRESS)})", re.MULTILINE)
+_ACTION = re.compile(r"uses: (example-org/reconciler@0+)")
+_JOURNAL = re.compile(r"(?m)^    # What was written.*\n(?:    #.*\n)*    journal: (git:\S+)$")
+_NO_NAME = re.compile(r"(?:true|false|null|yes|no|on|off|y|n|[0-9._+-].*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a workspace is made for: the environment of a service, and its address, "" unknown."""
+
+    environment: str = ENVIRONMENT
+    base_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InitResult:
+    """What an init did: names from the folder, of files that it wrote and of those it left."""
+
+    folder: Path
+    created: tuple[str, ...]
+    kept: tuple[str, ...]
+    remarks: tuple[str, ...]
+    next: tuple[str, ...]
+
+
+def has_project(folder: Path) -> bool:
+    """Tell whether a folder is a workspace already."""
+    return os.path.lexists(folder / PROJECT_FILE)
+
+
+def wrong_name(name: str) -> str:
+    """Say why an environment cannot be called so, "" for a good name."""
+    if name == EMULATED:
+        return f"`{EMULATED}` is the emulator: the service needs another name"
+    if not ENVIRONMENT_NAME.fullmatch(name) or _NO_NAME.fullmatch(name):
+        return f"`{name}` is no name of an environment: letters, digits and `.`, `_`, `-`"
+    return ""
+
+
+def wrong_base_url(url: str) -> str:
+    """Say why a base URL is refused, "" for a good one."""
+    why = unsafe_base_url(url) or ("must not hold `$` or braces" if re.search("[${}]", url) else "")
+    return f"the base URL {why}" if why else ""
+
+
+def start(asked: Options, folder: Path, wanted: Start, schemas: Mapping[str, str]) -> InitResult:
+    """Write what is not there yet; `schemas` are those that editors check files with, by name.
+
+    Examples come with the project file, so whoever removes them keeps them away. Raises
+    UsageError for a folder that cannot be one, a name or an address that is refused, and
+    InvalidInput where a file cannot be written.
+    """
+    for why in (
+        wrong_name(wanted.environment),
+        wanted.base_url and wrong_base_url(wanted.base_url),
+    ):
+        if why:
+            raise UsageError(why)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is no folder")
+    is_new = not has_project(folder)
+    texts = {
+        name: text if name in schemas else _filled(text, wanted)
+        for name, text in _texts(is_new=is_new, schemas=schemas)
+    }
+    alone = is_new and not _has_remote(folder)
+    shared = _JOURNAL.search(texts[PROJECT_FILE]) if alone else None
+    if shared is not None:
+        texts[PROJECT_FILE] = _JOURNAL.sub(_in_file(wanted), texts[PROJECT_FILE])
+    _check_places(folder, texts)
+    created: list[str] = []
+    kept = [] if is_new else [PROJECT_FILE]
+    for name, text in texts.items():
+        (created if _write(folder, name, text) else kept).append(name)
+    remarks = (*_remarks(folder, texts, created), *(_strangers(folder, created) if is_new else ()))
+    if shared is not None and PROJECT_FILE in created:
+        remarks = (*remarks, _to_share(wanted, shared[1]))
+    environment = EMULATED if is_new or _is_emulated(folder) else ""
+    return InitResult(
+        folder, tuple(created), tuple(kept), remarks, _next(asked, folder, environment)
+    )
+
+
+def _is_emulated(folder: Path) -> bool:
+    project, _ = load_project(folder / PROJECT_FILE)
+    return project is not None and EMULATED in project.settings.environments
+
+
+def known_target(folder: Path) -> Start:
+    """Give the one service that the project file of a folder names, or what stands for it."""
+    project, _ = load_project(folder / PROJECT_FILE)
+    environments = project.settings.environments if project is not None else {}
+    services = {name: one.base_url for name, one in environments.items() if one.base_url}
+    if len(services) != 1:
+        return Start()
+    ((name, url),) = services.items()
+    fits = not wrong_name(name) and not wrong_base_url(url)
+    return Start(name, url) if fits else Start()
+
+
+def _texts(*, is_new: bool, schemas: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield names and texts, the project file last: then a run that died is begun again whole."""
+    yield ".gitignore", _template("gitignore")
+    yield HOOKS, _template("pre-commit-config.yaml")
+    for name in ("plan", "apply", "drift"):
+        yield f"{WORKFLOWS}/{name}.yml", _template(f"{name}.yml")
+    yield from schemas.items()
+    yield ".vscode/settings.json", _editor_settings(schemas)
+    if is_new:
+        for kind in KINDS:
+            yield f"{EXAMPLES}/{kind.name}.yaml", _led(f"{EXAMPLES}/{kind.name}.yaml")
+        yield PROJECT_FILE, _led(PROJECT_FILE)
+
+
+def _template(name: str) -> str:
+    return (files("reconciler.operations") / "template" / name).read_text(encoding="utf-8")
+
+
+def _led(name: str) -> str:
+    """Give a text with the line that leads editors to its schema."""
+    return with_modeline(_template(name), Path(name), Path())
+
+
+def _filled(text: str, wanted: Start) -> str:
+    """Put name and address in their place; without an address, its lines are comments."""
+    text = re.sub(rf"\b{ENVIRONMENT}\b", wanted.environment, text)
+    if wanted.base_url:
+        return text.replace(_ADDRESS, wanted.base_url)
+    return _AT_ADDRESS.sub(r"\1# ", text)
+
+
+def _has_remote(folder: Path) -> bool:
+    """Return whether the repository around a folder has a remote; False where git is no help."""
+    there = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.is_dir())
+    try:
+        return bool((ask(there, os.environ, "remote") or b"").strip())
+    except GitStuck:
+        return False
+
+
+def _in_file(wanted: Start) -> str:
+    place = f".reconciler/{wanted.environment}.journal.jsonl"
+    return (
+        "    # What was written, and the ids that came back: the only memory of what the service\n"
+        "    # cannot tell. Here it is a file of this machine, which `journal move` takes to a\n"
+        "    # remote or a bucket before CI or others apply.\n"
+        f"    journal: {place}"
+    )
+
+
+def _to_share(wanted: Start, place: str) -> str:
+    """Return how a journal in a file goes to a remote, once there is one."""
+    move = on_journal("move", f"--to {place}", environment=wanted.environment)
+    return (
+        f"the journal of `{wanted.environment}` is a file of this machine, as there is no git "
+        f"remote: before CI or others apply, add one, run `{move}`, and write `journal: {place}`"
+    )
+
+
+def _editor_settings(schemas: Mapping[str, str]) -> str:
+    """Give the settings of editors with a YAML language server: which schema is for which file.
+
+    Globs that exclude are not known everywhere, so the folders of manifests are named.
+    """
+    project, manifest = schemas
+    folders = (EXAMPLES, *(kind.name for kind in KINDS))
+    globs = [f"{folder}/**/*.yaml" for folder in folders]
+    settings = {"yaml.schemas": {project: PROJECT_FILE, manifest: globs}}
+    return json.dumps(settings, indent=2) + "\n"
+
+
+def _check_places(root: Path, names: Iterable[str]) -> None:
+    """Raise InvalidInput where a file cannot be, before the first one or a folder is made."""
+    for name in names:
+        file = root / name
+        if not leads_inside(file.parent, root):
+            raise InvalidInput(f"{name} stands behind a link that leads out of {root}")
+        above = next(one for one in file.parents if os.path.lexists(one))
+        if not above.is_dir():
+            raise InvalidInput(f"{file} cannot be written: {above} is no folder")
+
+
+def _write(root: Path, name: str, text: str) -> bool:
+    """Write a file unless one of that name is there; tell whether it was written.
+
+    Raises InvalidInput where that cannot be.
+    """
+    file = root / name
+    try:
+        _check_places(root, (name,))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.name.casefold() in {one.name.casefold() for one in file.parent.iterdir()}:
+            return False
+        with suppress(FileExistsError):
+            write_new_files([(file, text.encode("utf-8"))])
+            sync_folder(file.parent)
+            return True
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+    return False
+
+
+def _remarks(folder: Path, texts: Mapping[str, str], created: list[str]) -> Iterator[str]:
+    """Yield what is left for a person to do in what was written."""
+    flows = [name for name in created if name.startswith(WORKFLOWS)]
+    found = _ACTION.search(texts[flows[0]]) if flows else None
+    if found is not None:
+        yield (
+            f"{WORKFLOWS}: write where you keep the action, and the commit of a release, in the "
+            f"place of `{found[1]}`"
+        )
+    above = folder_in_repository(folder.resolve())
+    if above and (flows or HOOKS in created):
+        yield (
+            f"{WORKFLOWS} and {HOOKS} are read at the root of the repository only, and this is "
+            f"{above}/: move them there, with `path: {above}` for the action"
+        )
+
+
+def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
+    """Yield that files were there before which will be read as manifests."""
+    root = folder.resolve()
+    others = [one for one in find_files([root], root).files if one.name not in created]
+    if others:
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        yield (
+            f"{others[0].name}{more} will be read as manifests: `exclude:` of {PROJECT_FILE} "
+            "leaves out what is none"
+        )
+
+
+def _next(asked: Options, folder: Path, environment: str) -> tuple[str, ...]:
+    """Give the next three commands, from where this one was typed."""
+    is_here = folder.resolve() == Path.cwd()
+    there = Options(
+        paths=() if is_here else (folder,),
+        environment=None,
+        project=None,
+        verbose=asked.verbose,
+        quiet=asked.quiet,
+    )
+    lead_here(there, Project(folder.resolve(), folder.resolve() / PROJECT_FILE), environment)
+    return tuple(on_manifests(command) for command in ("validate", "plan", "apply"))

@@ -1,0 +1,342 @@
+"""What was asked for on the command line, the project that it leads to, and its journal."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
+
+from reconciler.advice import Here, bring_back, lead_to
+from reconciler.cache import NO_CACHE, Cache
+from reconciler.errors import InvalidInput, MissingExtra, UsageError
+from reconciler.operations.reporter import Reporter, Silent
+from reconciler.plan_file import is_plan_file
+from reconciler.progress import Waits
+from reconciler.project import (
+    Environment,
+    Project,
+    Shard,
+    Target,
+    check_filled,
+    journal_place_at,
+    journal_setting,
+)
+from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
+from reconciler.regular_files import NOT_REGULAR
+from reconciler.report.safe import safe
+from reconciler.syntax.diagnostic import Complaint
+from reconciler.syntax.files import PROJECT_FILE
+from reconciler.workspace.project_file import load_project
+from reconciler.workspace.selection import EVERYTHING, Selection
+
+if TYPE_CHECKING:
+    from reconciler.journal.journal import Journal
+    from reconciler.journal.store import Store
+    from reconciler.report.html import ReportOccasion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the shared flags asked for.
+
+    `waits` is where it is noted what is waited for, and `voice` whom the run speaks to.
+    `selection` is what of the manifests is meant, and with `cached` what did not change since
+    an earlier run need not be read again; `kept_in` is a folder where a run keeps that for
+    itself. `journal_of_shard` is of what works with no manifests.
+    """
+
+    paths: tuple[Path, ...]
+    environment: str | None
+    project: Path | None
+    verbose: bool
+    quiet: bool
+    waits: Waits = field(default_factory=Waits)
+    voice: Reporter = field(default_factory=Silent)
+    selection: Selection = EVERYTHING
+    cached: bool = False
+    kept_in: Path | None = None
+    journal_of_shard: Shard | None = None
+
+    @property
+    def shard(self) -> Shard | None:
+        """Whose journal is meant, where each shard has one."""
+        return self.journal_of_shard or self.selection.shard
+
+
+def today() -> date:
+    """Give the day, in UTC: what rules and exemptions hold until is meant so."""
+    return now().date()
+
+
+def now() -> datetime:
+    """Give the time of day, in UTC."""
+    return datetime.now(UTC)
+
+
+def open_project(asked: Options) -> Project:
+    """Find and read the project file: as asked, else upward from the manifests.
+
+    Raises UsageError for a file that is not there and InvalidInput for one that
+    is malformed, once all its complaints are told.
+    """
+    project, complaints = read_project(asked)
+    if complaints:
+        asked.voice.complain(complaints, verbose=asked.verbose)
+    if project is None:
+        raise InvalidInput(f"{project_file(asked)} is not a valid project file")
+    return project
+
+
+def read_project(asked: Options) -> tuple[Project | None, Sequence[Complaint]]:
+    """Give the project, None where its file is malformed, and what is wrong with that.
+
+    Raises UsageError for a file that is not there.
+    """
+    file = project_file(asked)
+    if file is None:
+        return Project(_folder_of(asked.paths[0] if asked.paths else Path())), ()
+    return load_project(file)
+
+
+def project_file(asked: Options) -> Path | None:
+    """Find the project file: as asked, else upward from the manifests; None where there is none.
+
+    Raises UsageError for a file that is not there.
+    """
+    if asked.project is not None and not _is_there(asked.project):
+        if _is_odd(asked.project):
+            raise UsageError(f"cannot read the project file {asked.project}: {NOT_REGULAR}")
+        raise UsageError(f"there is no project file {asked.project}")
+    return asked.project or _find_project(asked.paths)
+
+
+def _is_odd(file: Path) -> bool:
+    """Return whether something is there that is neither a file nor a folder."""
+    try:
+        mode = file.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _find_project(paths: Sequence[Path]) -> Path | None:
+    for start in (*paths[:1], Path()):
+        folder = _folder_of(start)
+        for place in (folder, *folder.parents):
+            file = place / PROJECT_FILE
+            if _is_there(file):
+                return file
+            if (place / ".git").exists():
+                break
+    return None
+
+
+def lead_here(asked: Options, project: Project, name: str) -> None:
+    """Let what is advised from now on lead to an environment of a project, from where this runs."""
+    here, found = _folder_of(Path()), _find_project(())
+    without = found.resolve() if found is not None else here
+    there = project.file.resolve() if project.file is not None else project.root
+    manifests = [str(path) for path in asked.paths if not is_plan_file(path)]
+    given = _typed(manifests)
+    selection = _typed(asked.selection.flags())
+    root = os.path.relpath(project.root.resolve())
+    shard = _typed(["--shard", str(asked.shard)]) if asked.shard is not None else ""
+    if without == there:
+        lead_to(
+            Here(
+                environment=name,
+                to_journal=shard,
+                to_manifests=given,
+                root=root,
+                selection=selection,
+            )
+        )
+        return
+    file = asked.project or project.file
+    to_project = "" if file is None else _typed(["--project", str(file)])
+    if asked.project is not None:
+        to_journal = f"{to_project}{shard}"
+        lead_to(
+            Here(
+                environment=name,
+                to_journal=to_journal,
+                to_manifests=f"{to_project}{given}",
+                to_project=to_project,
+                root=root,
+                selection=selection,
+            )
+        )
+        return
+    to_journal = _typed(["--path", str(asked.paths[0])]) if asked.paths else ""
+    to_journal = f"{to_journal}{shard}"
+    lead_to(
+        Here(
+            environment=name,
+            to_journal=to_journal,
+            to_manifests=given or to_project,
+            to_project=to_project,
+            root=root,
+            selection=selection,
+        )
+    )
+
+
+def _typed(words: Sequence[str]) -> str:
+    """Give words as they are typed, a blank before each."""
+    return "".join(f" {shlex.quote(word)}" for word in words)
+
+
+def _is_there(file: Path) -> bool:
+    """Tell a file, or a link wherever it leads: that is complained of where it is read."""
+    return os.path.isfile(file) or os.path.islink(file)  # noqa: PTH113, PTH114 - never raise
+
+
+def _folder_of(path: Path) -> Path:
+    """Give a folder, or that of a file, without links; a name of any length will do."""
+    real = Path(os.path.realpath(path))
+    return real if os.path.isdir(real) else real.parent  # noqa: PTH112 - never raises
+
+
+def manifest_paths(asked: Options, project: Project) -> list[Path]:
+    """Give where the manifests are: the arguments, else the project's own setting.
+
+    Raises UsageError where a shard is to be one of a part.
+    """
+    if asked.selection.shard is not None and not is_whole(asked, project):
+        raise UsageError("a shard is one of all manifests of the project: leave the paths out")
+    if asked.paths:
+        return list(asked.paths)
+    return [project.root / path for path in project.settings.manifests]
+
+
+def is_whole(asked: Options, project: Project) -> bool:
+    """Tell whether the paths cover all manifests of the project."""
+    # resolve() raises where links form a loop.
+    given = [Path(os.path.realpath(path)) for path in asked.paths]
+    wanted = [Path(os.path.realpath(project.root / path)) for path in project.settings.manifests]
+    return not given or all(any(one.is_relative_to(path) for path in given) for one in wanted)
+
+
+def paths_of(asked: Options, project: Project) -> tuple[str, ...]:
+    """Return the paths that were asked for, seen from the project's folder; none for all."""
+    if is_whole(asked, project):
+        return ()
+    root = os.path.realpath(project.root)
+    return tuple(os.path.relpath(os.path.realpath(path), root) for path in asked.paths)
+
+
+def loaded(journal: Journal, waits: Waits, voice: Reporter, cache: Cache = NO_CACHE) -> Journal:
+    """Give a journal, read; warn of an old copy, or one that is gone.
+
+    `cache` is where it remembers what it added up to.
+
+    Raises JournalError, or InvalidInput for the journal of another target.
+    """
+    journal.waits, journal.cache = waits, cache
+    journal.load()
+    warn_of_lost_end(journal, voice)
+    return journal
+
+
+def warn_of_lost_end(journal: Journal, voice: Reporter) -> None:
+    """Say where what the last run ended with is missing, or the whole journal is."""
+    if journal.is_gone:
+        voice.say(
+            f"warning: the journal at {safe(journal.place)} is gone: the last run left one there. "
+            "What is written without it may be a second one, so before you apply, "
+            f"{bring_back()}"
+        )
+    elif journal.is_old_copy:
+        voice.say(
+            f"warning: {safe(journal.place)} seems to be an old copy, as the end of the last run "
+            f"is missing: {bring_back('the newer one')}"
+        )
+
+
+def journal_of(
+    project: Project, name: str, environment: Environment, target: Target, voice: Reporter
+) -> Journal:
+    """Give the journal of an environment, not read yet."""
+    store = store_at(project, journal_setting(project, name, environment))
+    return journal_in(store, project, name, target.name, voice)
+
+
+def journal_in(store: Store, project: Project, name: str, target: str, voice: Reporter) -> Journal:
+    """Give a journal of the project over a store, not read yet."""
+    from reconciler.journal.journal import Journal  # noqa: PLC0415 - not for validate
+    from reconciler.journal.provenance import actor_of  # noqa: PLC0415 - with it
+
+    who = partial(actor_of, os.environ, project.root)
+    look = partial(store_at, project)
+    return Journal(
+        store=store, environment=name, target=target, clock=_now, who=who, tell=voice.say, look=look
+    )
+
+
+def store_at(project: Project, setting: str) -> Store:
+    """Give the store at a place that is written as in the project file.
+
+    Raises UsageError for what is no place, or one that needs an extra, and InvalidInput for that
+    of each shard where none was selected.
+    """
+    check_filled(setting)
+    try:
+        return _store(journal_place_at(project, setting), project)
+    except ValueError as error:
+        raise UsageError(f"the place of a journal {error}") from error
+
+
+def applied_commit(project: Project) -> str:
+    """Give the commit that the project's manifests are of; "" where there is none."""
+    from reconciler.journal.provenance import commit_of  # noqa: PLC0415 - not for validate
+
+    paths = [project.root / path for path in project.settings.manifests]
+    return commit_of(os.environ, project.root, paths)
+
+
+def made_now(project: Project) -> ReportOccasion:
+    """Give the occasion of a report that is made now."""
+    from reconciler.journal.provenance import actor_of, run_of  # noqa: PLC0415 - not for validate
+    from reconciler.report.html import ReportOccasion  # noqa: PLC0415 - for this format only
+
+    who = actor_of(os.environ, project.root)
+    return ReportOccasion(_now(), applied_commit(project), who, run_of(os.environ))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _object_store(url: str) -> Store:
+    try:
+        from reconciler.journal.object_store import Bucket  # noqa: PLC0415 - needs an extra
+    except ImportError as error:
+        raise MissingExtra(f"a journal at {url}", "remote") from error
+    from reconciler.journal.object_store import ObjectStore  # noqa: PLC0415 - one of three
+
+    return ObjectStore(Bucket(url, os.environ))
+
+
+def _store(place: JournalPlace, project: Project) -> Store:
+    """Give the store; each is loaded only where it is used."""
+    match place:
+        case InFile(path=path):
+            from reconciler.journal.file_store import FileStore  # noqa: PLC0415 - one of three
+
+            return FileStore(path, project.root)
+        case InGit(ref=ref, remote=remote):
+            from reconciler.journal.git_remote import GitRemote  # noqa: PLC0415 - for this one
+            from reconciler.journal.git_store import GitStore  # noqa: PLC0415 - one of three
+
+            named = f"git:{ref}@{remote}" if remote else f"git:{ref}"
+            return GitStore(GitRemote(project.root, ref, remote, os.environ), named)
+        case InObjects(url=url):
+            return _object_store(url)
+        case _:
+            assert_never(place)

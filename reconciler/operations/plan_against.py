@@ -1,0 +1,313 @@
+"""A plan against what a revision declares: both on an emulator here, and nothing live is asked.
+
+What the revision declares is applied there, and what is declared now is planned on that. Emulator
+and journal stand in a folder that is gone afterwards. Source: docs/plan.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from reconciler.errors import InvalidInput
+from reconciler.guards.override_reasons import OverrideReasons
+from reconciler.journal.journal import Journal
+from reconciler.kinds import BY_NAME
+from reconciler.model import (
+    Action,
+    Against,
+    BaseRefused,
+    Evidence,
+    Manifest,
+    OnlyLiveKnows,
+    Plan,
+    Ref,
+    RemoteId,
+    Unchanged,
+    Written,
+)
+from reconciler.model.guard_levels import FLAGS
+from reconciler.operations.apply_plan import Consent, plan_and_apply
+from reconciler.operations.open_project import (
+    Options,
+    is_whole,
+    journal_of,
+    lead_here,
+    loaded,
+    open_project,
+    today,
+)
+from reconciler.operations.open_session import Session, open_workspace
+from reconciler.operations.plan_and_drift import plan_now
+from reconciler.operations.reporter import Silent
+from reconciler.project import (
+    Embedded,
+    EmbeddedEmulator,
+    Environment,
+    Guards,
+    Project,
+    ProjectVariable,
+    choose_environment,
+)
+from reconciler.report.safe import safe
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.revision import Revision, branching_point, declared_at
+from reconciler.workspace.secret_scan import withheld_from
+from reconciler.workspace.workspace import Workspace
+
+TARGET = "nothing live"
+"""What such plans call their target, so that no digest of theirs is that of a plan of a service."""
+
+MOST_ERRORS = 10
+_WHY = "nobody else sees it"
+_AGREED = Consent(
+    yes=True,
+    flags=dict.fromkeys(FLAGS, _WHY),
+    overridden=OverrideReasons(reason=_WHY),
+)
+
+
+class StandIns(Mapping[str, str]):
+    """A value for any secret, the same for the same name, so that no real one is needed."""
+
+    def __getitem__(self, name: str) -> str:
+        """Give what stands for a secret: some text, as a service may take no empty one."""
+        return f"stand-in for {name}"
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield nothing: no name is known beforehand."""
+        return iter(())
+
+    def __len__(self) -> int:
+        """Count the names that are known beforehand."""
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offline:
+    """What is declared now, before an emulator of its own whose `folder` is gone after the run.
+
+    `against` is what the emulator holds, None for nothing, and `refused` what it did not take
+    of that. `unknown` are declared by ids that the service gave and that nothing here knows.
+    """
+
+    bench: Session
+    asked: Options
+    folder: Path
+    against: Against | None = None
+    refused: tuple[Ref, ...] = ()
+    unknown: tuple[Ref, ...] = ()
+
+    def plan(self) -> Plan:
+        """Plan what is declared now, and say what stood for the service."""
+        made = asyncio.run(plan_now(self.bench, self.bench.journal().history))
+        if self.against is None:
+            return made
+        new = {one.ref for one in made.changes if one.action is Action.CREATE}
+        unknown = tuple(ref for ref in self.unknown if ref in new)
+        remarks = [BaseRefused(self.refused)] if self.refused else []
+        policies = made.signals.policies
+        if policies is not None:
+            made = replace(
+                made, signals=replace(made.signals, policies=replace(policies, of_base=True))
+            )
+        return replace(
+            made,
+            against=self.against,
+            remarks=(*made.remarks, *remarks, *([OnlyLiveKnows(unknown)] if unknown else [])),
+            changes=tuple(replace(one, evidence=Evidence.BASE) for one in made.changes),
+        )
+
+    def holding(self, revision: Revision) -> Offline:
+        """Let a fresh emulator hold what a revision declares, and plan on that.
+
+        Raises UsageError where the revision cannot be read, and InvalidInput where what it
+        declares is not valid.
+        """
+        declared = self._declared(revision)
+        place = self.folder / "base"
+        place.mkdir()
+        bench = _in_folder(self.bench, place)
+        refused = _apply(replace(bench, workspace=_without_given_ids(declared), whole=True))
+        unread = journal_of(bench.project, bench.name, bench.environment, bench.target, bench.voice)
+        journal = cache(lambda: loaded(unread, bench.waits, bench.voice))
+        known = _Ids.of(declared, journal())
+        return replace(
+            self,
+            bench=replace(
+                bench,
+                workspace=known.put_into(self.bench.workspace),
+                others=tuple(map(known.put, self.bench.others)),
+                early=journal,
+            ),
+            against=Against(revision.asked, revision.commit),
+            refused=refused,
+            unknown=tuple(one.ref for one in self.bench.workspace.manifests if known.lacks(one)),
+        )
+
+    def _declared(self, revision: Revision) -> Workspace:
+        files = self.folder / "files"
+        files.mkdir()
+        scope = stand_in_scope(self.bench.name, {})
+        found = declared_at(revision, files, self.bench.project, scope, self.asked.paths)
+        if found.wrong:
+            raise InvalidInput(_wrong_words(revision, found.wrong))
+        for said in found.said:
+            self.bench.voice.say(safe(f"{revision}: {said}"))
+        return found.workspace
+
+
+@contextmanager
+def opened_offline(
+    asked: Options, project: Project, name: str, environment: Environment
+) -> Iterator[Offline]:
+    """Open what is declared now, on an emulator that holds nothing yet.
+
+    No target, key or secret is needed, and nothing of the environment's own is touched. Raises
+    InvalidInput for wrong manifests.
+    """
+    scope = replace(stand_in_scope(name, environment.variables), selection=asked.selection)
+    workspace = open_workspace(asked, project, scope)
+    whole = is_whole(asked, project) and not asked.selection
+    with TemporaryDirectory(prefix="reconciler-") as folder:
+        place = Path(folder)
+        bench = Session(
+            project=project,
+            name=name,
+            # The incidents of an emulator in this process are nobody's.
+            environment=Environment(
+                guards=environment.guards,
+                freeze=environment.freeze.model_copy(update={"incidents": None}),
+            ),
+            target=Embedded(place, TARGET),
+            workspace=workspace,
+            whole=whole,
+            others=workspace.left_out,
+            selected=asked.selection.leaving_out(len(workspace.left_out)),
+            waits=asked.waits,
+            voice=asked.voice,
+        )
+        yield Offline(bench=_in_folder(bench, place), asked=asked, folder=place)
+
+
+@contextmanager
+def opened_against(asked: Options, revision: str) -> Iterator[Offline]:
+    """Open a project against the last commit in common with a revision.
+
+    Raises UsageError without git or for what is no revision, and InvalidInput for wrong
+    manifests on either side.
+    """
+    project = open_project(asked)
+    name, environment = choose_environment(project, asked.environment)
+    lead_here(asked, project, name)
+    common = branching_point(project.root, revision, "--against")
+    with opened_offline(asked, project, name, environment) as offline:
+        yield offline.holding(common)
+
+
+def in_folder(environment: Environment, folder: Path) -> Environment:
+    """Give an environment on the embedded emulator, with data and journal in a folder."""
+    places = {
+        "emulator": EmbeddedEmulator(data=str(folder / "emulator.db")),
+        "journal": str(folder / "journal.jsonl"),
+    }
+    return environment.model_copy(update=places)
+
+
+def _in_folder(bench: Session, folder: Path) -> Session:
+    environment = in_folder(bench.environment, folder)
+    return replace(bench, environment=environment, target=Embedded(folder / "emulator.db", TARGET))
+
+
+def stand_in_scope(name: str, variables: Mapping[str, ProjectVariable]) -> Scope:
+    """Give what expressions may name on either side: seals have the salt of the journal here."""
+    withheld = withheld_from(os.environ)
+    return Scope(
+        name,
+        variables,
+        StandIns(),
+        salt=lambda: f"{name}\0{TARGET}",
+        withheld=withheld,
+        today=today(),
+    )
+
+
+def _apply(bench: Session) -> tuple[Ref, ...]:
+    """Apply what the revision declares, unseen; give what the emulator did not take.
+
+    Neither guards nor rules of plans are about what was merged already. Raises
+    KeyboardInterrupt where a signal ended it.
+    """
+    settings = bench.project.settings.model_copy(update={"rules": []})
+    bench = replace(
+        bench,
+        project=replace(bench.project, settings=settings),
+        environment=bench.environment.model_copy(update={"guards": Guards()}),
+        others=(),
+        selected=None,
+        voice=Silent(),
+    )
+    made, applied = plan_and_apply(bench, lambda _: _AGREED, "plan", verbose=False, quiet=True)
+    if applied is None or applied.signal_code is not None:
+        raise KeyboardInterrupt
+    done = {one.ref for one in applied.outcomes if isinstance(one, Written | Unchanged)}
+    kept = {one.ref for one in made.changes if one.action is Action.KEEP}
+    return tuple(one.ref for one in made.changes if one.ref not in done | kept)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ids:
+    """The ids that the service gave, by kind: each with that of the same object here."""
+
+    here: Mapping[tuple[str, RemoteId], RemoteId | None]
+
+    @classmethod
+    def of(cls, declared: Workspace, journal: Journal) -> _Ids:
+        return cls(
+            {
+                (one.ref.kind, one.remote_id): journal.history.of(one.ref).remote_id
+                for one in declared.manifests
+                if one.remote_id is not None and _is_given(one)
+            }
+        )
+
+    def put(self, manifest: Manifest) -> Manifest:
+        """Give a manifest with the id that its object has here, so that a new name is seen."""
+        if manifest.remote_id is None or not _is_given(manifest):
+            return manifest
+        return replace(manifest, remote_id=self.here.get((manifest.ref.kind, manifest.remote_id)))
+
+    def put_into(self, workspace: Workspace) -> Workspace:
+        """Give a workspace with the ids that its objects have here."""
+        return replace(
+            workspace,
+            manifests=tuple(map(self.put, workspace.manifests)),
+            left_out=tuple(map(self.put, workspace.left_out)),
+        )
+
+    def lacks(self, manifest: Manifest) -> bool:
+        """Tell whether a manifest names an object that nothing here is."""
+        return manifest.remote_id is not None and self.put(manifest).remote_id is None
+
+
+def _is_given(manifest: Manifest) -> bool:
+    """Tell whether only the service gives out the ids of such an object."""
+    kind = BY_NAME[manifest.ref.kind]
+    return not (kind.id_form.required or kind.findable)
+
+
+def _without_given_ids(workspace: Workspace) -> Workspace:
+    return _Ids({}).put_into(workspace)
+
+
+def _wrong_words(revision: Revision, wrong: tuple[str, ...]) -> str:
+    """Say what is wrong at a revision, a line each."""
+    more = [f"and {len(wrong) - MOST_ERRORS:,} more"] if len(wrong) > MOST_ERRORS else []
+    said = f"nothing can be planned against {revision}, as what it declares is not valid there:"
+    return "\n".join((said, *wrong[:MOST_ERRORS], *more))

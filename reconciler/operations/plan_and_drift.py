@@ -1,0 +1,315 @@
+"""Plan and drift: a workspace, or what a change touches; and the files that plans are kept in."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+from reconciler import regular_files
+from reconciler.cache import NO_CACHE, Cache, program
+from reconciler.document import Json, digest
+from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, worst
+from reconciler.failpoints import Point, reached
+from reconciler.guards import FreezeNow, with_guards, with_levels
+from reconciler.guards.plan_limits import TOO_MANY
+from reconciler.guards.undone_rollbacks import NO_REVIEW
+from reconciler.journal.history import History
+from reconciler.journal.store import LockTimeout
+from reconciler.kinds import BY_NAME
+from reconciler.model import Drift, DriftReport, Orphan, Plan
+from reconciler.operations.open_project import Options, now, today
+from reconciler.operations.open_session import Session, open_api
+from reconciler.operations.plan_signals import NO_EVIDENCE, EvidenceOptions, with_signals
+from reconciler.operations.reporter import Reporter
+from reconciler.plan_file import HEAD, begins_plan
+from reconciler.planning.decision_cache import FORMAT, decided_before
+from reconciler.planning.find_drift import find_drift, remembered
+from reconciler.planning.make_plan import PlanTarget, make_plan
+from reconciler.planning.older_secrets import OlderSeals
+from reconciler.planning.restore import with_restored
+from reconciler.project import Embedded
+from reconciler.report.plan.document import PlanDocument, read_plan
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
+from reconciler.workspace.changed import Changed, changed_since
+from reconciler.workspace.revision import branching_point
+from reconciler.workspace.selection import EVERYTHING, Selection, read_selection
+
+LARGEST_PLAN_FILE = 256 << 20
+NOT_OURS = "it is there, and reconciler did not write it: remove it first, or name another file"
+
+
+def check_writable(file: Path) -> None:
+    """Find out before the first request whether a file could be written.
+
+    Raises InvalidInput where it could not.
+    """
+    folder = file.parent
+    try:
+        # What is there already must be a file of our own; nothing is written to it yet.
+        descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb", buffering=0) as stream:
+            why = _unusable(stream.fileno(), begins_plan)
+    except FileNotFoundError:
+        why = "" if folder.is_dir() else f"there is no folder {folder}"
+        why = why or ("" if os.access(folder, os.W_OK) else "its folder is read-only")
+    except OSError as error:
+        why = error.strerror or "it cannot be opened"
+    if why:
+        raise InvalidInput(f"{file} cannot be written: {why}")
+
+
+def _unusable(descriptor: int, is_own: Callable[[bytes], bool]) -> str:
+    """Say why an open file must not be written over; "" where it holds nothing of others."""
+    # A device such as /dev/null would get the rights of a private file.
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return regular_files.NOT_REGULAR
+    head = os.pread(descriptor, HEAD, 0)
+    return NOT_OURS if head and not is_own(head) else ""
+
+
+def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begins_plan) -> None:
+    """Write a file that only its owner can read.
+
+    What is there already is replaced only if it `is_own` by its first bytes. Raises
+    InvalidInput where it cannot be written.
+    """
+    try:
+        descriptor = os.open(
+            file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600
+        )
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            if why := _unusable(descriptor, is_own):
+                raise InvalidInput(f"{file} cannot be written: {why}")
+            os.fchmod(descriptor, 0o600)
+            os.ftruncate(descriptor, 0)
+            stream.write(text)
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+
+
+def read_plan_file(file: Path) -> PlanDocument:
+    """Read what `plan --out` wrote.
+
+    Raises InvalidInput for anything else, and UsageError for the plan of a part, or of no service.
+    """
+    read = _read_plan_file(file)
+    if read["against"]:
+        raise UsageError(
+            f"{file} is a plan against {safe(read['against'])}, for which nothing live was asked. "
+            "Make one without --against to apply it"
+        )
+    if rest := read["notExamined"]:
+        raise UsageError(
+            f"{file} is the plan of a part: {plural(rest, 'resource')} not examined. "
+            "Make one without --changed-since to apply it"
+        )
+    return read
+
+
+def _read_plan_file(file: Path) -> PlanDocument:
+    try:
+        return read_plan(regular_files.read(file, LARGEST_PLAN_FILE).decode("utf-8"), str(file))
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{file} is not a plan: it is not UTF-8") from error
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
+
+
+def as_reviewed(asked: Options, reviewed: PlanDocument | None) -> Options:
+    """Select what a reviewed plan was limited to: that is a part of what was reviewed."""
+    if reviewed is None:
+        return asked
+    told = reviewed["selection"]
+    if told is None and not asked.selection:
+        return asked
+    was = EVERYTHING if told is None else read_selection(told["select"], told["exclude"], BY_NAME)
+    return replace(asked, selection=was)
+
+
+def part_asked_for(asked: Options, reviewed: PlanDocument | None) -> Selection | None:
+    """Return the part of a reviewed plan that is to be applied, None for all of it.
+
+    Raises UsageError for a shard, which is no part of a plan of all.
+    """
+    part = asked.selection
+    if (
+        reviewed is None
+        or not part
+        or part.flags() == as_reviewed(asked, reviewed).selection.flags()
+    ):
+        return None
+    if part.shard is not None:
+        raise UsageError("a shard is planned by itself: make a plan with `--select shard:K/N`")
+    return part
+
+
+def find_changed(bench: Session, asked: Options, since: str) -> Changed:
+    """Compare the workspace with what it has in common with a revision.
+
+    Raises UsageError without git, or where the revision cannot be told or read.
+    """
+    revision = branching_point(bench.project.root, since)
+    return changed_since(revision, bench.workspace, bench.project, bench.scope(asked), asked.paths)
+
+
+def part_of(bench: Session, changed: Changed) -> Session:
+    """Give a bench that holds only what is examined."""
+    workspace = replace(bench.workspace, manifests=changed.manifests)
+    examined = {one.ref for one in changed.manifests}
+    rest = tuple(one for one in bench.workspace.manifests if one.ref not in examined)
+    return replace(bench, workspace=workspace, whole=False, others=(*rest, *bench.others))
+
+
+def as_part(made: Plan, changed: Changed, history: History) -> Plan:
+    """Say in the plan of a part what it is a part of, and what is declared no more."""
+    gone = ((ref, history.of(ref)) for ref in changed.deleted)
+    return replace(
+        made,
+        # The share of a part that changes says nothing of the whole.
+        guarded=tuple(one for one in made.guarded if one.code != TOO_MANY),
+        orphans=tuple(Orphan(ref, memory.remote_id) for ref, memory in gone if memory.exists),
+        changed_since=str(changed.since),
+        not_examined=changed.not_examined,
+    )
+
+
+def tell_part(changed: Changed, voice: Reporter) -> None:
+    """Say what was compared, and what was deleted."""
+    voice.say(
+        f"compared with {safe(str(changed.since))}, the last commit in common, as the files are"
+    )
+    for ref in changed.deleted:
+        voice.say(f"declared no more: {safe(str(ref))}")
+
+
+def failures_of(made: Plan) -> set[int]:
+    """Give the exit codes of what a plan could not find out."""
+    unread = {one.exit_code for one in made.unread}
+    return unread | ({Unsettled.exit_code} if made.unsettled else set())
+
+
+async def plan_now(
+    bench: Session, history: History, wanted: EvidenceOptions = NO_EVIDENCE, cache: Cache = NO_CACHE
+) -> Plan:
+    """Observe and decide, over a door of its own, and tell what an apply would refuse.
+
+    `wanted` is what else is asked for, for a reviewer. What `cache` holds of an earlier plan
+    is not decided again; the plan is the same.
+    """
+    key = key_of_decisions(bench) if cache.is_on and _may_keep(bench) else ""
+    decided = decided_before(cache.get(key)) if key else None
+    place = PlanTarget(
+        bench.name,
+        bench.target.name,
+        embedded=isinstance(bench.target, Embedded),
+        salt=bench.salt(),
+        older=OlderSeals(lambda: bench.journal().entries),
+    )
+    async with open_api(bench) as api:
+        made = await make_plan(
+            api,
+            bench.workspace.manifests,
+            history,
+            place,
+            whole=bench.whole,
+            others=bench.others,
+            selected=bench.selected,
+            decided=decided,
+        )
+        if bench.restoring is not None:
+            made = with_restored(made, bench.restoring, place)
+        made = await with_signals(api, bench, made, history, wanted)
+        frozen = FreezeNow(
+            bench.environment.freeze, now(), same_clock=isinstance(bench.target, Embedded)
+        )
+        guarded = await with_guards(
+            api, made, bench.environment.guards, frozen, bench.review or NO_REVIEW
+        )
+    if decided is not None and (news := decided.text(whole=bench.whole)) is not None:
+        cache.put(key, news)
+    ruled = replace(_ruled(bench, guarded), paths=bench.paths)
+    return with_levels(ruled, bench.environment.guards)
+
+
+def _may_keep(bench: Session) -> bool:
+    """Tell whether nobody needs the documents of what is kept: no rule, and nothing put back."""
+    ruled = any(rule.on == "plan" for rule in bench.project.settings.rules)
+    return not (ruled or isinstance(bench.target, Embedded) or bench.restoring is not None)
+
+
+def key_of_decisions(bench: Session) -> str:
+    """Give all that decides what a plan comes to, but manifests, ids and answers."""
+    content = bench.journal().content
+    about: dict[str, Json] = {
+        "decisions": FORMAT,
+        "program": program(),
+        "root": str(bench.project.root),
+        "environment": bench.name,
+        "target": bench.target.name,
+        "settings": bench.environment.model_dump(mode="json", by_alias=True),
+        "salt": bench.salt(),
+        "journal": [content.end, content.count],
+    }
+    return digest(about)
+
+
+def _ruled(bench: Session, made: Plan) -> Plan:
+    """Fill in what the team's own rules of plans say."""
+    rules = bench.project.settings.rules
+    if not any(rule.on == "plan" for rule in rules):
+        return made
+    from reconciler.guards.rule_guards import with_own_rules  # noqa: PLC0415 - for those with rules
+
+    return with_own_rules(made, rules, bench.environment.guards, today())
+
+
+def exit_code_of(found: Sequence[Drift]) -> int:
+    """Give the exit code for what was found: what could not be read comes first."""
+    unread = {one.exit_code for one in found} - {0}
+    if unread:
+        return worst(unread)
+    return ExitCode.DIFFERENT if any(one.drifted for one in found) else ExitCode.DONE
+
+
+def drift_now(
+    bench: Session, *, remember: bool = False, patience: LockTimeout | None = None
+) -> DriftReport:
+    """Compare every resource with its last write, over a door of its own.
+
+    With `remember`, what was found is kept in the journal, under its lock, so that the next
+    look can say what is new. Raises JournalError or Locked then.
+    """
+    journal = bench.journal()
+    if not remember:
+        return asyncio.run(_look(bench, journal.history))
+    if not journal.history.begun:
+        bench.voice.say("there is no journal yet, so there is nothing to remember drift of")
+        return asyncio.run(_look(bench, journal.history))
+    with journal.locked(str(uuid4()), patience):
+        look = asyncio.run(_look(bench, journal.history))
+        reached(Point.BEFORE_WRITTEN)
+        journal.append([remembered(look, journal.history, journal.now())])
+        reached(Point.AFTER_WRITTEN)
+    return look
+
+
+async def _look(bench: Session, history: History) -> DriftReport:
+    async with open_api(bench) as api:
+        look = await find_drift(
+            api,
+            bench.workspace.manifests,
+            history,
+            bench.salt(),
+            ignore=bench.project.settings.drift_ignore,
+            prove=not isinstance(bench.target, Embedded),
+            older=OlderSeals(lambda: bench.journal().entries),
+        )
+    # Of a part nobody can tell which rules are of no use.
+    look = replace(look, selected=bench.selected)
+    return look if bench.whole and bench.selected is None else replace(look, idle=(), aimless=())

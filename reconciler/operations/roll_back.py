@@ -1,0 +1,313 @@
+"""Roll back: what was before a run, out of the journal, as manifests that are planned like any.
+
+Manifests in files are not read: they may be what is wrong, and their secrets are named by the
+seals in the journal.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reconciler.advice import on_journal
+from reconciler.document import Json, Shape
+from reconciler.errors import UsageError
+from reconciler.journal.before import (
+    LAST,
+    Before,
+    before_run,
+    commit_before,
+    ids_since,
+    is_apply,
+    is_compacted,
+    runs_named,
+)
+from reconciler.journal.history import History, Memory
+from reconciler.journal.journal import Journal
+from reconciler.journal.runs import RunSummary
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.judge_spec import unacceptable
+from reconciler.model import (
+    Change,
+    Evidence,
+    FailsChecks,
+    MadeByRun,
+    Manifest,
+    NothingBefore,
+    NotSeenThen,
+    PutBack,
+    Reason,
+    Ref,
+    RemoteId,
+    RollsBack,
+    SecretsLost,
+    Source,
+    Unknown,
+)
+from reconciler.operations.open_session import Session, files_naming
+from reconciler.operations.secret_sources import secrets_of
+from reconciler.planning.consequences import blocked_change
+from reconciler.planning.restore import Restoring, at_places_of
+from reconciler.redaction.templates import pointing, references_in, secret_values, unsealed
+from reconciler.workspace.secret_scan import Withheld, withheld_from
+from reconciler.workspace.workspace import Workspace
+
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToRollBack:
+    """What is to be rolled back: a run by its id, the beginning of it, or `last`.
+
+    Without `refs` it is all that the run wrote. `live` asks for what was live right before
+    the run wrote, instead of what was declared, where that is kept.
+    """
+
+    run: str
+    refs: tuple[Ref, ...] = ()
+    live: bool = False
+
+
+def before_of(bench: Session, journal: Journal, wanted: ToRollBack) -> Session:
+    """Give a bench whose manifests are what was before a run.
+
+    Raises UsageError where there is no such run, it is not the only one, it wrote nothing
+    of what is asked for, or the journal does not know any more what it wrote.
+    """
+    run = chosen_run(journal, wanted.run)
+    secrets = secrets_of(bench.project, bench.name, bench.environment, os.environ)
+    found = _Found(journal, bench.project.root, wanted.live, secrets)
+    written = [one for one in before_run(journal.entries, run) if one.ref.kind in BY_NAME]
+    chosen = _chosen(journal, run, written, wanted.refs)
+    for before in chosen:
+        found.take(before)
+    manifests = _pointing(found, run)
+    beside = _beside(journal.history, found)
+    return replace(
+        bench,
+        workspace=Workspace(manifests=manifests),
+        others=tuple(beside),
+        restoring=Restoring(
+            remark=_remark(
+                bench, found, run, live_kept=not wanted.live and any(map(_keeps_live, chosen))
+            ),
+            said=found.said,
+            owned=found.owned,
+            blocked=tuple(found.blocked),
+            beside=tuple(one.ref for one in beside),
+        ),
+    )
+
+
+def chosen_run(journal: Journal, name: str) -> RunSummary:
+    """Give the one run that a name means. Raises UsageError for none, and for several."""
+    found = runs_named(journal.entries, name)
+    look = f"`{on_journal('history')}` lists the runs"
+    if not found and name == LAST:
+        raise UsageError(f"no run in the journal has written anything: {look}")
+    if not found or not name:
+        raise UsageError(f"there is no run `{name}` in the journal: {look}")
+    if len(found) > 1:
+        ids = ", ".join(one.run for one in found[:MOST_NAMED])
+        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        raise UsageError(f"several runs begin with `{name}`: {ids}{more}; give more of the id")
+    return found[0]
+
+
+def _remark(bench: Session, found: _Found, run: RunSummary, *, live_kept: bool) -> RollsBack:
+    applied = is_apply(run)
+    refs = tuple(sorted(one.ref for one in found.manifests))
+    lives = any(one.state == "live" for one in found.said.values())
+    return RollsBack(
+        run=run.run,
+        at=run.at,
+        command=run.command or "apply",
+        actor=run.actor,
+        # What a rollback did was in no commit: that is only where it was typed.
+        commit=run.commit if applied else "",
+        live_kept=live_kept,
+        state="live" if lives or (found.live and not found.said) else "declared",
+        commit_before=commit_before(found.journal.entries, run) if applied else "",
+        files=files_naming(bench.project, refs),
+        refs=refs,
+    )
+
+
+def _keeps_live(before: Before) -> bool:
+    return before.backup is not None and before.backup.live is not None
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a rollback puts back, gathered resource by resource."""
+
+    journal: Journal
+    root: Path
+    live: bool
+    secrets: Mapping[str, str] = field(repr=False)
+    manifests: list[Manifest] = field(default_factory=list)
+    blocked: list[Change] = field(default_factory=list)
+    said: dict[Ref, PutBack] = field(default_factory=dict)
+    owned: dict[Ref, dict[str, Json]] = field(default_factory=dict)
+    withheld: Withheld = field(default_factory=lambda: withheld_from(os.environ))
+
+    def take(self, before: Before) -> None:
+        """Take in one resource: what it was, or why it cannot be that again."""
+        kept = before.backup
+        if self.live and kept is not None and kept.live is not None:
+            if kept.unseen:
+                self._block(before, NotSeenThen(kept.unseen))
+                return
+            owned = at_places_of(kept.live, self._declared(before), self._shape(before))
+            said = PutBack("live", kept.at, before.later)
+            self._put_back(before, kept.live, said, owned)
+        elif before.last is not None:
+            said = PutBack("declared", before.last.at, before.later)
+            self._put_back(before, before.last.declared, said)
+        else:
+            self._block(before, self._why_nothing(before))
+
+    def _put_back(
+        self, before: Before, document: dict[str, Json], said: PutBack, owned: Json = None
+    ) -> None:
+        spec, lost = unsealed(document, self._secret, self.journal.salt)
+        assert isinstance(spec, dict)  # noqa: S101 - opening keeps the form
+        if lost or any(self.withheld.findings(spec)):
+            self._block(before, SecretsLost(tuple(sorted(lost - {""}))))
+            return
+        found = [*unacceptable(BY_NAME[before.ref.kind], spec)]
+        if found:
+            errors = tuple(f"{one.message} [{one.code}]" for one in found)
+            self._block(before, FailsChecks(tuple(one.path for one in found), errors))
+            return
+        self.manifests.append(self._manifest(before, spec))
+        self.said[before.ref] = said
+        if isinstance(owned, dict):
+            opened, _ = unsealed(owned, self._secret, self.journal.salt)
+            whole = secret_values(spec) != secret_values(opened)
+            self.owned[before.ref] = spec if whole or not isinstance(opened, dict) else opened
+
+    def _declared(self, before: Before) -> dict[str, Json]:
+        """Give what is declared of a resource: then, else by the run and since."""
+        now = self.journal.history.of(before.ref).last
+        last = before.last if before.last is not None else now
+        return {} if last is None else last.declared
+
+    def _shape(self, before: Before) -> Shape:
+        return BY_NAME[before.ref.kind].shape
+
+    def _why_nothing(self, before: Before) -> Reason:
+        memory = self.journal.history.of(before.ref)
+        if before.created:
+            return MadeByRun(memory.remote_id)
+        return NothingBefore(compacted=before.compacted, live=_keeps_live(before))
+
+    def _secret(self, name: str) -> str:
+        if self.withheld.why(name, ""):
+            return ""
+        value = self.secrets.get(name, "")
+        return "" if self.withheld.why(name, value) else value
+
+    def _manifest(self, before: Before, spec: dict[str, Json]) -> Manifest:
+        memory = self.journal.history.of(before.ref)
+        source = Source(_shown(self.journal.place, self.root), before.line)
+        plain = Manifest(before.ref, spec, source, protect=memory.protected)
+        known = memory.remote_id if memory.instead_of is None else memory.instead_of
+        declared = replace(plain, remote_id=known)
+        kind = BY_NAME[before.ref.kind]
+        # With an id that is gone, some cannot be created again; without one they can.
+        forbidden = known is not None and not kind.id_form.required and kind.cannot_create(declared)
+        return plain if forbidden else declared
+
+    def _block(self, before: Before, reason: Reason) -> None:
+        manifest = self._manifest(before, {})
+        known = Unknown(self.journal.history.of(before.ref).remote_id, "")
+        self.blocked.append(blocked_change(manifest, {}, known, Evidence.NONE, reason))
+
+
+def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
+    """Let documents refer to what has another id by now, or will have with this rollback.
+
+    In the journal ids stand in the place of references. Only a kind that is applied later
+    refers to what is put back with it, so that there is no circle.
+    """
+    journal, owned = found.journal, found.owned
+    since = {str(old): str(new) for old, new in ids_since(journal.entries, run).items()}
+    things: dict[str, Ref | str] = {**since}
+    pointed: list[Manifest] = []
+    for kind in KINDS:
+        mine = [one for one in found.manifests if one.ref.kind == kind.name]
+        for one in mine:
+            spec = _pointing_object(one.spec, things)
+            pointed.append(replace(one, spec=spec, references=references_in(spec)))
+            if one.ref in owned:
+                owned[one.ref] = _pointing_object(owned[one.ref], things)
+        refs = {str(journal.history.of(one.ref).remote_id): one.ref for one in mine}
+        things |= {**refs, **{old: refs[new] for old, new in since.items() if new in refs}}
+    return tuple(pointed)
+
+
+def _pointing_object(document: dict[str, Json], things: Mapping[str, Ref | str]) -> dict[str, Json]:
+    found = pointing(document, things)
+    assert isinstance(found, dict)  # noqa: S101 - it keeps the form
+    return found
+
+
+def _shown(place: str, root: Path) -> str:
+    """Give the place of a journal as manifests are called: from the project on, if it is there."""
+    path = Path(place)
+    return str(path.relative_to(root)) if path.is_relative_to(root) else place
+
+
+def _chosen(
+    journal: Journal, run: RunSummary, found: Sequence[Before], refs: Sequence[Ref]
+) -> list[Before]:
+    """Give what is asked for of what a run wrote.
+
+    Where nothing is named, what a run took into the journal as it was is left out, unless
+    it was declared otherwise before. Raises UsageError for what the run did not write.
+    """
+    if not refs:
+        chosen = [one for one in found if one.last is not None or not one.adopted]
+        if not chosen:
+            raise UsageError(f"the run {run.run} {_nothing_in(journal, run)}")
+        return chosen
+    by_ref = {one.ref: one for one in found}
+    strange = [ref for ref in refs if ref not in by_ref]
+    if strange:
+        known = ", ".join(str(one.ref) for one in found[:MOST_NAMED])
+        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        wrote = f"it wrote {known}{more}" if found else f"it {_nothing_in(journal, run)}"
+        raise UsageError(f"the run {run.run} did not write {strange[0]}: {wrote}")
+    return [by_ref[ref] for ref in dict.fromkeys(refs)]
+
+
+def _nothing_in(journal: Journal, run: RunSummary) -> str:
+    if is_compacted(journal.entries, run):
+        return (
+            "was before the journal was compacted: what it wrote, and what was declared before "
+            "it, is known no more"
+        )
+    return "wrote nothing, so there is nothing to roll back"
+
+
+def _beside(history: History, found: _Found) -> list[Manifest]:
+    """Give what the journal knows beside a rollback: nothing of it is examined.
+
+    An object that has two names, as in an old journal, is one of those that are.
+    """
+    examined = {*(one.ref for one in found.manifests), *(one.ref for one in found.blocked)}
+    about = {_object(ref, history.of(ref)) for ref in examined}
+    return [
+        Manifest(ref, memory.last.declared, Source(found.journal.place, 1), memory.remote_id)
+        for ref, memory in history.memories.items()
+        if memory.exists and memory.last is not None and ref.kind in BY_NAME
+        if ref not in examined and _object(ref, memory) not in about
+    ]
+
+
+def _object(ref: Ref, memory: Memory) -> tuple[str, RemoteId | None]:
+    kind, known = BY_NAME[ref.kind], memory.remote_id
+    return ref.kind, None if known is None or kind.singleton else kind.normal_id(known)

@@ -1,0 +1,324 @@
+"""Secrets from where they live: a variable, a file or a command, each only when it is needed."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shutil
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+
+from reconciler.errors import InvalidInput
+from reconciler.expressions import secrets_in
+from reconciler.operations.command_variables import Unreviewed, unreviewed
+from reconciler.operations.open_project import Options, manifest_paths
+from reconciler.project import Environment, Project
+from reconciler.project.choose_target import place_of
+from reconciler.project.secret_places import SecretPlace
+from reconciler.report.safe import safe
+from reconciler.syntax.files import find_files, read_file
+from reconciler.workspace.secret_scan import Withheld, withheld_from
+
+LARGEST = 64 << 10
+LIMIT = 10.0
+_SHARED = ("/tmp", "/var/tmp")  # noqa: S108 - only a fresh folder in it is used
+
+
+class Allowed(Enum):
+    """Which places may be used: what is checked out decides, and who reviewed the settings.
+
+    `OUTSIDE` is for reviewed settings over files that nobody has reviewed: nothing of these is
+    read or run. `NOTHING` leaves the variables of the process.
+    """
+
+    ALL = "all"
+    OUTSIDE = "outside"
+    NOTHING = "nothing"
+
+
+class _Missing(Exception):
+    """The value cannot be had; the text says why, and holds none of it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Secrets(Mapping[str, str]):
+    """The values of secrets by their names, looked up once and only when asked for.
+
+    What cannot be had is not there, and `why` says more. A value is never part of that.
+    """
+
+    environ: Mapping[str, str] = field(repr=False)
+    project: Project
+    environment: str
+    places: Mapping[str, SecretPlace]
+    withheld: Withheld
+    allowed: Allowed = Allowed.ALL
+    limit: float = LIMIT
+    say: Callable[[str], None] = field(default=lambda _: None, repr=False)
+    _has_said: bool = False
+    _values: dict[str, str] = field(default_factory=dict, repr=False)
+    _why: dict[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> str:
+        """Give a value. Raises KeyError where it cannot be had."""
+        if name not in self._values and name not in self._why:
+            self._look_up(name)
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names that are listed; others are variables of the process."""
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        """Count the names that are listed."""
+        return len(self.places)
+
+    @property
+    def unread(self) -> frozenset[str]:
+        """The secrets that only a file or a command has."""
+        return frozenset(name for name, one in self.places.items() if one.is_beside)
+
+    def why(self, name: str) -> str:
+        """Say why a secret cannot be had, and where that is declared; "" where it can."""
+        return "" if self.get(name) else self._why.get(name, "")
+
+    def origin(self, name: str) -> str:
+        """Say where a secret comes from, without its value."""
+        place = self.places.get(name)
+        if place is None:
+            return f"the environment variable {name}"
+        if place.environment is not None:
+            return f"the environment variable {place.environment}"
+        if place.file is not None:
+            return f"the file {place.file}"
+        # Its arguments may tell more than people should see.
+        return f"the command {(place.command or [''])[0]}"
+
+    def _look_up(self, name: str) -> None:
+        place = self.places.get(name)
+        try:
+            value = self._from(place or SecretPlace(environment=name))
+        except _Missing as missing:
+            self._why[name] = f"needs {self.origin(name)}, which {missing}{self._said(name)}"
+        else:
+            self._values[name] = value
+
+    def _said(self, name: str) -> str:
+        if name not in self.places:
+            return ""
+        own = self.project.settings.environments.get(self.environment, Environment()).secrets
+        at = f"environments.{self.environment}.secrets" if name in own else "secrets"
+        return f" ({at}.{name} of reconciler.yaml)"
+
+    def _from(self, place: SecretPlace) -> str:
+        if place.environment is not None:
+            if self.withheld.why(place.environment, ""):
+                raise _Missing("must not be sent to the service")
+            return _filled(self.environ.get(place.environment, ""), "is not set")
+        if self.allowed is Allowed.NOTHING:
+            raise _Missing("is not used here, where nothing tells whether that was reviewed")
+        if place.file is not None:
+            return _filled(_text(self._content(place.file)))
+        return _filled(_text(self._printed(place.command or [])))
+
+    def _content(self, path: str) -> bytes:
+        try:
+            file = place_of(self.project, path)
+        except InvalidInput:
+            raise _Missing("stands behind a link that leads out of the project") from None
+        self._check_outside(file)
+        try:
+            # A pipe would be waited for.
+            descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            try:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise _Missing("is not a regular file")
+                return os.read(descriptor, LARGEST + 1)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            said = "is not there" if isinstance(error, FileNotFoundError) else "cannot be read"
+            raise _Missing(f"{said}: {error.strerror}") from None
+
+    def _check_outside(self, file: Path) -> None:
+        """Refuse what a change that nobody reviewed could have brought along."""
+        if self.allowed is Allowed.OUTSIDE and self._unreviewed.holds(file):
+            raise _Missing("is in the checkout of a change that is not reviewed")
+
+    @property
+    def _unreviewed(self) -> Unreviewed:
+        return unreviewed(self.project.root, self.environ)
+
+    def _printed(self, words: list[str]) -> bytes:
+        variables = self._variables()
+        path = variables.get("PATH", os.defpath)
+        program = words[0] if "/" in words[0] else shutil.which(words[0], path=path)
+        if program is None:
+            raise _Missing("is not found on the PATH")
+        here = self.project.root
+        for word in (program, *words[1:]):
+            if "/" in word or word in (".", "..") or (here / word).exists():
+                self._check_outside(here / word.rpartition("=")[2])
+        if self.allowed is not Allowed.OUTSIDE:
+            program = str(here / program) if "/" in words[0] else program
+            return _run([program, *words[1:]], here, variables, self.limit)
+        with self._empty_folder() as empty:
+            # The files in the folder of a program decide what many of them do.
+            return _run([program, *words[1:]], Path(empty), variables, self.limit)
+
+    def _empty_folder(self) -> TemporaryDirectory[str]:
+        """Return an empty folder with nothing of a change in it, nor above it."""
+        try:
+            where = gettempdir()
+            if self._unreviewed.holds(Path(where)):
+                where = next(one for one in _SHARED if not self._unreviewed.holds(Path(one)))
+            return TemporaryDirectory(prefix="reconciler-", dir=where)
+        except (OSError, StopIteration):
+            raise _Missing("cannot be run: there is no folder for temporary files") from None
+
+    def _variables(self) -> dict[str, str]:
+        """Return the variables of a command: those of the process, without key and credentials.
+
+        For an unreviewed change none of them leads into its checkout; what is left out is said.
+        """
+        variables = {
+            name: value
+            for name, value in self.environ.items()
+            if not self.withheld.why(name, "") and not name.startswith("RECONCILER_")
+        }
+        if self.allowed is not Allowed.OUTSIDE:
+            return variables
+        variables, lost = self._unreviewed.without(variables)
+        if lost and not self._has_said:
+            self._has_said = True
+            self.say(
+                "commands of secrets run without what leads into the checkout, as the change is "
+                f"not reviewed: {', '.join(map(safe, lost))}"
+            )
+        return variables
+
+
+def secrets_of(
+    project: Project,
+    name: str,
+    environment: Environment,
+    environ: Mapping[str, str],
+    allowed: Allowed = Allowed.ALL,
+    *,
+    say: Callable[[str], None] = lambda _: None,
+) -> Secrets:
+    """Give the secrets of an environment, none of them looked up; its own places win."""
+    places = {**project.settings.secrets, **environment.secrets}
+    return Secrets(
+        environ=environ,
+        project=project,
+        environment=name,
+        places=places,
+        withheld=withheld_from(environ),
+        allowed=allowed,
+        say=say,
+    )
+
+
+def named_secrets(
+    asked: Options, project: Project, name: str, environment: Environment
+) -> frozenset[str]:
+    """Give the secrets that the manifests name, to hide them; nothing else of these is read."""
+    return frozenset(secrets_named(asked, project, name, environment).values())
+
+
+def secrets_named(
+    asked: Options, project: Project, name: str, environment: Environment
+) -> dict[str, str]:
+    """Map the names of secrets in the texts of manifests to their values, "" where not set.
+
+    No command is run for what is only to be hidden.
+    """
+    known = secrets_of(project, name, environment, os.environ)
+    printed = {one for one, place in known.places.items() if place.command is not None}
+    values: dict[str, str] = {}
+    for file in find_files(manifest_paths(asked, project), project.root).files:
+        text = read_file(file.path, file.name, (project.root.resolve(),))
+        names = secrets_in(text) if isinstance(text, str) else ()
+        values.update((one, known.get(one, "")) for one in names if one not in printed)
+    return values
+
+
+def _filled(value: str, otherwise: str = "is empty") -> str:
+    if not value:
+        raise _Missing(otherwise)
+    return value
+
+
+def _text(content: bytes) -> str:
+    """Give a value without the one line break that files and programs end with."""
+    if len(content) > LARGEST:
+        raise _Missing(f"holds more than {LARGEST >> 10} KB")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _Missing("is not UTF-8") from None
+    text = text.removesuffix("\n").removesuffix("\r")
+    if "\0" in text:
+        raise _Missing("holds a NUL")
+    return text
+
+
+def _run(words: list[str], folder: Path, environ: Mapping[str, str], limit: float) -> bytes:
+    """Run a program and give what it prints, as far as that is not too much.
+
+    What it says on stderr may hold the secret, and is shown nowhere.
+    """
+    try:
+        process = subprocess.Popen(  # noqa: S603 - no shell; reviewed settings name it
+            words,
+            cwd=folder,
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise _Missing(f"cannot be run: {error.strerror}") from None
+    with process:
+        try:
+            out = _read(process, limit)
+            code = 0 if len(out) > LARGEST else process.wait(limit)
+        except subprocess.TimeoutExpired:
+            raise _Missing(f"gave no answer within {limit:g} s") from None
+        finally:
+            _end(process)
+    if code:
+        raise _Missing(f"ended with {code}")
+    return out
+
+
+def _read(process: subprocess.Popen[bytes], limit: float) -> bytes:
+    assert process.stdout is not None  # noqa: S101 - it is a pipe
+    ends, out = time.monotonic() + limit, b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while len(out) <= LARGEST:
+            if not selector.select(max(0.0, ends - time.monotonic())):
+                raise subprocess.TimeoutExpired(process.args, limit)
+            piece = os.read(process.stdout.fileno(), LARGEST)
+            if not piece:
+                break
+            out += piece
+    return out
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program and all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return

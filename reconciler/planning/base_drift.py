@@ -1,0 +1,154 @@
+"""Where live is not as the base branch declares it: two plans of one change, held side by side.
+
+One was made against live, the other against the base branch's manifests. What both would make
+is the same, so where they begin elsewhere, live has drifted from the base branch. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+
+from reconciler.document import (
+    ABSENT,
+    Difference,
+    Json,
+    Missing,
+    Path,
+    Shape,
+    by_identity,
+    canonical_text,
+    value_at,
+)
+from reconciler.kinds import BY_NAME
+from reconciler.model import Absent, Action, BaseDifference, Change, FieldBeside, Plan, Ref, Seen
+from reconciler.redaction.templates import HIDDEN, holds_seal
+
+_SHORTEST_ID = 8
+
+
+def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[BaseDifference, ...]:
+    """Return the resources that begin elsewhere live than on the base branch, and their fields.
+
+    Only what the service returned is live: neither what the journal remembers, nor a field that
+    is not in the answer. `unknown` are those of which the emulator did not take what the base
+    branch declares. No field that holds a secret is returned: the plan against the base branch
+    knows no values of secrets.
+    """
+    there = {one.ref: one for one in base.changes if one.ref not in unknown}
+    known = _names(live), _names(base)
+    return tuple(
+        found
+        for one in live.changes
+        if (other := there.get(one.ref)) is not None
+        and (found := _strayed(one, other, known)) is not None
+    )
+
+
+_Names = Mapping[str, str]
+
+
+def _strayed(live: Change, base: Change, known: tuple[_Names, _Names]) -> BaseDifference | None:
+    if not isinstance(live.observation, Seen | Absent):
+        return None
+    if Action.BLOCKED in (live.action, base.action):
+        return None
+    is_new = Action.CREATE in (live.action, base.action)
+    # What is new on one side has all its fields there, which says nothing of where it began.
+    fields = () if is_new else tuple(_fields(live, base, known))
+    if not fields and (not is_new or live.action is base.action):
+        return None
+    return BaseDifference(ref=live.ref, base=base.action.word, live=live.action.word, fields=fields)
+
+
+def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterator[FieldBeside]:
+    """Yield where the two began with something else; what one is silent of is as declared."""
+    here, there = ({one.path: one for one in some.differences} for some in (live, base))
+    for path in sorted(here.keys() | there.keys(), key=lambda one: list(map(str, one))):
+        mine, other = here.get(path), there.get(path)
+        if _is_inside(path, here, there) or any(map(_is_secret, (mine, other))):
+            continue
+        began = _begun(live, path, other), _begun(base, path, mine)
+        if any(map(_hides, began)):
+            continue
+        returned = [_returned(value, path, live) for value in began]
+        texts = [_named(value, names) for value, names in zip(returned, known, strict=True)]
+        if texts[0] != texts[1]:
+            yield FieldBeside(path=path, base=returned[1], live=returned[0])
+
+
+def _begun(side: Change, path: Path, other: Difference | None) -> Json | Missing:
+    """Return what a side began with: as declared, where it has no difference there."""
+    found = next((one for one in side.differences if one.path == path), None)
+    if found is not None:
+        return found.before
+    if any(one.path[: len(path)] == path for one in side.differences):
+        shape = BY_NAME[side.ref.kind].shape
+        document = side.observation.document if isinstance(side.observation, Seen) else ABSENT
+        return _member_at(document if side.before is None else side.before, path, shape)
+    return other.after if other is not None else ABSENT
+
+
+def _member_at(document: Json | Missing, path: Path, shape: Shape) -> Json | Missing:
+    """Return the value at a path in which the members of lists go by their identity."""
+    for step in path:
+        if isinstance(document, list) and isinstance(step, str):
+            document = (by_identity(document, shape) or {}).get(step, ABSENT)
+            shape = shape.item
+        else:
+            document = value_at(document, (step,))
+            shape = shape.at(step) if isinstance(step, str) else shape.item
+    return document
+
+
+def _returned(value: Json | Missing, path: Path, live: Change) -> Json | Missing:
+    """Return a value without what is in no answer of the service; ABSENT where that is all."""
+    seen = live.observation
+    if not isinstance(seen, Seen):
+        return value
+    for left_out in (*seen.recalled, *seen.unseen):
+        if left_out[: len(path)] == path or path[: len(left_out)] == left_out:
+            value = _without(value, left_out[len(path) :])
+    return value
+
+
+def _without(value: Json | Missing, path: Path) -> Json | Missing:
+    """Return a value without the field at a path, and without an object that held it alone."""
+    if not path:
+        return ABSENT
+    if not isinstance(value, dict) or path[0] not in value:
+        return value
+    rest = {key: inner for key, inner in value.items() if key != path[0]}
+    inner = _without(value[str(path[0])], path[1:])
+    kept = rest if inner is ABSENT else {**value, str(path[0]): inner}
+    return kept or ABSENT
+
+
+def _is_inside(path: Path, *sides: Mapping[Path, Difference]) -> bool:
+    """Tell a place below one that a side tells as a whole, and that says it already."""
+    return any(path[:length] in side for side in sides for length in range(1, len(path)))
+
+
+def _is_secret(one: Difference | None) -> bool:
+    return one is not None and any(map(_hides, (one.before, one.after)))
+
+
+def _hides(value: Json | Missing) -> bool:
+    return value is not ABSENT and (holds_seal(value) or HIDDEN in canonical_text(value))
+
+
+def _names(plan: Plan) -> _Names:
+    """Map the ids of a plan's resources to their names: each side has ids of its own."""
+    return {
+        str(one.remote_id): str(one.ref)
+        for one in plan.changes
+        if one.remote_id is not None and len(str(one.remote_id)) >= _SHORTEST_ID
+    }
+
+
+def _named(value: Json | Missing, names: _Names) -> str:
+    if value is ABSENT:
+        return ""
+    text = canonical_text(value)
+    for one, name in names.items():
+        text = text.replace(one, name)
+    return text

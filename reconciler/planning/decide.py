@@ -1,0 +1,395 @@
+"""One manifest and what is known of its live side to one change. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+from uuid import UUID, uuid5
+
+from reconciler.document import (
+    ABSENT,
+    Difference,
+    Json,
+    Path,
+    covers,
+    differences,
+    digest,
+    members_missing,
+    merge,
+    places_before,
+    value_at,
+)
+from reconciler.journal.history import Memory
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Kind
+from reconciler.model import (
+    Absent,
+    Action,
+    AnotherId,
+    CannotBeAsked,
+    CannotBeCreated,
+    Change,
+    CouldNotBeRead,
+    CreateLost,
+    EditedBy,
+    Evidence,
+    GoneSince,
+    Imported,
+    Manifest,
+    NeededUnseen,
+    NeverSeen,
+    NeverWritten,
+    Observation,
+    OverwritesEdit,
+    Reason,
+    Recalled,
+    Ref,
+    Remembered,
+    RemoteId,
+    Seen,
+    TakesOver,
+    Unknown,
+    Unread,
+    WriteLost,
+)
+from reconciler.planning.consequences import (
+    blocked,
+    blocked_change,
+    lost_members,
+    lost_unseen,
+    members_by_name,
+    members_destroyed,
+    needed_left_out,
+    rollbacks_undone,
+    sent_again_in,
+    settled_wrongly,
+    unexpected,
+    unseen_fields,
+    unseen_left_out,
+    with_protection,
+)
+from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
+from reconciler.redaction.redact import conceal, shown, stands_for, veiled
+from reconciler.redaction.templates import references_in, resolve
+
+NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """All that a decision rests on.
+
+    `ids` holds the remote ids known before any write, and `salt` is that of the seals.
+    `seed` is that of the journal's request ids. `older` gives the seals of what a resource ever
+    held, so that no older secret is shown. `embedded` says that the service is the emulator of
+    this process, which begins with what is declared.
+    """
+
+    observation: Observation
+    memory: Memory
+    ids: Mapping[Ref, RemoteId]
+    place: str
+    salt: str = ""
+    seed: str = ""
+    older: Older = no_seals
+    embedded: bool = False
+
+
+def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
+    """Give the change that makes live what is declared, or say why none can."""
+    kind = BY_NAME[manifest.ref.kind]
+    if manifest.references:
+        spec = resolve(manifest.spec, knowledge.ids)
+        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
+        manifest = replace(manifest, spec=spec)
+    declared = kind.complete(manifest, knowledge.observation, knowledge.memory)
+    change = with_protection(
+        _change(kind, manifest, declared, knowledge), knowledge.memory.protected
+    )
+    if not change.action.writes:
+        return change
+    return replace(
+        change,
+        reasons=(*change.reasons, *rollbacks_undone(kind, change, knowledge.memory)),
+        awaits=references_in(change.body),
+        request_id=_request_id(change, knowledge),
+    )
+
+
+def _request_id(change: Change, knowledge: Knowledge) -> str:
+    """Give the id of this attempt; a retry after a crash repeats it from the journal.
+
+    What is declared otherwise by then is another attempt: a service that knows
+    the id would drop it, and may answer it with something that is gone by now.
+    """
+    memory = knowledge.memory
+    pending = memory.unsettled_create
+    if pending is not None and pending.declared == change.declared:
+        return pending.request_id
+    attempt = memory.attempts + len(memory.earlier) + (memory.pending is not None)
+    parts = knowledge.place, knowledge.seed, change.ref, digest(change.body), attempt
+    return str(uuid5(NAMESPACE, "\n".join(map(str, parts))))
+
+
+def _change(
+    kind: Kind, manifest: Manifest, declared: dict[str, Json], knowledge: Knowledge
+) -> Change:
+    observation, memory = knowledge.observation, knowledge.memory
+    match observation:
+        case Seen():
+            return _against_live(kind, manifest, declared, observation, knowledge)
+        case Absent():
+            return _create(kind, manifest, declared, observation, memory)
+        case Remembered():
+            return _against_memory(kind, manifest, declared, observation, memory)
+        case Unknown():
+            return _unseen(kind, manifest, declared, observation, knowledge)
+        case Unread(why=why, exit_code=exit_code):
+            reason = CouldNotBeRead(why, exit_code)
+            return blocked_change(manifest, declared, observation, Evidence.NONE, reason)
+        case _:
+            assert_never(observation)
+
+
+def _against_live(
+    kind: Kind, manifest: Manifest, declared: dict[str, Json], seen: Seen, knowledge: Knowledge
+) -> Change:
+    memory = knowledge.memory
+    live = conceal(seen.document, declared, kind.shape)
+    assert isinstance(live, dict)  # noqa: S101 - concealing keeps the form
+    seen = replace(seen, document=live)
+    body: Json = live
+    # One after the other: joined, they would lose the items of lists that only one of them has.
+    for base in memory.candidates or (ABSENT,):
+        body = merge(base, declared, body, kind.shape)
+    assert isinstance(body, dict)  # noqa: S101 - a merge of objects is one
+    compared = tuple(differences(live, body, kind.shape))
+    expected = tuple(unexpected(compared, memory, kind.shape))
+    written = (*memory.candidates, declared)
+    wrong = _what_is_wrong(kind, manifest, seen, memory)
+    recalled = [Recalled(seen.recalled)] if seen.recalled else []
+    if not compared and wrong is None and memory.pending is None:
+        # Most of a plan is as declared: nothing of it is shown, so nothing has to be hidden.
+        sent_again = sent_again_in(seen, unseen_left_out(kind, seen, body))
+        left_alone: tuple[Reason, ...] = (*recalled, *sent_again)
+        return Change(
+            manifest=manifest,
+            action=Action.KEEP,
+            evidence=Evidence.LIVE,
+            observation=seen,
+            declared=declared,
+            body=body,
+            reasons=left_alone,
+            before=live,
+        )
+    found = tuple(shown(expected, live, written, kind.shape))
+    is_told = bool(found) or wrong is not None
+    known = knowledge.older(manifest.ref, memory.remote_id) if is_told else frozenset()
+    secrets = OlderSecrets(known, declared, knowledge.salt)
+    found = tuple(map(secrets.unshown, found))
+    if wrong is not None:
+        return Change(
+            manifest=manifest,
+            action=Action.BLOCKED,
+            evidence=Evidence.LIVE,
+            observation=seen,
+            declared=declared,
+            body=body,
+            reasons=(wrong, *recalled),
+            before=secrets.hidden(veiled(live, written, kind.shape)),
+        )
+    reasons: list[Reason] = [*_lost_answers(memory), *recalled, *unseen_fields(seen, found)]
+    left_out = unseen_left_out(kind, seen, body)
+    reasons.extend(sent_again_in(seen, left_out))
+    if found:
+        reasons.extend(_others(kind, seen, knowledge, found))
+    destroyed = {}
+    if found:
+        # What the service makes anew by itself, whatever is written, is not lost with a write.
+        removed = {one.path for one in compared} - {one.path for one in expected}
+        destroyed = members_destroyed(kind, live, body, remade=removed)
+    reasons.extend(lost_unseen(kind, seen, destroyed))
+    ours = members_by_name(kind, memory.base)
+    change = Change(
+        manifest=manifest,
+        action=Action.UPDATE if found else Action.KEEP,
+        evidence=Evidence.LIVE,
+        observation=seen,
+        declared=declared,
+        body=body,
+        differences=found,
+        destroys=tuple(destroyed),
+        lost=tuple(map(secrets.hidden, lost_members(kind, live, destroyed, written))),
+        foreign=tuple(name for name in destroyed if ours.get(name) is None),
+        reasons=tuple(reasons),
+        before=secrets.hidden(veiled(live, written, kind.shape)) if found else live,
+    )
+    needed = (*left_out, *needed_left_out(kind, seen, body)) if found else ()
+    return blocked(change, [NeededUnseen(needed)]) if needed else change
+
+
+def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -> Reason | None:
+    """Say why what was found is not what is meant; None where it is."""
+    created = memory.unsettled_create
+    if created is not None:
+        found = covers(seen.document, created.declared, kind.shape)
+        return None if found else CreateLost(created.at, "another")
+    declared = kind.declared_id(manifest)
+    if declared is None or seen.remote_id is None or declared == memory.instead_of:
+        return None
+    if kind.normal_id(declared) == kind.normal_id(seen.remote_id):
+        return None
+    return AnotherId(declared, seen.remote_id)
+
+
+def _others(
+    kind: Kind, seen: Seen, knowledge: Knowledge, found: Sequence[Difference]
+) -> Iterator[Reason]:
+    """Yield what the work of others has to do with an update.
+
+    What live may hold of ours, be it in doubt, is nobody else's edit.
+    """
+    live, memory = seen.document, knowledge.memory
+    if memory.last is None and (not memory.candidates or _is_as_before(live, memory)):
+        if not _is_empty(kind, live):
+            differs = not all(seen.cannot_tell(one.path) for one in found)
+            yield TakesOver(seen.edit, differs)
+        return
+    edits = [edited_since(kind, seen, one, knowledge) for one in memory.candidates]
+    if not all(edits):
+        return
+    written = set(places_before(found))
+    fewest = min(edits, key=len)
+    undone = tuple(path for path in fewest if any(_meet(path, one) for one in written))
+    if undone:
+        yield OverwritesEdit(undone, seen.edit)
+    elif seen.edit.told:
+        yield EditedBy(seen.edit)
+
+
+def _is_as_before(live: dict[str, Json], memory: Memory) -> bool:
+    """Tell whether live is what a write in doubt was to change, so that nobody changed it."""
+    doubted = (*memory.earlier, *filter(None, [memory.pending]))
+    return digest(live) in {started.seen for started in doubted}
+
+
+def _is_empty(kind: Kind, live: dict[str, Json]) -> bool:
+    """Tell whether there is nothing to take over: a list of which there is one, without items."""
+    return kind.singleton and value_at(live, kind.destroyable) == []
+
+
+def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) -> list[Path]:
+    """Give the fields that are not as they were applied; a secret that is still ours is.
+
+    What nobody can tell is not an edit, nor is a member that was perhaps never stored.
+    """
+    doubted = knowledge.memory.pending is not None
+    wanted = merge(ABSENT, applied, seen.document, kind.shape)
+    compared = differences(seen.document, wanted, kind.shape)
+    found = unexpected(compared, knowledge.memory, kind.shape)
+    told = (
+        one
+        for one in found
+        if not seen.cannot_tell(one.path)
+        and not (doubted and any(members_missing(one, kind.shape)))
+    )
+    return list(places_before(without_own_secrets(told, knowledge.salt)))
+
+
+def without_own_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
+    """Leave out what is, under a seal, the very text that stands on the other side."""
+    for one in found:
+        if not stands_for(one.before, one.after, salt):
+            yield one
+
+
+def _meet(one: Path, other: Path) -> bool:
+    """Tell whether one place is the other, or inside it."""
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
+def _lost_answers(memory: Memory) -> list[Reason]:
+    pending = memory.pending
+    if pending is None:
+        return []
+    if pending.operation == "create":
+        return [CreateLost(pending.at, "happened")]
+    return [WriteLost(pending.at)]
+
+
+def _create(
+    kind: Kind, manifest: Manifest, declared: dict[str, Json], absent: Absent, memory: Memory
+) -> Change:
+    said = kind.cannot_create(manifest) or settled_wrongly(kind, manifest, memory)
+    if said:
+        return blocked_change(manifest, declared, absent, Evidence.LIVE, CannotBeCreated(said))
+    reasons: list[Reason] = []
+    if memory.last is not None:
+        reasons.append(GoneSince(memory.last.at))
+    elif memory.unsettled_create is not None:
+        reasons.append(CreateLost(memory.unsettled_create.at, "never-happened"))
+    if memory.pending is not None and memory.pending.operation == "replace":
+        reasons.append(NeverSeen(memory.pending.at))
+    return Change(
+        manifest=manifest,
+        action=Action.CREATE,
+        evidence=Evidence.LIVE,
+        observation=absent,
+        declared=declared,
+        body=declared,
+        differences=tuple(differences({}, declared, kind.exact_shape)),
+        reasons=tuple(reasons),
+    )
+
+
+def _against_memory(
+    kind: Kind,
+    manifest: Manifest,
+    declared: dict[str, Json],
+    remembered: Remembered,
+    memory: Memory,
+) -> Change:
+    before, last = remembered.document, memory.last
+    changed = differences(before, declared, kind.exact_shape)
+    found = tuple(shown(changed, before, [before], kind.shape))
+    # What was imported was never written, only seen.
+    return Change(
+        manifest=manifest,
+        action=Action.UPDATE if found else Action.KEEP,
+        evidence=Evidence.JOURNAL,
+        observation=remembered,
+        declared=declared,
+        body=declared,
+        differences=found,
+        reasons=(Imported(last.at),) if last is not None and last.origin else (),
+    )
+
+
+def _unseen(
+    kind: Kind,
+    manifest: Manifest,
+    declared: dict[str, Json],
+    unknown: Unknown,
+    knowledge: Knowledge,
+) -> Change:
+    memory = knowledge.memory
+    if (created := memory.unsettled_create) is not None:
+        lost = CreateLost(created.at, "unknown")
+        return blocked_change(manifest, declared, unknown, Evidence.NONE, lost)
+    reasons: list[Reason] = [CannotBeAsked(unknown.why), *_lost_answers(memory)]
+    action = Action.CREATE if unknown.remote_id is None else Action.ASSERT
+    is_ours = knowledge.embedded or bool(memory.candidates) or memory.exists
+    if action is Action.ASSERT and not is_ours:
+        reasons.append(NeverWritten())
+    return Change(
+        manifest=manifest,
+        action=action,
+        evidence=Evidence.NONE,
+        observation=unknown,
+        declared=declared,
+        body=declared,
+        differences=tuple(differences({}, declared, kind.exact_shape)),
+        reasons=tuple(reasons),
+    )

@@ -1,0 +1,199 @@
+"""What was decided of unchanged pairs of manifest and answer, which is not decided again. Pure.
+
+Only what needs no write, and of which nothing had to be said, is remembered: of all else a reader
+wants to see the documents. Where the manifest, the journal, the ids that it refers to and
+the bytes of each answer are the same, so is the decision. Source: docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, TypeAlias
+
+from reconciler.api.reads import ReadLog
+from reconciler.document import Json
+from reconciler.kinds import BY_NAME
+from reconciler.model import (
+    Action,
+    Change,
+    Evidence,
+    LastEdit,
+    Manifest,
+    Ref,
+    Remembered,
+    RemoteId,
+    Seen,
+)
+from reconciler.redaction.templates import is_plain, secret_values, sum_of
+
+DecisionRow: TypeAlias = dict[str, Any]
+"""One decision as JSON."""
+
+FORMAT: Final = 2
+_NO_DOCUMENT: Final[dict[str, Json]] = {}
+
+
+@dataclass(slots=True)
+class Decided:
+    """What an earlier plan decided, and what this one does.
+
+    `known` are the rows of the earlier one by the text of the reference. `reads` are the
+    answers that the observations of this plan rest on, `same` those resources of which no
+    answer changed.
+    """
+
+    known: Mapping[str, DecisionRow] = field(default_factory=dict)
+    reads: dict[Ref, ReadLog] = field(default_factory=dict)
+    same: dict[Ref, DecisionRow] = field(default_factory=dict)
+    made: dict[str, DecisionRow] = field(default_factory=dict)
+
+    def row(self, manifest: Manifest) -> DecisionRow | None:
+        """Give what was decided of a manifest that did not change, None where it did."""
+        row = self.known.get(str(manifest.ref))
+        return row if row is not None and row["manifest"] == sum_of(manifest) else None
+
+    def forget(self, ids: Mapping[Ref, RemoteId], told: Container[Ref]) -> list[Ref]:
+        """Give those that have to be decided all the same, and take them out of `same`.
+
+        What they refer to has another id by now, or something is to be said of them.
+        """
+        gone = [
+            ref
+            for ref, row in self.same.items()
+            if ref in told or row["ids"] != _ids_of(map(Ref.parse, row["ids"]), ids)
+        ]
+        for ref in gone:
+            del self.same[ref]
+        return gone
+
+    def covered(
+        self,
+        manifests: Sequence[Manifest],
+        changes: Sequence[Change],
+        ids: Mapping[Ref, RemoteId],
+        cover: Callable[[Change], str],
+    ) -> list[str]:
+        """Give the digest of each change, and remember the decisions for the next plan."""
+        digests = []
+        # References are filled in in the manifests that changes have.
+        for manifest, change in zip(manifests, changes, strict=True):
+            row = self.same.get(change.ref) or self._row(manifest, change, ids, cover)
+            digests.append(cover(change) if row is None else row["digest"])
+            if row is not None:
+                self.made[str(change.ref)] = row
+        return digests
+
+    def let_go(
+        self, manifest: Manifest, change: Change, cover: Callable[[Change], str]
+    ) -> Seen | Remembered | None:
+        """Give what was observed without its document, where from here on nobody needs it.
+
+        None for what is not kept, or of which something is to be said.
+        """
+        row = self._row(manifest, change, {}, cover)
+        if row is None:
+            return None
+        self.same[change.ref] = row
+        return observed_before(row)
+
+    def _row(
+        self,
+        manifest: Manifest,
+        change: Change,
+        ids: Mapping[Ref, RemoteId],
+        cover: Callable[[Change], str],
+    ) -> DecisionRow | None:
+        """Give a decision to remember, if it is one of which nothing is to be said."""
+        reads = self.reads.get(change.ref)
+        if reads is None or not reads.whole or not _is_quiet(change):
+            return None
+        seen = change.observation
+        if isinstance(seen, Seen) is not bool(reads.made):
+            # What was found in a list that another resource had asked for rests on no own answer.
+            return None
+        return {
+            "manifest": sum_of(manifest),
+            "ids": _ids_of(manifest.references, ids),
+            "reads": reads.made,
+            "seen": _seen_row(seen),
+            "remembered": seen.remote_id if isinstance(seen, Remembered) else None,
+            "digest": cover(change),
+        }
+
+    def text(self, *, whole: bool) -> bytes | None:
+        """Give the decisions for the next plan, None where they are those of the last one.
+
+        Of the plan of a part the others stay as they are.
+        """
+        kept = self.made if whole else {**self.known, **self.made}
+        return None if kept == self.known else json.dumps(kept, separators=(",", ":")).encode()
+
+
+def decided_before(text: bytes | None) -> Decided:
+    """Read what an earlier plan remembered; nothing where it is no JSON."""
+    try:
+        known = json.loads(text) if text else {}
+    except ValueError:
+        known = {}
+    return Decided(known if isinstance(known, dict) else {})
+
+
+def observed_before(row: DecisionRow) -> Seen | Remembered:
+    """Give what was observed, without its document: it is what it was."""
+    seen = row["seen"]
+    if seen is None:
+        return Remembered(row["remembered"], _NO_DOCUMENT)
+    return Seen(
+        seen["id"],
+        _NO_DOCUMENT,
+        seen["version"],
+        edit=LastEdit(**seen["edit"]),
+        by_hand=seen["byHand"],
+        revision=seen["revision"],
+    )
+
+
+def kept_before(manifest: Manifest, observed: Seen | Remembered) -> Change:
+    """Give the change of what is to be kept again; nobody looks at its documents."""
+    live = isinstance(observed, Seen)
+    return Change(
+        manifest=manifest,
+        action=Action.KEEP,
+        evidence=Evidence.LIVE if live else Evidence.JOURNAL,
+        observation=observed,
+        declared=_NO_DOCUMENT,
+        body=_NO_DOCUMENT,
+        protected=manifest.protect,
+    )
+
+
+def _is_quiet(change: Change) -> bool:
+    """Tell whether nothing is to be said of a change, and nobody needs its documents.
+
+    A secret is looked for anew each time, and lists of which there is one are pictured whole.
+    """
+    observed, kind = change.observation, BY_NAME[change.ref.kind]
+    whole = isinstance(observed, Remembered) or (
+        isinstance(observed, Seen) and not (observed.unseen or observed.overwritten)
+    )
+    plain = is_plain(change.manifest) or not secret_values(change.manifest.spec)
+    quiet = change.action is Action.KEEP and not change.reasons and not change.turns_protection
+    return quiet and whole and plain and not kind.singleton
+
+
+def _seen_row(seen: object) -> Json:
+    if not isinstance(seen, Seen):
+        return None
+    return {
+        "id": seen.remote_id,
+        "version": seen.version,
+        "edit": asdict(seen.edit),
+        "byHand": seen.by_hand,
+        "revision": seen.revision,
+    }
+
+
+def _ids_of(references: Any, ids: Mapping[Ref, RemoteId]) -> dict[str, RemoteId | None]:
+    return {str(ref): ids.get(ref) for ref in sorted(references)}

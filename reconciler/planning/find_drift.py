@@ -1,0 +1,304 @@
+"""Does live still hold what was applied? Compared with the journal, not with the manifests."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from reconciler.advice import on_files, on_journal, on_manifests, on_service
+from reconciler.api.client import Api
+from reconciler.document import (
+    ABSENT,
+    Difference,
+    Json,
+    Missing,
+    Path,
+    differences,
+    digest,
+    merge,
+    stored_name,
+    turned,
+)
+from reconciler.journal.entries import Drifted
+from reconciler.journal.history import History, Memory
+from reconciler.journal.line_fields import SeenDrift
+from reconciler.kinds import BY_NAME
+from reconciler.model import (
+    Absent,
+    Drift,
+    DriftReport,
+    Ignored,
+    Manifest,
+    Observation,
+    Seen,
+    Unread,
+)
+from reconciler.model import Remedy as Way
+from reconciler.model.plan import DriftCause
+from reconciler.planning.consequences import unexpected, unseen_in
+from reconciler.planning.decide import without_own_secrets
+from reconciler.planning.identity import identify
+from reconciler.planning.observe import observe_all, proof
+from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
+from reconciler.project.settings import DriftIgnore
+from reconciler.redaction.redact import conceal, shown, veiled
+
+
+async def find_drift(
+    api: Api,
+    manifests: Sequence[Manifest],
+    history: History,
+    salt: str,
+    *,
+    ignore: Sequence[DriftIgnore] = (),
+    prove: bool = False,
+    older: Older = no_seals,
+) -> DriftReport:
+    """Compare live with the last applied document of each manifest.
+
+    Edits of manifests that were not applied yet are no drift, nor is a secret
+    that has another value by now; `salt` is that of the seals, and `older` gives those of what
+    a resource ever held. What `ignore` covers is
+    counted, and no drift. With `prove`, target and key are tried even where nothing can be
+    read. Raises what `Api.read` raises.
+    """
+    history = identify(manifests, history).history
+    asked = [
+        one
+        for one in manifests
+        if BY_NAME[one.ref.kind].readable_by(api.assumptions)
+        and history.of(one.ref).last is not None
+    ]
+    observations = dict(
+        zip((one.ref for one in asked), await observe_all(api, asked, history), strict=True)
+    )
+    if prove:
+        await proof(api, manifests, observations.values())
+    compared = [
+        _drift(manifest, observations.get(manifest.ref), history.of(manifest.ref), salt, older)
+        if BY_NAME[manifest.ref.kind].readable_by(api.assumptions)
+        else Drift(
+            ref=manifest.ref,
+            source=manifest.source,
+            state="unseen",
+            note=BY_NAME[manifest.ref.kind].limits,
+        )
+        for manifest in sorted(manifests, key=lambda one: one.ref)
+    ]
+    by_ref = {one.ref: one for one in manifests}
+    found = [
+        _aged(_with_ways_out(_without_ignored(one, ignore), by_ref[one.ref]), history)
+        for one in compared
+    ]
+    used = {silent.rule for one in found for silent in one.ignored}
+    about = {
+        rule.shown for rule in ignore if any(rule.is_about(ref.kind, ref.name) for ref in by_ref)
+    }
+    rules = dict.fromkeys(rule.shown for rule in ignore)
+    return DriftReport(
+        tuple(found),
+        since=history.looked or "",
+        idle=tuple(rule for rule in rules if rule in about - used),
+        aimless=tuple(rule for rule in rules if rule not in about),
+    )
+
+
+def _drift(
+    manifest: Manifest,
+    observation: Observation | None,
+    memory: Memory,
+    salt: str,
+    older: Older,
+) -> Drift:
+    kind = BY_NAME[manifest.ref.kind]
+    ref, source, last = manifest.ref, manifest.source, memory.last
+    if last is None:
+        return Drift(
+            ref=ref, source=source, state="unapplied", note="the journal has no write of it"
+        )
+    match observation:
+        case Seen(document=document, edit=edit, overwritten=overwritten):
+            declared = kind.complete(manifest, observation, memory)
+            live = conceal(document, declared, kind.shape)
+            wanted = merge(ABSENT, last.declared, live, kind.shape)
+            otherwise = [*unexpected(differences(live, wanted, kind.shape), memory, kind.shape)]
+            unseen = unseen_in(observation, otherwise)
+            expected = (one for one in otherwise if not observation.cannot_tell(one.path))
+            # What is declared a secret by now may have been one before anybody said so.
+            written = (*memory.candidates, declared)
+            hidden = shown(without_own_secrets(expected, salt), live, written, kind.shape)
+            secrets = OlderSecrets(older(ref, memory.remote_id), declared, salt)
+            found = tuple(turned(map(secrets.unshown, hidden)))
+            lost = any(one in overwritten for one in unseen)
+            notes = ["overwritten by someone since"] if overwritten else []
+            notes.extend([f"live was last changed {edit}"] if (found or lost) and edit.told else [])
+            seen = secrets.hidden(veiled(live, written, kind.shape))
+            drift = Drift(
+                ref=ref,
+                source=source,
+                state="same",
+                differences=(),
+                note="; ".join(notes),
+                live=seen,
+                unseen=unseen,
+            )
+            if not found and not lost:
+                return drift
+            cause = "edited" if lost else _cause(found, observation, memory)
+            return replace(
+                drift,
+                state="drifted",
+                differences=found,
+                cause=cause,
+                edit=edit,
+                applied=veiled(last.declared, written, kind.shape),
+            )
+        case Absent(why=why):
+            return Drift(ref=ref, source=source, state="gone", note=why, cause="gone")
+        case Unread(why=why, exit_code=exit_code):
+            note = f"it could not be read: {why}"
+            return Drift(
+                ref=ref,
+                source=source,
+                state="unread",
+                note=note,
+                exit_code=exit_code,
+                cause="unreadable",
+            )
+        case _:
+            return Drift(ref=ref, source=source, state="unseen", note="it could not be asked for")
+
+
+def _cause(found: Sequence[Difference], seen: Seen, memory: Memory) -> DriftCause:
+    """Tell the work of others from that of the service, by sure signs of the latter only.
+
+    They are that nobody has written since our last write, as its revision tells, and that
+    every field is what it was in another form: of 32 bits, trimmed, normalised.
+    """
+    last = memory.acknowledged
+    untouched = last is not None and last.revision != "" and last.revision == seen.revision
+    restated = all(_is_restated(one.before, one.after) for one in found)
+    return "rewritten" if untouched or restated else "edited"
+
+
+_LARGEST_SINGLE = 3.4e38
+
+
+def _is_restated(applied: Json | Missing, live: Json | Missing) -> bool:
+    if isinstance(applied, str) and isinstance(live, str):
+        return stored_name(applied) == stored_name(live)
+    if isinstance(applied, bool) or isinstance(live, bool):
+        return False
+    if isinstance(applied, int | float) and isinstance(live, int | float):
+        fits = max(abs(applied), abs(live)) < _LARGEST_SINGLE
+        return fits and struct.pack("f", applied) == struct.pack("f", live)
+    return False
+
+
+def _without_ignored(drift: Drift, rules: Sequence[DriftIgnore]) -> Drift:
+    """Take out of a drift what the project file says is expected."""
+    about = [rule for rule in rules if rule.is_about(drift.ref.kind, drift.ref.name)]
+    silent = []
+    for one in drift.differences:
+        rule = next((rule for rule in about if is_covered(rule, one)), None)
+        if rule is not None:
+            silent.append(Ignored(one, rule.shown, rule.reason))
+    if not silent:
+        return drift
+    taken = {id(one.difference) for one in silent}
+    left = tuple(one for one in drift.differences if id(one) not in taken)
+    drift = replace(drift, differences=left, ignored=tuple(silent))
+    # Fields that nobody can see any more still raise the alarm.
+    if left or drift.unseen:
+        return drift
+    return replace(drift, state="same", cause=None, note="")
+
+
+def is_covered(rule: DriftIgnore, found: Difference) -> bool:
+    """Tell whether a rule is about all that differs, which may be an object that came or went."""
+    sides = [one for one in (found.before, found.after) if one is not ABSENT]
+    return rule.covers(found.path) or (len(sides) == 1 and covers_ends(rule, sides[0], found.path))
+
+
+def covers_ends(rule: DriftIgnore, value: Json | Missing, path: Path) -> bool:
+    """Tell whether a rule is about all that an object at a path holds."""
+    return all(map(rule.covers, _ends(value, path)))
+
+
+def _ends(value: Json | Missing, path: Path) -> Iterator[Path]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _ends(inner, (*path, key))
+    else:
+        yield path
+
+
+def _with_ways_out(drift: Drift, manifest: Manifest) -> Drift:
+    """Say with which commands a drift is put back, and with which it is taken over."""
+    if not drift.drifted:
+        return drift
+    # What it refers to has to be read with it.
+    apply = on_manifests("apply") if manifest.references else on_files("apply", drift.source.file)
+    ways = _of_gone(manifest, apply) if drift.state == "gone" else _of_edited(drift, apply)
+    return replace(drift, ways_out=tuple(ways))
+
+
+def _of_edited(drift: Drift, apply: str) -> Iterator[Way]:
+    again = "which the service may store so again" if drift.cause == "rewritten" else ""
+    yield Way("put-back", apply, after=again)
+    item = drift.source.item
+    # What a template makes has no text of its own that could be rewritten.
+    first = "" if item is None else f"write it into {item} by hand, then"
+    yield Way("take-over", on_service("adopt", str(drift.ref)), before=first)
+
+
+def _of_gone(manifest: Manifest, apply: str) -> Iterator[Way]:
+    kind = BY_NAME[manifest.ref.kind]
+    forget = on_journal("forget", str(manifest.ref))
+    first = ""
+    if kind.id_form.required:
+        first = "make one in the web interface, declare its id as `metadata.id`, then"
+    elif kind.cannot_create(manifest):
+        first = f"take its id out of the manifest, run `{forget}`, then"
+    yield Way("put-back", apply, before=first)
+    yield Way("take-over", forget, before="remove its manifest, then")
+
+
+def _aged(drift: Drift, history: History) -> Drift:
+    """Say whether a finding is new since drift was last remembered, and since when it is known."""
+    if not drift.is_told or not history.looked:
+        return drift
+    known = history.drifts.get(drift.ref)
+    if known is not None and known.how == _how(drift):
+        return replace(drift, is_new=False, since=known.since)
+    return replace(drift, is_new=True, since=history.looked)
+
+
+def _how(drift: Drift) -> str:
+    """Give a digest of how something drifted; what could not be read is always the same."""
+    fields: list[Json] = [
+        [list(one.path), _told(one.before), _told(one.after)] for one in drift.differences
+    ]
+    unseen: list[Json] = [list(path) for path in drift.unseen]
+    return digest({"state": drift.state, "fields": fields, "unseen": unseen})
+
+
+def _told(value: Json | Missing) -> Json:
+    return [] if value is ABSENT else [value]
+
+
+def remembered(look: DriftReport, history: History, at: str) -> Drifted:
+    """Give what the journal keeps of a look: what is new since the last one, and what is over.
+
+    Of what was not examined, nothing is known to be over.
+    """
+    told = {one.ref: _how(one) for one in look.found if one.is_told}
+    new = tuple(
+        SeenDrift(ref=ref, how=how, since=at)
+        for ref, how in told.items()
+        if ref not in history.drifts or history.drifts[ref].how != how
+    )
+    examined = {one.ref for one in look.found}
+    over = tuple(ref for ref in sorted(history.drifts) if ref in examined and ref not in told)
+    return Drifted(at=at, found=new, over=over)

@@ -1,0 +1,333 @@
+"""From a workspace to a plan: observe all, decide each, ask the service about writes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+from reconciler.api.client import Api
+from reconciler.document import Json, digest
+from reconciler.journal.history import History, Memory
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Sending
+from reconciler.model import (
+    Absent,
+    Action,
+    Change,
+    Evidence,
+    LooksLike,
+    Manifest,
+    NeverWritten,
+    NoJournal,
+    NotPermitted,
+    Objected,
+    Observation,
+    OldJournal,
+    Orphan,
+    OverwritesEdit,
+    OverwrittenSince,
+    Plan,
+    Ref,
+    Remark,
+    Remembered,
+    RemoteId,
+    RenamedFrom,
+    Seen,
+    Selected,
+    TakesOver,
+    UndoesRollback,
+    Unknown,
+    Unread,
+    UnsettledCreate,
+)
+from reconciler.planning.consequences import (
+    blocked,
+    blocked_change,
+    with_blocked_dependants,
+    with_missing,
+)
+from reconciler.planning.decide import Knowledge
+from reconciler.planning.decision_cache import Decided, kept_before
+from reconciler.planning.early_decisions import EarlyDecisions
+from reconciler.planning.identity import Identities, displaced_in, identify, much_like, orphans_in
+from reconciler.planning.observe import observe_all, proof
+from reconciler.planning.older_secrets import Older, no_seals
+from reconciler.progress import Deed, Progress
+from reconciler.redaction.templates import reveal
+
+FORMAT_VERSION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTarget:
+    """Where a plan leads: the environment's name and the target's.
+
+    `embedded` says that it is the emulator in this process, so that there is no key to prove and
+    no journal to miss, and `salt` is that of the seals; `older` gives those of what a
+    resource ever held, so that a plan shows no older secret.
+    """
+
+    environment: str
+    target: str
+    embedded: bool = False
+    salt: str = ""
+    older: Older = no_seals
+
+    def __str__(self) -> str:
+        return f"{self.environment} at {self.target}"
+
+
+async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
+    api: Api,
+    manifests: Sequence[Manifest],
+    history: History,
+    place: PlanTarget,
+    *,
+    whole: bool,
+    others: Sequence[Manifest] = (),
+    selected: Selected | None = None,
+    decided: Decided | None = None,
+) -> Plan:
+    """Read the live side of every manifest and decide what would be done.
+
+    `whole` says that the manifests are all there are, so that what the journal
+    knows beside them is no longer declared; else `others` are those that are not
+    examined, but for the ids of those that some manifest refers to. `selected` is how
+    they were chosen. What is `decided` already is not decided again. Raises what `Api.read` raises.
+    """
+    order = {name: index for index, name in enumerate(BY_NAME)}
+    manifests = sorted(manifests, key=lambda one: (order[one.ref.kind], one.ref.name))
+    declared = (*manifests, *others)
+    known = identify(declared, history)
+    targets = _referred_to(manifests, others) if selected is not None else ()
+    asked_for = (*manifests, *targets)
+    ahead = EarlyDecisions(partial(_knowledge, known.history, place, {}), _covered, decided)
+    observations = await observe_all(api, asked_for, known.history, decided, ahead)
+    proven = None if place.embedded else await proof(api, manifests, observations)
+    observed = {one.ref: seen for one, seen in zip(asked_for, observations, strict=True)}
+    known = identify(declared, history, observed)
+    if decided is not None:
+        moved = set(decided.forget(_known_ids(asked_for, observations), known.reasons))
+        again = [one for one in asked_for if one.ref in moved]
+        seen_again = await observe_all(api, again, known.history)
+        observed |= {one.ref: seen for one, seen in zip(again, seen_again, strict=True)}
+        observations = [observed[one.ref] for one in asked_for]
+    history = known.history
+    orphans = orphans_in(history, declared)
+    left = cache(lambda: [*orphans, *displaced_in(history, declared)])
+    ids = _known_ids(asked_for, observations)
+    missing = {one.ref for one in targets} - ids.keys()
+    changes = []
+    for manifest in api.waits.each(Deed.COMPARING, manifests):
+        ref = manifest.ref
+        seen = observed[ref]
+        if decided is not None and ref in decided.same and isinstance(seen, Seen | Remembered):
+            changes.append(kept_before(manifest, seen))
+            continue
+        knowledge = _knowledge(history, place, ids, ref, observed[ref])
+        change = _identified(manifest, knowledge, known, left, ahead)
+        changes.append(with_missing(change, missing))
+    # A look-up has settled some; what blocks a change from here on is something else.
+    unsettled = _unsettled(history, changes, others if selected is not None else ())
+    asked = [change for change in changes if change.action.writes]
+    with api.waits.step(Deed.ASKING, total=len(asked)) as step:
+        answered = await asyncio.gather(*(_with_objections(api, one, step) for one in asked))
+    objected = {change.ref: change for change in answered}
+    changes = [objected.get(change.ref, change) for change in changes]
+    changes = with_blocked_dependants(changes)
+    listed = (Orphan(ref, memory.remote_id) for ref, memory in orphans)
+    covered = (decided or Decided()).covered(manifests, changes, ids, _covered)
+    return Plan(
+        environment=place.environment,
+        target=place.target,
+        digest=_digest_of(place, covered, selected),
+        changes=tuple(changes),
+        orphans=tuple(listed) if whole else (),
+        unsettled=tuple(unsettled),
+        remarks=tuple(_remarks(history, place, proven)),
+        beside=tuple(one.ref for one in others if history.of(one.ref).exists),
+        perhaps_beside=tuple(
+            one.ref
+            for one in others
+            if one.remote_id is not None and not history.of(one.ref).exists
+        ),
+        selected=selected,
+    )
+
+
+def _remarks(history: History, place: PlanTarget, proven: NotPermitted | None) -> Iterator[Remark]:
+    if not (history.begun or place.embedded):
+        yield NoJournal()
+    elif history.old and not place.embedded:
+        yield OldJournal()
+    if proven is not None:
+        yield proven
+
+
+def _knowledge(
+    history: History, place: PlanTarget, ids: Mapping[Ref, RemoteId], ref: Ref, seen: Observation
+) -> Knowledge:
+    return Knowledge(
+        seen,
+        history.of(ref),
+        ids,
+        place=str(place),
+        salt=place.salt,
+        seed=history.seed,
+        older=place.older,
+        embedded=place.embedded,
+    )
+
+
+def _identified(
+    manifest: Manifest,
+    knowledge: Knowledge,
+    known: Identities,
+    left: Callable[[], Sequence[tuple[Ref, Memory]]],
+    ahead: EarlyDecisions,
+) -> Change:
+    """Decide one change, and say of it what its identity tells."""
+    ref = manifest.ref
+    shared = known.shared(ref)
+    if shared is not None:
+        spec = manifest.spec
+        return blocked_change(manifest, spec, knowledge.observation, Evidence.NONE, shared)
+    change = ahead.decide(manifest, knowledge)
+    reasons = known.reasons.get(ref, ())
+    if change.action is Action.CREATE:
+        alike = much_like(ref.kind, change.declared, left())
+        reasons = (*reasons, *([LooksLike(alike)] if alike else []))
+    return replace(change, reasons=(*reasons, *change.reasons)) if reasons else change
+
+
+def _referred_to(manifests: Sequence[Manifest], others: Sequence[Manifest]) -> tuple[Manifest, ...]:
+    """Give those of the others whose ids are needed."""
+    wanted = {ref for one in manifests for ref in one.references}
+    return tuple(one for one in others if one.ref in wanted)
+
+
+def _known_ids(
+    manifests: Sequence[Manifest], observations: Sequence[Observation]
+) -> dict[Ref, RemoteId]:
+    ids: dict[Ref, RemoteId] = {}
+    for manifest, observation in zip(manifests, observations, strict=True):
+        if not isinstance(observation, Absent) and observation.remote_id is not None:
+            ids[manifest.ref] = observation.remote_id
+    return ids
+
+
+async def _with_objections(api: Api, change: Change, step: Progress) -> Change:
+    """Ask the service about a write that is complete already (endpoint 14 for SLOs)."""
+    if change.awaits:
+        step.done += 1
+        return change
+    body = reveal(change.body)
+    assert isinstance(body, dict)  # noqa: S101 - filling keeps the form
+    foreseen = await BY_NAME[change.ref.kind].preflight(api, Sending(change, body))
+    step.done += 1
+    change = replace(change, alerts=foreseen.alerts) if foreseen.alerts else change
+    objections = foreseen.objections
+    return blocked(change, map(Objected, objections)) if objections else change
+
+
+def _unsettled(
+    history: History, changes: Sequence[Change], others: Sequence[Manifest]
+) -> list[UnsettledCreate]:
+    """Give the creates that only a person can settle; a look-up has settled the others.
+
+    It will settle those of what is not examined as well, once that is.
+    """
+    looked_up = {
+        change.ref
+        for change in changes
+        if isinstance(change.observation, Seen | Absent) and change.action is not Action.BLOCKED
+    }
+    looked_up |= {one.ref for one in others if BY_NAME[one.ref.kind].findable}
+    return [
+        UnsettledCreate(ref, started.at, started.request_id)
+        for ref, started in sorted(history.unsettled().items())
+        if ref not in looked_up
+    ]
+
+
+def plan_digest(
+    place: PlanTarget, changes: Sequence[Change], selected: Selected | None = None
+) -> str:
+    """Cover what is declared, what was observed and so what would be sent, and what was selected.
+
+    Nothing that moves by itself is in it: no times, no ids of this run.
+    """
+    return _digest_of(place, [_covered(change) for change in changes], selected)
+
+
+def _digest_of(place: PlanTarget, covered: Sequence[str], selected: Selected | None) -> str:
+    whole: Mapping[str, Json] = {
+        "formatVersion": FORMAT_VERSION,
+        "environment": place.environment,
+        "target": place.target,
+        "changes": [*covered],
+        **_selection(selected),
+    }
+    return digest(dict(whole))
+
+
+def _covered(change: Change) -> str:
+    """Give the digest of all that a plan says of one resource."""
+    entry: dict[str, Json] = {
+        "ref": str(change.ref),
+        "action": change.action.word,
+        "identities": _identities(change.manifest),
+        "declared": change.declared,
+        "sends": change.body if change.action.writes else None,
+        "observed": _observed(change.observation),
+        **_protection(change),
+        **_renaming(change),
+        **_taking(change),
+    }
+    return digest(entry)
+
+
+def _selection(selected: Selected | None) -> dict[str, Json]:
+    """Give how the changes were chosen, but not how much there is beside them."""
+    if selected is None:
+        return {}
+    return {"selection": {"select": [*selected.select], "exclude": [*selected.exclude]}}
+
+
+def _protection(change: Change) -> dict[str, Json]:
+    """Give what is declared and known of protection; nothing where neither is any."""
+    known, declared = change.protected, change.manifest.protect
+    return {"protected": known, "protect": declared} if known or declared else {}
+
+
+def _renaming(change: Change) -> dict[str, Json]:
+    """Give the name that the same object had before; nothing where it was this one."""
+    before = [str(one.ref) for one in change.reasons if isinstance(one, RenamedFrom)]
+    return {"renamedFrom": before[0]} if before else {}
+
+
+def _taking(change: Change) -> dict[str, Json]:
+    """Give what of others a write would undo or take over, as a review agrees to that too."""
+    agreed = OverwritesEdit | OverwrittenSince | TakesOver | NeverWritten | UndoesRollback
+    codes = {one.code for one in change.reasons if isinstance(one, agreed)}
+    listed: list[Json] = [*sorted(codes)]
+    return {"agrees": listed} if listed else {}
+
+
+def _identities(manifest: Manifest) -> Json:
+    identities = BY_NAME[manifest.ref.kind].identities(manifest)
+    return {"metadata": manifest.remote_id, **identities}
+
+
+def _observed(observation: Observation) -> Json:
+    match observation:
+        case Seen(remote_id=remote_id, document=document):
+            return {"seen": remote_id, "document": document}
+        case Absent():
+            return "absent"
+        case Remembered(remote_id=remote_id, document=document):
+            return {"remembered": remote_id, "document": document}
+        case Unknown(remote_id=remote_id) | Unread(remote_id=remote_id):
+            return {"unknown": remote_id}

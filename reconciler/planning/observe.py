@@ -1,0 +1,120 @@
+"""Reading the live side of many manifests at once.
+
+What concerns the whole service ends all of it; one answer that is of no use ends nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+
+from reconciler.api.client import Api
+from reconciler.api.reads import READS, ReadLog
+from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
+from reconciler.journal.history import History
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import observe
+from reconciler.model import Absent, Manifest, NotPermitted, Observation, Seen, Unread
+from reconciler.planning.decision_cache import Decided, DecisionRow, observed_before
+from reconciler.planning.early_decisions import EarlyDecisions
+from reconciler.progress import Deed, Progress
+
+SIDE_BY_SIDE = 4
+"""So many resources are looked at for each request that may be open."""
+
+
+async def observe_all(
+    api: Api,
+    manifests: Sequence[Manifest],
+    history: History,
+    decided: Decided | None = None,
+    ahead: EarlyDecisions | None = None,
+) -> list[Observation]:
+    """Observe every manifest; what concerns the whole service cancels the rest and is raised.
+
+    With `decided`, what did not move since is only asked whether it did; `ahead` decides what
+    is observed while the rest is waited for. One answer that is of
+    no use is `Unread`, and the others are observed all the same. Where no answer at all is of
+    use, it is the service, and that is raised.
+    """
+    with ExitStack() as noted:
+        counts = Counter(one.ref.kind for one in manifests)
+        steps = {
+            kind: noted.enter_context(api.waits.step(Deed.READING, kind, count))
+            for kind, count in counts.items()
+        }
+        found: list[Observation | ReconcilerError] = [Absent()] * len(manifests)
+        left = iter(enumerate(manifests))
+
+        async def observe_some() -> None:
+            for at, one in left:
+                step = steps[one.ref.kind]
+                found[at] = await _observe(api, one, history, step, decided, ahead)
+
+        # More than can be asked for, so that none is waited for, and not as many as there are.
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(len(manifests), SIDE_BY_SIDE * api.assumptions.requests_at_once)):
+                group.create_task(observe_some())
+    errors = [one for one in found if isinstance(one, ReconcilerError)]
+    if errors and not any(isinstance(one, Seen | Absent) for one in found):
+        raise ExceptionGroup("no answer about a resource is of use", errors)
+    return [
+        _unread(manifest, history, one) if isinstance(one, ReconcilerError) else one
+        for manifest, one in zip(manifests, found, strict=True)
+    ]
+
+
+async def proof(
+    api: Api, manifests: Sequence[Manifest], observations: Iterable[Observation]
+) -> NotPermitted | None:
+    """Find out whether target and key are right where no observation has told it yet.
+
+    With nothing to examine nothing is asked. Raises what `Api.prove` raises.
+    """
+    if not manifests or any(isinstance(one, Seen | Absent | Unread) for one in observations):
+        return None
+    said = await api.prove()
+    return NotPermitted(said) if said else None
+
+
+async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
+    api: Api,
+    manifest: Manifest,
+    history: History,
+    step: Progress,
+    decided: Decided | None,
+    ahead: EarlyDecisions | None,
+) -> Observation | ReconcilerError:
+    reads = ReadLog()
+    row = None
+    if decided is not None:
+        # What runs beside this one is another task, which does not see it.
+        READS.set(reads)
+        row = decided.row(manifest)
+    found: Observation | ReconcilerError
+    if decided is not None and row is not None and await _is_unchanged(api, row):
+        decided.same[manifest.ref] = row
+        found = observed_before(row)
+    else:
+        found = await observe(BY_NAME[manifest.ref.kind], api, manifest, history.of(manifest.ref))
+        if decided is not None:
+            decided.reads[manifest.ref] = reads
+        if ahead is not None and not isinstance(found, ReconcilerError):
+            found = ahead.observed(manifest, found)
+    step.done += 1
+    return found
+
+
+async def _is_unchanged(api: Api, row: DecisionRow) -> bool:
+    """Ask for what an earlier plan read; an answer of no use is for the reader to tell of."""
+    try:
+        return await api.is_unchanged(row["reads"])
+    except (UnreadableReply, ServiceRefused):
+        return False
+
+
+def _unread(manifest: Manifest, history: History, error: ReconcilerError) -> Unread:
+    known = manifest.remote_id or history.of(manifest.ref).remote_id
+    return Unread(known, str(error), error.exit_code)

@@ -1,0 +1,99 @@
+"""The plan of a rollback: what is put back, and of all else what stands in its way. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from reconciler.document import Json, Missing, Shape, by_identity
+from reconciler.kinds import BY_NAME
+from reconciler.model import (
+    Action,
+    Change,
+    MadeAnew,
+    Plan,
+    PutBack,
+    Reason,
+    Ref,
+    RollsBack,
+    Seen,
+    UndoesRollback,
+)
+from reconciler.planning.consequences import members_by_name
+from reconciler.planning.make_plan import PlanTarget, plan_digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restoring:
+    """What a rollback says of each resource, beside the documents that are its manifests.
+
+    `owned` is what the journal is to remember as declared, where that is not all that is put
+    back. `blocked` cannot be put back, and `beside` are the other resources that are known.
+    """
+
+    remark: RollsBack
+    said: Mapping[Ref, PutBack] = field(default_factory=dict)
+    owned: Mapping[Ref, dict[str, Json]] = field(default_factory=dict)
+    blocked: tuple[Change, ...] = ()
+    beside: tuple[Ref, ...] = ()
+
+
+def with_restored(made: Plan, restoring: Restoring, place: PlanTarget) -> Plan:
+    """Give the plan of what is put back as that of the whole rollback."""
+    order = {name: index for index, name in enumerate(BY_NAME)}
+    changes = [*(_said(change, restoring) for change in made.changes), *restoring.blocked]
+    changes.sort(key=lambda one: (order[one.ref.kind], one.ref.name))
+    return replace(
+        made,
+        changes=tuple(changes),
+        digest=plan_digest(place, changes),
+        remarks=(restoring.remark, *made.remarks),
+        beside=restoring.beside,
+        perhaps_beside=(),
+    )
+
+
+def _said(change: Change, restoring: Restoring) -> Change:
+    """Say what state a resource is put back to, and what of it comes back as another."""
+    owned, said = restoring.owned.get(change.ref, change.declared), restoring.said[change.ref]
+    # A rollback of a rollback brings back what that took back, as it says itself.
+    found = tuple(one for one in change.reasons if not isinstance(one, UndoesRollback))
+    # The first reason of what is blocked is why.
+    reasons: tuple[Reason, ...] = (
+        (*found, said) if change.action is Action.BLOCKED else (said, *found)
+    )
+    anew = _made_anew(change)
+    if anew:
+        reasons = (*reasons, MadeAnew(anew))
+    return replace(change, declared=owned, reasons=reasons)
+
+
+def _made_anew(change: Change) -> tuple[str, ...]:
+    """Name the members that a write makes, of a kind that has members."""
+    kind, live = BY_NAME[change.ref.kind], change.observation
+    if change.action is not Action.UPDATE or not kind.destroyable or not isinstance(live, Seen):
+        return ()
+    there = members_by_name(kind, live.document)
+    return tuple(name for name in members_by_name(kind, change.body) if name not in there)
+
+
+def at_places_of(document: Json, declared: Json | Missing, shape: Shape) -> Json:
+    """Give of a whole document what stands where something is declared.
+
+    A list that is declared is declared whole. What is not declared stays nobody's own, so
+    that no later apply takes it away for not being declared any more.
+    """
+    if isinstance(document, dict) and isinstance(declared, dict):
+        return {
+            key: at_places_of(value, declared[key], shape.at(key))
+            for key, value in document.items()
+            if key in declared
+        }
+    if isinstance(document, list) and isinstance(declared, list):
+        theirs, ours = by_identity(document, shape), by_identity(declared, shape)
+        if theirs is not None and ours is not None:
+            return [
+                at_places_of(item, ours[name], shape.item) if name in ours else item
+                for name, item in theirs.items()
+            ]
+    return document

@@ -1,0 +1,353 @@
+"""Everything that is wrong with a project file, as findings."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, islice
+
+from pydantic import BaseModel, ValidationError
+
+from reconciler.assumptions import (
+    Assumptions,
+    Dashboards,
+    FilterNames,
+    Listing,
+    ParameterNames,
+    RangeNames,
+    Read,
+)
+from reconciler.document import Json, Path, value_at
+from reconciler.keys import KEY_VARIABLE
+from reconciler.project.choose_target import unsafe_base_url
+from reconciler.project.extent import Extent
+from reconciler.project.freeze import Freeze, Incidents, Window
+from reconciler.project.levels import level_findings
+from reconciler.project.rule_settings import Examples, Rule
+from reconciler.project.samples import PolicySamples
+from reconciler.project.secret_places import SecretPlace
+from reconciler.project.settings import (
+    DriftIgnore,
+    EmbeddedEmulator,
+    Environment,
+    Guards,
+    InFile,
+    Limits,
+    ProjectFile,
+    parse_journal_place,
+)
+from reconciler.project.watch_settings import Watching
+from reconciler.suggestions import nearest, shortened
+from reconciler.syntax.diagnostic import WANTED, Advice, Finding
+
+_PATTERN = re.compile(r"[*?\[\s~^:\\]")
+_SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+
+
+def project_findings(document: Json) -> Iterator[Finding]:
+    """Yield what is wrong with the document of a project file."""
+    if not isinstance(document, dict):
+        yield Finding("P101", (), "a project file is a mapping, as `manifests: [.]`")
+        return
+    made = readable_settings(document)
+    yield from made.findings
+    if made.settings is not None:
+        yield from map(made.as_written, _agreeing_findings(made.settings))
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """The settings without those that are wrong, so that one run tells what else is.
+
+    `gone` are the places that were left out, and `settings` None where nothing is left.
+    """
+
+    settings: ProjectFile | None
+    findings: Sequence[Finding]
+    gone: frozenset[Path] = frozenset()
+
+    def as_written(self, finding: Finding) -> Finding:
+        """Give a finding about these settings at its place in the file, which has more items."""
+        return replace(finding, path=_as_written(finding.path, self.gone))
+
+
+def readable_settings(document: Json) -> Readable:
+    """Read the document of a project file as far as it can be read."""
+    gone: frozenset[Path] = frozenset()
+    findings: list[Finding] = []
+    for _ in range(MOST_ROUNDS if isinstance(document, dict) else 0):
+        rest = _without(document, gone, ())
+        try:
+            return Readable(ProjectFile.model_validate(rest), findings, gone)
+        except ValidationError as invalid:
+            findings += _setting_findings(invalid) if not gone else ()
+            wrong = {
+                _taken_with(error["type"], error["loc"], rest)
+                for error in invalid.errors(include_url=False)
+            }
+            if () in wrong:
+                # It is no mapping, or nothing of it can be left out.
+                break
+            gone |= {_as_written(path, gone) for path in wrong}
+    return Readable(None, findings, gone)
+
+
+MOST_ROUNDS = 4
+
+
+def _taken_with(kind: str, path: Path, document: Json) -> Path:
+    """Give what is left out with a wrong setting: the item of a list, as that is one thing.
+
+    What lacks a setting is left out as a whole.
+    """
+    item = next((nth for nth, step in enumerate(path) if isinstance(step, int)), None)
+    if item is not None:
+        return path[: item + 1]
+    path = path[:-1] if kind == "missing" else path
+    # The last steps may be words of the type that did not fit.
+    lengths = range(len(path), 0, -1)
+    return next((path[:one] for one in lengths if _is_there(document, path[:one])), ())
+
+
+def _is_there(document: Json, path: Path) -> bool:
+    holder = value_at(document, path[:-1])
+    return isinstance(holder, dict) and path[-1] in holder
+
+
+def _as_written(path: Path, gone: Collection[Path]) -> Path:
+    """Give a path with the numbers that items have where none is left out."""
+    written: Path = ()
+    for step in path:
+        at = step
+        if isinstance(step, int):
+            left = (nth for nth in count() if (*written, nth) not in gone)
+            at = next(islice(left, step, None))
+        written = (*written, at)
+    return written
+
+
+def _without(value: Json, gone: Collection[Path], path: Path) -> Json:
+    if isinstance(value, dict):
+        fields = [(key, one) for key, one in value.items() if (*path, key) not in gone]
+        return {key: _without(one, gone, (*path, key)) for key, one in fields}
+    if isinstance(value, list):
+        items = [(nth, one) for nth, one in enumerate(value) if (*path, nth) not in gone]
+        return [_without(one, gone, (*path, nth)) for nth, one in items]
+    return value
+
+
+def _agreeing_findings(settings: ProjectFile) -> Iterator[Finding]:
+    """Yield what only shows between settings that are well-formed each."""
+    default = settings.default_environment
+    if default is not None and default not in settings.environments:
+        near = shortened(default, settings.environments)
+        listed = ", ".join(sorted(settings.environments)) or "none"
+        said = f"there is no environment `{default}` (known: {listed})"
+        yield Finding("P101", ("defaultEnvironment",), said, suggestion=near)
+    yield from _list_findings(settings)
+    yield from level_findings(settings.checks, [rule.name for rule in settings.rules])
+    yield from _secret_findings(settings.secrets, ("secrets",))
+    for name, environment in settings.environments.items():
+        yield from _environment_findings(name, environment)
+
+
+def _list_findings(settings: ProjectFile) -> Iterator[Finding]:
+    for index, path in enumerate(settings.manifests):
+        if leads_out(path):
+            said = f"`{path}` leads out of the folder of the project file"
+            yield Finding("P101", ("manifests", index), said)
+    for index, pattern in enumerate(settings.exclude):
+        if leads_out(pattern) or not pattern.strip("./ "):
+            said = f"`{pattern}` must be a glob that is relative to the folder of the project file"
+            yield Finding("P101", ("exclude", index), said)
+    for index, branch in enumerate(settings.trusted_branches):
+        if not branch or _PATTERN.search(branch):
+            said = f"`{branch}` is no branch: name each one whole, as anyone may make another"
+            yield Finding("P101", ("trustedBranches", index), said)
+
+
+def leads_out(path: str) -> bool:
+    """Tell whether a relative path climbs above where it starts, or is not relative."""
+    return path.startswith("/") or os.path.normpath(path).split("/")[0] == ".."
+
+
+def _path_findings(setting: str, path: str, place: tuple[str, ...]) -> Iterator[Finding]:
+    """Yield a file of ours that would stand outside, though nobody said where in full."""
+    if path.startswith("/"):
+        if ".." in path.split("/"):
+            said = f"`{setting}` must not hold `..`: write the path that it leads to"
+            yield Finding("P101", place, said)
+    elif leads_out(path):
+        said = (
+            f"`{setting}` leads out of the folder of the project file: keep it inside, or write "
+            "an absolute path"
+        )
+        yield Finding("P101", place, said)
+
+
+def _secret_findings(
+    secrets: Mapping[str, SecretPlace], path: tuple[str, ...]
+) -> Iterator[Finding]:
+    for name, place in secrets.items():
+        if not _SECRET_NAME.fullmatch(name):
+            said = f"`{name}` is no name of a secret: letters, digits and `_`"
+            yield Finding("P101", (*path, name), said, at_key=True)
+        if place.file is not None:
+            yield from _path_findings("file", place.file, (*path, name, "file"))
+
+
+def _environment_findings(name: str, environment: Environment) -> Iterator[Finding]:
+    path = ("environments", name)
+    if not ENVIRONMENT_NAME.fullmatch(name):
+        said = f"`{name}` is no name of an environment: letters, digits and `.`, `_`, `-`"
+        yield Finding("P101", path, said, at_key=True)
+    if environment.base_url is not None and environment.emulator is not None:
+        said = f"environment `{name}` has both `baseUrl` and `emulator`: remove one"
+        yield Finding("P101", (*path, "emulator"), said, at_key=True)
+    if environment.base_url is not None and (why := unsafe_base_url(environment.base_url)):
+        near = f"https://{environment.base_url.removeprefix('http://')}"
+        meant = "" if "://" in near[8:] or unsafe_base_url(near) else near
+        yield Finding("P102", (*path, "baseUrl"), f"`baseUrl` {why}", suggestion=meant)
+    if environment.emulator is not None:
+        yield from _path_findings("data", environment.emulator.data, (*path, "emulator", "data"))
+    yield from _secret_findings(environment.secrets, (*path, "secrets"))
+    yield from _sample_findings(environment, (*path, "policySamples"))
+    match parse_journal_place(environment.journal) if environment.journal else None:
+        case InFile(path=kept):
+            yield from _path_findings("journal", str(kept), (*path, "journal"))
+        case _:
+            return
+
+
+def _sample_findings(environment: Environment, path: tuple[str, ...]) -> Iterator[Finding]:
+    """Yield a file of samples that stands outside the project, or is neither YAML nor JSON."""
+    if environment.policy_samples is None:
+        return
+    file = environment.policy_samples.file
+    said = ""
+    if leads_out(file):
+        said = f"`policySamples` must be inside the folder of the project file: `{file}` is not"
+    elif not file.endswith(_SAMPLE_SUFFIXES):
+        said = (
+            f"`policySamples` must be YAML or JSON: `{file}` ends with none of .yaml, .yml, .json"
+        )
+    if said:
+        yield Finding("P101", path, said)
+
+
+_SAMPLE_SUFFIXES = (".yaml", ".yml", ".json")
+
+_MODELS: dict[tuple[str, ...], type[BaseModel]] = {
+    (): ProjectFile,
+    ("driftIgnore",): DriftIgnore,
+    ("rules",): Rule,
+    ("rules", "examples"): Examples,
+    ("environments",): Environment,
+    ("environments", "emulator"): EmbeddedEmulator,
+    ("environments", "secrets"): SecretPlace,
+    ("secrets",): SecretPlace,
+    ("limits",): Extent,
+    ("environments", "watch"): Watching,
+    ("environments", "policySamples"): PolicySamples,
+    ("environments", "guards"): Guards,
+    ("environments", "guards", "kinds"): Limits,
+    ("environments", "freeze"): Freeze,
+    ("environments", "freeze", "windows"): Window,
+    ("environments", "freeze", "incidents"): Incidents,
+    ("environments", "api"): Assumptions,
+    ("environments", "api", "dashboards"): Dashboards,
+    ("environments", "api", "parameterNames"): ParameterNames,
+    ("environments", "api", "filterNames"): FilterNames,
+    ("environments", "api", "rangeNames"): RangeNames,
+    ("environments", "api", "reads"): Read,
+    ("environments", "api", "reads", "lists"): Listing,
+}
+
+
+def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
+    """Yield what is wrong with single settings, a variable of no type only once.
+
+    What is missing but stands there under a slip of its name is told as that slip alone.
+    """
+    said: set[Path] = set()
+    slips: set[Path] = set()
+    found: list[tuple[Path, str, Finding]] = []
+    for error in invalid.errors(include_url=False):
+        path = error["loc"]
+        if "variables" in path[2:3] and len(path) > _VARIABLE_DEPTH:
+            path = path[:_VARIABLE_DEPTH]
+            if path not in said:
+                words = f"the variable `{path[-1]}` must not be null"
+                found.append((path, "", Finding("P101", path, words)))
+        else:
+            finding = _finding(error["type"], error["msg"], path)
+            meant = _meant_by(error["type"], path, error["input"])
+            finding = replace(finding, suggestion=meant) if meant else finding
+            near = error.get("ctx", {}).get("near")
+            finding = replace(finding, suggestion=near) if near else finding
+            if finding.at_key and finding.suggestion:
+                slips.add((*path[:-1], finding.suggestion))
+            found.append((path, error["type"], finding))
+        said.add(path)
+    yield from (one for path, kind, one in found if kind != "missing" or path not in slips)
+
+
+_NO_MAPPINGS: Mapping[tuple[str, ...], Advice] = {
+    ("environments", "freeze"): Advice(
+        "say when: `windows:`, or `incidents: {severities: [critical]}`"
+    ),
+    ("environments", "freeze", "incidents"): Advice(
+        "write `{}` for any open one, or which: `{severities: [critical]}`"
+    ),
+}
+
+
+def _meant_by(kind: str, path: Path, value: object) -> str:
+    """Give what was likely meant by a setting of the wrong form, or what to do; "" for neither."""
+    match kind, value:
+        case "list_type", str():
+            return f"[{value}]"
+        case "literal_error", "no" | "No" | "NO" | "Off" | "OFF" | False if path[0] == "checks":
+            return "off"
+        case "dict_type", list() if path == ("environments",):
+            return Advice("write `NAME:` for each in place of `- `, and its settings below that")
+        case _ if path[-1:] == ("emulator",) and value is True:
+            return "{data: .reconciler/local.db}"
+        case (("model_type" | "model_attributes_type" | "dict_type"), _):
+            return _NO_MAPPINGS.get((*map(str, path[:1] + path[2:]),), "")
+        case _:
+            return ""
+
+
+def _named_so(name: str, known: Sequence[str]) -> str:
+    """Give the setting that was likely meant, by its singular too: `severity` of `severities`."""
+    plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    return plural if plural in known else nearest(name, known)
+
+
+_VARIABLE_DEPTH = len(("environments", "local", "variables", "team"))
+
+
+_KEYS = frozenset(("apikey", "key", "token", "apitoken", "secret"))
+_NO_KEY = Advice(f"remove it: the key is read from {KEY_VARIABLE}, and stands in no file")
+_SHOULD = re.compile("^(Input|String) should")
+
+
+def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:
+    if kind == "extra_forbidden":
+        place = tuple(map(str, path[:1] + path[2:-1] if len(path) > 1 else ()))
+        # Below `kinds` stands the name of one, as below `environments`.
+        model = _MODELS.get(place) or _MODELS.get(place[:-1], ProjectFile)
+        names = [info.alias or name for name, info in model.model_fields.items()]
+        said = f"unknown setting `{path[-1]}` (known: {', '.join(names)})"
+        is_key = model is Environment and str(path[-1]).casefold().replace("_", "") in _KEYS
+        near = _NO_KEY if is_key else _named_so(str(path[-1]), names)
+        return Finding("P101", path, said, suggestion=near, at_key=True)
+    if kind == "missing":
+        return Finding("P101", path[:-1], f"`{path[-1]}` is required")
+    what = f"item {path[-1] + 1}" if isinstance(path[-1], int) else f"`{path[-1]}`"
+    said = f"must be {WANTED[kind]}" if kind in WANTED else _SHOULD.sub("must", message)
+    return Finding("P101", path, f"{what} {said}")

@@ -1,0 +1,154 @@
+"""Alert events. Source: docs/endpoints.md, 2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import Field
+
+from reconciler.document import Json, Missing
+from reconciler.records.record import (
+    Allowance,
+    Labels,
+    PageShape,
+    Record,
+    Span,
+    Text,
+    follow,
+    range_filter,
+)
+
+if TYPE_CHECKING:
+    from reconciler.api.client import Api
+
+ALERT_EVENTS = "/alerts/events/v3/alert-events"
+
+
+_TRIGGERS = frozenset(("trigger", "triggered", "fire", "fired", "firing"))
+_ENDS = frozenset(("resolve", "resolved", "closed", "ended"))
+_NO_TRIGGERS = _ENDS | frozenset(("acknowledged", "suppressed", "snoozed", "muted"))
+_ALERT_IDS = ("alertId", "alert_id", "alertDefId", "alert_def_id")
+_VERSION_IDS = ("alertVersionId", "alert_version_id")
+_NAMES = ("alertName", "alert_name", "name")
+
+
+class AlertEvent(Record):
+    """One event; `cxEventTimestamp` is in epoch seconds."""
+
+    company_id: int | None = None
+    cx_event_key: Text = ""
+    cx_event_labels: Labels = Field(default_factory=dict)
+    cx_event_payload: Any = None
+    cx_event_payload_type: Text = ""
+    cx_event_timestamp: Text = ""
+    cx_event_type: Text = ""
+    cx_event_dedup_key: Text = ""
+    cx_event_metadata: Any = None
+
+    @property
+    def is_trigger(self) -> bool | None:
+        """Whether an alert fired; None for an event that does not say (docs/assumptions.md)."""
+        for told in self._words():
+            if told & _NO_TRIGGERS:
+                return False
+            if told & _TRIGGERS:
+                return True
+        return None
+
+    @property
+    def turn(self) -> str:
+        """Whether its alert `triggered` or `resolved`; "" where the event tells neither."""
+        if self.is_trigger:
+            return "triggered"
+        return "resolved" if any(told & _ENDS for told in self._words()) else ""
+
+    def _words(self) -> Iterator[frozenset[str]]:
+        """Yield the words of its type, and of the payload's status where the type says nothing."""
+        payload = self.cx_event_payload
+        status = payload.get("status") if isinstance(payload, dict) else ""
+        for told in (self.cx_event_type, status):
+            if isinstance(told, str):
+                yield frozenset(re.split(r"[^a-z]+", told.lower()))
+
+    @property
+    def alert_id(self) -> str:
+        """The id of its alert in lower case, wherever it tells that; "" where it does not."""
+        return next(self.alert_ids, "").lower()
+
+    @property
+    def alert_ids(self) -> Iterator[str]:
+        """Every id of an alert that it tells, as it is written there."""
+        return self._all_told(_ALERT_IDS)
+
+    @property
+    def alert_version_id(self) -> str:
+        """The version of its alert, in lower case, "" where it does not tell that."""
+        return self._told(_VERSION_IDS).lower()
+
+    @property
+    def alert_name(self) -> str:
+        """What it calls its alert, "" where it does not."""
+        return self._told(_NAMES)
+
+    def _told(self, names: Sequence[str]) -> str:
+        return next(self._all_told(names), "")
+
+    def _all_told(self, names: Sequence[str]) -> Iterator[str]:
+        places = (self.cx_event_metadata, self.cx_event_payload, self.cx_event_labels)
+        for told in places:
+            for name in names:
+                value = told.get(name) if isinstance(told, dict) else None
+                if isinstance(value, str) and value:
+                    yield value
+
+
+VERSIONS_AT_ONCE: Final = 100
+"""Version ids in one question, which stand in its address."""
+
+
+def in_batches(versions: Sequence[str]) -> list[tuple[str, ...]]:
+    """Divide version ids into as many as one question takes."""
+    starts = range(0, len(versions), VERSIONS_AT_ONCE)
+    return [tuple(versions[start : start + VERSIONS_AT_ONCE]) for start in starts]
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events are wanted; an event must have every label."""
+
+    alert_version_ids: tuple[str, ...] = ()
+    span: Span | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def holds(self, event: AlertEvent) -> bool:
+        """Judge again on our side, as a service may ignore a filter that it does not know."""
+        labels = event.cx_event_labels
+        return (self.span is None or self.span.holds(event.cx_event_timestamp)) and all(
+            labels.get(key) == value for key, value in self.labels.items()
+        )
+
+
+async def list_alert_events(
+    api: Api, wanted: EventFilter, limit: int | Allowance | None = None, *, whole: bool = False
+) -> AsyncIterator[AlertEvent]:
+    """Yield events page by page, newest first as far as the service sorts.
+
+    Raises what `Api.read` raises, and with `whole` UnreadableReply for a listing that is cut.
+    """
+    spell, label_filter = api.assumptions.parameter, api.assumptions.label_filter
+    fixed = [
+        *spell("alertVersionIds", list(wanted.alert_version_ids)),
+        *spell("timestampRange", range_filter(wanted.span, api.assumptions)),
+        *spell("eventLabels", label_filter(wanted.labels)),
+    ]
+
+    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
+        return await api.read(ALERT_EVENTS, [*fixed, *spell("pagination", pagination)])
+
+    async for event in follow(
+        fetch, PageShape("events", AlertEvent), limit, wanted.holds, whole=whole
+    ):
+        yield event

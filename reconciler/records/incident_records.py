@@ -1,0 +1,337 @@
+"""Incidents, their events, and closing them. Source: docs/endpoints.md, 8 to 10."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
+
+from reconciler.api.retry import Request
+from reconciler.assumptions import Assumptions
+from reconciler.document import Json, Missing, value_at
+from reconciler.errors import OutcomeUnknown
+from reconciler.records.record import (
+    PAGINATION,
+    Allowance,
+    Enumeration,
+    KeyValue,
+    Labels,
+    OrEmpty,
+    PageShape,
+    Record,
+    Span,
+    Text,
+    follow,
+    follow_whole,
+    moment,
+    range_filter,
+    read_record,
+)
+
+if TYPE_CHECKING:
+    from reconciler.api.client import Api
+
+INCIDENTS = "/incidents/incidents/v1"
+EVENTS = f"{INCIDENTS}/events"
+CLOSE = f"{INCIDENTS}/close"
+
+FIRST_YEAR: Final = 1971
+"""No incident was closed before: a service may write no time as its zero."""
+
+MOST_AHEAD: Final = timedelta(minutes=5)
+"""Clocks differ, and a closure that is further ahead is none yet."""
+
+SEVERITIES = Enumeration("INCIDENT_SEVERITY_", ("LOW", "INFO", "WARNING", "ERROR", "CRITICAL"))
+STATES = Enumeration("INCIDENT_STATE_", ("TRIGGERED", "RESOLVED"))
+STATUSES = Enumeration("INCIDENT_STATUS_", ("TRIGGERED", "ACKNOWLEDGED", "RESOLVED"))
+UNRESOLVED = ("INCIDENT_STATUS_TRIGGERED", "INCIDENT_STATUS_ACKNOWLEDGED")
+EVENT_TYPES = Enumeration(
+    "INCIDENT_EVENT_TYPE_",
+    ("OPEN", "CLOSE", "UPSERT_STATE", "ACKNOWLEDGE", "ASSIGN", "UNASSIGN", "SNOOZE_INDICATOR"),
+)
+
+
+class Person(Record):
+    """A user."""
+
+    user_id: Text = ""
+
+
+class Assignment(Record):
+    """Who gave an incident to whom."""
+
+    assigned_by: Person | None = None
+    assigned_to: Person | None = None
+
+
+class IncidentEvent(Record):
+    """Something that happened to an incident; a close carries the empty object `close`."""
+
+    id: Text = ""
+    incident_event_type: Text = ""
+    originator_type: Text = ""
+    administrative_event: Person | None = None
+    close: dict[str, Any] | None = None
+
+
+class Incident(Record):
+    """One incident; it is open while it has no `closedAt` (docs/assumptions.md)."""
+
+    id: Text
+    name: Text = ""
+    description: Text = ""
+    created_at: Text = ""
+    closed_at: Text = ""
+    duration: Text = ""
+    severity: Text = ""
+    state: Text = ""
+    status: Text = ""
+    is_muted: bool | None = None
+    last_state_update_key: Text = ""
+    last_state_update_time: Text = ""
+    contextual_labels: Labels = Field(default_factory=dict)
+    display_labels: Labels = Field(default_factory=dict)
+    meta_labels: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
+    assignments: Annotated[list[Assignment], OrEmpty] = Field(default_factory=list)
+    events: Annotated[list[IncidentEvent], OrEmpty] = Field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing says for sure that it was closed: a zero date says nothing."""
+        closed = moment(self.closed_at)
+        return closed is None or closed.year < FIRST_YEAR
+
+    def is_open_at(self, now: datetime) -> bool:
+        """Tell the same of a moment: no closure is in the future."""
+        closed = moment(self.closed_at)
+        return self.is_open or (closed is not None and closed > now + MOST_AHEAD)
+
+
+class EventMetadata(Record):
+    """What the event listing adds to an event."""
+
+    alert_group_by_fields: Annotated[list[Text], OrEmpty] = Field(default_factory=list)
+    alert_id: Text = ""
+    alert_labels: Annotated[list[KeyValue], OrEmpty] = Field(default_factory=list)
+    alert_name: Text = ""
+    alert_type: Text = ""
+    incident_permutation: Any = None
+    incident_severity: Text = ""
+    incident_state: Text = ""
+    incident_status: Text = ""
+    is_muted: bool | None = None
+
+
+class ExtendedIncidentEvent(Record):
+    """An incident event as the event listing gives it."""
+
+    cx_event_key: Text = ""
+    cx_event_timestamp: Text = ""
+    incident_event: IncidentEvent | None = None
+    incident_event_extended_metadata: EventMetadata | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentFilter:
+    """Which incidents are wanted. Lists are alternatives."""
+
+    applications: tuple[str, ...] = ()
+    subsystems: tuple[str, ...] = ()
+    severities: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    muted: bool | None = None
+    text: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    created: Span | None = None
+    open_only: bool = False
+
+    def document(self, assumptions: Assumptions) -> dict[str, Json]:
+        """Give the `filter` of the request, as far as it is set."""
+        names = assumptions.filter_names
+        filters: dict[str, Json] = {
+            "applicationName": list(self.applications),
+            "subsystemName": list(self.subsystems),
+            "severity": list(self.severities),
+            "state": list(self.states),
+            "status": list(self.statuses),
+            "isMuted": self.muted,
+            names.search_query: assumptions.text_filter(self.text),
+            names.contextual_labels: assumptions.label_filter(self.labels),
+            names.created_at_range: range_filter(self.created, assumptions),
+        }
+        return {key: value for key, value in filters.items() if value not in ([], {}, "", None)}
+
+    def holds(self, incident: Incident) -> bool:
+        """Judge again on our side, as a service may ignore a filter that it does not know."""
+        labels = incident.contextual_labels
+        return (
+            _among(incident.severity, self.severities)
+            and _among(incident.state, self.states)
+            and _among(incident.status, self.statuses)
+            and (self.muted is None or incident.is_muted in (self.muted, None))
+            and (self.created is None or self.created.holds(incident.created_at))
+            and all(labels.get(key) == value for key, value in self.labels.items())
+            and (incident.is_open or not self.open_only)
+        )
+
+
+LISTED = PageShape("incidents", Incident, ("incidents", PAGINATION))
+EVENTS_LISTED = PageShape("items", ExtendedIncidentEvent, ("items",))
+
+
+def _among(value: str, wanted: Sequence[str]) -> bool:
+    return not wanted or not value or value in wanted
+
+
+async def list_incidents(
+    api: Api,
+    wanted: IncidentFilter,
+    limit: int | Allowance | None = None,
+    *,
+    whole: bool = False,
+) -> AsyncIterator[Incident]:
+    """Yield incidents page by page.
+
+    Raises what `Api.ask` raises, and with `whole` UnreadableReply for a listing that is cut.
+    """
+    spell = api.assumptions.parameter
+    fixed = spell("filter", wanted.document(api.assumptions))
+
+    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
+        return await api.ask(INCIDENTS, {}, [*fixed, *spell("pagination", pagination)])
+
+    async for incident in follow(fetch, LISTED, limit, wanted.holds, whole=whole):
+        yield incident
+
+
+async def every_incident(api: Api, most_pages: int) -> tuple[list[Incident], bool]:
+    """Give all incidents, open or not, and whether these are all.
+
+    Nothing is filtered by the service, as a filter that it understands otherwise would leave
+    some out in silence. Raises what `follow_whole` and `Api.ask` raise.
+    """
+
+    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
+        return await api.ask(INCIDENTS, {}, api.assumptions.parameter("pagination", pagination))
+
+    return await follow_whole(fetch, LISTED, most_pages)
+
+
+async def every_incident_event(
+    api: Api, most_pages: int
+) -> tuple[list[ExtendedIncidentEvent], bool]:
+    """Give all incident events, and whether these are all.
+
+    Raises what `follow_whole` and `Api.read` raise.
+    """
+
+    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
+        return await api.read(EVENTS, api.assumptions.parameter("pagination", pagination))
+
+    return await follow_whole(fetch, EVENTS_LISTED, most_pages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentEventFilter:
+    """Which incident events are wanted."""
+
+    name: str = ""
+    severities: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    muted: bool | None = None
+    span: Span | None = None
+
+    def document(self, assumptions: Assumptions) -> dict[str, Json]:
+        """Give the `filter` of the request, as far as it is set."""
+        names = assumptions.filter_names
+        filters: dict[str, Json] = {
+            names.event_name: assumptions.text_filter(self.name),
+            "severity": list(self.severities),
+            "status": list(self.statuses),
+            "isMuted": self.muted,
+            names.event_time: range_filter(self.span, assumptions),
+        }
+        return {key: value for key, value in filters.items() if value not in ([], {}, "", None)}
+
+    def holds(self, event: ExtendedIncidentEvent) -> bool:
+        """Judge again on our side."""
+        known = event.incident_event_extended_metadata or EventMetadata()
+        return (
+            (self.span is None or self.span.holds(event.cx_event_timestamp))
+            and _among(known.incident_severity, self.severities)
+            and _among(known.incident_status, self.statuses)
+            and (self.muted is None or known.is_muted in (self.muted, None))
+        )
+
+
+async def list_incident_events(
+    api: Api, wanted: IncidentEventFilter, limit: int | Allowance | None = None
+) -> AsyncIterator[ExtendedIncidentEvent]:
+    """Yield incident events page by page. Raises what `Api.read` raises."""
+    spell = api.assumptions.parameter
+    fixed = spell("filter", wanted.document(api.assumptions))
+
+    async def fetch(pagination: dict[str, Json]) -> Json | Missing:
+        return await api.read(EVENTS, [*fixed, *spell("pagination", pagination)])
+
+    async for event in follow(fetch, EVENTS_LISTED, limit, wanted.holds):
+        yield event
+
+
+async def find_incidents(api: Api, ids: Sequence[str]) -> dict[str, Incident]:
+    """Find incidents by id in the listing, as there is no read of one, nor a filter by id.
+
+    The unresolved ones are listed first: those are few, and what people ask for.
+    Raises what `Api.ask` raises.
+    """
+    found: dict[str, Incident] = {}
+    for wanted in (IncidentFilter(statuses=UNRESOLVED), IncidentFilter()):
+        missing = set(ids) - found.keys()
+        if missing:
+            found |= await _listed(api, wanted, missing)
+    return found
+
+
+async def _listed(api: Api, wanted: IncidentFilter, ids: Collection[str]) -> dict[str, Incident]:
+    found: dict[str, Incident] = {}
+    async for incident in list_incidents(api, wanted):
+        if incident.id in ids:
+            found[incident.id] = incident
+            if len(found) == len(ids):
+                break
+    return found
+
+
+async def close_incidents(api: Api, ids: Sequence[str]) -> list[Incident]:
+    """Close incidents and give them as they are now.
+
+    After a lost answer the incidents are listed, and only those still open are
+    sent again, once (docs/network.md). One that the answer leaves out
+    is looked up. Raises what `Api.send` raises.
+    """
+    known: dict[str, Incident] = {}
+    try:
+        answered = await _close(api, ids)
+    except OutcomeUnknown:
+        known = await find_incidents(api, ids)
+        still_open = [one for one in ids if one not in known or known[one].is_open]
+        answered = await _close(api, still_open) if still_open else []
+    known |= {incident.id: incident for incident in answered}
+    untold = [one for one in ids if one not in known]
+    if untold:
+        known |= await find_incidents(api, untold)
+    return [known[one] for one in ids if one in known]
+
+
+async def _close(api: Api, ids: Sequence[str]) -> list[Incident]:
+    field_name = api.assumptions.close_body_field
+    body: Json = {} if field_name is None else {field_name: list(ids)}
+    params = api.assumptions.parameter("incidentIds", list(ids)) if field_name is None else []
+    reply = await api.send("POST", CLOSE, body, request=Request.FINDABLE, params=params)
+    told = value_at(reply, ("incidents",))
+    # What the answer leaves out is looked up.
+    return [read_record(item, Incident) for item in told] if isinstance(told, list) else []

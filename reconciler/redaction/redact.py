@@ -1,0 +1,320 @@
+"""Live documents as they may be shown and compared: hidden wherever a secret belongs, or did.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from reconciler.document import (
+    ABSENT,
+    Difference,
+    ItemPosition,
+    Json,
+    Key,
+    Missing,
+    Path,
+    Shape,
+    aligned,
+    at_home,
+    by_identity,
+    canonical_text,
+    homes_in,
+    key_of,
+    stored_name,
+    value_at,
+)
+from reconciler.redaction.templates import (
+    HIDDEN,
+    Template,
+    as_sent,
+    holds_seal,
+    is_sealed_text,
+    secrets_in,
+)
+
+Elsewhere: TypeAlias = Mapping[str, Template]
+"""What hides the text of a secret where nobody declared it."""
+
+
+def conceal(live: Json, declared: Json, shape: Shape) -> Json:
+    """Put each template back where a live document holds what was sent for it.
+
+    Which template that is, the place tells: two secrets of one value, and a plain text
+    that is also a secret's, are never taken for each other. Where none is declared, a
+    text that is a secret's is hidden behind any template of that value, as it may have
+    been put there by anyone; sent back, it is the same text again.
+    """
+    secrets = secrets_in(declared)
+    if not secrets:
+        return live
+    # Whichever it is, it must be the same one each time: plans are compared by their digest.
+    elsewhere = {str(as_sent(one)): one for one in sorted(secrets, reverse=True)}
+    return _concealed(live, at_home(declared, live, shape), shape, elsewhere)
+
+
+def _concealed(live: Json, declared: Json | Missing, shape: Shape, elsewhere: Elsewhere) -> Json:
+    if isinstance(live, dict):
+        fields = declared if isinstance(declared, dict) else {}
+        return {
+            key: _concealed(value, fields.get(key, ABSENT), shape.at(key), elsewhere)
+            for key, value in live.items()
+        }
+    if isinstance(live, list):
+        items = _partners(live, declared if isinstance(declared, list) else [], shape)
+        return [
+            _concealed(item, items.get(index, ABSENT), shape.item, elsewhere)
+            for index, item in enumerate(live)
+        ]
+    if isinstance(declared, Template):
+        if shape.are_one(live, as_sent(declared)):
+            return declared
+    elif isinstance(declared, str) and _is_it(live, declared):
+        return live
+    return elsewhere.get(live, live) if isinstance(live, str) else live
+
+
+def _is_it(live: Json, declared: str) -> bool:
+    """Tell a plain text that is live as declared, or was only trimmed: the name of an item, say."""
+    return isinstance(live, str) and stored_name(live) == stored_name(declared)
+
+
+def _partners(live: list[Json], declared: list[Json], shape: Shape) -> dict[int, Json]:
+    """Give what was declared for the items of a live list, by their index there."""
+    sent = [as_sent(item) for item in declared]
+    theirs, ours = by_identity(live, shape), by_identity(sent, shape)
+    if theirs is not None and ours is not None:
+        named = dict(zip(ours, declared, strict=True))
+        return {index: named[name] for index, name in enumerate(theirs) if name in named}
+    pairs = {} if shape.unordered else dict(aligned(sent, live, shape.item))
+    partners = {index: declared[place] for place, index in pairs.items()}
+    free = [index for index in range(len(live)) if index not in partners]
+    left = [place for place in range(len(sent)) if place not in pairs]
+    partners.update(_equal(live, free, sent, left, declared))
+    return partners
+
+
+def _equal(
+    live: list[Json],
+    free: Sequence[int],
+    sent: list[Json],
+    left: Sequence[int],
+    declared: list[Json],
+) -> dict[int, Json]:
+    """Pair what is equal among the items that have no partner yet."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place in reversed(left):
+        places[canonical_text(sent[place])].append(place)
+    return {
+        index: declared[found.pop()]
+        for index in free
+        if (found := places.get(canonical_text(live[index])))
+    }
+
+
+def stands_for(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:
+    """Tell whether a live value is what a journal keeps of it: plain text, or a seal of it.
+
+    What hides it here may be another template of the same value, or nothing, where
+    the secret has another value by now.
+    """
+    if isinstance(live, dict) and isinstance(sealed, dict):
+        return live.keys() == sealed.keys() and all(
+            stands_for(value, sealed[key], salt) for key, value in live.items()
+        )
+    if isinstance(live, list) and isinstance(sealed, list):
+        return len(live) == len(sealed) and all(
+            stands_for(one, other, salt) for one, other in zip(live, sealed, strict=True)
+        )
+    if isinstance(live, str) and isinstance(sealed, str):
+        text = str(as_sent(live))
+        return text == sealed or is_sealed_text(text, sealed, salt)
+    return type(live) is type(sealed) and live == sealed
+
+
+OtherHomes: TypeAlias = Mapping[Key, Sequence[ItemPosition]]
+"""Where else an item stands: it may have been moved to another list since, or be about to be."""
+
+
+def shown(
+    found: Iterable[Difference], live: Json, written: Sequence[Json], shape: Shape
+) -> Iterator[Difference]:
+    """Hide what stands live where a secret belongs, or did: it may be an older secret.
+
+    `written` is all that live may hold of what was declared: with a write in doubt, several;
+    what was sent before what is to be.
+    """
+    sealed = _sealed_homes(live, written, shape)
+    for difference in found:
+        if difference.before is ABSENT or difference.operation == "move":
+            yield difference
+            continue
+        before, path = difference.before, difference.path
+        places = (
+            place for one, elsewhere in sealed for place in _places(one, path, shape, elsewhere)
+        )
+        if holds_seal(difference.after) or any(map(holds_seal, places)):
+            yield replace(difference, before=HIDDEN)
+            continue
+        for _, elsewhere in sealed:
+            before = _veiled(before, ABSENT, shape.along(path), elsewhere, _hidden)
+        yield replace(difference, before=before)
+
+
+def _places(
+    document: Json | Missing, path: Path, shape: Shape, elsewhere: OtherHomes
+) -> Iterator[Json | Missing]:
+    """Yield what a document holds at the path of a difference; the whole of an unkeyed list."""
+    for index, step in enumerate(path):
+        if shape.identity and (document is ABSENT or isinstance(document, list)):
+            named = by_identity([] if document is ABSENT else document, shape)
+            if named is None:
+                break
+            if str(step) not in named:
+                for home in _homes_at(step, shape, elsewhere):
+                    yield from _places(home.item, path[index + 1 :], shape.item, elsewhere)
+            document, shape = named.get(str(step), ABSENT), shape.item
+        elif isinstance(step, str) and (document is ABSENT or isinstance(document, dict)):
+            document = ABSENT if document is ABSENT else document.get(step, ABSENT)
+            shape = shape.at(step)
+        else:
+            break
+    yield document
+
+
+def _homes_at(step: str | int, shape: Shape, elsewhere: OtherHomes) -> Iterator[ItemPosition]:
+    """Yield what the item of a path may be; one that is only counted may be any."""
+    kind = id(shape)
+    for key, homes in elsewhere.items():
+        if key[0] == kind and (isinstance(step, int) or key == key_of(shape, step)):
+            yield from homes
+
+
+def veiled(live: Json, written: Sequence[Json | Missing], shape: Shape) -> Json:
+    """Give a live document with the hidden text where one of `written` holds a secret.
+
+    `written` is all that live may hold of what was declared, secrets sealed; what was sent
+    before what is to be.
+    """
+    return _all_veiled(live, written, shape, _hidden)
+
+
+def resealed(live: Json, written: Sequence[Json | Missing], shape: Shape, salt: str) -> Json:
+    """Give a live document as a journal may keep it: where a secret belongs, its seal.
+
+    What stands there and is not what was sent is hidden: it may be an older secret.
+    """
+    sent: list[Json] = []
+
+    def as_sealed(live: Json, sealed: Json) -> Json:
+        # A template is concealed already, and reads as its seals do.
+        if live != sealed and not stands_for(live, sealed, salt):
+            return live
+        sent.append(sealed)
+        return sealed
+
+    def unless_sent(live: Json, _sealed: Json) -> Json:
+        return live if isinstance(live, Template) or live in sent else HIDDEN
+
+    # With a write in doubt live may hold either, so that all are tried before any is hidden.
+    known = _all_veiled(live, written, shape, as_sealed)
+    return _all_veiled(known, written, shape, unless_sent)
+
+
+Veil: TypeAlias = Callable[[Json, Json], Json]
+"""Give what is shown of a live value where something sealed is declared."""
+
+
+def _hidden(_live: Json, _sealed: Json) -> Json:
+    return HIDDEN
+
+
+def _all_veiled(live: Json, written: Sequence[Json | Missing], shape: Shape, veil: Veil) -> Json:
+    for sealed, elsewhere in _sealed_homes(live, written, shape):
+        live = _veiled(live, sealed, shape, elsewhere, veil)
+    return live
+
+
+def _sealed_homes(
+    live: Json, written: Sequence[Json | Missing], shape: Shape
+) -> list[tuple[Json | Missing, OtherHomes]]:
+    """Give each document that holds a secret, and which items of it live items may be."""
+    found: list[tuple[Json | Missing, OtherHomes]] = []
+    if not any(map(holds_seal, written)):
+        return found
+    there = homes_in(live, shape)
+    known: set[Key] = set()
+    for one in written:
+        homes = homes_in(one, shape)
+        known.update(homes)
+        if holds_seal(one):
+            found.append((one, _with_seals(homes, there, known)))
+    return found
+
+
+def _with_seals(homes: OtherHomes, there: OtherHomes, known: AbstractSet[Key]) -> OtherHomes:
+    """Give by item of live or of what was written where the items stand that hold a secret.
+
+    A live item that nobody knows may be any of its kind that is not live any more, deleted
+    and made anew by hand.
+    """
+    held = {
+        key: secret
+        for key, found in homes.items()
+        if (secret := [home for home in found if holds_seal(home.item)])
+    }
+    gone: dict[int, list[ItemPosition]] = defaultdict(list)
+    for key, secret in held.items():
+        if key not in there:
+            gone[key[0]].extend(secret)
+    new = {key: gone[key[0]] for key in there if key not in known and key[0] in gone}
+    nameless = {(kind, NAMELESS): secret for kind, secret in gone.items()}
+    return {**nameless, **held, **new}
+
+
+NAMELESS: Final = ""
+"""Stands for the identity of items that have none."""
+
+
+def _veiled(
+    live: Json, sealed: Json | Missing, shape: Shape, elsewhere: OtherHomes, veil: Veil
+) -> Json:
+    if not holds_seal(sealed):
+        if not (elsewhere and shape.known):
+            return live
+        # No secret belongs here, and yet one may have come along with an item.
+        sealed = ABSENT
+    if isinstance(live, dict) and (sealed is ABSENT or isinstance(sealed, dict)):
+        fields = {} if sealed is ABSENT else sealed
+        return {
+            key: _veiled(value, fields.get(key, ABSENT), shape.at(key), elsewhere, veil)
+            for key, value in live.items()
+        }
+    if isinstance(live, list) and (sealed is ABSENT or isinstance(sealed, list)):
+        return _veiled_list(live, [] if sealed is ABSENT else sealed, shape, elsewhere, veil)
+    return live if sealed is ABSENT else veil(live, sealed)
+
+
+def _veiled_list(
+    live: list[Json], sealed: list[Json], shape: Shape, elsewhere: OtherHomes, veil: Veil
+) -> Json:
+    named = by_identity(live, shape) is not None and by_identity(sealed, shape) is not None
+    if not named and holds_seal(sealed):
+        # Nobody can tell which item is which.
+        shown = veil(live, sealed)
+        return shown if isinstance(shown, list) else [shown for _ in live]
+    return [_veiled_item(item, shape, elsewhere, veil) for item in live]
+
+
+def _veiled_item(item: Json, shape: Shape, elsewhere: OtherHomes, veil: Veil) -> Json:
+    name = value_at(item, shape.identity) if shape.identity else ABSENT
+    key = key_of(shape, name if isinstance(name, str) else NAMELESS)
+    homes = elsewhere.get(key, ()) if shape.identity else ()
+    for home in homes:
+        item = _veiled(item, home.item, shape.item, elsewhere, veil)
+    return item if homes else _veiled(item, ABSENT, shape.item, elsewhere, veil)

@@ -1,0 +1,330 @@
+"""Text with holes: secrets and references that are filled in late, and seals that stand for them.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Self
+
+from reconciler.document import ABSENT, Json, Missing, canonical_text, digest
+from reconciler.expressions import (
+    ExpressionKind,
+    expression,
+    find_sealed,
+    sealed_form,
+    sealed_parts,
+)
+from reconciler.model import Manifest, Ref, RemoteId
+
+# A public plan must not let anyone try passwords fast: 4 MB and some milliseconds a guess.
+_SCRYPT_COST = 1 << 12
+_SCRYPT_BLOCK = 8
+SHOWN_DIGITS = 16
+HIDDEN = "(not shown: the field holds a secret)"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretHole:
+    """A secret's value, and the only text that may stand for it."""
+
+    name: str
+    value: str
+    seal: str
+
+    def __repr__(self) -> str:
+        return f"SecretHole({self.name!r}, ***)"
+
+
+@dataclass(frozen=True, slots=True)
+class RefHole:
+    """The remote id of another resource."""
+
+    ref: Ref
+
+
+class Template(str):
+    """A string with holes; as text it is its public form."""
+
+    __slots__ = ("parts",)
+    parts: tuple[str | SecretHole | RefHole, ...]
+
+    def __new__(cls, parts: tuple[str | SecretHole | RefHole, ...]) -> Self:
+        """Make a template of literal text and holes."""
+        made = super().__new__(cls, "".join(map(_public, parts)))
+        made.parts = parts
+        return made
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether filling it gives something that must not be shown."""
+        return any(isinstance(part, SecretHole) for part in self.parts)
+
+    @property
+    def references(self) -> frozenset[Ref]:
+        """The resources whose ids it waits for."""
+        return frozenset(part.ref for part in self.parts if isinstance(part, RefHole))
+
+
+def _public(part: str | SecretHole | RefHole) -> str:
+    match part:
+        case str():
+            return part
+        case SecretHole(name=name, seal=seal):
+            return sealed_form(name, seal)
+        case RefHole(ref=ref):
+            return expression(ExpressionKind.REFERENCE, str(ref))
+
+
+@lru_cache(maxsize=1024)
+def seal(value: str, name: str, salt: str) -> str:
+    """Give the salted digest that stands for a secret in plans and journals.
+
+    The salt is the target and the environment, so that two machines that plan
+    the same change agree on its digest without sharing a file.
+    """
+    salted = f"{salt}\0{name}".encode()
+    derived = hashlib.scrypt(value.encode(), salt=salted, n=_SCRYPT_COST, r=_SCRYPT_BLOCK, p=1)
+    return "sha256:" + hashlib.sha256(derived).hexdigest()[:SHOWN_DIGITS]
+
+
+def holds_seal(document: Json | Missing) -> bool:
+    """Tell whether a secret belongs anywhere in a document, be it a template or its text.
+
+    Most documents hold none, and each of a plan is asked: without a call for each value.
+    """
+    containers: list[Any] = [[document]]
+    while containers:
+        here = containers.pop()
+        for value in here.values() if here.__class__ is dict else here:
+            kind = value.__class__
+            if kind is dict or kind is list:
+                containers.append(value)
+            elif (kind is str or kind is Template) and find_sealed(value) is not None:
+                return True
+    return False
+
+
+def is_sealed_text(text: str, sealed: str, salt: str) -> bool:
+    """Tell whether a text is what one with one seal in it stands for."""
+    found = find_sealed(sealed)
+    if found is None:
+        return False
+    before, after = sealed[: found.start()], sealed[found.end() :]
+    if len(text) < len(before) + len(after) or not text.startswith(before):
+        return False
+    value = text[len(before) : len(text) - len(after)]
+    return text.endswith(after) and seal(value, found[1], salt) == found[2]
+
+
+def fingerprint(document: Json | Missing, sealed: Json | Missing) -> str:
+    """Give what the journal may keep of a live value that stands where a secret belongs."""
+    salt = "" if sealed is ABSENT else canonical_text(sealed)
+    return seal("" if document is ABSENT else canonical_text(document), "stored", salt)
+
+
+def resolve(document: Json, ids: Mapping[Ref, RemoteId]) -> Json:
+    """Fill in the references whose ids are known; leave the rest, and all secrets, open."""
+
+    def fill(template: Template) -> Json:
+        parts = tuple(
+            str(ids[part.ref]) if isinstance(part, RefHole) and part.ref in ids else part
+            for part in template.parts
+        )
+        return "".join(map(str, parts)) if _is_literal(parts) else Template(parts)
+
+    return _each_template(document, fill) if _templates(document) else document
+
+
+def reveal(document: Json) -> Json:
+    """Give the document as it is sent, secrets and all. Never print or store the result.
+
+    Raises ValueError where a reference is still open.
+    """
+
+    def fill(template: Template) -> Json:
+        if template.references:
+            raise ValueError(f"open references: {sorted(map(str, template.references))}")
+        return "".join(
+            part.value if isinstance(part, SecretHole) else str(part) for part in template.parts
+        )
+
+    return _each_template(document, fill)
+
+
+def secrets_in(document: Json) -> list[Template]:
+    """Give every template with a secret that waits for nothing, so that its text is known."""
+    return [one for one in _templates(document) if one.has_secret and not one.references]
+
+
+def as_sent(document: Json) -> Json:
+    """Give the document with all texts that are known, secrets too; the others stay open."""
+
+    def fill(template: Template) -> Json:
+        return template if template.references else reveal(template)
+
+    return _each_template(document, fill) if _templates(document) else document
+
+
+def references_in(document: Json) -> frozenset[Ref]:
+    """Give the resources whose ids a document waits for."""
+    return frozenset(ref for template in _templates(document) for ref in template.references)
+
+
+def _is_literal(parts: tuple[str | SecretHole | RefHole, ...]) -> bool:
+    return all(isinstance(part, str) for part in parts)
+
+
+def _templates(document: Json) -> list[Template]:
+    """Give all templates of a document, found without a call for each of its values.
+
+    Most documents hold none, and a plan looks into each of them several times.
+    """
+    found: list[Template] = []
+    containers: list[Any] = [[document]]
+    while containers:
+        here = containers.pop()
+        for value in here.values() if here.__class__ is dict else here:
+            kind = value.__class__
+            if kind is dict or kind is list:
+                containers.append(value)
+            elif kind is Template:
+                found.append(value)
+    return found
+
+
+def _each_template(document: Json, change: Callable[[Template], Json]) -> Json:
+    if isinstance(document, dict):
+        return {key: _each_template(value, change) for key, value in document.items()}
+    if isinstance(document, list):
+        return [_each_template(item, change) for item in document]
+    return change(document) if isinstance(document, Template) else document
+
+
+def secret_values(document: Json) -> frozenset[str]:
+    """Give the values of all secrets in a document, for the filter that hides them."""
+    return frozenset(
+        part.value
+        for template in _templates(document)
+        for part in template.parts
+        if isinstance(part, SecretHole)
+    )
+
+
+def sum_of(manifest: Manifest) -> str:
+    """Give a digest of all that a decision about a manifest rests on, secrets sealed."""
+    if manifest.unopened is not None:
+        return manifest.unopened.sum
+    # A text that only reads like a template is another thing.
+    templates: list[Json] = [*sorted(map(str, _templates(manifest.spec)))]
+    references: list[Json] = [*sorted(map(str, manifest.references))]
+    about = manifest.remote_id, references, manifest.protect, templates
+    return digest([str(manifest.ref), manifest.spec, *about])
+
+
+def is_plain(manifest: Manifest) -> bool:
+    """Tell whether nothing of a manifest is filled in late: no secret, and no reference."""
+    if manifest.unopened is not None:
+        return manifest.unopened.plain
+    return not _templates(manifest.spec)
+
+
+def named_values(document: Json) -> dict[str, str]:
+    """Map the names of all secrets in a document to their values, "" where one is not set."""
+    return {
+        part.name: part.value
+        for template in _templates(document)
+        for part in template.parts
+        if isinstance(part, SecretHole)
+    }
+
+
+def unsealed(
+    document: Json, value_of: Callable[[str], str], salt: str
+) -> tuple[Json, frozenset[str]]:
+    """Give what a journal keeps as it may be sent again, and the secrets that cannot be filled in.
+
+    `value_of` gives the present value of a secret by its name, "" where there is none. Only
+    the very value that was sealed fills a hole. What is hidden altogether has no name: "".
+    """
+    opening = _Opening(value_of, salt)
+    opened = opening.document(document)
+    return opened, frozenset(opening.lost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    value_of: Callable[[str], str]
+    salt: str
+    lost: set[str] = field(default_factory=set)
+
+    def document(self, document: Json) -> Json:
+        match document:
+            case dict():
+                return {key: self.document(value) for key, value in document.items()}
+            case list():
+                return [self.document(item) for item in document]
+            case str():
+                return self._text(document)
+            case _:
+                return document
+
+    def _text(self, text: str) -> Json:
+        if text == HIDDEN:
+            self.lost.add("")
+        if find_sealed(text) is None:
+            return text
+        parts = (
+            part if isinstance(part, str) else self._hole(*part) for part in sealed_parts(text)
+        )
+        return Template(tuple(part for part in parts if part != ""))
+
+    def _hole(self, name: str, sealed: str) -> SecretHole:
+        value = self.value_of(name)
+        if value == "" or seal(value, name, self.salt) != sealed:
+            self.lost.add(name)
+        return SecretHole(name, value, sealed)
+
+
+_MAY_BE_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
+
+
+def pointing(document: Json, things: Mapping[str, Ref | str]) -> Json:
+    """Give a document in which ids, wherever they stand in its texts, are those of by then.
+
+    `things` tells by its old id the resource of which it is the id, which is filled in late, or
+    the id that it has by now. What is shorter than 16 characters may be anything in a text.
+    """
+    match document:
+        case dict():
+            return {key: pointing(value, things) for key, value in document.items()}
+        case list():
+            return [pointing(item, things) for item in document]
+        case str() if not things.keys().isdisjoint(_MAY_BE_ID.findall(document)):
+            return _pointing_text(document, things)
+        case _:
+            return document
+
+
+def _pointing_text(text: str, things: Mapping[str, Ref | str]) -> Json:
+    parts: list[str | SecretHole | RefHole] = []
+    for part in text.parts if isinstance(text, Template) else (text,):
+        parts.extend(_pieces(part, things) if isinstance(part, str) else (part,))
+    whole = tuple(part for part in parts if part != "")
+    return "".join(map(str, whole)) if _is_literal(whole) else Template(whole)
+
+
+def _pieces(text: str, things: Mapping[str, Ref | str]) -> Iterator[str | RefHole]:
+    end = 0
+    for match in _MAY_BE_ID.finditer(text):
+        thing = things.get(match.group())
+        if thing is not None:
+            yield text[end : match.start()]
+            yield RefHole(thing) if isinstance(thing, Ref) else thing
+            end = match.end()
+    yield text[end:]

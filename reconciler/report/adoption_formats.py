@@ -1,0 +1,241 @@
+"""What was adopted: for a terminal, and as the body of a pull request. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from reconciler.document import ABSENT, Difference, Json, Missing, Operation
+from reconciler.kinds import BY_NAME
+from reconciler.model import (
+    Adopted,
+    Adoption,
+    AdoptionRun,
+    AdoptionState,
+    Conflict,
+    Drift,
+    Side,
+)
+from reconciler.report.changes.field_changes import FieldChange, drift_changes
+from reconciler.report.changes.markdown import diff_lines
+from reconciler.report.changes.text import subject_lines
+from reconciler.report.complaints.document import fix_diff
+from reconciler.report.counts import selection_words
+from reconciler.report.labels import place_in, spoken_value
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, folds_markdown
+from reconciler.report.reasons import words_of
+from reconciler.report.safe import safe
+from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
+from reconciler.report.words import plural, value
+
+LONGEST_VALUE, LONGEST_CELL = 70, 80
+MOST_ROWS, MOST_NAMED = 50, 3
+SIDES: Final = "applied", "live"
+_SIGNS: Final[dict[AdoptionState, tuple[str, Colour]]] = {
+    "adopted": ("~", Colour.YELLOW),
+    "same": ("=", Colour.DIM),
+    "conflict": ("!", Colour.RED),
+    "refused": ("x", Colour.RED),
+    "blocked": ("x", Colour.RED),
+    "unread": ("x", Colour.RED),
+    "gone": ("-", Colour.RED),
+    "unseen": ("?", Colour.DIM),
+}
+_MEANINGS: Final[dict[AdoptionState, str]] = {
+    "adopted": "its manifest stays: only the journal takes up what is live",
+    "same": "as live already",
+    "conflict": "git and live changed the same field",
+    "refused": "its manifest is left as it is",
+    "blocked": "cannot be adopted as it is",
+    "unread": "could not be read",
+    "gone": "gone live: remove its manifest, or apply to create it again",
+    "unseen": "the API cannot show it",
+}
+ALSO = (
+    "its manifest is that of {names} too, and says this there from now on: what is meant here "
+    "alone belongs below `overrides:`"
+)
+_GIT_WAITS = (
+    "nobody edited it live since the last apply or adopt, and its manifest says otherwise, as an "
+    "apply would write it; where another machine adopted a live edit, get that commit first"
+)
+
+
+def difference_of(one: Adopted) -> Difference:
+    """Give one field as a difference of what was applied and what is live."""
+    operation: Operation = "change"
+    if one.moves:
+        operation = "move"
+    elif one.before is ABSENT:
+        operation = "add"
+    elif one.after is ABSENT:
+        operation = "remove"
+    return Difference(one.path, one.before, one.after, operation)
+
+
+def notes_on(one: Adoption) -> list[str]:
+    """Give what its state means, and why it has it; nothing for what its fields tell."""
+    meaning = _MEANINGS[one.state] if one.state != "adopted" or one.is_only_noted else ""
+    meaning = _GIT_WAITS if one.git_waits else meaning
+    if one.elsewhere and one.state == "adopted":
+        named = ", ".join(map(safe, one.elsewhere))
+        meaning = f"{meaning}; " * bool(meaning) + ALSO.format(names=named)
+    said = (meaning, one.why, *(words_of(reason, one.ref) for reason in one.reasons))
+    return [*filter(None, said)]
+
+
+def adopted_text(run: AdoptionRun, style: Style) -> str:
+    """Give what was adopted field by field, conflicts with all three values, and the diff."""
+    lines: list[str] = []
+    for one in run.adoptions:
+        lines.extend(_lines(one, run, style))
+    if run.only_shown:
+        lines.extend(fix_diff(file.name, file.before, file.after) for file in run.files)
+    lines.append(fitted(style.paint(adoption_summary(run), Colour.BOLD), style))
+    return "\n".join(line.removesuffix("\n") for line in lines) + "\n"
+
+
+def adoption_summary(run: AdoptionRun) -> str:
+    """Say in one line what came of all."""
+    counts: Mapping[str, int] = Counter(one.state for one in run.adoptions)
+    noted = sum(one.is_only_noted for one in run.adoptions)
+    head = f"{plural(counts['adopted'], 'resource')}{' would be' if run.only_shown else ''} adopted"
+    head += f" in {plural(len(run.files), 'file')}"
+    head += f", {noted:,} of them in the journal alone" if noted else ""
+    rest = [
+        f"{counts[state]} {said}"
+        for state, said in (
+            ("conflict", "in conflict"),
+            ("refused", "refused"),
+            ("blocked", "blocked"),
+            ("unread", "that could not be read"),
+            ("gone", "gone"),
+            ("unseen", "that the API cannot show"),
+        )
+        if counts[state]
+    ]
+    waiting = sum(one.git_waits for one in run.adoptions)
+    same = f"{counts['same'] - waiting} as live already"
+    rest += [f"{waiting} that only git changed"] if waiting else []
+    ignored = f", {plural(run.ignored, 'difference')} ignored" if run.ignored else ""
+    left = f"; {selection_words(run.selected)}" if run.selected is not None else ""
+    return f"{head}; {', '.join([same, *rest])}{ignored}{left}."
+
+
+def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
+    sign, colour = _SIGNS[one.state]
+    is_quiet = (one.state == "same" and not one.git_waits) or one.is_only_noted
+    if (is_quiet and not one.conflicts) or (one.state == "unseen" and not run.named):
+        if style.verbose:
+            said = f"  {sign} {safe(str(one.ref))}  {_MEANINGS[one.state]}"
+            yield style.paint(said, Colour.DIM)
+        return
+    name = style.paint(f"{sign} {safe(str(one.ref))}", colour)
+    yield f"  {name}  {style.paint(safe(str(one.source)), Colour.DIM)}"
+    for said in notes_on(one):
+        yield from wrapped(said, style, Colour.CYAN)
+    if one.last.told:
+        yield from wrapped(f"live was last changed {one.last}", style, Colour.CYAN)
+    if one.adopted and one.state == "adopted":
+        yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
+        yield from subject_lines(_changes(one), style)
+    yield from _conflict_lines(one, style)
+    for said in _remarks(one, run):
+        yield from wrapped(said, style, Colour.CYAN)
+    yield ""
+
+
+def _changes(one: Adoption) -> tuple[FieldChange, ...]:
+    found = tuple(difference_of(field) for field in one.adopted)
+    return drift_changes(
+        Drift(
+            ref=one.ref,
+            source=one.source,
+            state="drifted",
+            differences=found,
+            live=one.live,
+            applied=one.applied,
+        )
+    )
+
+
+def _remarks(one: Adoption, run: AdoptionRun) -> Iterator[str]:
+    """Yield what of an edit a reviewer would not expect."""
+    if one.unseen and one.state == "adopted":
+        places = ", ".join(_place(one, path) for path in one.unseen[:MOST_NAMED])
+        more = f" and {len(one.unseen) - MOST_NAMED} more" if len(one.unseen) > MOST_NAMED else ""
+        yield f"the service does not tell {places}{more}: the next plan is about that still"
+    for field in one.adopted:
+        if field.gave_way and one.state == "adopted":
+            yield f"{_place(one, field.path)}: `{field.gave_way}` gave way to the live value"
+    for file in run.files:
+        for fork in file.forks if one.ref in file.refs else ():
+            yield f"{file.name}:{fork.line}: `*{fork.anchor}` was written out, as it differs now"
+
+
+def _place(one: Adoption, path: Sequence[str | int]) -> str:
+    return place_in(BY_NAME.get(one.ref.kind), tuple(path), one.live, one.applied).words
+
+
+def _conflict_lines(one: Adoption, style: Style) -> Iterator[str]:
+    for conflict in one.conflicts:
+        head = f"! {_place(one, conflict.path)}{_RESOLVED[conflict.side]}"
+        yield INDENT + style.paint(head, Colour.RED)
+        for name, side in _sides(conflict):
+            yield f"{INDENT}    {name:5} {value(side, LONGEST_VALUE)}"
+    if any(conflict.side is None for conflict in one.conflicts):
+        said = "decide with --ours (git stays) or --theirs (live comes in), or edit the manifest"
+        if all(conflict.holds_secret for conflict in one.conflicts if conflict.side is None):
+            said = "a secret was changed live: give it that value, or keep git with --ours"
+        yield from wrapped(said, style, Colour.CYAN)
+
+
+_RESOLVED = {Side.OURS: ": git stays", Side.THEIRS: ": live comes in", None: ""}
+
+
+def _sides(conflict: Conflict) -> tuple[tuple[str, Json | Missing], ...]:
+    return ("base", conflict.base), ("git", conflict.git), ("live", conflict.live)
+
+
+def adopted_markdown(run: AdoptionRun, budget: int = COMMENT_BYTES, drift_page: str = "") -> str:
+    """Give the body of a pull request: who changed what, when and where, field by field.
+
+    `drift_page` is the name that the page with pictures is kept under, "" for none.
+    """
+    head = "\n".join(_head(run, drift_page))
+    folds = [_fold(one) for one in run.adoptions if one.adopted or one.conflicts]
+    room = budget - len(head.encode()) - 1
+    return head + "\n" + folds_markdown(folds, room, WHOLE_ADOPTION)
+
+
+def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
+    yield f"### Live edits of {code(run.environment, LONGEST_CELL)}: {adoption_summary(run)}"
+    yield ""
+    yield "These edits were made live, and are adopted here: after the merge, nothing is to apply."
+    if drift_page:
+        yield f"How it looks is drawn in the artifact {code(drift_page, LONGEST_CELL)}."
+    yield ""
+    found = [one for one in run.adoptions if one.adopted or one.state not in ("same", "unseen")]
+    if not found:
+        return
+    yield "| state | resource | fields | last changed by | at | how |"
+    yield "|---|---|--:|---|---|---|"
+    for one in found[:MOST_ROWS]:
+        last = (one.last.who, one.last.at, one.last.how)
+        cells = " | ".join(code(said, LONGEST_CELL) if said else "" for said in last)
+        name = code(str(one.ref), LONGEST_CELL)
+        yield f"| {one.state} | {name} | {len(one.adopted):,} | {cells} |"
+    if len(found) > MOST_ROWS:
+        yield f"| | and {len(found) - MOST_ROWS:,} more | | | | |"
+    yield ""
+
+
+def _fold(one: Adoption) -> Fold:
+    lines = list(diff_lines(_changes(one), SIDES))
+    for conflict in one.conflicts:
+        lines += [f"! {_place(one, conflict.path)}{_RESOLVED[conflict.side]}"]
+        lines += [f"!   {name}: {spoken_value(side)}" for name, side in _sides(conflict)]
+    if one.elsewhere:
+        lines += [f"! {said}" for said in notes_on(one)]
+    return Fold(str(one.ref), one.state, lines, is_open=len(lines) < 10)  # noqa: PLR2004 - as in drift.py

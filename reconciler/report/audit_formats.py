@@ -1,0 +1,196 @@
+"""What an audit found: text, JSON (schemas/audited.schema.json), SARIF and Markdown."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from reconciler.kinds.audit_rule import Audit, Audited, Unjudged
+from reconciler.report.complaints.document import (
+    ComplaintDocument,
+    advice,
+    complaint_document,
+)
+from reconciler.report.complaints.sarif import Tool, complaints_sarif
+from reconciler.report.complaints.text import complaints_text
+from reconciler.report.markdown import COMMENT_BYTES, code
+from reconciler.report.safe import json_text, safe
+from reconciler.report.table import Colour, Style, fitted
+from reconciler.report.words import plural
+from reconciler.syntax.diagnostic import AUDITED
+
+LONGEST_CELL = 80
+LONGEST_SAID = 300
+NOTICE_BYTES = 200
+
+
+@with_config(ConfigDict(extra="forbid"))
+class SpanDocument(TypedDict):
+    """The time that was asked about, and how much of it the service told of."""
+
+    since: str
+    until: str
+    days: int
+    covered: Annotated[
+        int, Field(description="Days that alert events were told of; 0 where there were none.")
+    ]
+    complete: Annotated[bool, Field(description="Whether the service told of all these days.")]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class EvidenceDocument(TypedDict):
+    """What a finding rests on: figures by their names, and where they are from."""
+
+    figures: dict[str, Any]
+    restsOn: list[str]
+
+
+@with_config(ConfigDict(extra="ignore"))
+class FoundDocument(ComplaintDocument):
+    """One finding: a complaint, and its evidence."""
+
+    evidence: EvidenceDocument
+
+
+@with_config(ConfigDict(extra="forbid"))
+class UnjudgedDocument(TypedDict):
+    """Checks that could not be made, what they lack, and why."""
+
+    codes: list[str]
+    lacks: str
+    why: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AuditDocument(TypedDict):
+    """What `audit --format json` prints."""
+
+    formatVersion: Literal[1]
+    environment: str
+    target: str
+    span: SpanDocument
+    resources: int
+    events: Annotated[int, Field(description="Alert events that were looked at.")]
+    requests: Annotated[int, Field(description="Requests that were made.")]
+    findings: list[FoundDocument]
+    notJudged: list[UnjudgedDocument]
+    ignored: Annotated[
+        int, Field(description="Findings that comments or `metadata.exempt` silence.")
+    ]
+
+
+def audit_json(audit: Audit, environment: str, target: str) -> str:
+    """Give the JSON of schemas/audited.schema.json, ending in a line break."""
+    document: AuditDocument = {
+        "formatVersion": 1,
+        "environment": environment,
+        "target": target,
+        "span": {
+            "since": audit.since.isoformat(),
+            "until": audit.until.isoformat(),
+            "days": audit.days,
+            "covered": audit.covered,
+            "complete": audit.covered >= audit.days,
+        },
+        "resources": audit.resources,
+        "events": audit.events,
+        "requests": audit.requests,
+        "findings": [_found(one) for one in audit.found],
+        "notJudged": [
+            {"codes": [*one.codes], "lacks": one.rest.value, "why": one.why}
+            for one in audit.unjudged
+        ],
+        "ignored": len(audit.suppressed),
+    }
+    return json_text(document)
+
+
+def _found(one: Audited) -> FoundDocument:
+    evidence: EvidenceDocument = {
+        "figures": dict(one.figures),
+        "restsOn": ["manifests", *(rest.value for rest in one.rests_on)],
+    }
+    return {**complaint_document(one.complaint), "evidence": evidence}
+
+
+def audit_sarif(audit: Audit, folder: str, environment: str) -> str:
+    """Give a SARIF log of its own category, so that it stands beside that of `validate`."""
+    tool = Tool(
+        AUDITED, "reconciler audit -v", "audit", "audit", tuple(map(unjudged_words, audit.unjudged))
+    )
+    return complaints_sarif(audit.complaints, folder, environment, len(audit.suppressed), tool)
+
+
+def audit_text(audit: Audit, style: Style) -> str:
+    """Give each finding with its lines, what could not be judged, and the counts."""
+    lines = [fitted(f"not judged: {safe(unjudged_words(one))}", style) for one in audit.unjudged]
+    closing = fitted(style.paint(audit_summary(audit), Colour.BOLD), style)
+    said = "".join(f"{line}\n" for line in (*lines, closing))
+    return complaints_text(audit.complaints, style) + said
+
+
+def unjudged_words(one: Unjudged) -> str:
+    """Say which checks were not made, and why; the words of a service are foreign."""
+    return f"{', '.join(one.codes)}: {one.why}"
+
+
+def audit_summary(audit: Audit) -> str:
+    """Give the counts in one line."""
+    found = plural(len(audit.found), "finding") if audit.found else "nothing found"
+    ignored = f", {len(audit.suppressed):,} ignored" if audit.suppressed else ""
+    left = sum(len(one.codes) for one in audit.unjudged)
+    unjudged = f", {plural(left, 'check')} not judged" if left else ""
+    return (
+        f"{found} in {plural(audit.resources, 'resource')}{ignored}{unjudged}: "
+        f"{plural(audit.events, 'alert event')} of {span_words(audit)}."
+    )
+
+
+def span_words(audit: Audit) -> str:
+    """Say what time was looked at, and how much of it the service tells of."""
+    days = plural(audit.days, "day")
+    return days if audit.covered >= audit.days else f"{audit.covered:,} of {days}"
+
+
+def requests_words(audit: Audit) -> str:
+    """Say what the audit cost."""
+    return f"{plural(audit.requests, 'request')} made"
+
+
+def audit_markdown(audit: Audit, environment: str) -> str:
+    """Give a table of the findings within what a comment may hold; what does not fit is counted."""
+    head = [f"### Audit of {code(environment, LONGEST_CELL)}: {audit_summary(audit)}", ""]
+    tail = [
+        "",
+        *(f"- not judged: {code(unjudged_words(one), LONGEST_SAID)}" for one in audit.unjudged),
+    ]
+    ordered = sorted(audit.found, key=lambda one: (not one.complaint.is_error, one.complaint))
+    rows = [_row(one) for one in ordered]
+    if rows:
+        head += ["| code | resource | what | evidence | place |", "|---|---|---|---|---|"]
+    room = COMMENT_BYTES - NOTICE_BYTES - len("\n".join((*head, *tail)).encode())
+    shown: list[str] = []
+    for row in rows:
+        room -= len(row.encode()) + 1
+        if room < 0:
+            break
+        shown.append(row)
+    if rest := len(rows) - len(shown):
+        shown.append(f"| | and {rest:,} more: `audit` tells all | | | |")
+    return "\n".join((*head, *shown, *(tail if audit.unjudged else ()), ""))
+
+
+def _row(one: Audited) -> str:
+    said = one.complaint
+    helped = f"<br>{code(advice(said), LONGEST_SAID)}" if said.suggestion else ""
+    place = f"{said.file}:{said.line}"
+    cells = (
+        code(said.code),
+        code(said.ref, LONGEST_CELL),
+        f"{code(said.message, LONGEST_SAID)}{helped}",
+        "<br>".join(code(f"{name}: {value}", LONGEST_CELL) for name, value in one.figures.items()),
+        code(place, LONGEST_CELL),
+    )
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,343 @@
+"""What a write does to the fields of one resource, in words. Pure; every report reads this."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path, value_at
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.field_traits import Part
+from reconciler.kinds.kind import ANY_STEP, Essential, Kind
+from reconciler.kinds.shape import NOTHING, Facts, facts_at
+from reconciler.model import Action, Change, Drift
+from reconciler.redaction.templates import references_in
+from reconciler.report.changes.line_diff import DiffLine, line_diff
+from reconciler.report.counts import live_document
+from reconciler.report.labels import (
+    BETWEEN,
+    Lists,
+    facts_of_kind,
+    name_of,
+    place_in,
+    spoken_place,
+    spoken_value,
+    standing,
+)
+from reconciler.report.safe import ELLIPSIS, columns, hidden, safe
+from reconciler.report.words import leaves
+
+LONGEST_ON_ONE_LINE = 100
+EMPTY = "(empty)"
+LONGEST_COMPARED = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class LeafValue:
+    """One end of a part that comes or goes whole: its place inside that part, and its value."""
+
+    subject: str
+    field: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChange:
+    """One difference, its texts safe and on one line each.
+
+    `subject` is the part of the resource (empty for the resource itself) and
+    `field` what of it changes (empty where the part itself comes, goes or
+    moves). `stands` says from which place to which, or at which. Long values
+    have `lines`, parts that come or go have `leaves`; the rest is in `before`
+    and `after`, whole, and so is a part where it fits on one line.
+    """
+
+    path: Path
+    subject: str
+    field: str
+    operation: Operation
+    before: str = ""
+    after: str = ""
+    stands: str = ""
+    lines: tuple[DiffLine, ...] = ()
+    leaves: tuple[LeafValue, ...] = ()
+
+
+def field_changes(change: Change) -> tuple[FieldChange, ...]:
+    """Give what a planned write does, the resource's own fields first, then part by part.
+
+    Something new is said whole, also where it is as good as absent: `enabled: false`.
+    """
+    found = change.differences if change.action.writes else ()
+    if change.action in (Action.CREATE, Action.ASSERT):
+        found = tuple(Difference((key,), ABSENT, one, "add") for key, one in change.body.items())
+    kind = BY_NAME.get(change.ref.kind)
+    before, lists = live_document(change), Lists()
+    return _together(_said(one, (change.body, before), kind, lists) for one in found)
+
+
+def drift_changes(drift: Drift) -> tuple[FieldChange, ...]:
+    """Give what became of the fields since they were applied; `after` is live."""
+    kind = BY_NAME.get(drift.ref.kind)
+    sides, lists = (drift.live, drift.applied), Lists()
+    return _together(_said(one, sides, kind, lists) for one in drift.differences)
+
+
+def by_subject(found: Sequence[FieldChange]) -> Iterator[tuple[str, list[FieldChange]]]:
+    """Yield the parts of a resource with what changes in each."""
+    for subject, group in groupby(found, key=lambda one: one.subject):
+        yield subject, list(group)
+
+
+def _together(found: Iterator[FieldChange]) -> tuple[FieldChange, ...]:
+    order: dict[str, list[FieldChange]] = {"": []}
+    for one in found:
+        order.setdefault(one.subject, []).append(one)
+    return tuple(one for group in order.values() for one in group)
+
+
+def _said(
+    difference: Difference, sides: tuple[Json, Json | Missing], kind: Kind | None, lists: Lists
+) -> FieldChange:
+    """Say a difference; `sides` are what is after and what was before."""
+    path, operation = difference.path, difference.operation
+    documents = sides[::-1] if operation == "remove" else sides
+    subject, field = place_in(kind, path, *documents, lists=lists)
+    facts = facts_at(kind.spec, path) if kind else NOTHING
+    match operation:
+        case "move":
+            stands = _moves(difference, documents, kind, lists)
+            return FieldChange(
+                path=path, subject=subject, field=field, operation=operation, stands=stands
+            )
+        case "add":
+            place = standing(path, sides[0], facts_of_kind(kind), lists)
+            stands = f"at place {place[0]} of {place[1]}" if place else ""
+            text, rest = _whole(difference, difference.after, subject, kind)
+            return FieldChange(
+                path=path,
+                subject=subject,
+                field=field,
+                operation=operation,
+                after=text,
+                stands=stands,
+                leaves=rest,
+            )
+        case "remove":
+            text, rest = _whole(difference, difference.before, subject, kind)
+            return FieldChange(
+                path=path,
+                subject=subject,
+                field=field,
+                operation=operation,
+                before=text,
+                leaves=rest,
+            )
+        case "change":
+            lines = _lines(difference, facts)
+            old, new = _sides(difference, facts)
+            return FieldChange(
+                path=path,
+                subject=subject,
+                field=field,
+                operation=operation,
+                before=old,
+                after=new,
+                lines=lines,
+            )
+
+
+def _moves(
+    difference: Difference, documents: Sequence[Json | Missing], kind: Kind | None, lists: Lists
+) -> str:
+    """Say from where to where something moves, also out of another list."""
+    now = _position(difference.after)
+    if difference.list_before is not None and isinstance(difference.before, list):
+        was = _position(difference.before[-1])
+        old = place_in(kind, difference.list_before, *reversed(documents), lists=lists).subject
+        new = place_in(kind, difference.path[:-1], *documents, lists=lists).subject
+        return f"from place {was} of {old} to place {now} of {new}"
+    was = _position(difference.before)
+    if was == now:
+        # As the middle one of a list that is turned round.
+        return f"past its neighbours, still at place {now}"
+    return f"from place {was} to place {now}"
+
+
+def _position(place: Json | Missing) -> str:
+    return str(place + 1) if isinstance(place, int) else safe(str(place))
+
+
+def _whole(
+    difference: Difference, document: Json | Missing, subject: str, kind: Kind | None
+) -> tuple[str, tuple[LeafValue, ...]]:
+    """Give a part that comes or goes end by end, and on one line where that can say it.
+
+    Nested ids and empty values are left out, and the name by which it is called already.
+    """
+    if document is ABSENT:
+        return spoken_value(document), ()
+    path, ends = difference.path, list(leaves(document))
+    facts = facts_at(kind.spec, path) if kind else NOTHING
+    if len(ends) == 1 and ends[0][0] == ():
+        return spoken_value(document, facts), ()
+    unsaid = kind.unsaid if kind else frozenset[str]()
+    # What belongs to the part itself comes first, so that no line follows under another's name.
+    found: dict[str, list[LeafValue]] = {"": []}
+    lists = Lists()
+    for inner, end in ends:
+        if inner[-2:] == ("id", "value") or end in ("", None, []):
+            continue
+        place = spoken_place(inner, document, facts=facts, unsaid=unsaid, lists=lists)
+        known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
+        leaf = LeafValue(place.subject, place.field, spoken_value(end, known))
+        found.setdefault(place.subject, []).append(leaf)
+    told = tuple(leaf for group in found.values() for leaf in group)
+    rest = _beyond_name(told, subject, name_of(document, facts))
+    return _short(rest) if told else EMPTY, rest
+
+
+def _short(ends: Sequence[LeafValue]) -> str:
+    """Give the ends side by side; "" where one is of a part that needs a line of its own."""
+    if any(one.subject for one in ends):
+        return ""
+    return BETWEEN.join(f"{one.field}: {one.text}" if one.field else one.text for one in ends)
+
+
+def _beyond_name(ends: Sequence[LeafValue], subject: str, name: str) -> tuple[LeafValue, ...]:
+    """Leave out the name by which the subject is called already."""
+    called = spoken_value(name)
+    known = bool(name) and called in subject
+    return tuple(one for one in ends if one.subject or not known or one.text != called)
+
+
+def _sides(difference: Difference, facts: Facts) -> tuple[str, str]:
+    """Say both values; as JSON where their words would be the same."""
+    before, after = (spoken_value(one, facts) for one in (difference.before, difference.after))
+    if before != after:
+        return before, after
+    return spoken_value(difference.before), spoken_value(difference.after)
+
+
+def _lines(difference: Difference, facts: Facts) -> tuple[DiffLine, ...]:
+    """Compare long values line by line; nothing where one line each says it better."""
+    before, after = difference.before, difference.after
+    if before is ABSENT or after is ABSENT or references_in([before, after]):
+        return ()
+    if facts.unordered and isinstance(before, list) and isinstance(after, list):
+        return _members(before, after, facts)
+    old, new = _text(before), _text(after)
+    longest = max(len(old), len(new))
+    if (longest <= LONGEST_ON_ONE_LINE and "\n" not in old + new) or longest > LONGEST_COMPARED:
+        return ()
+    lines = line_diff(old, new)
+    gone = {line.text for line in lines if line.sign == "-"}
+    if any(line.sign == "+" and line.text in gone for line in lines):
+        # They differ in what a line cannot show, as a break at the end: JSON says it.
+        return ()
+    return lines
+
+
+def _text(document: Json) -> str:
+    if isinstance(document, str):
+        return hidden(document)
+    short = hidden(json.dumps(document, ensure_ascii=False))
+    if len(short) <= LONGEST_ON_ONE_LINE:
+        return short
+    return hidden(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tuple[DiffLine, ...]:
+    """Say which members a set loses and gains: its order means nothing."""
+    item = facts.items or NOTHING
+    old, new = ([spoken_value(one, item) for one in side] for side in (before, after))
+    gone = [DiffLine("-", one) for one in old if one not in new]
+    come = [DiffLine("+", one) for one in new if one not in old]
+    kept = len(new) - len(come)
+    rest = [DiffLine("…", f"{kept:,} the same")] if kept else []
+    return (*gone, *come, *rest) if gone or come else ()
+
+
+MOST_NAMED = 3
+LONGEST_BESIDE = 50
+
+
+def essentials_of(change: Change) -> tuple[str, ...]:
+    """Give `field: value` for each, safe, whole and on one line; none for what is compared.
+
+    An update shows what differs, which says more.
+    """
+    kind = BY_NAME.get(change.ref.kind)
+    if kind is None or change.action not in (Action.CREATE, Action.ASSERT):
+        return ()
+    said = ((one.called, _essential_words(one, change.body, kind.spec)) for one in kind.essentials)
+    return tuple(f"{name}: {text}" for name, text in said if text)
+
+
+def packed(texts: Sequence[str], room: int) -> list[str]:
+    """Put texts side by side into lines of `room` columns; one that is longer is cut.
+
+    A long one, a query say, stands in a line of its own.
+    """
+    lines: list[str] = []
+    full = True
+    for text in texts:
+        shown = text if columns(text) <= room else _cut(text, room)
+        is_long = columns(text) > LONGEST_BESIDE
+        joined = shown if full or is_long else f"{lines[-1]}{BETWEEN}{shown}"
+        if full or is_long or columns(joined) > room:
+            lines.append(shown)
+        else:
+            lines[-1] = joined
+        full = is_long
+    return lines
+
+
+def _cut(text: str, room: int) -> str:
+    while columns(text) >= room:
+        text = text[: min(len(text) - 1, room)]
+    return text + ELLIPSIS
+
+
+def _essential_words(essential: Essential, document: Json, model: type[Part]) -> str:
+    found = [
+        (path, value)
+        for path, value in _places(document, essential.path)
+        if value not in ("", []) and value is not essential.usual and value is not None
+    ]
+    lists = [value for _, value in found if isinstance(value, list)]
+    items = [item for value in lists for item in value]
+    if len(lists) == len(found) and any(isinstance(item, dict) for item in items):
+        return _counted(items, facts_at(model, (*found[0][0], 0)))
+    words = (spoken_value(value, facts_at(model, path)) for path, value in found)
+    return ", ".join(dict.fromkeys(words))
+
+
+def _places(
+    document: Json | Missing, path: Sequence[str], walked: Path = ()
+) -> Iterator[tuple[Path, Json]]:
+    """Yield each place that a path leads to, and what stands there."""
+    if document is ABSENT:
+        return
+    if not path:
+        yield walked, document
+        return
+    step, *rest = path
+    if step != ANY_STEP:
+        yield from _places(value_at(document, (step,)), rest, (*walked, step))
+    elif isinstance(document, dict):
+        for key, value in document.items():
+            yield from _places(value, rest, (*walked, key))
+    elif isinstance(document, list):
+        for index, value in enumerate(document):
+            yield from _places(value, rest, (*walked, index))
+
+
+def _counted(items: Sequence[Json], facts: Facts) -> str:
+    """Say how many parts there are, and what the first of them are called."""
+    names = [spoken_value(name) for item in items if (name := name_of(item, facts))]
+    more = [ELLIPSIS] if len(names) > MOST_NAMED else []
+    said = ", ".join([*names[:MOST_NAMED], *more])
+    return safe(f"{len(items):,} ({said})" if said else f"{len(items):,}")

@@ -1,0 +1,346 @@
+"""What drifted: for a terminal, as JSON, and as a comment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from reconciler.model import Drift, DriftReport, LastEdit
+from reconciler.model.plan import DriftCause, DriftState
+from reconciler.report.changes.document import (
+    FieldDocument,
+    Limited,
+    SourceDocument,
+    difference_document,
+    selection_document,
+    source_document,
+)
+from reconciler.report.changes.field_changes import drift_changes
+from reconciler.report.changes.markdown import diff_lines
+from reconciler.report.changes.text import subject_lines
+from reconciler.report.counts import drift_summary
+from reconciler.report.labels import spoken_place
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, folds_markdown
+from reconciler.report.reasons import WAYS, drift_age, drift_note, look_notes, way_out_words
+from reconciler.report.safe import json_text, safe
+from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
+from reconciler.report.words import plural
+
+
+@with_config(ConfigDict(extra="forbid"))
+class DriftCounts(TypedDict):
+    """How many resources are in which state."""
+
+    same: int
+    drifted: int
+    gone: int
+    unread: Annotated[int, Field(description="They could not be read.")]
+    unseen: Annotated[int, Field(description="The API cannot show them.")]
+    unapplied: NotRequired[
+        Annotated[int, Field(default=0, description="The journal has no write of them.")]
+    ]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class EditDocument(TypedDict):
+    """The last edit of something, as far as the service tells it."""
+
+    who: NotRequired[str]
+    at: NotRequired[str]
+    how: NotRequired[str]
+    revision: NotRequired[str]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class IgnoredDocument(TypedDict):
+    """A difference that raises no alarm, the rule that says so, and why."""
+
+    field: FieldDocument
+    rule: str
+    reason: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class WayOutDocument(TypedDict):
+    """What can be done about drift: a command, and the whole sentence."""
+
+    way: Literal["put-back", "take-over"]
+    command: str
+    said: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class DriftedDocument(TypedDict):
+    """One resource; in `fields`, `before` is what was applied and `after` is live."""
+
+    ref: str
+    state: DriftState
+    source: SourceDocument
+    fields: list[FieldDocument]
+    note: str
+    unseen: Annotated[
+        list[list[str | int]],
+        Field(
+            default=[],
+            description="Fields that the answer leaves out, so that nobody knows what they are.",
+        ),
+    ]
+    cause: Annotated[
+        DriftCause | None,
+        Field(
+            description="Who or what made it so: others, or the service by itself, as far as there "
+            "is a sure sign; null where nothing drifted."
+        ),
+    ]
+    edit: Annotated[
+        EditDocument | None, Field(description="The last edit, as far as the service tells it.")
+    ]
+    ignored: Annotated[
+        list[IgnoredDocument],
+        Field(description="Differences that `driftIgnore:` expects; they are not in `fields`."),
+    ]
+    waysOut: Annotated[list[WayOutDocument], Field(description="What can be done about it.")]
+    isNew: Annotated[
+        bool | None,
+        Field(
+            description="Whether it was not so when drift was last remembered; null where it never "
+            "was, or nothing was found."
+        ),
+    ]
+    since: Annotated[
+        str | None,
+        Field(description="When drift was last remembered, of what is new; else since when known."),
+    ]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class DriftDocument(TypedDict):
+    """What `drift --format json` prints."""
+
+    formatVersion: Literal[1]
+    environment: str
+    target: str
+    drifted: bool
+    summary: DriftCounts
+    ignored: Annotated[int, Field(description="How many differences `driftIgnore:` expects.")]
+    since: Annotated[
+        str | None, Field(description="When drift was last remembered; null for never.")
+    ]
+    new: Annotated[int, Field(description="How many findings were not there then.")]
+    notes: Annotated[list[str], Field(description="Rules that silenced nothing.")]
+    selection: NotRequired[Limited]
+    resources: list[DriftedDocument]
+
+
+def drift_json(look: DriftReport, environment: str, target: str) -> str:
+    """Give the JSON of schemas/drift.schema.json, ending in a line break."""
+    drifts = look.found
+    document: DriftDocument = {
+        "formatVersion": 1,
+        "environment": environment,
+        "target": target,
+        "drifted": any(drift.drifted for drift in drifts),
+        "summary": _counts(drifts),
+        "ignored": look.ignored,
+        "since": look.since or None,
+        "new": look.new,
+        "notes": [*look_notes(look)],
+        "resources": [_resource(drift) for drift in drifts],
+    }
+    if look.selected is not None:
+        document["selection"] = selection_document(look.selected)
+    return json_text(document)
+
+
+def _counts(drifts: Sequence[Drift]) -> DriftCounts:
+    found = Counter(drift.state for drift in drifts)
+    counts: DriftCounts = {
+        "same": found["same"],
+        "drifted": found["drifted"],
+        "gone": found["gone"],
+        "unread": found["unread"],
+        "unseen": found["unseen"],
+    }
+    if found["unapplied"]:
+        counts["unapplied"] = found["unapplied"]
+    return counts
+
+
+def _resource(drift: Drift) -> DriftedDocument:
+    return {
+        "ref": str(drift.ref),
+        "state": drift.state,
+        "source": source_document(drift.source),
+        "fields": [difference_document(one) for one in drift.differences],
+        "note": drift_note(drift),
+        "unseen": [list(path) for path in drift.unseen],
+        "cause": drift.cause,
+        "edit": _edit(drift.edit),
+        "ignored": [
+            {
+                "field": difference_document(one.difference),
+                "rule": one.rule,
+                "reason": one.reason,
+            }
+            for one in drift.ignored
+        ],
+        "waysOut": [
+            {"way": one.way, "command": one.command, "said": way_out_words(one)}
+            for one in drift.ways_out
+        ],
+        "isNew": drift.is_new,
+        "since": drift.since or None,
+    }
+
+
+def _edit(edit: LastEdit) -> EditDocument | None:
+    told: EditDocument = {}
+    if edit.who:
+        told["who"] = edit.who
+    if edit.at:
+        told["at"] = edit.at
+    if edit.how:
+        told["how"] = edit.how
+    if edit.revision:
+        told["revision"] = edit.revision
+    return told or None
+
+
+MOST_FIELDS = 12
+
+
+def drift_text(look: DriftReport, style: Style) -> str:
+    """Give what drifted, field by field, and how many could not be asked for."""
+    lines: list[str] = []
+    drifts = look.found
+    for drift in drifts:
+        if drift.drifted:
+            lines.extend((*_lines(drift, style), ""))
+        elif drift.state == "unread":
+            sign = style.paint(f"x {safe(str(drift.ref))}", Colour.RED)
+            note = safe(drift_note(drift))
+            lines.extend((fitted(f"  {sign}  {note}", style), ""))
+        elif style.verbose:
+            words = ": ".join(filter(None, (drift.state, safe(drift_note(drift)))))
+            lines.append(style.paint(f"  = {safe(str(drift.ref))}  {words}", Colour.DIM))
+            lines.extend(_ignored_lines(drift, style))
+    counts = Counter(drift.state for drift in drifts)
+    drifted = counts["drifted"] + counts["gone"]
+    head = f"{plural(drifted, 'resource')} drifted" if drifted else "No drift"
+    same = f"{counts['same']} as applied"
+    hidden = f"{counts['unseen']} that the API cannot show"
+    unread = f", {counts['unread']} that could not be read" if counts["unread"] else ""
+    rest = f", {counts['unapplied']} never applied" if counts["unapplied"] else ""
+    ignored = f", {plural(look.ignored, 'difference')} ignored" if look.ignored else ""
+    new = f", {look.new} new since {safe(look.since)}" if look.new else ""
+    closing = f"{head}{new}; {same}, {hidden}{unread}{rest}{ignored}."
+    lines.extend(fitted(f"note: {safe(note)}", style) for note in look_notes(look))
+    lines.append(fitted(style.paint(closing, Colour.BOLD), style))
+    return "\n".join(lines) + "\n"
+
+
+def _lines(drift: Drift, style: Style) -> Iterator[str]:
+    gone = drift.state == "gone"
+    sign, colour = ("-", Colour.RED) if gone else ("~", Colour.YELLOW)
+    name = style.paint(f"{sign} {safe(str(drift.ref))}", colour)
+    yield f"  {name}  {style.paint(safe(str(drift.source)), Colour.DIM)}"
+    if note := drift_note(drift):
+        yield from wrapped(f"{'gone: ' if gone else ''}{note}", style, Colour.CYAN)
+    found = drift_changes(drift)
+    shown = found if style.verbose else found[:MOST_FIELDS]
+    if shown:
+        yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
+    yield from subject_lines(shown, style)
+    if rest := len(found) - len(shown):
+        yield f"{INDENT}and {plural(rest, 'field')} more (-v shows them)"
+    if style.verbose:
+        yield from _ignored_lines(drift, style)
+    for way in drift.ways_out:
+        yield from wrapped(way_out_words(way), style)
+
+
+def _ignored_lines(drift: Drift, style: Style) -> Iterator[str]:
+    for one in drift.ignored:
+        place = spoken_place(one.difference.path, drift.live, drift.applied).words
+        yield from wrapped(f"ignored: {place} ({safe(one.reason)})", style, Colour.DIM)
+
+
+MOST_ROWS = 50
+LONGEST_CELL = 80
+LONGEST_NOTE = 240
+LONGEST_TABLE_NOTE = 200
+MOST_NOTES = 10
+MOST_WAYS = 10
+OPEN_BELOW_LINES = 10
+SIDES = "applied", "live"
+
+
+def drift_markdown(look: DriftReport, environment: str) -> str:
+    """Give counts, a table of at most 50 and folded diffs, within what a comment may hold.
+
+    What does not fit is left out whole.
+    """
+    found = [drift for drift in look.found if drift.is_told]
+    head = "\n".join((*_head(look, environment), *_table(found), *_ways_out(found)))
+    room = COMMENT_BYTES - len(head.encode()) - 1
+    folds = [_fold(drift) for drift in found if drift.differences]
+    return head + "\n" + folds_markdown(folds, room, WHOLE_DRIFT)
+
+
+def _head(look: DriftReport, environment: str) -> Iterator[str]:
+    yield f"### Drift of {code(environment, LONGEST_CELL)}: {drift_summary(look)}"
+    yield ""
+    notes = [*look_notes(look)]
+    yield from (f"- {code(note, LONGEST_NOTE)}" for note in notes[:MOST_NOTES])
+    if len(notes) > MOST_NOTES:
+        yield f"- and {len(notes) - MOST_NOTES:,} more"
+    if notes:
+        yield ""
+
+
+def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
+    """Yield for the first few how each is put back or taken over."""
+    several = [drift for drift in found if drift.ways_out]
+    for drift in several[:MOST_WAYS]:
+        yield f"- {code(str(drift.ref), LONGEST_CELL)}"
+        for way in drift.ways_out:
+            words = (way.before.replace("`", ""), way.command, way.after)
+            told = " ".join(code(one, LONGEST_NOTE) for one in words if one)
+            yield f"  - {WAYS[way.way]}: {told}"
+    if len(several) > MOST_WAYS:
+        yield f"- and {len(several) - MOST_WAYS:,} more: `drift` tells the commands of each"
+    if several:
+        yield ""
+
+
+def _table(found: Sequence[Drift]) -> Iterator[str]:
+    if not found:
+        return
+    # Where drift was never remembered, nothing is new or known.
+    aged = any(map(drift_age, found))
+    since, line = (" since |", "---|") if aged else ("", "")
+    yield f"| state | resource | fields |{since} note |"
+    yield f"|---|---|--:|{line}---|"
+    for drift in found[:MOST_ROWS]:
+        fields = f"{len(drift.differences):,}" if drift.differences else ""
+        age = f" {_cell(drift_age(drift), LONGEST_CELL)} |" if aged else ""
+        note = _cell(drift_note(replace(drift, is_new=None)), LONGEST_TABLE_NOTE)
+        resource = code(str(drift.ref), LONGEST_CELL)
+        yield f"| {drift.state} | {resource} | {fields} |{age} {note} |"
+    if len(found) > MOST_ROWS:
+        yield f"| | and {len(found) - MOST_ROWS:,} more | |{' |' if aged else ''} |"
+    yield ""
+
+
+def _cell(text: str, longest: int) -> str:
+    return code(text, longest) if text else ""
+
+
+def _fold(drift: Drift) -> Fold:
+    lines = list(diff_lines(drift_changes(drift), SIDES))
+    return Fold(str(drift.ref), drift.state, lines, is_open=len(lines) < OPEN_BELOW_LINES)

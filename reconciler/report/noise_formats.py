@@ -1,0 +1,261 @@
+"""Whether alerts are noisier since a run: for a terminal, as JSON, and as a comment. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from reconciler.model.noise import Counted, NoiseWatch, UnknownCause, Verdict, WatchedAlert
+from reconciler.report.markdown import COMMENT_BYTES, code
+from reconciler.report.safe import json_text, safe
+from reconciler.report.table import INDENT, Heading, Style, table, wrapped
+from reconciler.report.words import plural
+
+MOST_ROWS = 50
+LONGEST_NAME = 120
+LONGEST_WHY = 300
+_ORDER: tuple[Verdict, ...] = ("noisier", "unknown", "quieter", "same")
+
+
+@with_config(ConfigDict(extra="forbid"))
+class CountedDocument(TypedDict):
+    """Triggers in so many hours."""
+
+    events: int
+    hours: float
+    perHour: float
+
+
+@with_config(ConfigDict(extra="forbid"))
+class WatchedAlertDocument(TypedDict):
+    """One alert that the run wrote; null is what nobody knows."""
+
+    ref: str
+    before: Annotated[
+        int | None, Field(description="Triggers in the same span right before the run.")
+    ]
+    weekBefore: Annotated[
+        int | None, Field(description="Triggers in the same hours a week before.")
+    ]
+    after: Annotated[int | None, Field(description="Triggers since the run.")]
+    perHour: Annotated[float | None, Field(description="Triggers an hour since the run.")]
+    base: Annotated[
+        CountedDocument | None,
+        Field(description="What `after` is held against: the same hours of days before."),
+    ]
+    spans: Annotated[int, Field(description="Of how many spans before `base` is.")]
+    verdict: Verdict
+    p: Annotated[
+        float | None,
+        Field(
+            description="How likely chance alone makes such a difference, corrected for the "
+            "number of alerts."
+        ),
+    ]
+    until: Annotated[str, Field(description="Where the span since the run ends for this alert.")]
+    cause: Annotated[
+        UnknownCause | None, Field(description="Why it is unknown; null where it is not.")
+    ]
+    note: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class WatchedSpanDocument(TypedDict):
+    """From one moment to another."""
+
+    since: str
+    until: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class WatchedDocument(TypedDict):
+    """What `watch --format json` prints."""
+
+    formatVersion: Literal[1]
+    environment: str
+    target: str
+    run: str
+    command: str
+    span: WatchedSpanDocument
+    level: Annotated[
+        float,
+        Field(description="How often quieter, and noisier, may be said by chance, of all alerts."),
+    ]
+    complete: Annotated[
+        bool, Field(description="Whether all events could be read; else nothing is told of alerts.")
+    ]
+    unread: Annotated[str | None, Field(description="Why the events could not be read.")]
+    summary: Annotated[dict[str, int], Field(description="How many alerts got which verdict.")]
+    alerts: list[WatchedAlertDocument]
+
+
+def watched_json(found: NoiseWatch, environment: str, target: str) -> str:
+    """Give the JSON of schemas/watched.schema.json, ending in a line break."""
+    counts = _counts(found)
+    document: WatchedDocument = {
+        "formatVersion": 1,
+        "environment": environment,
+        "target": target,
+        "run": found.run,
+        "command": found.command,
+        "span": {"since": found.since, "until": found.until},
+        "level": found.level,
+        "complete": found.complete,
+        "unread": found.unread or None,
+        "summary": {verdict: counts[verdict] for verdict in _ORDER},
+        "alerts": [_alert(one) for one in found.alerts],
+    }
+    return json_text(document)
+
+
+def _alert(one: WatchedAlert) -> WatchedAlertDocument:
+    return {
+        "ref": str(one.ref),
+        "before": None if one.before is None else one.before.events,
+        "weekBefore": None if one.week_before is None else one.week_before.events,
+        "after": None if one.after is None else one.after.events,
+        "perHour": None if one.after is None else round(one.after.per_hour, 4),
+        "base": _counted(one.base),
+        "spans": one.spans,
+        "verdict": one.verdict,
+        "p": one.p,
+        "until": one.until,
+        "cause": one.cause or None,
+        "note": cause_words(one),
+    }
+
+
+def _counted(counted: Counted | None) -> CountedDocument | None:
+    if counted is None:
+        return None
+    hours, rate = round(counted.hours, 4), round(counted.per_hour, 4)
+    return {"events": counted.events, "hours": hours, "perHour": rate}
+
+
+def _counts(found: NoiseWatch) -> Counter[Verdict]:
+    return Counter(one.verdict for one in found.alerts)
+
+
+_CAUSES: dict[UnknownCause | Literal[""], str] = {
+    "": "",
+    "too-soon": "too little time has passed since the run, or another run wrote it right after",
+    "no-id": "the journal does not know its id",
+    "written-before": "another run wrote it at {at}, so that nothing before the run is of one "
+    "definition for as long",
+    "unread": "its events could not be read",
+    "cut": "there are more events than one look asks for",
+    "untold": "some events tell of no alert, or not when they were",
+    "clock": "the clock of the service and that of this machine differ",
+}
+
+
+def cause_words(one: WatchedAlert) -> str:
+    """Say why nothing can be told of an alert, "" where something can."""
+    return _CAUSES[one.cause].format(at=one.written)
+
+
+def summary_words(found: NoiseWatch) -> str:
+    """Say in one line how many alerts got which verdict."""
+    if not found.alerts:
+        return "the run changed no alerts"
+    counts = _counts(found)
+    told = [f"{counts[one]:,} {one}" for one in _ORDER if counts[one]]
+    return f"{plural(len(found.alerts), 'alert')}: {', '.join(told)}"
+
+
+def level_words(found: NoiseWatch) -> str:
+    """Say how sure the verdicts are."""
+    return (
+        f"quieter and noisier are each said by chance alone in at most {found.level:.0%} of looks, "
+        "where events come independently of each other"
+    )
+
+
+def watched_text(found: NoiseWatch, style: Style) -> str:
+    """Give it for a terminal, ending in a line break."""
+    run = f"run {found.run} ({found.command}) of {found.since}, up to {found.until}"
+    lines = list(wrapped(f"{run}: {summary_words(found)}", style, margin=""))
+    headings = [Heading("verdict", whole=True), Heading("alert")]
+    headings += [Heading(one, whole=True, right=True) for one in ("before", "base/h", "after/h")]
+    headings += [Heading("after", whole=True, right=True), Heading("p", whole=True, right=True)]
+    rows = [_row(one) for one in _sorted(found)]
+    shown = table(headings, rows, style) if rows else ""
+    notes = [f"{one.ref}: {cause_words(one)}" for one in _sorted(found) if one.cause]
+    if found.unread:
+        notes = [f"the events could not be read: {found.unread}"]
+    if any(one.p is not None for one in found.alerts):
+        notes.append(level_words(found))
+    below = [line for note in notes for line in wrapped(note, style, margin=INDENT)]
+    return "\n".join(lines) + "\n" + shown + "".join(f"{line}\n" for line in below)
+
+
+def _sorted(found: NoiseWatch) -> list[WatchedAlert]:
+    return sorted(found.alerts, key=lambda one: (_ORDER.index(one.verdict), one.ref))
+
+
+def _row(one: WatchedAlert) -> list[str]:
+    return [
+        one.verdict,
+        str(one.ref),
+        "" if one.before is None else f"{one.before.events:,}",
+        "" if one.base is None else f"{one.base.per_hour:,.2f}",
+        "" if one.after is None else f"{one.after.per_hour:,.2f}",
+        "" if one.after is None else f"{one.after.events:,}",
+        "" if one.p is None else f"{one.p:.2g}",
+    ]
+
+
+def watched_markdown(found: NoiseWatch, environment: str) -> str:
+    """Give it for a comment or a summary, ending in a line break."""
+    since = f"`{safe(found.since)}` to `{safe(found.until)}`"
+    lines = [f"### Noise since the apply to {code(environment, LONGEST_NAME)}", ""]
+    lines += [f"{summary_words(found)} ({since}, run {code(found.run, LONGEST_NAME)})."]
+    rows = _sorted(found)
+    if rows:
+        lines += ["", "| verdict | alert | before, an hour | since, an hour | events | p |"]
+        lines += ["| --- | --- | ---: | ---: | ---: | ---: |"]
+        lines += [_markdown_row(one) for one in rows[:MOST_ROWS]]
+        if len(rows) > MOST_ROWS:
+            lines += ["", f"And {plural(len(rows) - MOST_ROWS, 'alert')} more."]
+    notes = [f"- {code(str(one.ref), LONGEST_NAME)}: {safe(cause_words(one))}" for one in rows]
+    told = [line for line, one in zip(notes, rows, strict=True) if one.cause]
+    if found.unread:
+        told = [f"- the events could not be read: {code(found.unread, LONGEST_WHY)}"]
+    if any(one.p is not None for one in rows):
+        told.append(f"- {level_words(found)}")
+    return "\n".join([*lines, *([""] if told else []), *told[: MOST_ROWS + 1]]) + "\n"
+
+
+def _markdown_row(one: WatchedAlert) -> str:
+    verdict = f"**{one.verdict}**" if one.verdict == "noisier" else one.verdict
+    _, _, _, base, rate, events, p = _row(one)
+    name = code(str(one.ref), LONGEST_NAME).replace("|", "\\|")
+    return f"| {verdict} | {name} | {base} | {rate} | {events} | {p} |"
+
+
+BEGINS = "<!-- reconciler-watch -->"
+ENDS = "<!-- end of reconciler-watch -->"
+_SECTION = re.compile(f"\n?{BEGINS}.*?{ENDS}\n?", re.DOTALL)
+
+
+def with_watch(body: str, found: NoiseWatch, environment: str, back: str = "") -> str:
+    """Give a comment that says at its end what was found, in the place of an earlier look.
+
+    `back` names the way back. Where there is no room for the table, the counts alone are said.
+    """
+    kept = _SECTION.sub("", body).rstrip("\n")
+    said = f"\n{back}\n" if back else ""
+    section = f"{BEGINS}\n{watched_markdown(found, environment)}{said}{ENDS}\n"
+    whole = f"{kept}\n\n{section}"
+    if len(whole.encode()) <= COMMENT_BYTES:
+        return whole
+    return f"{kept}\n\n{BEGINS}\n{_short(found, environment)}{said}{ENDS}\n"
+
+
+def _short(found: NoiseWatch, environment: str) -> str:
+    title = f"### Noise since the apply to {code(environment, LONGEST_NAME)}"
+    return f"{title}\n\n{summary_words(found)}.\n"

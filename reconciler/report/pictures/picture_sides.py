@@ -1,0 +1,210 @@
+"""What of a change is best drawn: a grid, an order, or an objective, before and after. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import TypeAlias, assert_never
+
+from reconciler.document import ABSENT, Json, Missing, Shape, differences, stored_name, value_at
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.field_traits import Part
+from reconciler.kinds.kind import Grid, Objective, Ranking
+from reconciler.kinds.shape import Facts, facts_at
+from reconciler.model import Change
+from reconciler.report.counts import live_document
+from reconciler.report.labels import duration, number_of, plain_number, spoken_value
+from reconciler.report.pictures.grid import DashboardSides, Mark, grid_sides
+from reconciler.report.safe import safe
+
+WHOLE = 100.0
+FINEST = 0.001
+DAY_SECONDS = 86_400
+HOUR_SECONDS = 3_600
+_DAYS = re.compile(r"(\d{1,4})_DAYS$")
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """One side: the target in per cent, and the window in words and in days, where known."""
+
+    target: float | None
+    window: str
+    days: int | None
+
+    @property
+    def budget(self) -> float | None:
+        """The share that may be bad, in per cent, rounded as people count."""
+        return None if self.target is None else round(WHOLE - self.target, 9)
+
+    @property
+    def nines(self) -> float | None:
+        """Where the target stands on a scale of nines: 90 % is 1, 99.9 % is 3, 5 at most."""
+        if self.budget is None:
+            return None
+        return -log10(min(max(self.budget, FINEST), WHOLE) / WHOLE)
+
+
+@dataclass(frozen=True, slots=True)
+class AimSides:
+    """An objective before, where there was one, and after."""
+
+    before: Aim | None
+    after: Aim
+
+    @property
+    def changed(self) -> bool:
+        """Whether target or window differ."""
+        return self.before is not None and self.before != self.after
+
+
+def aim_sides(
+    picture: Objective, before: Json | Missing, after: Json | Missing, model: type[Part]
+) -> AimSides:
+    """Read target and window of both documents."""
+    was = _aim(picture, before, model) if isinstance(before, dict) and before else None
+    return AimSides(was, _aim(picture, after, model))
+
+
+def _aim(picture: Objective, document: Json | Missing, model: type[Part]) -> Aim:
+    target = value_at(document, picture.target)
+    window = value_at(document, picture.window)
+    found = _DAYS.search(window) if isinstance(window, str) else None
+    words = f"{found[1]} days" if found else spoken_value(window, facts_at(model, picture.window))
+    number = None if isinstance(target, str) else number_of(target)
+    if number is not None and not 0 <= number <= WHOLE:
+        # No share at all: its field says what it is.
+        number = None
+    return Aim(number, words, int(found[1]) if found else None)
+
+
+def target_words(aim: Aim) -> str:
+    """Say a target: `99.5 %`."""
+    return "unknown" if aim.target is None else f"{plain_number(aim.target)} %"
+
+
+def budget_words(aim: Aim) -> str:
+    """Say what may be bad: `0.5 %, 1 in 200, 3 h 21 min of 28 days`."""
+    if aim.budget is None:
+        return "unknown"
+    if aim.budget <= 0:
+        return "nothing may fail"
+    words = [f"{plain_number(aim.budget)} %", f"1 in {round(WHOLE / aim.budget):,}"]
+    if aim.days is not None:
+        seconds = round(aim.days * DAY_SECONDS * aim.budget / WHOLE)
+        words.append(f"{_minutes(seconds)} of {aim.days} days")
+    return ", ".join(words)
+
+
+def _minutes(seconds: int) -> str:
+    """Give a time without its seconds once there are hours."""
+    rounded = seconds - seconds % 60 if seconds >= HOUR_SECONDS else seconds
+    return duration(rounded * 1_000) or "0 s"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One item at its place, from 1. `other` is its place on the other side, where it is there."""
+
+    place: int
+    name: str
+    says: str
+    marks: tuple[Mark, ...] = ()
+    other: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RankingSides:
+    """The list before and after; texts are safe."""
+
+    before: tuple[Ranked, ...]
+    after: tuple[Ranked, ...]
+
+
+def ranking_sides(
+    picture: Ranking, before: Json | Missing, after: Json | Missing, model: type[Part], shape: Shape
+) -> RankingSides:
+    """Compare two lists by the names of their items; only the fewest count as moved."""
+    for step in picture.items:
+        shape = shape.at(step)
+    old, new = (_named(picture, value_at(one, picture.items)) for one in (before, after))
+    marks = _marks(old, new, picture, shape)
+    was, now = ({name: place for place, name in enumerate(side, 1)} for side in (old, new))
+
+    def drawn(side: Mapping[str, Json], places: Mapping[str, int]) -> Iterator[Ranked]:
+        for place, (name, item) in enumerate(side.items(), 1):
+            found = tuple(marks.get(name, ())) if old and new else ()
+            says = _said(picture, item, model)
+            yield Ranked(place, safe(name), says, found, places.get(name))
+
+    return RankingSides(tuple(drawn(old, now)), tuple(drawn(new, was)))
+
+
+def _named(picture: Ranking, items: Json | Missing) -> dict[str, Json]:
+    found = {}
+    for place, item in enumerate(items if isinstance(items, list) else (), 1):
+        said = value_at(item, picture.name)
+        name = stored_name(said) if isinstance(said, str) else ""
+        found[name if isinstance(said, str) and name not in found else f"{place}"] = item
+    return found
+
+
+def _marks(
+    old: Mapping[str, Json], new: Mapping[str, Json], picture: Ranking, shape: Shape
+) -> dict[str, list[Mark]]:
+    marks: dict[str, list[Mark]] = {}
+    keyed = Shape(items=shape.item, identity=picture.name)
+    for one in differences([*old.values()], [*new.values()], keyed):
+        name = str(one.path[0]) if one.path else ""
+        whole = len(one.path) == 1
+        mark = Mark.EDITED
+        if whole and one.operation == "move":
+            mark = Mark.MOVED
+        elif whole and one.before is ABSENT:
+            mark = Mark.ADDED
+        elif whole and one.after is ABSENT:
+            mark = Mark.REMOVED
+        if mark not in marks.setdefault(name, []):
+            marks[name].append(mark)
+    return marks
+
+
+def _said(picture: Ranking, item: Json, model: type[Part]) -> str:
+    return " · ".join(filter(None, _saying(picture, item, model)))
+
+
+def _saying(picture: Ranking, item: Json, model: type[Part]) -> Iterator[str]:
+    for path in picture.says:
+        found, facts = value_at(item, path), facts_at(model, (*picture.items, 0, *path))
+        if isinstance(found, bool):
+            yield safe(path[-1]) if found else ""
+        elif isinstance(found, list):
+            yield _members(found, facts.items)
+        elif found is not ABSENT and found is not None:
+            yield spoken_value(found, facts)
+
+
+def _members(items: Sequence[Json], facts: Facts | None) -> str:
+    return ", ".join(spoken_value(item, facts) if facts else spoken_value(item) for item in items)
+
+
+Drawing: TypeAlias = DashboardSides | RankingSides | AimSides
+
+
+def drawing_of(change: Change) -> Drawing | None:
+    """Give what to draw of a planned write; None where its kind has no picture."""
+    kind = BY_NAME.get(change.ref.kind)
+    if kind is None or kind.picture is None or not change.action.writes:
+        return None
+    before, after = live_document(change), change.body
+    match kind.picture:
+        case Grid() as grid:
+            return grid_sides(grid, before, after, kind.spec)
+        case Ranking() as ranking:
+            return ranking_sides(ranking, before, after, kind.spec, kind.shape)
+        case Objective() as objective:
+            return aim_sides(objective, before, after, kind.spec)
+        case _:
+            assert_never(kind.picture)

@@ -1,0 +1,166 @@
+"""Where live is not as the base branch declares it, beside the plan of a change. Pure.
+
+Source: docs/ci.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, NotRequired
+
+from pydantic import ConfigDict, Field, JsonValue, with_config
+from typing_extensions import TypedDict
+
+from reconciler.document import ABSENT
+from reconciler.model import BaseDifference, BaseDrift, FieldBeside
+from reconciler.report.markdown import code
+from reconciler.report.safe import safe
+from reconciler.report.table import INDENT, Colour, Style, wrapped
+from reconciler.report.words import place, plural, value
+
+TITLE = "Live has drifted from the base branch here"
+SHOWN_DIGITS = 12
+MOST_ROWS = 20
+MOST_FIELDS = 5
+LONGEST_VALUE = 60
+LONGEST_WHY = 300
+
+
+@with_config(ConfigDict(extra="ignore"))
+class FieldBesideDocument(TypedDict):
+    """One field that is not live as the base branch declares it; a side that has none is left out.
+
+    Values are as they may be shown.
+    """
+
+    path: list[str | int]
+    base: NotRequired[JsonValue]
+    live: NotRequired[JsonValue]
+
+
+@with_config(ConfigDict(extra="ignore"))
+class StrayedDocument(TypedDict):
+    """One resource, with what the change would do to it on either side."""
+
+    ref: str
+    base: str
+    live: str
+    fields: list[FieldBesideDocument]
+
+
+@with_config(ConfigDict(extra="ignore"))
+class BesideBaseDocument(TypedDict):
+    """How far live is from the base branch, of which nobody was asked."""
+
+    against: Annotated[str, Field(description="The commit of the base branch.")]
+    why: Annotated[str, Field(description="Why it could not be told; empty where it could.")]
+    resources: list[StrayedDocument]
+
+
+def base_document(found: BaseDrift) -> BesideBaseDocument:
+    """Give the JSON form."""
+    return {
+        "against": found.against,
+        "why": found.why,
+        "resources": [
+            {
+                "ref": str(one.ref),
+                "base": one.base,
+                "live": one.live,
+                "fields": [_field_document(field) for field in one.fields],
+            }
+            for one in found.strayed
+        ],
+    }
+
+
+def _field_document(field: FieldBeside) -> FieldBesideDocument:
+    document: FieldBesideDocument = {"path": list(field.path)}
+    if field.base is not ABSENT:
+        document["base"] = field.base
+    if field.live is not ABSENT:
+        document["live"] = field.live
+    return document
+
+
+def base_lines(found: BaseDrift | None, style: Style) -> Iterator[str]:
+    """Yield lines for a terminal; none where live is as the base branch declares it."""
+    if found is None:
+        return
+    if found.why:
+        yield from wrapped(why_words(found), style, Colour.YELLOW, margin="", hang="  ")
+        yield ""
+    if not found.strayed:
+        return
+    yield style.paint(f"{TITLE} ({found.against[:SHOWN_DIGITS]})", Colour.YELLOW, Colour.BOLD)
+    shown = found.strayed if style.verbose else found.strayed[:MOST_ROWS]
+    for one in shown:
+        yield from wrapped(f"{one.ref}: {standing(one)}", style, margin="  ", hang="  ")
+        fields = one.fields if style.verbose else one.fields[:MOST_FIELDS]
+        for field in fields:
+            yield from wrapped(_field_words(field), style, Colour.DIM, margin=INDENT, hang="  ")
+        if rest := len(one.fields) - len(fields):
+            yield style.paint(f"{INDENT}and {plural(rest, 'field')} more", Colour.DIM)
+    if rest := len(found.strayed) - len(shown):
+        yield style.paint(f"  and {rest:,} more (-v lists them)", Colour.DIM)
+    yield ""
+
+
+def why_words(found: BaseDrift) -> str:
+    """Say why nothing could be told, on one line."""
+    said = " ".join(found.why.split())
+    return safe(f"Not held against the base branch: {said}", LONGEST_WHY)
+
+
+def standing(one: BaseDifference) -> str:
+    """Say how a resource stands on both sides."""
+    if one.base == "create":
+        return "it is live, and the base branch does not declare it"
+    if one.live == "create":
+        return "the base branch declares it, and it is not live"
+    return f"{plural(len(one.fields), 'field')} not live as the base branch has them"
+
+
+def _field_words(field: FieldBeside) -> str:
+    base, live = (value(one, LONGEST_VALUE) for one in (field.base, field.live))
+    return f"{place(field.path)}: base {base}, live {live}"
+
+
+def base_markdown(found: BaseDrift | None, room: int) -> str:
+    """Give a fold for a comment, "" for none, within `room` bytes; what has none is counted."""
+    if found is None:
+        return ""
+    if found.why:
+        said = f"\n<sub>Not held against the base branch: {code(found.why, LONGEST_WHY)}</sub>\n"
+        return said if len(said.encode()) <= room else ""
+    if not found.strayed:
+        return ""
+    count = plural(len(found.strayed), "resource")
+    head = (
+        f"\n<details><summary>{TITLE} ({count})</summary>\n\nAgainst the base branch's commit "
+        f"{code(found.against[:SHOWN_DIGITS])}; fields that hold secrets are left out.\n\n"
+        "| resource | field | base branch | live |\n|---|---|---|---|\n"
+    )
+    foot = "\n</details>\n"
+    rows, left = list[str](), room - len((head + foot).encode())
+    for number, one in enumerate(found.strayed):
+        text = "".join(_rows(one))
+        more = f"| and {len(found.strayed) - number:,} more | | | |\n"
+        left -= len(text.encode())
+        if left < len(more.encode()) or number == MOST_ROWS:
+            rows.append(more)
+            break
+        rows.append(text)
+    return head + "".join(rows) + foot if left > 0 else ""
+
+
+def _rows(one: BaseDifference) -> Iterator[str]:
+    named = code(str(one.ref), LONGEST_VALUE)
+    if not one.fields:
+        yield f"| {named} | {standing(one)} | | |\n"
+    for field in one.fields[:MOST_FIELDS]:
+        sides = (value(side, LONGEST_VALUE) for side in (field.base, field.live))
+        cells = (place(field.path), *sides)
+        yield f"| {named} | {' | '.join(code(cell, LONGEST_VALUE) for cell in cells)} |\n"
+    if (rest := len(one.fields) - MOST_FIELDS) > 0:
+        yield f"| {named} | and {plural(rest, 'field')} more | | |\n"

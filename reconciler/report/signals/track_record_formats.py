@@ -1,0 +1,151 @@
+"""The track record of an alert that a plan touches: JSON, a sentence, lines of a comment. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, NotRequired
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from reconciler.kinds import BY_NAME
+from reconciler.model import Change, Plan, TrackRecord
+from reconciler.report.counts import WORST_FIRST
+from reconciler.report.markdown import (
+    LONGEST_NAME,
+    code,
+)
+from reconciler.report.signals.listed_items import listed_items
+from reconciler.report.table import Colour, Style, wrapped
+from reconciler.report.words import plural
+
+
+@with_config(ConfigDict(extra="ignore"))
+class TrackRecordDocument(TypedDict):
+    """What an alert did before the plan: docs/evidence.md. null is what nobody told."""
+
+    days: int
+    events: Annotated[int | None, Field(description="How often it fired.")]
+    incidents: int | None
+    openIncidents: Annotated[int | None, Field(description="Open now, whenever they began.")]
+    cases: int | None
+    complete: Annotated[
+        bool,
+        Field(description="false where something was cut off or refused: figures are the least."),
+    ]
+    unclearEvents: Annotated[
+        int, Field(description="Of the events, those of a type that does not say if it fired.")
+    ]
+    byName: Annotated[
+        int, Field(description="What told no id, and is counted as it bears the alert's name.")
+    ]
+    untied: NotRequired[
+        Annotated[
+            int,
+            Field(
+                default=0,
+                description="Events and cases that may be of the alert: they tell a version alone, "
+                "and not all versions of the alert are known. Left out where there are none.",
+            ),
+        ]
+    ]
+    casesByPriority: dict[str, int]
+    lastAcknowledged: str | None
+    daily: Annotated[
+        list[int], Field(description="Events of each 24 hours up to the plan, the oldest first.")
+    ]
+
+
+def track_record_document(record: TrackRecord) -> TrackRecordDocument:
+    """Give its JSON form."""
+    document: TrackRecordDocument = {
+        "days": record.days,
+        "events": record.events,
+        "incidents": record.incidents,
+        "openIncidents": record.open_incidents,
+        "cases": record.cases,
+        "complete": record.complete,
+        "unclearEvents": record.unclear,
+        "byName": record.by_name,
+        "casesByPriority": dict(record.cases_by_priority),
+        "lastAcknowledged": record.last_acknowledged or None,
+        "daily": list(record.daily),
+    }
+    if record.untied:
+        document["untied"] = record.untied
+    return document
+
+
+def record_words(record: TrackRecord) -> str:
+    """Give it as the beginning of a sentence, without anything foreign."""
+    parts = [_fired(record), _incidents(record), _cases(record)]
+    said = f"{', '.join(parts)} in {plural(record.days, 'day')}"
+    if record.last_acknowledged:
+        said += f", last acknowledged {record.last_acknowledged[:10]}"
+    return said + "".join(f" ({one})" for one in _caveats(record))
+
+
+def _fired(record: TrackRecord) -> str:
+    if record.events is None:
+        return "how often it fired is not known"
+    least = "" if record.complete else "at least "
+    match record.events:
+        case 0:
+            return "never fired" if record.complete else "not seen to fire"
+        case 1:
+            return f"fired {least}once"
+        case several:
+            return f"fired {least}{several:,} times"
+
+
+def _incidents(record: TrackRecord) -> str:
+    said = "incidents not known"
+    if record.incidents is not None:
+        said = plural(record.incidents, "incident") if record.incidents else "no incident"
+    return f"{said}, {record.open_incidents:,} open now" if record.open_incidents else said
+
+
+def _cases(record: TrackRecord) -> str:
+    if record.cases is None:
+        return "cases not known"
+    kinds: Mapping[str, int] = record.cases_by_priority
+    return ", ".join(plural(count, f"{kind} case") for kind, count in kinds.items()) or "no case"
+
+
+def _caveats(record: TrackRecord) -> Iterator[str]:
+    if record.untied:
+        records = plural(record.untied, "record")
+        tell = "tells" if record.untied == 1 else "tell"
+        yield f"not all its versions are known, and {records} {tell} only an unknown one"
+    elif not record.complete:
+        yield "not all was told"
+    if record.unclear:
+        yield f"{record.unclear:,} of a type that may not be a trigger"
+    if record.by_name:
+        yield f"{record.by_name:,} counted by its name alone"
+
+
+def track_record_words(change: Change, record: TrackRecord) -> str:
+    """Give what an alert did, and what the change takes away from it."""
+    taken = [weakening.said for weakening in BY_NAME[change.ref.kind].weakens(change)]
+    after = f"; with this change {', and '.join(taken)}" if taken else ""
+    return f"{record_words(record)}{after}"
+
+
+def track_record_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
+    """Yield the lines below an alert of a plan; none where nothing was asked."""
+    record = plan.signals.track_records.get(change.ref)
+    if record is not None:
+        yield from wrapped(track_record_words(change, record), style, Colour.CYAN)
+
+
+def track_record_markdown(plan: Plan) -> Iterator[str]:
+    """Yield a list for a comment, those that fired most often first."""
+    records = plan.signals.track_records
+    found = [(one, records[one.ref]) for one in plan.changes if one.ref in records]
+    found.sort(key=lambda pair: (-(pair[1].events or 0), WORST_FIRST.index(pair[0].action)))
+    items = [
+        f"{code(str(change.ref), LONGEST_NAME)}: {track_record_words(change, record)}"
+        for change, record in found
+    ]
+    yield from listed_items("What these alerts did", items)

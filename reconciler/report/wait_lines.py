@@ -1,0 +1,154 @@
+"""What is waited for, in words: one line, cut to a terminal's width where there is one. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from reconciler.progress import (
+    Answering,
+    AskedAgain,
+    Deed,
+    Keeping,
+    Locking,
+    Noted,
+    Now,
+    Passing,
+    Progress,
+    Spent,
+    Thawing,
+    WaitKind,
+)
+from reconciler.report.safe import columns, cut, safe
+
+NAMED_AFTER = 1.0
+"""Seconds; what is over sooner is told by the count alone."""
+
+LONGEST_WHY = 60
+_SHORTEST_NAME = 16
+_DEEDS = {
+    Deed.LOADING: "reading manifests",
+    Deed.READING: "reading",
+    Deed.COMPARING: "comparing with live",
+    Deed.JUDGING: "judging what will be written",
+    Deed.ASKING: "asking whether it may be written",
+    Deed.WRITING: "writing",
+    Deed.LISTING: "listing",
+}
+_WAITED: Mapping[WaitKind, str] = {
+    Answering: "waiting for answers, side by side",
+    AskedAgain: "waiting to ask again",
+    Locking: "waiting for the journal's lock",
+    Keeping: "waiting for what keeps the journal",
+    Passing: "waiting for time to pass",
+    Thawing: "waiting for the end of a freeze",
+}
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+Hide = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """One thing that is waited for. `name` is foreign, and gives way where there is no room."""
+
+    before: str
+    name: str
+    after: str
+
+    def fitting(self, room: int, more: str, shortest: int) -> str | None:
+        """Give it in so many columns, None where too little of the name would be left."""
+        left = room - columns(self.before + self.after + more)
+        if left < min(shortest, columns(self.name)):
+            return None
+        return f"{self.before}{cut(self.name, left)}{self.after}{more}"
+
+
+def waiting_line(now: Now, hide: Hide, width: int | None = None) -> str:
+    """Say what is done and waited for, "" for nothing; `width` is None where nothing is cut.
+
+    `hide` takes secrets out of what is foreign before that is cut, as half of one would
+    not be known any more.
+    """
+    step = next((_step(one, hide) for one in now.steps if not one.is_over), "")
+    waits = [one for one in now.waits if not step or _lasts(one, now.at)]
+    if not waits:
+        return step if width is None else cut(step, width)
+    words = _wait(waits[0], now.at, hide)
+    more = f" and {len(waits) - 1:,} more" if len(waits) > 1 else ""
+    begin = f"{step}; " if step else ""
+    if width is None:
+        return f"{begin}{words.before}{words.name}{words.after}{more}"
+    # What is waited for is worth more than how far it came.
+    for first, last in ((begin, more), (begin, ""), ("", more)):
+        fitting = words.fitting(width - columns(first), last, _SHORTEST_NAME)
+        if fitting is not None:
+            return first + fitting
+    return words.fitting(width, "", 1) or cut(f"{words.before}{words.name}{words.after}", width)
+
+
+def timing_lines(
+    spent: Mapping[WaitKind, Spent], start: float, wall: float, processor: float
+) -> Iterator[str]:
+    """Say where the time of a run went, in seconds: first of all, then by what was done.
+
+    `start` is what starting took of the processor, and `processor` what all did. Reads go on
+    side by side, so that what they took together may be more than the whole.
+    """
+    yield f"took {wall:,.2f} s after {start:,.2f} s to start; {processor:,.2f} s of the processor"
+    for sort, one in spent.items():
+        if isinstance(sort, tuple):
+            deed, things = sort
+            named = f" {_spoken(safe(things))}" if things else ""
+            yield f"  {one.seconds:8,.2f} s  {_DEEDS[deed]}{named}: {one.done:,}"
+    for sort, one in spent.items():
+        if not isinstance(sort, tuple):
+            mean = f", {one.seconds / one.times * 1000:,.0f} ms each" if one.times > 1 else ""
+            yield f"  {one.seconds:8,.2f} s  {_WAITED[sort]}: {one.times:,}{mean}"
+
+
+def _lasts(noted: Noted, now: float) -> bool:
+    until = noted.wait.until if isinstance(noted.wait, AskedAgain) else now
+    return max(now, until) - noted.since >= NAMED_AFTER
+
+
+def _step(step: Progress, hide: Hide) -> str:
+    things = f" {_spoken(safe(hide(step.things)))}" if step.things else ""
+    of = f" of {step.total:,}" if step.total is not None else ""
+    return f"{_DEEDS[step.deed]}{things}: {step.done:,}{of}"
+
+
+def _spoken(things: str) -> str:
+    """Give the plural of a kind's name as a person says it; what is a plural stays so."""
+    spoken = _HUMP.sub(" ", things)
+    spoken = spoken if spoken.isupper() else spoken.lower()
+    return spoken if spoken.endswith("s") else f"{spoken}s"
+
+
+def _wait(noted: Noted, now: float, hide: Hide) -> _Words:
+    seconds = int(now - noted.since)
+    long = f", {seconds:,} s" if seconds else ""
+    match noted.wait:
+        case Answering(method=method, path=path):
+            return _Words("waiting for ", _request(method, path, hide), f" to answer{long}")
+        case AskedAgain(method=method, path=path, until=until, status=status, why=why):
+            left = max(0, round(until - now))
+            told = str(status) if status is not None else safe(hide(why), LONGEST_WHY)
+            after = f" is asked again in {left:,} s ({told})"
+            return _Words("", _request(method, path, hide), after)
+        case Locking(said=said):
+            return _Words(f"waiting for the journal's lock{long} (", safe(hide(said)), ")")
+        case Thawing(said=said):
+            return _Words(f"waiting for the end of a freeze{long} (", safe(hide(said)), ")")
+        case Keeping(place=place):
+            return _Words("waiting for the journal ", safe(hide(place)), long)
+        case Passing(until=until):
+            return _Words("", f"waiting {max(0, round(until - now)):,} s more", "")
+        case _:
+            assert_never(noted.wait)
+
+
+def _request(method: str, path: str, hide: Hide) -> str:
+    return safe(hide(f"{method} {path}"))

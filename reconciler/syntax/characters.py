@@ -1,0 +1,365 @@
+"""Characters, scalars and words of parsers: what a text may hold, and how that is said."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Never
+
+from reconciler.syntax.diagnostic import Lines
+
+_CONTROL = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"
+_DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+
+# The parser ends a line, and so a comment, at each of the last three, where
+# those who review the file see none.
+_FORBIDDEN: Final = re.compile(f"[{_CONTROL}\u2028\u2029]")
+_LONE_RETURN: Final = re.compile("\r(?!\n)")
+BIDIRECTIONAL: Final = re.compile(f"[{_DIRECTIONS}]")
+_UNSAFE: Final = re.compile(f"[{_CONTROL}{_DIRECTIONS}]")
+
+# An escaped backslash is taken too, so that what follows it is no escape.
+_SURROGATE_PAIR: Final = re.compile(
+    r"\\(?:\\|u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2}))"
+)
+
+_PAIR: Final = len("\\ud83d\\ude00")
+_JOINED: Final = re.compile(r"\\U[0-9A-F]{8}")
+
+_NAMES: Final = {
+    "\r": "a carriage return without a line feed",
+    "\u0085": "the line separator \\u0085",
+    "\u2028": "the line separator \\u2028",
+    "\u2029": "the paragraph separator \\u2029",
+    "\x00": "a NUL character",
+    "\x1b": "an escape character (\\u001b)",
+}
+
+
+def first_forbidden(text: str) -> tuple[int, str] | None:
+    """Give offset and character of what may stand nowhere in a file."""
+    # Apart, as one pattern with both takes three times as long where neither is found.
+    found = [_FORBIDDEN.search(text), _LONE_RETURN.search(text) if "\r" in text else None]
+    places = [(match.start(), match.group()) for match in found if match is not None]
+    return min(places, default=None)
+
+
+def reordering(text: str, blocks: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    """Yield the bidirectional characters outside block texts, whose offsets are `blocks`."""
+    if text.isascii():
+        return
+    rest = list(reversed(blocks))
+    for match in BIDIRECTIONAL.finditer(text):
+        while rest and rest[-1][1] <= match.start():
+            rest.pop()
+        if not rest or match.start() < rest[-1][0]:
+            yield match.start(), match.group()
+
+
+def escaped_in(value: str, written: str) -> str:
+    """Give the first unsafe character of a value that came in by an escape, or ""."""
+    return next((one for one in _UNSAFE.findall(value) if one not in written), "")
+
+
+def described(character: str) -> str:
+    """Name a character by its number, never as itself."""
+    if character in _NAMES:
+        return _NAMES[character]
+    what = "bidirectional" if BIDIRECTIONAL.fullmatch(character) else "control"
+    return f"the {what} character \\u{ord(character):04x}"
+
+
+def joined_surrogates(text: str) -> tuple[str, tuple[int, ...]]:
+    """Write JSON's pairs of surrogates as YAML writes them, which takes two characters fewer.
+
+    Gives the offsets after which these two are missing, too.
+    """
+    squeezed: list[int] = []
+
+    def join(match: re.Match[str]) -> str:
+        if match.group(1) is None:
+            return match.group()
+        squeezed.append(match.start() - 2 * len(squeezed))
+        high, low = (int(half, 16) for half in match.groups())
+        return f"\\U{0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00):08X}"
+
+    return (_SURROGATE_PAIR.sub(join, text) if "\\u" in text else text), tuple(squeezed)
+
+
+def parted_surrogates(value: str, read: str, start: int, lines: Lines) -> str:
+    """Give a text that knows no escapes as it stands in the file, its pairs not joined.
+
+    `read` is what the parser read for it, from the offset `start` on.
+    """
+    squeezed = lines.squeezed
+    first, end = (bisect_left(squeezed, place) for place in (start, start + len(read)))
+    ours = {squeezed[nth]: squeezed[nth] + 2 * nth for nth in range(first, end)}
+    if not ours:
+        return value
+    places = [ours.get(start + match.start()) for match in _JOINED.finditer(read)]
+    rest = iter(places)
+
+    def part(match: re.Match[str]) -> str:
+        place = next(rest, None)
+        return match.group() if place is None else lines.text[place : place + _PAIR]
+
+    return _JOINED.sub(part, value)
+
+
+CONSTANTS: Final[dict[str, bool | None]] = {
+    "": None,
+    "~": None,
+    "null": None,
+    "Null": None,
+    "NULL": None,
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+}
+
+NUMBER_STARTS: Final = frozenset("+-.0123456789")
+EXACT_INTEGER = 2**53
+LONGEST_INTEGER = 20
+
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+
+
+class BadScalar(Exception):
+    """A plain scalar that no JSON document can carry; `code` is of `finding.CODES`."""
+
+    def __init__(self, code: str, message: str, suggestion: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.suggestion = suggestion
+
+
+def number(text: str) -> str | int | float:
+    """Give the number that a plain scalar spells, or the text itself when it spells none."""
+    if _INTEGER.fullmatch(text):
+        return _integer(text, text.lstrip("+-"), 10)
+    if _BASED.fullmatch(text):
+        return _integer(text, text[2:], 8 if text[1] == "o" else 16)
+    if _FLOAT.fullmatch(text):
+        value = float(text)
+        if math.isfinite(value):
+            return value
+        raise BadScalar("M105", f"`{_short(text)}` is too large for a number")
+    if _NOT_FINITE.fullmatch(text):
+        raise BadScalar("M105", f"`{text}` is not a number that JSON can carry: write one that is")
+    return text
+
+
+def has_leading_zero(text: str) -> bool:
+    """Tell whether an integer is written as older YAML wrote octal numbers."""
+    digits = text.lstrip("+-")
+    return len(digits) > 1 and digits[0] == "0" and digits.isdigit()
+
+
+def _integer(text: str, digits: str, base: int) -> int:
+    digits = digits.lstrip("0")
+    # Python refuses integers of thousands of digits, and is slow at those it takes.
+    if len(digits) <= LONGEST_INTEGER:
+        value = int(digits or "0", base)
+        if value <= EXACT_INTEGER:
+            return -value if text[0] == "-" else value
+    message = f"`{_short(text)}` is beyond ±2^53, where JSON numbers lose digits: quote it"
+    raise BadScalar("M106", message, f'"{text}"')
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 2 * LONGEST_INTEGER else text[: 2 * LONGEST_INTEGER] + "…"
+
+
+_BRACE: Final = re.compile(r"\{\s*$")
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|NaN|-?Infinity')
+
+_NO_TAGS: Final = "tags are not supported: remove it"
+_NO_DIRECTIVES: Final = (
+    "a line that begins with `%` is a directive of YAML: remove it, or quote the text"
+)
+_NO_TABS: Final = "a tab cannot indent YAML: use spaces"
+_PROBLEMS: Final = {
+    "mapping values are not allowed in this context": (
+        "a `: ` is not expected here: indent the line like its neighbours, or quote the text"
+    ),
+    "found unexpected end of stream": "the quote that opens here is never closed: close it",
+    "found unexpected document indicator": (
+        "the quote that opens here is not closed before the next `---`: close it"
+    ),
+    "found unknown escape character": (
+        "this escape is not known: double the backslash, or quote with ' instead of \""
+    ),
+    "found invalid Unicode character escape code": (
+        "this escape is half of a surrogate pair: write the character itself, or both halves"
+    ),
+    "did not find expected ',' or '}'": "a `,` or the closing `}` is missing before this place",
+    "did not find expected ',' or ']'": "a `,` or the closing `]` is missing before this place",
+    "did not find expected node content": "a value is missing before this place",
+    "did not find expected '-' indicator": (
+        "an item of this list must begin with `- ` at the same indentation"
+    ),
+    "did not find expected key": (
+        "a key is expected here: indent the line like its neighbours, or quote the text before it"
+    ),
+    "could not find expected ':'": (
+        "a key ends with `:`, and this line has none: add it, or indent the line deeper than the "
+        "key that it belongs to"
+    ),
+    "block sequence entries are not allowed in this context": (
+        "a list cannot begin on the line of its key: start a new line before `- `"
+    ),
+    "did not find expected <document start>": "a new document must begin with a line `---`",
+    "did not find expected comment or line break": (
+        "after `|` or `>` the text begins on the next line"
+    ),
+    "found character that cannot start any token": (
+        "a plain text cannot begin with `{here}`: quote the text"
+    ),
+    "found incompatible YAML document": "this version of YAML is not known: remove the line",
+    "found duplicate %YAML directive": "the line `%YAML` stands twice",
+    "found undefined tag handle": _NO_TAGS,
+    "found duplicate %TAG directive": _NO_TAGS,
+    "did not find expected tag URI": _NO_TAGS,
+    "did not find the expected '>'": _NO_TAGS,
+    "did not find expected '!'": _NO_TAGS,
+    "did not find URI escaped octet": _NO_TAGS,
+    "found an incorrect leading UTF-8 octet": _NO_TAGS,
+    "found an incorrect trailing UTF-8 octet": _NO_TAGS,
+    "could not find expected directive name": _NO_DIRECTIVES,
+    "found unexpected non-alphabetical character": _NO_DIRECTIVES,
+    "found unknown directive name": _NO_DIRECTIVES,
+    "did not find expected version number": _NO_DIRECTIVES,
+    "did not find expected digit or '.' character": _NO_DIRECTIVES,
+    "found extremely long version number": _NO_DIRECTIVES,
+    "did not find expected whitespace": _NO_DIRECTIVES,
+    "did not find expected whitespace or line break": _NO_DIRECTIVES,
+    "did not find expected alphabetic or numeric character": (
+        "an anchor is `&` and a name of letters and digits: add it, or quote the text"
+    ),
+    "found an indentation indicator equal to 0": (
+        "a text cannot be indented by 0: write `|` alone, and indent the text below it"
+    ),
+    "found a tab character where an indentation space is expected": _NO_TABS,
+    "found a tab character that violates indentation": _NO_TABS,
+    "did not find expected hexdecimal number": (
+        "this escape lacks digits: `\\xFF`, `\\uFFFF` and `\\UFFFFFFFF` have two, four and eight"
+    ),
+    "mapping keys are not allowed in this context": (
+        "a key cannot begin here: start a new line, indented like its neighbours"
+    ),
+    "found unexpected ':'": "a plain text between brackets cannot hold this `:`: quote the text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NotJson:
+    """Where a text departs from JSON, from 0, and how."""
+
+    offset: int
+    message: str
+    code: str = "M101"
+
+
+class _NotFinite(Exception):
+    pass
+
+
+_NOT_CLOSED = "did not find expected ','"
+_CLOSING = {"{": "}", "[": "]"}
+
+
+def is_never_closed(problem: str) -> bool:
+    """Tell a quoted text that goes on to the end of its document."""
+    return problem in {"found unexpected end of stream", "found unexpected document indicator"}
+
+
+def spoken_problem(problem: str, context: str, here: str, before: str = "") -> str:
+    """Say what the YAML parser found; `here` is the text from the place on.
+
+    `before` is the text from the bracket on that the place stands in; "{line}" is for its line.
+    """
+    if here[:1] == "\t":
+        return _NO_TABS
+    if before[:1] in _CLOSING and "\n" in before and problem.startswith(_NOT_CLOSED):
+        opening, closing = before[0], _CLOSING[before[0]]
+        return f"the closing `{closing}` is missing: its `{opening}` stands on line {{line}}"
+    if here[:1] == ":" and problem.startswith(_NOT_CLOSED):
+        return "a key must stand on one line with its `:`, and have at most 1,024 characters"
+    if problem in _PROBLEMS:
+        return _PROBLEMS[problem].replace("{here}", here[:1])
+    return ", ".join(part for part in (context, problem) if part) or "not well-formed"
+
+
+def is_begun_earlier(problem: str) -> bool:
+    """Tell what is found late, and is to blame where the parser began to look."""
+    return is_never_closed(problem) or problem == "could not find expected ':'"
+
+
+def spoken_collection_key(before: str) -> str:
+    """Say why a list or a mapping cannot be a key; `before` is the text just before it."""
+    if _BRACE.search(before):
+        return "`{{` opens a mapping inside a mapping: quote the whole text"
+    return "a key must be text, not a list or a mapping"
+
+
+def departure_from_json(text: str) -> NotJson | None:
+    """Find what YAML takes and JSON does not: comments, trailing commas, bare words."""
+    if not text.strip():
+        return None
+    try:
+        # Numbers stay text: one of 5,000 digits is a ValueError otherwise.
+        json.loads(text, parse_int=str, parse_float=str, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        return NotJson(error.pos, _spoken_json(error, text))
+    except _NotFinite:
+        matches = _TOKEN.finditer(text)
+        place = next(match for match in matches if not match.group().startswith('"'))
+        return NotJson(place.start(), f"`{place.group()}` is not a number of JSON", "M105")
+    return None
+
+
+_JSON_PROBLEMS: Final = {
+    "Expecting property name": "a key between double quotes is expected here",
+    "Expecting ':'": "a `:` is missing before this place",
+    "Expecting ','": "a `,` or a closing bracket is missing before this place",
+    "Expecting value": "a value is expected here: a text stands between double quotes",
+    "Unterminated string": "the quote that opens here is never closed",
+    "Invalid control character": "a text stands on one line: write a line break as `\\n`",
+    "Invalid \\": "this escape is not known to JSON: double the backslash",
+}
+"""By how the messages of the library's parser begin: it has no codes."""
+
+NO_COMMENTS: Final = "this is not JSON, which has no comments"
+
+
+def _refuse(constant: str) -> Never:
+    raise _NotFinite(constant)
+
+
+def _spoken_json(error: json.JSONDecodeError, text: str) -> str:
+    here = text[error.pos : error.pos + 2]
+    if error.msg.startswith("Illegal trailing comma") or (
+        here[:1] in ("}", "]") and text[: error.pos].rstrip().endswith(",")
+    ):
+        return "this is not JSON: a comma stands before the closing bracket"
+    if here[:1] == "#":
+        return f"{NO_COMMENTS}: remove it, or name the file .yaml"
+    if here in ("//", "/*"):
+        return f"{NO_COMMENTS}: remove it"
+    if error.msg == "Extra data":
+        return "this is not JSON: a file holds one value, and more follows it"
+    if here[:1] == "'":
+        return "this is not JSON, where texts stand between double quotes"
+    spoken = (said for begins, said in _JSON_PROBLEMS.items() if error.msg.startswith(begins))
+    return f"this is not JSON: {next(spoken, 'no value can begin here')}"

@@ -1,0 +1,317 @@
+"""Finding files and reading them safely."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from reconciler.plan_file import is_plan_file
+from reconciler.suggestions import nearest
+from reconciler.syntax.diagnostic import Advice, Complaint
+from reconciler.syntax.display_names import DisplayNames, display_name
+from reconciler.syntax.ignored_files import IgnoreRules, is_environment, is_installed, matches
+
+LARGEST_FILE = 8 << 20
+LARGEST_WORKSPACE = 2 << 30
+MOST_FILES = 200_000
+LARGEST_AGAIN = 256 << 20
+"""How much is read a second time, in bytes: no setting loosens it."""
+MOST_MADE = 1_000_000
+"""How many values `forEach`, variables and included files make in one run, all environments."""
+LARGEST_MADE = 64 << 20
+"""How many characters of keys and texts they make."""
+LONGEST_LINE = 1 << 20
+DEEPEST_FOLDER = 64
+SUFFIXES = frozenset((".yaml", ".yml", ".json"))
+PROJECT_FILE = "reconciler.yaml"
+GIT_FOLDER = ".git"
+
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of the workspace: its path, and its name relative to the project's root.
+
+    `named` is set for files given one by one; others were found in a folder.
+    """
+
+    path: Path
+    name: str
+    named: bool = False
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the file is read as JSON."""
+        return self.path.suffix == ".json"
+
+
+@dataclass(slots=True)
+class Files:
+    """What was found under the paths of a run."""
+
+    root: Path
+    exclude: Sequence[str] = ()
+    files: list[File] = field(default_factory=list)
+    complaints: list[Complaint] = field(default_factory=list)
+
+    def kept(self, folder: Path, names: list[str]) -> list[str]:
+        """Give what no glob of the project file leaves out of the names in a folder."""
+        place = display_name(folder, self.root)
+        return [
+            name
+            for name in names
+            if not any(matches(f"{place}/{name}", pattern) for pattern in self.exclude)
+        ]
+
+
+def find_files(
+    paths: Sequence[Path], root: Path, exclude: Sequence[str] = (), most: int = MOST_FILES
+) -> Files:
+    """List the manifest files under `paths`, each once, sorted by name in each folder.
+
+    Left out are the project file itself, hidden folders and others that are
+    none of ours (docs/manifests.md), and what `exclude` leads to from the root.
+    Links to folders are not followed. A path itself is read, whatever it is.
+    """
+    found = Files(root, exclude)
+    seen: set[str] = set()
+    for path in paths:
+        for file in _files_under(path, found):
+            place = os.path.abspath(file.path)  # noqa: PTH100 - resolve() would follow links
+            if place in seen:
+                continue
+            seen.add(place)
+            if len(seen) > most:
+                said = f"there are more than {most:,} files; this one and the rest are unread"
+                repair = f"raise `limits: {{files: {most}}}` in reconciler.yaml, or exclude some"
+                found.complaints.append(Complaint.of_file(file.name, "M115", said, Advice(repair)))
+                return found
+            found.files.append(file)
+    return found
+
+
+_REF = re.compile(r"[A-Z][A-Za-z]+/[a-z0-9][a-z0-9._-]*")
+
+
+def _files_under(path: Path, found: Files) -> Iterator[File]:
+    name = display_name(path, found.root)
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises for a name that is too long
+        yield from _files_in(path, found)
+    elif not os.path.lexists(path):
+        said = "there is no such file or folder"
+        meant = Advice(f"`--select {name}` chooses a resource") if _REF.fullmatch(name) else ""
+        found.complaints.append(Complaint.of_file(name, "M112", said, meant))
+    elif path.name != PROJECT_FILE:
+        yield File(path, name, named=True)
+
+
+def _files_in(top: Path, found: Files) -> Iterator[File]:
+    """Yield the files of a folder that git does not ignore, and note what is wrong in it.
+
+    A plan that `plan --out` wrote there declares nothing, and may be larger than any manifest.
+    """
+    walked = _Walked(found, IgnoreRules(top))
+    walked.walk(top)
+    walked.rules.look_around()
+    for rules in walked.rules.odd:
+        said = "this file is not a regular file, and git cannot read what to ignore: remove it"
+        found.complaints.append(Complaint.of_file(display_name(rules, found.root), "M112", said))
+    ignored = walked.rules.ignored((*walked.files, *walked.wrong)) if walked.files else set()
+    found.complaints.extend(one for place, one in walked.wrong.items() if place not in ignored)
+    named = DisplayNames(found.root)
+    for path in walked.files:
+        if path not in ignored and not is_plan_file(path):
+            yield File(path, named.name(path))
+
+
+@dataclass(slots=True)
+class _Walked:
+    """What a folder holds: files by their path, and folders that cannot be read whole."""
+
+    found: Files
+    rules: IgnoreRules
+    files: list[Path] = field(default_factory=list)
+    wrong: dict[Path, Complaint] = field(default_factory=dict)
+
+    def walk(self, top: Path) -> None:
+        is_root = display_name(top, self.found.root) == "."
+        excluding = self.found.exclude and (is_root or self.found.kept(top.parent, [top.name]))
+        for place, folders, names in os.walk(top, onerror=self.complain):
+            folder = Path(place)
+            self.rules.enter(folder, folders, names)
+            if folder != top and is_environment(names):
+                folders.clear()
+                continue
+            folders[:] = sorted(name for name in folders if not is_installed(name))
+            kept = sorted(name for name in names if _may_declare(name))
+            if excluding:
+                folders[:] = self.found.kept(folder, folders)
+                kept = self.found.kept(folder, kept)
+            self.files.extend(folder / name for name in kept)
+            if folders and len(folder.parts) - len(top.parts) >= DEEPEST_FOLDER:
+                # The walk recurses, and paths of 4,096 characters hold 2,000 folders.
+                said = f"the folders below are unread: they are nested deeper than {DEEPEST_FOLDER}"
+                name = display_name(folder, self.found.root)
+                self.wrong[folder] = Complaint.of_file(name, "M115", said)
+                folders.clear()
+
+    def complain(self, error: OSError) -> None:
+        folder = Path(error.filename)
+        name = display_name(folder, self.found.root)
+        said = f"the folder cannot be read: {_reason(error)}"
+        self.wrong[folder] = Complaint.of_file(name, "M112", said)
+
+
+def _may_declare(name: str) -> bool:
+    return Path(name).suffix in SUFFIXES and name != PROJECT_FILE and name[0] != "."
+
+
+def folder_in_repository(root: Path) -> str:
+    """Give where the project stands in the repository around it, "" at its root or without one.
+
+    The CI systems that show complaints beside the lines want files named from there.
+    """
+    for folder in (root, *root.parents):
+        if os.path.exists(folder / ".git"):  # noqa: PTH110 - never raises
+            return "" if folder == root else root.relative_to(folder).as_posix()
+    return ""
+
+
+def read_file(path: Path, name: str, roots: Sequence[Path]) -> str | Complaint:
+    """Give a file's text, or the complaint that says why it cannot be had.
+
+    The file must lie inside one of the roots, which hold no links themselves,
+    once all links are followed.
+    """
+    return text_of(content_of(path, name, roots), name)
+
+
+def digest_of_file(path: Path, name: str, roots: Sequence[Path]) -> str:
+    """Give a digest of the bytes that `read_file` would read, "" where it would complain first."""
+    return digest_of(content_of(path, name, roots))
+
+
+def digest_of(content: bytes | Complaint) -> str:
+    """Give a digest of the bytes of a file, "" where they could not be had."""
+    return "" if isinstance(content, Complaint) else hashlib.sha256(content).hexdigest()
+
+
+def content_of(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complaint:
+    """Give the bytes of a file; as `read_file` its text."""
+    try:
+        real = path.resolve(strict=True)
+        inside = [real.relative_to(root) for root in roots if real.is_relative_to(root)]
+        if not inside:
+            said = "this file leads out of the project folder: put a copy inside"
+            return Complaint.of_file(name, "M112", said)
+        if all(GIT_FOLDER in map(str.lower, one.parts) for one in inside):
+            # Its settings hold the token of a job that checked out with one.
+            return Complaint.of_file(name, "M112", "this file leads to what git keeps for itself")
+        descriptor = os.open(real, _FLAGS)
+    except FileNotFoundError:
+        is_link = os.path.islink(path)  # noqa: PTH114 - is_symlink() raises
+        said = "this file is a link that leads nowhere" if is_link else "this file does not exist"
+        return Complaint.of_file(name, "M112", said, "" if is_link else _file_like(path, roots))
+    except (OSError, RuntimeError, ValueError) as error:
+        return Complaint.of_file(name, "M112", f"this file cannot be opened: {_reason(error)}")
+    return _read(descriptor, name)
+
+
+MOST_LISTED = 1_000
+
+
+def _file_like(path: Path, roots: Sequence[Path]) -> str:
+    """Give the name of the file in the same folder that was likely meant, "" for none."""
+    with suppress(OSError, RuntimeError, ValueError):
+        folder = path.parent.resolve(strict=True)
+        if any(folder.is_relative_to(root) for root in roots):
+            with os.scandir(folder) as found:
+                names = [one.name for one in islice(found, MOST_LISTED) if one.is_file()]
+            return nearest(path.name, sorted(names))
+    return ""
+
+
+def read_own_file(path: Path, name: str) -> str | Complaint:
+    """Give the text of a file that stands at its own place; a link is complained of, not followed.
+
+    The folders above it may be links.
+    """
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except (OSError, ValueError) as error:
+        is_link = os.path.islink(path)  # noqa: PTH114 - is_symlink() raises
+        said = (
+            "this file is a link, and is not followed: put the file itself here, or name the "
+            "other one with --project"
+        )
+        said = said if is_link else f"this file cannot be opened: {_reason(error)}"
+        return Complaint.of_file(name, "M112", said)
+    return text_of(_read(descriptor, name), name)
+
+
+def _read(descriptor: int, name: str) -> bytes | Complaint:
+    """Read and close an open file."""
+    try:
+        return _content(descriptor, name)
+    except OSError as error:
+        return Complaint.of_file(name, "M112", f"this file cannot be read: {_reason(error)}")
+    finally:
+        os.close(descriptor)
+
+
+def text_of(content: bytes | Complaint, name: str) -> str | Complaint:
+    """Give the text of the bytes of a file, or the complaint that says why it has none."""
+    return content if isinstance(content, Complaint) else decode(content, name)
+
+
+def _content(descriptor: int, name: str) -> bytes | Complaint:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        return Complaint.of_file(name, "M112", "this file is not a regular file")
+    content = b""
+    if status.st_size <= LARGEST_FILE:
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            content = stream.read(LARGEST_FILE + 1)
+    if max(status.st_size, len(content)) > LARGEST_FILE:
+        said = f"this file is larger than {LARGEST_FILE >> 20} MB: divide it, or `exclude:` it"
+        return Complaint.of_file(name, "M110", said)
+    return content
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RuntimeError):
+        return "its links form a loop"
+    if isinstance(error, ValueError):
+        return "its name holds a NUL character"
+    said: str = getattr(error, "strerror", None) or type(error).__name__
+    return said[0].lower() + said[1:]
+
+
+def decode(content: bytes, name: str) -> str | Complaint:
+    """Give the text of UTF-8 bytes; a byte-order mark is tolerated, and counts as no column."""
+    content = content.removeprefix(BOM_UTF8)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8")
+        line = before.count("\n") + 1
+        column = len(before) - before.rfind("\n")
+        said = f"this file is not UTF-8: byte 0x{content[error.start]:02x} cannot stand here"
+        if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            line = column = 0
+            said = "this file is UTF-16, as some editors of Windows save"
+        return Complaint(
+            name, line, column, code="M111", message=said, suggestion=Advice("save it as UTF-8")
+        )
+    if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
+        return Complaint.of_file(name, "M110", "this file has a line longer than 1 MB")
+    return text

@@ -1,0 +1,219 @@
+"""Where the parts of a YAML or JSON text begin and end, comments included."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from yaml import (
+    AliasEvent,
+    DocumentEndEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
+
+from reconciler.document import Path
+from reconciler.syntax.characters import joined_surrogates
+from reconciler.syntax.diagnostic import Lines
+
+
+@dataclass(slots=True)
+class SyntaxNode:
+    """One node from `start` to `end`, white space and comments after it left out.
+
+    `start` is after an anchor, which begins at `begin`. An alias stands where it stands, and
+    `means` is the node that it repeats. A mapping's `keys` are as many as its `values`.
+    """
+
+    start: int
+    end: int
+    text: str = ""
+    style: str = ""
+    is_flow: bool = False
+    keys: list[SyntaxNode] = field(default_factory=list)
+    values: list[SyntaxNode] = field(default_factory=list)
+    means: SyntaxNode | None = None
+    anchor: str = ""
+    begin: int = -1
+
+    @property
+    def opening(self) -> int:
+        """Where it begins, its anchor included."""
+        return self.start if self.begin < 0 else self.begin
+
+    @property
+    def itself(self) -> SyntaxNode:
+        """What stands here once an alias is followed."""
+        return self if self.means is None else self.means
+
+    def place_of(self, name: str) -> int:
+        """Give the place of a key among the keys. Raises StopIteration where there is none."""
+        return next(nth for nth, key in enumerate(self.keys) if key.text == name)
+
+    def at(self, path: Path) -> SyntaxNode:
+        """Give what stands at a path. Raises StopIteration or IndexError where nothing does."""
+        node = self.itself
+        for step in path:
+            place = step if isinstance(step, int) else node.place_of(step)
+            node = node.values[place].itself
+        return node
+
+
+@dataclass(slots=True)
+class WrittenText:
+    """A text without errors, by what stands where."""
+
+    text: str
+    documents: list[SyntaxNode] = field(default_factory=list)
+    scalars: list[tuple[int, int]] = field(default_factory=list)
+    """Where scalars are written, in which no comment begins."""
+
+    def comments(self, start: int = 0, end: int | None = None) -> list[str]:
+        """Give the comments between two places, in their order."""
+        return [self.text[begin:after] for begin, after in self.comment_spans(start, end)]
+
+    def comment_spans(self, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+        """Yield where the comments between two places begin and end."""
+        place, stop = start, len(self.text) if end is None else end
+        while (found := _COMMENT.search(self.text, place, stop)) is not None:
+            nth = bisect_right(self.scalars, (found.start(), len(self.text))) - 1
+            place = found.start() + 1
+            if nth < 0 or self.scalars[nth][1] <= found.start():
+                place = found.end()
+                yield found.span()
+
+    def line_start(self, place: int) -> int:
+        """Give where the line of a place begins."""
+        return self.text.rfind("\n", 0, place) + 1
+
+    def line_end(self, place: int) -> int:
+        """Give where the line of a place ends, its break not counted."""
+        end = self.text.find("\n", place)
+        end = len(self.text) if end < 0 else end
+        return end - 1 if self.text[place:end].endswith("\r") else end
+
+    def column(self, place: int) -> int:
+        """Give how many characters stand before a place in its line."""
+        return place - self.line_start(place)
+
+    def opens_line(self, place: int) -> bool:
+        """Tell whether only spaces stand before a place in its line."""
+        return self.text[self.line_start(place) : place].strip(" ") == ""
+
+
+_COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|(?<=\A))#[^\r\n]*")
+_COMMENT_LINE = re.compile(r"#[^\r\n]*[ \t\r\n]+")
+_PROPERTY = re.compile(r"&[^ \t\r\n]*[ \t\r\n]+")
+_MARK = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_HEADER = re.compile(r"[|>][-+0-9]*")
+
+
+def written(text: str) -> WrittenText:
+    """Give what stands where in a text that is known to be without errors."""
+    parsed, squeezed = joined_surrogates(text)
+    reader = _Reader(WrittenText(text), Lines(text, squeezed))
+    parser = CParser(parsed)
+    while parser.check_event():
+        reader.take(parser.get_event())
+    return reader.written
+
+
+def texts_of_documents(text: str) -> list[str]:
+    """Return a text in parts, each of which but the first begins with the mark of a document."""
+    cuts = [0, *(found.start() for found in _MARK.finditer(text)), len(text)]
+    return [text[start:end] for start, end in pairwise(cuts)]
+
+
+@dataclass(slots=True)
+class _Reader:
+    written: WrittenText
+    lines: Lines
+    stack: list[SyntaxNode] = field(default_factory=list)
+    anchors: dict[str, SyntaxNode] = field(default_factory=dict)
+
+    def take(self, event: Any) -> None:
+        match event:
+            case DocumentStartEvent():
+                self.anchors = {}
+                self.stack = [SyntaxNode(0, 0)]
+            case DocumentEndEvent():
+                self.written.documents.append(self.stack[0].values[0])
+            case ScalarEvent():
+                self._scalar(event)
+            case MappingStartEvent() | SequenceStartEvent():
+                self._begin(event)
+            case MappingEndEvent() | SequenceEndEvent():
+                self._finish(event)
+            case AliasEvent():
+                start, end = self._span(event)
+                self._add(SyntaxNode(start, end, means=self.anchors[str(event.anchor)]))
+            case _:
+                return
+
+    def _span(self, event: Any) -> tuple[int, int]:
+        start, end = (self.lines.in_text(mark.index) for mark in (event.start_mark, event.end_mark))
+        found = _PROPERTY.match(self.written.text, start, end) if event.anchor else None
+        return (found.end() if found is not None else start), end
+
+    def _scalar(self, event: Any) -> None:
+        start, end = self._span(event)
+        node = SyntaxNode(start, end, event.value, event.style or "")
+        if node.style in ("|", ">"):
+            # Lines that are empty may follow, and a comment the header.
+            node.end = start + len(self.written.text[start:end].rstrip(" \t\r\n"))
+            header = _HEADER.match(self.written.text, start)
+            first = self.written.line_end(start)
+            header_end = header.end() if header is not None else first
+            self.written.scalars.extend(((start, header_end), (first, end)))
+        elif end > start:
+            self.written.scalars.append((start, end))
+        self._name(event, node)
+        self._add(node)
+
+    def _begin(self, event: Any) -> None:
+        start, end = self._span(event)
+        node = SyntaxNode(start, end, is_flow=bool(event.flow_style))
+        node.style = "{" if isinstance(event, MappingStartEvent) else "["
+        self._name(event, node)
+        self.stack.append(node)
+
+    def _finish(self, event: Any) -> None:
+        node = self.stack.pop()
+        if node.is_flow:
+            node.end = self._span_end(event)
+        elif node.values:
+            last = node.values[-1]
+            node.end = max(last.end, node.keys[-1].end if node.keys else 0)
+            node.start = node.keys[0].start if node.keys else self._first_dash(node.start)
+        self._add(node)
+
+    def _first_dash(self, start: int) -> int:
+        """Pass over the comments that may stand between an anchor and the first dash."""
+        while (found := _COMMENT_LINE.match(self.written.text, start)) is not None:
+            start = found.end()
+        return start
+
+    def _span_end(self, event: Any) -> int:
+        return self.lines.in_text(event.end_mark.index)
+
+    def _name(self, event: Any, node: SyntaxNode) -> None:
+        if event.anchor:
+            self.anchors[event.anchor] = node
+            node.anchor = str(event.anchor)
+            node.begin = self.lines.in_text(event.start_mark.index)
+
+    def _add(self, node: SyntaxNode) -> None:
+        holder = self.stack[-1]
+        if holder.style == "{" and len(holder.keys) == len(holder.values):
+            holder.keys.append(node)
+        else:
+            holder.values.append(node)

@@ -1,0 +1,77 @@
+"""One workspace for all environments: what is declared, and which complaint holds where."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from reconciler.model import Manifest, Ref
+from reconciler.syntax.diagnostic import Complaint
+from reconciler.workspace.workspace import Workspace
+
+MOST_NAMED = 5
+
+_Place: TypeAlias = tuple[object, ...]
+
+
+def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) -> Workspace:
+    """Give one workspace for all environments, by their names.
+
+    A complaint that holds in only some of them names those. A manifest is
+    `elsewhere` only if it is of none. With `are_all`, no environment and no file
+    of the project is left out, so that what is idle in all of them is complained of.
+    """
+    idle = set.intersection(*(set(one.idle) for one in workspaces.values())) if are_all else set()
+    manifests: dict[Ref, Manifest] = {}
+    for workspace in workspaces.values():
+        for manifest in workspace.manifests:
+            manifests.setdefault(manifest.ref, manifest)
+    left = {
+        one.ref: one
+        for workspace in workspaces.values()
+        for one in workspace.left_out
+        if one.ref not in manifests
+    }
+    limited = {ref: None for one in workspaces.values() for ref in one.elsewhere}
+    files = max((one.files for one in workspaces.values()), default=0)
+    return Workspace(
+        manifests=tuple(
+            sorted(manifests.values(), key=lambda one: (one.source.file, one.source.line))
+        ),
+        complaints=tuple(sorted((*_merged(workspaces), *idle))),
+        elsewhere=tuple(ref for ref in limited if ref not in manifests),
+        files=files,
+        read=tuple({path for one in workspaces.values() for path in one.read}),
+        suppressed=tuple(sorted({one for each in workspaces.values() for one in each.suppressed})),
+        left_out=tuple(left.values()),
+        unheeded=max((one.unheeded for one in workspaces.values()), default=0),
+        unselected=tuple({ref: None for one in workspaces.values() for ref in one.unselected}),
+    )
+
+
+def _merged(workspaces: Mapping[str, Workspace]) -> list[Complaint]:
+    holding: dict[Complaint, list[str]] = defaultdict(list)
+    for name, workspace in workspaces.items():
+        for complaint in workspace.complaints:
+            holding[complaint].append(name)
+    everywhere = [one for one, names in holding.items() if len(names) == len(workspaces)]
+    # What is said of an environment by its name is one complaint all the same.
+    some: dict[_Place, list[Complaint]] = defaultdict(list)
+    for complaint, names in holding.items():
+        if len(names) < len(workspaces):
+            some[_place_of(complaint)].append(complaint)
+    return [*everywhere, *(_in_some(group, holding) for group in some.values())]
+
+
+def _place_of(complaint: Complaint) -> _Place:
+    return (complaint.file, complaint.line, complaint.column, complaint.code, complaint.path)
+
+
+def _in_some(group: Sequence[Complaint], holding: Mapping[Complaint, Sequence[str]]) -> Complaint:
+    first = group[0]
+    names = tuple(dict.fromkeys(name for one in group for name in holding[one]))
+    more = len(names) - MOST_NAMED
+    named = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return replace(first, message=f"{first.message} (in {named})", environments=names)

@@ -1,0 +1,44 @@
+"""Findings of an audit at the lines of their manifests, and which of them are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reconciler.model import Ref
+from reconciler.project import ProjectFile
+from reconciler.syntax.diagnostic import Finding
+from reconciler.syntax.files import find_files
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.loader import Loader
+from reconciler.workspace.silence import Silenced, Silencing
+from reconciler.workspace.workspace import sources_of
+
+
+def placed(
+    found: Sequence[tuple[Ref, Finding]],
+    paths: Sequence[Path],
+    root: Path,
+    scope: Scope,
+    settings: ProjectFile,
+) -> Silenced:
+    """Place findings about the `spec` of resources, and leave out what is not to be told.
+
+    The files are read once more, as nothing else keeps their texts.
+    """
+    silencing = Silencing(settings.checks, [rule.name for rule in settings.rules])
+    files = find_files(paths, root, settings.exclude, settings.limits.files)
+    loader = Loader(
+        files.root,
+        sources_of(paths, root, settings.limits.size),
+        scope,
+        settings.environments,
+        silencing,
+    )
+    loader.sources.begin()
+    for file in files.files:
+        loader.load(file)
+    loader.complain_of_strays()
+    places = {one.manifest.ref: one for one in loader.declared}
+    complaints = [places[ref].spec.complaint(one) for ref, one in found if ref in places]
+    return silencing.told(sorted(complaints), [one.manifest for one in loader.declared])

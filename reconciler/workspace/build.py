@@ -1,0 +1,390 @@
+"""From a document to the manifests that it declares in one environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from reconciler.document import Json
+from reconciler.document import Path as Place
+from reconciler.expressions import may_stand_in
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.judge_spec import SpecReport, judge
+from reconciler.kinds.kind import Kind
+from reconciler.model import API_VERSION, Manifest, Ref, Source
+from reconciler.redaction.templates import references_in
+from reconciler.syntax.diagnostic import Complaint, Finding
+from reconciler.syntax.display_names import display_name
+from reconciler.syntax.files import File
+from reconciler.syntax.parsed_text import Document, DocumentText, Graft, Reading, complaints_of_text
+from reconciler.syntax.sources import Sources
+from reconciler.workspace.complaint_collector import Complaining
+from reconciler.workspace.envelope import (
+    Around,
+    Envelope,
+    has_id,
+    read_envelope,
+)
+from reconciler.workspace.expression_scope import Filled, Reference, Scope
+from reconciler.workspace.for_each import (
+    FOR_EACH,
+    Uses,
+    items_of,
+    uses_of,
+    written_items,
+)
+from reconciler.workspace.included_files import Includes
+from reconciler.workspace.inserted_values import Each, Inside, Measures
+from reconciler.workspace.interpolate import fill, too_much
+from reconciler.workspace.manifest_stages import FilledManifest, WrittenManifest, is_in
+from reconciler.workspace.overrides import (
+    OVERRIDES,
+    overridden,
+    override_findings,
+    without_misplaced,
+)
+from reconciler.workspace.selection import SelectedNames
+from reconciler.workspace.silence import Silencing
+
+References: TypeAlias = tuple[tuple[DocumentText, Sequence[Reference]], ...]
+"""Where each reference stands, file by file."""
+
+
+@dataclass(slots=True)
+class DeclaredManifest:
+    """A manifest, and where its parts stand: `spec` is where findings about its `spec` are placed.
+
+    That is in the manifest itself, or in the file that `spec.file` names.
+    """
+
+    manifest: Manifest
+    kind: Kind
+    text: DocumentText
+    spec: DocumentText
+    references: References
+    selected: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Spec:
+    document: dict[str, Json]
+    text: DocumentText
+    references: References = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A manifest whose expressions were read in a scope, and whether it is selected."""
+
+    filled: Filled
+    envelope: Envelope
+    patch: Json
+    scope: Scope
+    selected: bool = True
+
+
+@dataclass(slots=True)
+class Making(Complaining):
+    """Makes manifests of documents: filled in, patched, repeated, judged."""
+
+    root: Path
+    sources: Sources[SpecReport]
+    scope: Scope
+    environments: Mapping[str, object]
+    silencing: Silencing = field(default_factory=lambda: Silencing({}))
+    declared: list[DeclaredManifest] = field(default_factory=list)
+    elsewhere: list[Ref] = field(default_factory=list)
+    exports: set[Path] = field(default_factory=set)
+    unusable: list[Ref] = field(default_factory=list)
+    measures: Measures = field(default_factory=Measures)
+    uses: dict[str, Uses] = field(default_factory=dict)
+    taken: SelectedNames = field(default_factory=SelectedNames)
+    includes: Includes = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin without any file that is included."""
+        self.includes = Includes(self.root, self.sources, self.keep)
+
+    def repeat(self, file: File, document: Document, here: DocumentText) -> None:
+        """Take in what is made of each item of a `forEach`."""
+        value = _object(document.value)
+        written: Json = {FOR_EACH: written_items(value[FOR_EACH])}
+        items = items_of(self._fill(written, here, file.path, self.scope), here)
+        self.complain(items.text, items.findings)
+        rest = {key: one for key, one in value.items() if key != FOR_EACH}
+        self.check_overrides(rest, here)
+        uses = uses_of(self.uses, items, value[FOR_EACH])
+        named = uses.note(rest)
+        root = items.text.grafts.get((FOR_EACH,))
+        grafts: dict[Place, Graft] = {} if root is None else {(FOR_EACH,): root}
+        size = self.measures.of(rest)
+        for each in items.each(uses.used, named):
+            own = replace(here, item=each.member, grafts=grafts)
+            if self.is_full:
+                return
+            if not self.includes.spend(size):
+                self.complain(own, [too_much((FOR_EACH,))])
+                return
+            references = (each.text, items.references.get(each.member.number - 1, ()))
+            self.make(WrittenManifest(file, own, rest, each, references))
+
+    def complain_of_unused(self) -> None:
+        """Note what no manifest names of the items that it is made of."""
+        for one in self.uses.values():
+            all(map(self.keep, one.unused()))
+
+    def check_overrides(self, value: dict[str, Json], here: DocumentText) -> None:
+        """Note what is wrong with `overrides`, those of other environments too."""
+        if OVERRIDES in value:
+            kind = BY_NAME.get(str(value.get("kind")))
+            current = self.scope.environment
+            found = override_findings(
+                value[OVERRIDES], kind, self.environments, current, self.sources.patches
+            )
+            self.complain(here, found)
+
+    def make(self, written: WrittenManifest) -> None:
+        """Take in one manifest."""
+        here, each = written.here, written.each
+        read = self._read(written)
+        filled, envelope = read.filled, read.envelope
+        here = replace(here, grafts={**here.grafts, **filled.grafts})
+        kind = envelope.kind
+        if kind is None or not envelope.name:
+            # What is wrong with an expression is not told again of the text that it is.
+            told = filled.unfilled | {one.path for one in filled.findings}
+            around = [one for one in envelope.findings if one.path not in told]
+            envelope = replace(envelope, findings=around)
+        if kind is None:
+            self.complain(here, (*envelope.findings, *filled.findings))
+            return
+        # What has no name that could be used is judged all the same, and goes no further.
+        ref = Ref(kind.name, envelope.name) if envelope.name else None
+        here = replace(here, ref="" if ref is None else str(ref))
+        if envelope.spec is None:
+            self.complain(here, (*envelope.findings, *filled.findings))
+            self.unusable.extend(filter(None, [ref]))
+            return
+        if (
+            envelope.environments is not None
+            and self.scope.environment not in envelope.environments
+        ):
+            # Its variables may be those of other environments only.
+            self.complain(here, envelope.findings)
+            self.elsewhere.extend(filter(None, [ref]))
+            return
+        # What is filled in every environment alike is judged once for all.
+        is_own = filled.document is not here.document.value
+        made = FilledManifest(
+            written=written,
+            kind=kind,
+            envelope=envelope,
+            patch=read.patch,
+            filled=filled,
+            scope=read.scope,
+            is_own=is_own,
+            selected=read.selected,
+        )
+        spec = self._spec(made, here)
+        # What another tool calls by the same kind declares nothing here.
+        if ref is None or spec is None or written.value.get("apiVersion") != API_VERSION:
+            self.unusable.extend(filter(None, [ref]))
+            return
+        line, column = here.document.locate(())
+        manifest = Manifest(
+            ref,
+            spec.document,
+            Source(written.file.name, line, column, None if each is None else each.member),
+            remote_id=envelope.remote_id,
+            labels=envelope.labels,
+            references=references_in(spec.document),
+            protect=envelope.protect,
+            exempt=envelope.exempt,
+        )
+        own = () if written.references is None else (written.references,)
+        places = ((here, filled.references), *own, *spec.references)
+        self.declared.append(
+            DeclaredManifest(manifest, kind, here, spec.text, places, read.selected)
+        )
+
+    def _around(self) -> Around:
+        return Around(
+            environments=self.environments,
+            environment=self.scope.environment,
+            today=self.scope.today,
+            rules=self.silencing.rules,
+        )
+
+    def _read(self, written: WrittenManifest) -> _Read:
+        """Read expressions and envelope; secrets only of what is selected."""
+        if not self.scope.selection:
+            return self._read_in(self.scope, written)
+        read = self._read_in(self.scope.without_secrets, written)
+        kind, name = read.envelope.kind, read.envelope.name
+        if kind is not None and name:
+            ref = Ref(kind.name, name)
+            labels = read.envelope.labels
+            if not self.scope.selection.takes(ref, written.file.name, labels):
+                self.taken.left.add(str(ref))
+                return replace(read, selected=False)
+            self.taken.refs.add(str(ref))
+        return self._read_in(self.scope, written)
+
+    def _read_in(self, scope: Scope, written: WrittenManifest) -> _Read:
+        value, patch = self._with_patch(written.value)
+        filled = self._fill(value, written.here, written.file.path, scope, written.each)
+        if patch is not None:
+            whole = _object(filled.document)
+            patch = _object(whole[OVERRIDES])[self.scope.environment]
+            filled.document = {key: one for key, one in whole.items() if key != OVERRIDES}
+        envelope = read_envelope(_object(filled.document), self._around())
+        return _Read(filled, envelope, patch, scope)
+
+    def _with_patch(self, value: dict[str, Json]) -> tuple[dict[str, Json], Json]:
+        """Give a manifest with the patch of this environment alone, and that; None for none."""
+        if OVERRIDES not in value:
+            return value, None
+        overrides = value[OVERRIDES]
+        patch = overrides.get(self.scope.environment) if isinstance(overrides, dict) else None
+        rest = {key: one for key, one in value.items() if key != OVERRIDES}
+        if patch is None:
+            return rest, None
+        return {**rest, OVERRIDES: {self.scope.environment: patch}}, patch
+
+    def _fill(
+        self, value: Json, here: DocumentText, path: Path, scope: Scope, each: Each | None = None
+    ) -> Filled:
+        """Read the expressions of a document; most hold none, and are not walked."""
+        if not may_stand_in(here.document.text):
+            # A key may also stand there as it is.
+            found = scope.withheld.stands_in(here.document.text)
+            findings = scope.withheld.findings(value) if found else ()
+            return Filled(value, [*findings])
+        inside = Inside(
+            text=here, trail=(path,), each=each, files=self.includes, measure=self.measures.of
+        )
+        return fill(value, scope, inside)
+
+    def _spec(self, made: FilledManifest, here: DocumentText) -> _Spec | None:
+        """Judge a `spec` with its overrides; one that is its environment's own is so each time."""
+        kind, envelope, patch = made.kind, made.envelope, made.patch
+        spec, raw = envelope.spec or {}, made.written.value
+        written, inside = raw["spec"], here.inside("spec")
+        is_export = spec.get("file") is not None and kind.from_export is not None
+        if isinstance(patch, dict) and is_export:
+            # The rest is for what the file holds.
+            own = {key: one for key, one in patch.items() if key == "file"}
+            patch = {key: one for key, one in patch.items() if key != "file"}
+            spec = {**spec, **own}
+        elif isinstance(patch, dict):
+            spec, inside = self._patched(spec, patch, made, here, inside)
+            written = {}
+        self.complain(here, made.filled.findings)
+        judging = partial(judge, kind, spec, written, has_id=has_id(raw))
+        judged = judging() if made.is_own else self.sources.judge(here.document, judging)
+        self.complain(here, _still_missing(envelope, judged))
+        failed = self.complain(inside, judged.findings)
+        if is_export and kind.from_export is not None:
+            return None if failed else self._expand(kind.from_export, made, spec, patch, here)
+        return _Spec(judged.spec, inside)
+
+    def _patched(
+        self,
+        spec: dict[str, Json],
+        patch: Json,
+        made: FilledManifest,
+        here: DocumentText,
+        inside: DocumentText,
+    ) -> tuple[dict[str, Json], DocumentText]:
+        """Give a `spec` with a patch in it, and where its parts stand then."""
+        root = (OVERRIDES, self.scope.environment)
+        own = without_misplaced(_object(patch), made.kind)
+        merged = overridden(spec, own, made.kind.shape)
+        findings = (replace(one, path=(*root, *one.path)) for one in merged.findings)
+        self.complain(here, findings)
+        made.forget(merged.gone)
+        grafts = {
+            path: Graft(here, (*root, *there), keyed=True) for path, there in merged.patched.items()
+        }
+        # What stood in the place of a part that was overridden tells nothing of it any more.
+        kept = {path: one for path, one in inside.grafts.items() if not is_in(path, merged.gone)}
+        return _object(merged.document), replace(inside, grafts={**kept, **grafts})
+
+    def _expand(
+        self,
+        from_export: Callable[[dict[str, Json]], dict[str, Json]],
+        made: FilledManifest,
+        declared: dict[str, Json],
+        patch: Json,
+        here: DocumentText,
+    ) -> _Spec | None:
+        """Put the content of `spec.file` in its place."""
+        named, inside = str(declared["file"]), here.inside("spec")
+        path = made.written.file.path.parent / named
+        name = display_name(path, self.root)
+        (self.taken.files if made.selected else self.taken.left_files).add(name)
+        content = self._export(path, name, named, inside)
+        if content is None:
+            return None
+        exported = DocumentText(name, content, ref=here.ref, item=here.item)
+        filled = self._fill(content.value, exported, path, made.scope, made.written.each)
+        exported = replace(exported, grafts=filled.grafts)
+        self.complain(exported, filled.findings)
+        whole = _object(filled.document)
+        rest = {key: value for key, value in declared.items() if key != "file"}
+        spec = {**from_export(whole), **rest}
+        written: Json = {**from_export(_object(content.value)), **rest}
+        # A bare dashboard stands one level higher in its file than in `spec`.
+        dropped = 0 if spec.keys() & whole.keys() - rest.keys() else 1
+        place = replace(exported, dropped=dropped)
+        if dropped and exported.grafts:
+            first = next(iter(spec))
+            place = replace(
+                place, grafts={(first, *key): one for key, one in exported.grafts.items()}
+            )
+        if isinstance(patch, dict) and patch:
+            spec, place = self._patched(spec, patch, made, here, place)
+            written = {}
+        judged = judge(made.kind, spec, written, has_id=True)
+        self.complain(place, judged.findings)
+        return _Spec(judged.spec, place, ((exported, filled.references),))
+
+    def _export(self, path: Path, name: str, named: str, inside: DocumentText) -> Document | None:
+        """Read the one object of a `spec.file`; complain where there is none."""
+        if Path(named).is_absolute():
+            said = "this file must be relative to the manifest"
+            reading: Reading | Complaint = Complaint.of_file(name, "", said)
+        else:
+            reading = self.sources.read(path, name, is_json=True)
+        if isinstance(reading, Complaint):
+            said = f"`{named}`: {reading.message}"
+            near = reading.suggestion and str(Path(named).with_name(reading.suggestion))
+            if near:
+                # It is told with this mistake, and not as a file that nothing names.
+                self.exports.add(path.with_name(reading.suggestion).resolve())
+            self.complain(inside, [Finding("M404", ("file",), said, suggestion=near)])
+            return None
+        self.exports.add(path.resolve())
+        all(map(self.keep, complaints_of_text(name, reading)))
+        if len(reading.documents) == 1 and isinstance(reading.documents[0].value, dict):
+            return reading.documents[0]
+        if not reading.has_errors:
+            said = f"`{named}` does not hold one JSON object"
+            self.complain(inside, [Finding("M404", ("file",), said)])
+        return None
+
+
+def _still_missing(envelope: Envelope, judged: SpecReport) -> Iterator[Finding]:
+    """Yield what is wrong around `spec`, but for an id that stands in there."""
+    for finding in envelope.findings:
+        is_there = judged.moves_id and finding.code == "M206" and finding.path == ("metadata",)
+        if not is_there:
+            yield finding
+
+
+def _object(document: Json) -> dict[str, Json]:
+    assert isinstance(document, dict)  # noqa: S101 - filling expressions keeps the form
+    return document

@@ -1,0 +1,77 @@
+"""Which resources differ from what an earlier revision declared, read from git as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from reconciler.document import canonical_text
+from reconciler.model import Manifest, Ref
+from reconciler.project import Project
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.revision import Revision, declared_at
+from reconciler.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A part of a workspace: what changed, what depends on that, and what all these refer to.
+
+    `deleted` was declared in the revision and is declared no more.
+    """
+
+    since: Revision
+    manifests: tuple[Manifest, ...]
+    not_examined: int
+    deleted: tuple[Ref, ...]
+
+
+def changed_since(
+    revision: Revision, workspace: Workspace, project: Project, scope: Scope, paths: Sequence[Path]
+) -> Changed:
+    """Compare a workspace, as it is in the working tree, with the same of a revision.
+
+    `paths` are the arguments of the run, empty where the project file says what
+    to read. Raises UsageError where the revision cannot be read.
+    """
+    with TemporaryDirectory(prefix="reconciler-") as folder:
+        old = declared_at(revision, Path(folder), project, scope, paths).workspace
+    before = {one.ref: one for one in old.manifests}
+    now = {one.ref: one for one in workspace.manifests}
+    touched = {ref for ref, one in now.items() if ref not in before or _differ(before[ref], one)}
+    part = _with_dependants(touched, now)
+    _add_all(part, lambda ref: now[ref].references & now.keys())
+    known = now.keys() | set(workspace.elsewhere) | {one.ref for one in workspace.left_out}
+    return Changed(
+        revision,
+        tuple(one for one in workspace.manifests if one.ref in part),
+        len(now) - len(part),
+        tuple(sorted(ref for ref in before if ref not in known)),
+    )
+
+
+def _differ(before: Manifest, now: Manifest) -> bool:
+    """Tell whether two manifests declare something else; where they stand does not matter."""
+    around = replace(before, spec=now.spec, source=now.source) != now
+    return around or canonical_text(before.spec) != canonical_text(now.spec)
+
+
+def _with_dependants(touched: set[Ref], now: Mapping[Ref, Manifest]) -> set[Ref]:
+    dependants: dict[Ref, list[Ref]] = {}
+    for ref, one in now.items():
+        for wanted in one.references:
+            dependants.setdefault(wanted, []).append(ref)
+    part = set(touched)
+    _add_all(part, lambda ref: dependants.get(ref, ()))
+    return part
+
+
+def _add_all(part: set[Ref], beside: Callable[[Ref], Iterable[Ref]]) -> None:
+    """Add what stands beside each member, and beside that, to the end."""
+    waiting = list(part)
+    while waiting:
+        new = set(beside(waiting.pop())) - part
+        part |= new
+        waiting.extend(new)

@@ -1,0 +1,395 @@
+"""What stands around `spec`, and what is said of a file that holds none.
+
+Source: docs/manifests.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from reconciler.document import Json
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.envelope_fields import MANIFEST, METADATA
+from reconciler.kinds.judge_spec import kind_hinted
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.shape import facts_of
+from reconciler.kinds.type_errors import wanted_of
+from reconciler.kinds.value_suggestions import NO_ITEMS, is_mappings, meant_number
+from reconciler.model import API_VERSION, Exemption, RemoteId
+from reconciler.suggestions import nearest, shortened
+from reconciler.syntax.diagnostic import REMOVE, Advice, Finding
+from reconciler.workspace.exemptions import read_exemptions
+
+UNKNOWN = "M208"
+
+FIELDS = tuple(name for name, field in MANIFEST.items() if field.required)
+"""Those of which a document that is a manifest has at least one."""
+
+METADATA_FIELDS = tuple(METADATA)
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+LONGEST_NAME = 253
+ID_SOURCE = Advice(
+    "make it in the web interface, and copy its id from there; of an export, `reconciler import "
+    "--from FILE` makes the whole manifest"
+)
+"""Where the id of what the API cannot create comes from."""
+COPIED = Advice("copy it from the web interface")
+COPIED_OR_NONE = Advice("copy it from the web interface, or remove it for what is new")
+
+
+@dataclass(slots=True)
+class Envelope:
+    """What a document says of itself in one environment, as far as it can be told."""
+
+    kind: Kind | None = None
+    name: str = ""
+    remote_id: RemoteId | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    environments: tuple[str, ...] | None = None
+    protect: bool = False
+    exempt: dict[str, Exemption] = field(default_factory=dict)
+    spec: dict[str, Json] | None = None
+    findings: list[Finding] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What an envelope is read by: the environments of the project file, and one of them.
+
+    `rules` are the names of the project's own rules.
+    """
+
+    environments: Mapping[str, object]
+    environment: str
+    today: date
+    rules: Collection[str] = ()
+
+
+def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
+    """Read a manifest's envelope as it is in one environment."""
+    environments, environment = around.environments, around.environment
+    envelope = Envelope()
+    if not document.keys() & set(FIELDS):
+        # Some other YAML, a compose file say: one complaint tells all.
+        said = f"this is not a manifest: it has none of {', '.join(FIELDS)}"
+        envelope.findings.append(Finding("M201", (), said))
+        return envelope
+    envelope.findings.extend(_unknown_fields(document, tuple(MANIFEST), ()))
+    envelope.findings.extend(_read_kind(document, envelope))
+    envelope.findings.extend(_read_metadata(document, around, envelope))
+    envelope.findings.extend(_read_identity(document, environments, environment, envelope))
+    spec = document.get("spec")
+    if isinstance(spec, dict):
+        envelope.spec = spec
+    elif "spec" in document:
+        found = _spec_finding(document, envelope)
+        envelope.findings.append(found)
+    elif not _stands_inside(document, "spec") and not _is_misspelt("spec", envelope):
+        repair = Advice("add it after `metadata`, with the fields of the resource below it")
+        envelope.findings.append(Finding("M302", (), "`spec` is required", suggestion=repair))
+    return envelope
+
+
+def _is_misspelt(key: str, envelope: Envelope) -> bool:
+    """Tell a field that stands there under a slip of its name, of which the complaint says so."""
+    return any(one.code == UNKNOWN and one.suggestion == key for one in envelope.findings)
+
+
+def _spec_finding(document: dict[str, Json], envelope: Envelope) -> Finding:
+    """Say what a `spec` is that is no mapping; its fields may stand beside it, not indented."""
+    spec = document["spec"]
+    known = facts_of(envelope.kind.spec) if envelope.kind else {}
+    beside = [key for key in document if key in known and key not in MANIFEST]
+    if spec is None and beside:
+        there = {(key,) for key in beside}
+        envelope.findings = [one for one in envelope.findings if one.path not in there]
+        told = ", ".join(f"`{key}`" for key in beside)
+        said = f"`spec` is empty, and its fields stand beside it: {told}"
+        return Finding("M301", ("spec",), said, suggestion=Advice("indent them by two blanks"))
+    wanted = wanted_of(envelope.kind.spec) if envelope.kind else "a mapping"
+    repair = NO_ITEMS if is_mappings(spec) else ""
+    said = f"`spec` must be {wanted}, not {_shown(spec)}"
+    return Finding("M301", ("spec",), said, suggestion=repair)
+
+
+def _stands_inside(document: dict[str, Json], key: str) -> bool:
+    """Tell a field that was indented too far, of which the complaint says so."""
+    metadata = document.get("metadata")
+    return isinstance(metadata, dict) and key in metadata
+
+
+def _unknown_fields(
+    document: dict[str, Json], known: tuple[str, ...], path: tuple[str, ...]
+) -> Iterator[Finding]:
+    place = "metadata" if path else "a manifest"
+    for key in document:
+        if path and key in MANIFEST:
+            said = f"`{key}` stands inside `metadata`: unindent it, to the column of `metadata`"
+            yield Finding(UNKNOWN, (*path, key), said, at_key=True)
+        elif not path and key in METADATA and key not in known:
+            yield _beside_metadata(document, key)
+        elif key not in known:
+            near = nearest(key, known)
+            said = f"unknown field `{key}` in {place} (known: {', '.join(known)})"
+            yield Finding(UNKNOWN, (*path, key), said, suggestion=near, at_key=True)
+
+
+def _beside_metadata(document: dict[str, Json], key: str) -> Finding:
+    """Say where a field belongs that stands one level too high."""
+    said = f"`{key}` stands beside `metadata`, and belongs inside"
+    repair = "move it there, indented by two blanks"
+    if "metadata" not in document:
+        said = f"`{key}` belongs inside `metadata`, which is missing"
+        repair = "write a line `metadata:` above it, and indent it by two blanks"
+    return Finding(UNKNOWN, (key,), said, suggestion=Advice(repair), at_key=True)
+
+
+def _read_kind(document: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
+    version = document.get("apiVersion")
+    if version is None:
+        said = f"`apiVersion: {API_VERSION}` is required"
+        if not _is_misspelt("apiVersion", envelope):
+            yield Finding("M202", (), said, suggestion=Advice("add it as the first line"))
+    elif version != API_VERSION:
+        said = f"unknown apiVersion {_shown(version)}"
+        yield Finding("M202", ("apiVersion",), said, suggestion=API_VERSION)
+    kind = document.get("kind")
+    if kind is None:
+        meant = kind_hinted(document.get("spec"))
+        repair = Advice(f"add `kind: {meant.name}`" if meant else "add the one that is meant")
+        said = f"`kind` is required: one of {', '.join(BY_NAME)}"
+        if not _is_misspelt("kind", envelope):
+            yield Finding("M203", (), said, suggestion=repair)
+    elif isinstance(kind, str) and kind in BY_NAME:
+        envelope.kind = BY_NAME[kind]
+    else:
+        near = shortened(kind, BY_NAME) if isinstance(kind, str) else ""
+        said = f"unknown kind {_shown(kind)} (known: {', '.join(BY_NAME)})"
+        yield Finding("M203", ("kind",), said, suggestion=near)
+
+
+def _read_metadata(
+    document: dict[str, Json], around: Around, envelope: Envelope
+) -> Iterator[Finding]:
+    metadata = document.get("metadata")
+    if not isinstance(metadata, dict):
+        if "metadata" in document:
+            said = f"`metadata` must be a mapping with a `name`, not {_shown(metadata)}"
+            repair = NO_ITEMS if is_mappings(metadata) else ""
+            yield Finding("M204", ("metadata",), said, suggestion=repair)
+        elif document.keys().isdisjoint(METADATA) and not _is_misspelt("metadata", envelope):
+            repair = Advice(f"add `metadata: {{name: {_name_for(document)}}}`")
+            said = "`metadata` with a `name` is required"
+            yield Finding("M204", (), said, suggestion=repair)
+        return
+    strange = list(_unknown_fields(metadata, METADATA_FIELDS, ("metadata",)))
+    yield from strange
+    is_misspelt = any(one.suggestion == "name" for one in strange)
+    if "name" in metadata or not ("name" in document or is_misspelt):
+        yield from _read_name(metadata, document, envelope)
+    yield from _read_labels(metadata, envelope)
+    yield from _read_environments(metadata, around.environments, envelope)
+    yield from _read_protect(metadata, envelope)
+    exempt = metadata.get("exempt")
+    if exempt is not None:
+        yield from read_exemptions(exempt, around.rules, around.today, envelope.exempt)
+
+
+def _name_for(document: dict[str, Json]) -> str:
+    """Give a name for a manifest that has none, after what it declares."""
+    spec = document.get("spec")
+    return (better_name(spec.get("name")) if isinstance(spec, dict) else "") or "NAME"
+
+
+def _read_name(
+    metadata: dict[str, Json], document: dict[str, Json], envelope: Envelope
+) -> Iterator[Finding]:
+    name = metadata.get("name")
+    if name is None:
+        repair = Advice(f"add `name: {_name_for(document)}`")
+        yield Finding("M205", ("metadata",), "`metadata.name` is required", suggestion=repair)
+    elif isinstance(name, str) and len(name) <= LONGEST_NAME and NAME.fullmatch(name):
+        envelope.name = name
+    else:
+        said = (
+            f"{_shown(name)} is not a name: lower-case letters, digits and `.`, `_`, `-`, "
+            f"a letter or digit first, at most {LONGEST_NAME}"
+        )
+        yield Finding("M205", ("metadata", "name"), said, suggestion=better_name(name))
+
+
+def better_name(name: Json) -> str:
+    """Give a name that was likely meant, "" where none can be told."""
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        return ""
+    better = re.sub(r"[^a-z0-9._-]+", "-", str(name)[:LONGEST_NAME].lower()).strip("-._")
+    return f'"{better}"' if isinstance(name, int) else better
+
+
+def _read_identity(
+    document: dict[str, Json], known: Mapping[str, object], environment: str, envelope: Envelope
+) -> Iterator[Finding]:
+    """Read `id`, or the one of `ids` that is this environment's; all of them are checked."""
+    kind, metadata = envelope.kind, document.get("metadata")
+    if kind is None or not isinstance(metadata, dict):
+        return
+    value, ids = metadata.get("id"), metadata.get("ids")
+    if value is not None:
+        envelope.remote_id = kind.id_form.parse(value)
+        yield from _wrong_id(kind, value, ("metadata", "id"))
+    if value is not None and ids is not None:
+        said = "`id` and `ids` exclude each other: `id` is for all environments, `ids` for each"
+        yield Finding("M206", _IDS, said, suggestion=Advice("remove one of them"), at_key=True)
+    elif isinstance(ids, dict):
+        envelope.remote_id = kind.id_form.parse(ids.get(environment))
+        yield from _read_ids(ids, kind, known)
+        if environment not in ids and _needs_id(envelope, environment):
+            said = (
+                f"`metadata.ids` has no id for `{environment}`, and one is required: "
+                f"{kind.id_form.words}. Add it, or limit the manifest by `metadata.environments`"
+            )
+            yield Finding("M206", _IDS, said, at_key=True)
+    elif ids is not None:
+        said = f"`ids` must be a mapping of environments to ids, not {_shown(ids)}"
+        yield Finding("M204", _IDS, said)
+    elif value is None and kind.id_form.required:
+        said = f"`metadata.id` is required: {kind.id_form.words}. {kind.limits}"
+        yield Finding("M206", ("metadata",), said, suggestion=ID_SOURCE)
+
+
+_IDS = ("metadata", "ids")
+
+
+def has_id(document: dict[str, Json]) -> bool:
+    """Tell whether a manifest says which object of the service it is about."""
+    metadata = document.get("metadata")
+    return isinstance(metadata, dict) and not (
+        metadata.get("id") is None and metadata.get("ids") is None
+    )
+
+
+def _read_ids(ids: dict[str, Json], kind: Kind, known: Mapping[str, object]) -> Iterator[Finding]:
+    for name, value in ids.items():
+        if known and name not in known:
+            yield _unknown_environment(name, known, (*_IDS, name), at_key=True)
+        yield from _wrong_id(kind, value, (*_IDS, name))
+
+
+def _needs_id(envelope: Envelope, environment: str) -> bool:
+    """Tell whether the manifest is one of this environment that cannot do without an id."""
+    limited = envelope.environments is not None and environment not in envelope.environments
+    return envelope.kind is not None and envelope.kind.id_form.required and not limited
+
+
+def _wrong_id(kind: Kind, value: Json, path: tuple[str, ...]) -> Iterator[Finding]:
+    if kind.id_form.parse(value) is None:
+        near = meant_number(value, is_whole=True) if isinstance(value, str) else ""
+        meant = near if near and kind.id_form.parse(int(near)) is not None else ""
+        given = f"the text {_shown(value)}" if meant else _shown(value)
+        said = f"the id of this {kind.name} must be {kind.id_form.words}; it is {given}"
+        copied = COPIED if kind.id_form.required else COPIED_OR_NONE
+        way_out = REMOVE if kind.singleton else copied
+        yield Finding("M206", path, said, suggestion=meant or way_out)
+
+
+def _read_labels(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
+    labels = metadata.get("labels")
+    if labels is None:
+        return
+    if not isinstance(labels, dict):
+        said = f"`labels` must be a mapping of text, not {_shown(labels)}"
+        yield Finding("M204", ("metadata", "labels"), said, suggestion=_meant_labels(labels))
+        return
+    for key, value in labels.items():
+        if isinstance(value, str):
+            envelope.labels[key] = value
+        else:
+            said = f"the label `{key}` must be text, not {_shown(value)}"
+            quoted = "" if isinstance(value, list | dict) else f'"{_spelled(value)}"'
+            yield Finding("M204", ("metadata", "labels", key), said, suggestion=quoted)
+
+
+_PAIRS = re.compile(
+    r"[A-Za-z0-9_.-]+[=:][A-Za-z0-9_.-]+(?: *, *[A-Za-z0-9_.-]+[=:][A-Za-z0-9_.-]+)*"
+)
+
+
+def _meant_labels(labels: Json) -> str:
+    """Give labels as a mapping that were written as a list, or as `team=payments,tier=one`."""
+    if isinstance(labels, str) and _PAIRS.fullmatch(labels):
+        pairs = [re.split("[=:]", one.strip(), maxsplit=1) for one in labels.split(",")]
+        return "{" + ", ".join(f"{key}: {plain(value)}" for key, value in pairs) + "}"
+    return NO_ITEMS if is_mappings(labels) else Advice("write each as `KEY: VALUE`")
+
+
+def _read_environments(
+    metadata: dict[str, Json], known: Mapping[str, object], envelope: Envelope
+) -> Iterator[Finding]:
+    names = metadata.get("environments")
+    if names is None:
+        return
+    path = ("metadata", "environments")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        meant = f"[{names}]" if isinstance(names, str) and NAME.fullmatch(names.lower()) else ""
+        repair = meant or Advice("write it as `[NAME, NAME]`")
+        said = "`environments` must be a list of names"
+        yield Finding("M204", path, said, suggestion=repair)
+        return
+    envelope.environments = tuple(map(str, names))
+    for index, name in enumerate(envelope.environments):
+        if known and name not in known:
+            yield _unknown_environment(name, known, (*path, index))
+
+
+def _unknown_environment(
+    name: str, known: Mapping[str, object], path: tuple[str | int, ...], *, at_key: bool = False
+) -> Finding:
+    said = f"`{name}` is not an environment of reconciler.yaml (known: {', '.join(sorted(known))})"
+    near = shortened(name, known) or NO_ENVIRONMENT
+    return Finding("M207", path, said, suggestion=near, at_key=at_key)
+
+
+NO_ENVIRONMENT = Advice("choose one of these, or add it under `environments:` in reconciler.yaml")
+
+
+def _read_protect(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
+    protect = metadata.get("protect", False)
+    if isinstance(protect, bool):
+        envelope.protect = protect
+        return
+    said = f"`protect` must be true or false, not {_shown(protect)}"
+    yield Finding("M204", ("metadata", "protect"), said, suggestion=_TRUTHS.get(str(protect), ""))
+
+
+_TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+
+
+def _shown(value: Json) -> str:
+    match value:
+        case str():
+            return f"`{value}`"
+        case bool() | None:
+            return _spelled(value)
+        case int() | float():
+            return f"the number {value}"
+        case list():
+            return "a list"
+        case _:
+            return "a mapping"
+
+
+def _spelled(value: Json) -> str:
+    """Write a scalar as YAML does."""
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def plain(text: str) -> str:
+    """Give a text as YAML takes it in one line, quoted where it has to be."""
+    is_plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._/-]*", text) is not None
+    return text if is_plain else json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,69 @@
+"""What a manifest is exempted from: `metadata.exempt`. Source: docs/manifests.md."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterator
+from datetime import date
+
+from reconciler.document import Json, Path
+from reconciler.model import Exemption
+from reconciler.project.levels import has_a_level, why_no_level
+from reconciler.project.rule_settings import day_of
+from reconciler.suggestions import nearest
+from reconciler.syntax.diagnostic import Finding, warning
+
+EXEMPT = ("metadata", "exempt")
+FIELDS = ("reason", "until")
+
+
+def read_exemptions(
+    exempt: Json, rules: Collection[str], today: date, into: dict[str, Exemption]
+) -> Iterator[Finding]:
+    """Take in the exemptions that hold today, by code; yield what is wrong with them.
+
+    `rules` are the names of the project's own rules.
+    """
+    if not isinstance(exempt, dict):
+        said = "`exempt` must be a mapping of codes to reasons, as `L201: it calls nobody at night`"
+        yield Finding("M210", EXEMPT, said)
+        return
+    for code, value in exempt.items():
+        path = (*EXEMPT, code)
+        if not has_a_level(code, rules):
+            said, near = why_no_level(code, rules)
+            yield Finding("M210", path, said, suggestion=near, at_key=True)
+        found = yield from _read(value, path)
+        if found is None:
+            continue
+        if found.until is not None and found.until < today:
+            said = (
+                f"this exemption ended with {found.until} and holds no longer: mend what "
+                f"{code} tells, or say until when it may stay"
+            )
+            yield warning("M211", (*path, "until"), said)
+        else:
+            into[code] = found
+
+
+def _read(value: Json, path: Path) -> Generator[Finding, None, Exemption | None]:
+    """Yield what is wrong with one exemption; give it, None where it says no reason."""
+    fields = value if isinstance(value, dict) else {"reason": value}
+    for key in fields:
+        if key not in FIELDS:
+            said = f"unknown field `{key}` in an exemption (known: {', '.join(FIELDS)})"
+            near = nearest(key, FIELDS)
+            yield Finding("M210", (*path, key), said, suggestion=near, at_key=True)
+    reason, until = fields.get("reason"), fields.get("until")
+    inside = (*path, "reason") if isinstance(value, dict) else path
+    if not isinstance(reason, str) or not reason.strip():
+        said = "an exemption needs a reason: a text that says why this may be so here"
+        yield Finding("M210", inside, said)
+        return None
+    if until is None:
+        return Exemption(reason)
+    day = day_of(until)
+    if day is None:
+        said = "`until` must be the last day that it holds, as 2026-12-31"
+        yield Finding("M210", (*path, "until"), said)
+        return None
+    return Exemption(reason, day)

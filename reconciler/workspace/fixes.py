@@ -1,0 +1,248 @@
+"""What of the files of a run can be repaired, and the texts they have then."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reconciler.document import Json, identical
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.judge_spec import SpecReport
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.paste_repair import MOST_ROUNDS, PasteRepair
+from reconciler.kinds.repairs import MoveId, Origins, Round, Unquote, repaired
+from reconciler.model import API_VERSION
+from reconciler.project import ProjectFile
+from reconciler.syntax.diagnostic import Severity
+from reconciler.syntax.display_names import display_name
+from reconciler.syntax.files import find_files
+from reconciler.syntax.parsed_text import Reading
+from reconciler.syntax.read_text import read_text
+from reconciler.syntax.sources import Sources
+from reconciler.syntax.syntax_tree import written
+from reconciler.workspace.envelope import has_id
+from reconciler.workspace.text_edits import Editor, edited
+from reconciler.workspace.workspace import NO_SETTINGS, sources_of
+
+SPEC = ("spec",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """One file that can be repaired: its path, its name for people, and its text before and after.
+
+    `repairs` counts the places that differ, and inside one of `roots` it has to be written.
+    """
+
+    path: Path
+    name: str
+    before: str
+    after: str
+    repairs: int
+    roots: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fixes:
+    """The files that can be repaired, and the names of those that need a repair and cannot be.
+
+    Each of these has the line of what is wrong with its text, 0 where it has to be edited by hand.
+    """
+
+    found: list[Fix] = field(default_factory=list)
+    unrepaired: dict[str, int] = field(default_factory=dict)
+
+
+def find_fixes(
+    paths: Sequence[Path],
+    root: Path,
+    settings: ProjectFile = NO_SETTINGS,
+    left: Collection[tuple[str, int]] = (),
+) -> Fixes:
+    """Return what can be repaired under `paths`, and in the files that their manifests name.
+
+    `left` are documents that are left as they are, by their file and first line.
+    """
+    search = _Search(root, sources_of(paths, root, settings.limits.size), left)
+    for file in find_files(paths, root, settings.exclude, settings.limits.files).files:
+        search.look_at(file.path, file.name, is_json=file.is_json)
+    return search.fixes
+
+
+@dataclass(slots=True)
+class _Search:
+    root: Path
+    sources: Sources[SpecReport]
+    left: Collection[tuple[str, int]] = ()
+    fixes: Fixes = field(default_factory=Fixes)
+    exports: set[Path] = field(default_factory=set)
+    noted: set[Path] = field(default_factory=set)
+
+    def look_at(self, path: Path, name: str, *, is_json: bool) -> None:
+        """Note what can be repaired in one file."""
+        reading = self.sources.read(path, name, is_json=is_json)
+        if not isinstance(reading, Reading):
+            return
+        text = reading.lines.text
+        pasted = [
+            None if (name, one.locate(())[0]) in self.left else _Pasted.read(one.value)
+            for one in reading.documents
+        ]
+        places = [nth for nth, one in enumerate(pasted) if one is not None and one.rounds]
+        if reading.has_errors:
+            if places:
+                errors = (flaw.line for flaw in reading.flaws if flaw.severity is Severity.ERROR)
+                self.fixes.unrepaired[name] = min(errors)
+            return
+        for one in filter(None, pasted):
+            self._look_at_export(path.parent, one)
+        found = _mended_apart(text, places, is_json=is_json) if places else None
+        if found is not None:
+            self._note(path, name, text, *found)
+        elif places:
+            self.fixes.unrepaired[name] = 0
+
+    def _note(self, path: Path, name: str, before: str, after: str, repairs: int) -> None:
+        """Note a file once, whatever links lead to it."""
+        if path.resolve() not in self.noted:
+            self.noted.add(path.resolve())
+            roots = self.sources.roots
+            fix = Fix(
+                path=path, name=name, before=before, after=after, repairs=repairs, roots=roots
+            )
+            self.fixes.found.append(fix)
+
+    def _look_at_export(self, folder: Path, one: _Pasted) -> None:
+        """Note the numbers in quotes of an export; all else that is odd there is no mistake."""
+        named = one.spec.get("file")
+        if one.kind.from_export is None or not isinstance(named, str) or Path(named).is_absolute():
+            return
+        path = folder / named
+        name = display_name(path, self.root)
+        if path.resolve() in self.exports:
+            return
+        self.exports.add(path.resolve())
+        reading = self.sources.read(path, name, is_json=True)
+        if not isinstance(reading, Reading) or reading.has_errors:
+            return
+        values = [document.value for document in reading.documents]
+        if len(values) == 1 and isinstance(values[0], dict):
+            made = _in_export(values[0], one.kind)
+            after = _edited(reading.lines.text, [(0, (), made)])
+            if made and _says(after, [repaired(values[0], made)], reading, is_json=True):
+                self._note(path, name, reading.lines.text, after, len(made))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pasted:
+    """A manifest that may hold a pasted record."""
+
+    kind: Kind
+    document: dict[str, Json]
+    spec: dict[str, Json]
+    mould: PasteRepair
+
+    @classmethod
+    def read(cls, document: Json) -> _Pasted | None:
+        """Give what is pasted in a document, None where it is no manifest."""
+        if not isinstance(document, dict) or document.get("apiVersion") != API_VERSION:
+            return None
+        name, metadata, spec = (document.get(key) for key in ("kind", "metadata", "spec"))
+        kind = BY_NAME.get(name) if isinstance(name, str) else None
+        is_named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
+        if kind is None or not is_named or not isinstance(spec, dict):
+            return None
+        mould = PasteRepair(kind.spec, kind.id_form, has_id(document))
+        return cls(kind, document, spec, mould)
+
+    @property
+    def rounds(self) -> list[Round]:
+        """What to repair first, next and last."""
+        return self.mould.rounds(self.spec)
+
+    def after(self, made: Round) -> dict[str, Json]:
+        """Give the document after a round."""
+        after: dict[str, Json] = {**self.document, "spec": repaired(self.spec, made)}
+        metadata = after["metadata"]
+        for repair in made:
+            if isinstance(repair, MoveId) and isinstance(metadata, dict):
+                place: Json = self.spec
+                for step in repair.path:
+                    assert isinstance(place, dict)  # noqa: S101 - an id stands in mappings only
+                    place = place[str(step)]
+                after["metadata"] = {**metadata, "id": place}
+        return after
+
+
+def _mended_apart(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:
+    """Return what `_mended` does; a document that cannot be repaired keeps no other from it."""
+    found = _mended(text, places, is_json=is_json)
+    if found is None and len(places) > 1:
+        for nth in places:
+            alone = _mended(text if found is None else found[0], [nth], is_json=is_json)
+            if alone is not None:
+                found = alone[0], alone[1] + (0 if found is None else found[1])
+    return found
+
+
+def _mended(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:
+    """Give a text in which some documents are repaired, and the repairs; None where none can be."""
+    before = read_text(text, is_json=is_json)
+    expected = [document.value for document in before.documents]
+    count = 0
+    for _ in range(MOST_ROUNDS):
+        steps: list[tuple[int, tuple[str, ...], Round]] = []
+        for nth in places:
+            one = _Pasted.read(expected[nth])
+            made = one.mould.next_round(one.spec) if one is not None else ()
+            if one is not None and made:
+                steps.append((nth, SPEC, made))
+                expected[nth] = one.after(made)
+                count += len(made)
+        if not steps:
+            break
+        text = _edited(text, steps)
+        if read_text(text, is_json=is_json).has_errors:
+            return None
+    return (text, count) if _says(text, expected, before, is_json=is_json) else None
+
+
+def _edited(text: str, steps: Sequence[tuple[int, tuple[str, ...], Round]]) -> str:
+    """Give a text after rounds, each of one of its documents and from a path on."""
+    where = written(text)
+    return edited(
+        text,
+        [
+            edit
+            for nth, prefix, made in steps
+            for edit in Editor(where, where.documents[nth], prefix).edits(made)
+        ],
+    )
+
+
+def _says(text: str, expected: Sequence[Json], before: Reading, *, is_json: bool) -> bool:
+    """Tell whether a text holds these documents, and every comment of what it was."""
+    reading = read_text(text, is_json=is_json)
+    values = [document.value for document in reading.documents]
+    return (
+        not reading.has_errors
+        and len(values) == len(expected)
+        and all(map(identical, values, expected))
+        and sorted(written(text).comments()) == sorted(written(before.lines.text).comments())
+    )
+
+
+def _in_export(content: dict[str, Json], kind: Kind) -> list[Unquote]:
+    """Give the numbers in quotes of an export, by their paths in it."""
+    field_of_all = kind.spec.bare
+    is_whole = isinstance(content.get(field_of_all), dict)
+    record: Json = content if is_whole else {field_of_all: content}
+    rounds = PasteRepair(kind.spec, kind.id_form, has_id=True).rounds(record)
+    return [
+        replace(repair, path=origin if is_whole else origin[1:])
+        for nth, made in enumerate(rounds)
+        for repair in made
+        if isinstance(repair, Unquote)
+        for origin in [Origins(rounds[:nth]).of(repair.path)]
+    ]

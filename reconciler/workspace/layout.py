@@ -1,0 +1,318 @@
+"""How a value is written where none stood, or another one: as the text around it is written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from yaml import SafeLoader, ScalarNode, SequenceNode, YAMLError, compose
+
+from reconciler.document import Json, identical
+from reconciler.syntax.read_text import read_text
+from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText
+
+STEP = 2
+_KEY_SEPARATOR = re.compile(r'"[ \t]*:([ \t]*)')
+_ITEM_SEPARATOR = re.compile(r"[^\s,],([ \t]*)(?=[^\s])")
+_TEXT = "tag:yaml.org,2002:str"
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+
+
+@dataclass(frozen=True, slots=True)
+class FileLayout:
+    """How one file is laid out: `step` is what a level is indented by, `offset` a list's dash.
+
+    In JSON, `colon` and `comma` are the separators as they are written on one line.
+    """
+
+    is_json: bool
+    newline: str = "\n"
+    step: str = " " * STEP
+    offset: int = STEP
+    colon: str = ": "
+    comma: str = ", "
+    only_ascii: bool = False
+
+    @classmethod
+    def of(cls, where: WrittenText, *, is_json: bool) -> FileLayout:
+        """Give the layout of a text."""
+        text = where.text
+        first = text.find("\n")
+        newline = "\r\n" if text[: first + 1].endswith("\r\n") else "\n"
+        found = [*_steps(where)]
+        step = max(set(found), key=found.count) if found else " " * STEP
+        if not is_json:
+            return cls(is_json, newline, step, _dash_offset(where))
+        colon, comma = _KEY_SEPARATOR.search(text), _ITEM_SEPARATOR.search(text)
+        escaped = text.isascii() and "\\u" in text
+        return cls(
+            is_json,
+            newline,
+            step,
+            colon=":" + (" " if colon is None else colon[1]),
+            comma="," + (" " if comma is None else comma[1]),
+            only_ascii=escaped,
+        )
+
+    def token(self, value: Json, like: SyntaxNode | None = None, *, in_flow: bool) -> str:
+        """Give a value that is no container, or an empty one, as one word of the text."""
+        if self.is_json:
+            return json.dumps(value, ensure_ascii=self.only_ascii)
+        if not isinstance(value, str):
+            return json.dumps(value)
+        style = like.style if like is not None else ""
+        if style == "'":
+            candidate = "'" + value.replace("'", "''") + "'"
+        elif style == '"':
+            return _double(value)
+        elif _is_text_to_all(value, in_flow=in_flow):
+            candidate = value
+        else:
+            return _double(value)
+        return candidate if _reads_as(candidate, value, in_flow=in_flow) else _double(value)
+
+    def key(self, name: str, like: SyntaxNode | None = None, *, in_flow: bool) -> str:
+        """Give a field's name, quoted as another one is."""
+        if self.is_json or (like is not None and like.style == '"'):
+            return json.dumps(name, ensure_ascii=self.only_ascii)
+        return self.token(name, like, in_flow=in_flow)
+
+    def flow(self, value: Json, like: SyntaxNode | None = None, margin: str | None = None) -> str:
+        """Give a value between braces or brackets; from a `margin` on, each member has its line."""
+        if not isinstance(value, dict | list) or not value:
+            return self.token(value, like, in_flow=True)
+        inner = None if margin is None else margin + self.step
+        if isinstance(value, dict):
+            members = [
+                self.key(name, _some_key(like), in_flow=True)
+                + self.colon
+                + self.flow(one, field_of(like, name), inner)
+                for name, one in _as_ordered(value, like)
+            ]
+        else:
+            members = [self.flow(one, item_like(like, one), inner) for one in value]
+        opening, closing = "{}" if isinstance(value, dict) else "[]"
+        if inner is None:
+            return f"{opening}{self.comma.join(members)}{closing}"
+        joined = f",{self.newline}{inner}".join(members)
+        return f"{opening}{self.newline}{inner}{joined}{self.newline}{margin}{closing}"
+
+    def entry(
+        self, name: str, value: Json, like: SyntaxNode | None, key: SyntaxNode | None
+    ) -> list[str]:
+        """Give the lines of a field of a block, not indented."""
+        said = self.key(name, key, in_flow=False) + ":"
+        if is_block(value, like):
+            offset = self.offset if isinstance(value, list) else len(self.step)
+            return [said, *(_indented(one, offset) for one in self.block(value, like))]
+        lines = self.scalar(value, like)
+        return [f"{said} {lines[0]}", *(_indented(one, len(self.step)) for one in lines[1:])]
+
+    def item(self, value: Json, like: SyntaxNode | None, gap: int = 1) -> list[str]:
+        """Give the lines of an item of a block list, its dash `gap` blanks before the value."""
+        lead = "-" + " " * gap
+        block = is_block(value, like)
+        lines = self.block(value, like) if block else self.scalar(value, like)
+        return [lead + lines[0], *(_indented(one, len(lead)) for one in lines[1:])]
+
+    def block(self, value: Json, like: SyntaxNode | None) -> list[str]:
+        """Give the lines of a container that is not empty, not indented."""
+        if isinstance(value, dict):
+            return [
+                line
+                for name, one in _as_ordered(value, like)
+                for line in self.entry(name, one, field_of(like, name), _some_key(like))
+            ]
+        assert isinstance(value, list)  # noqa: S101 - asked by `is_block` before
+        return [line for one in value for line in self.item(one, item_like(like, one))]
+
+    def scalar(self, value: Json, like: SyntaxNode | None) -> list[str]:
+        """Give the lines of what is no container in a block; several make a block text."""
+        if isinstance(value, dict | list):
+            return [self.flow(value, like)]
+        if isinstance(value, str) and (lines := block_text(value)) is not None:
+            return lines
+        return [self.token(value, like, in_flow=False)]
+
+
+def untold_words(names: Sequence[str]) -> str:
+    """Give the comment on fields that a service does not tell, without its mark."""
+    return f"{', '.join(names)}: not told by the service; add it before this is changed"
+
+
+def is_block(value: Json, like: SyntaxNode | None) -> bool:
+    """Tell whether a value is written as a block: not where it is empty, or its like is in flow."""
+    if not isinstance(value, dict | list) or not value:
+        return False
+    return like is None or not like.is_flow or not (like.values or like.keys)
+
+
+def field_of(node: SyntaxNode | None, name: str) -> SyntaxNode | None:
+    """Give what stands under a name in a node; None where nothing does."""
+    if node is None:
+        return None
+    keys = node.itself.keys
+    return next((node.itself.values[nth] for nth, key in enumerate(keys) if key.text == name), None)
+
+
+def item_like(node: SyntaxNode | None, value: Json) -> SyntaxNode | None:
+    """Give the item of a list that is most like a value, by the names of its fields."""
+    if node is None or node.itself.keys:
+        return None
+    mine = set(value) if isinstance(value, dict) else set()
+    # The first of many tells as much, and each is looked through.
+    some = node.itself.values[:50]
+    return max(
+        some, key=lambda one: len(mine & {key.text for key in one.itself.keys}), default=None
+    )
+
+
+def _as_ordered(value: dict[str, Json], like: SyntaxNode | None) -> list[tuple[str, Json]]:
+    """Give the fields of an object in the order of its like, those that this lacks after them."""
+    theirs = [key.text for key in like.itself.keys] if like is not None else []
+    names = dict.fromkeys([*(name for name in theirs if name in value), *value])
+    return [(name, value[name]) for name in names]
+
+
+def _some_key(node: SyntaxNode | None) -> SyntaxNode | None:
+    return node.itself.keys[0] if node is not None and node.itself.keys else None
+
+
+def _indented(line: str, by: int) -> str:
+    return " " * by + line if line else line
+
+
+def block_text(value: str) -> list[str] | None:
+    """Give the lines of a block text, its header first, not indented; None where it cannot be one.
+
+    What is of one line needs none.
+    """
+    if "\n" not in value or _UNSAFE.search(value.replace("\n", "").replace("\t", "")):
+        return None
+    body = value.rstrip("\n")
+    ended = len(value) - len(body)
+    lines = body.split("\n")
+    if not body or lines[0][:1] in ("", " ", "\t"):
+        return None
+    chomping = {0: "-", 1: ""}.get(ended, "+")
+    return ["|" + chomping, *lines, *[""] * max(0, ended - 1)]
+
+
+def rewrapped(source: Sequence[str], value: str) -> list[str] | None:
+    """Give lines of a text that is folded, broken where the old lines were as far as they agree.
+
+    `source` are the lines as they were, their words the old text; None where blanks count.
+    """
+    if (
+        value != " ".join(value.split(" "))
+        or "\n" in value
+        or "  " in value
+        or value.strip() != value
+    ):
+        return None
+    old = [word for line in source for word in line.split()]
+    ends, count = set(), 0
+    for line in source:
+        count += len(line.split())
+        ends.add(count)
+    new = value.split(" ")
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    lines: list[str] = []
+    words: list[str] = []
+    for tag, first, last, start, end in matcher.get_opcodes():
+        for nth in range(start, end):
+            words.append(new[nth])
+            place = first + (nth - start) + 1
+            breaks = place in ends and place <= last if tag == "equal" else False
+            if tag != "equal" and nth == end - 1 and last in ends:
+                breaks = True
+            if breaks:
+                lines.append(" ".join(words))
+                words = []
+        if tag == "delete" and last in ends and words:
+            lines.append(" ".join(words))
+            words = []
+    return [*lines, *([" ".join(words)] if words else [])]
+
+
+def _double(value: str) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+@lru_cache(maxsize=4096)
+def _is_text_to_all(value: str, *, in_flow: bool) -> bool:
+    """Tell a plain scalar that is text to readers of YAML 1.1 too, as tools beside this one are."""
+    try:
+        node = compose(f"[{value}, b]" if in_flow else value, SafeLoader)
+    except YAMLError:
+        return False
+    found = node.value[:-1] if isinstance(node, SequenceNode) and in_flow else [node]
+    texts = [one for one in found if isinstance(one, ScalarNode)]
+    return [(one.tag, one.value) for one in texts] == [(_TEXT, value)]
+
+
+def _reads_as(candidate: str, value: str, *, in_flow: bool) -> bool:
+    """Tell whether a word is read as a text, where it would stand."""
+    if not candidate or _UNSAFE.search(candidate):
+        return False
+    around = f"{{a: {candidate}, b: 1}}\n" if in_flow else f"a: {candidate} # c\nb: 1\n"
+    reading = read_text(around)
+    wanted: Json = {"a": value, "b": 1}
+    values = [document.value for document in reading.documents]
+    return not reading.flaws and len(values) == 1 and identical(values[0], wanted)
+
+
+def _steps(where: WrittenText) -> Iterator[str]:
+    """Yield by what each container is indented beyond the one around it, where it has its lines."""
+    stack = [(one, "") for one in where.documents]
+    while stack:
+        node, margin = stack.pop()
+        for nth, value in enumerate(node.values):
+            key = node.keys[nth] if node.keys else value
+            mine = margin
+            before = where.text[where.line_start(key.opening) : key.opening]
+            if where.opens_line(key.opening) or _opens_json(where, key.opening):
+                mine = before
+                more = mine.removeprefix(margin)
+                if node.keys and margin != mine and mine.startswith(margin):
+                    yield more
+            elif not before.strip("- "):
+                # The fields of an item begin behind its dash, which is no step.
+                mine = " " * len(before)
+            if value.means is None:
+                stack.append((value, mine))
+
+
+def _opens_json(where: WrittenText, place: int) -> bool:
+    return where.text[where.line_start(place) : place].strip() == ""
+
+
+def _dash_offset(where: WrittenText) -> int:
+    """Tell how far the dashes of most lists stand right of the key above them."""
+    found: list[int] = []
+    stack = list(where.documents)
+    while stack:
+        node = stack.pop()
+        for nth, value in enumerate(node.values):
+            is_list = value.style == "[" and not value.is_flow and value.means is None
+            if node.keys and is_list and not node.is_flow and value.values:
+                column = where.column(dash_of(where, value, 0)) - where.column(node.keys[nth].start)
+                found.append(column)
+            stack.append(value)
+    return max(set(found), key=found.count) if found else STEP
+
+
+def dash_of(where: WrittenText, node: SyntaxNode, nth: int) -> int:
+    """Give where the dash of an item stands."""
+    if nth == 0:
+        return node.start
+    column = where.column(node.start)
+    line = where.line_start(node.values[nth].opening)
+    while where.text[line + column : line + column + 1] != "-" and line > node.start:
+        line = where.line_start(line - 1)
+    return line + column

@@ -1,0 +1,104 @@
+"""From manifests to what they refer to and use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path as File
+
+from reconciler.document import Json, Path
+from reconciler.expressions import OPEN
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.shape import Facts, facts_within
+from reconciler.model import Ref, Source
+from reconciler.model.resource_graph import Graph, Link, Use, joined
+from reconciler.project import ProjectFile
+from reconciler.queries import parse
+from reconciler.syntax.files import find_files
+from reconciler.workspace.build import DeclaredManifest
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.loader import Loader
+from reconciler.workspace.query_checks import QueryPositions
+from reconciler.workspace.shard_homes import with_homes
+from reconciler.workspace.workspace import load_workspaces, sources_of
+
+
+def load_graph(
+    paths: Sequence[File], root: File, scopes: Sequence[Scope], settings: ProjectFile
+) -> Graph:
+    """Give the graph of what is selected under `paths`; what is wrong there is not told here."""
+    found = find_files(paths, root, settings.exclude, settings.limits.files)
+    sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
+    graphs = []
+    scopes = with_homes(scopes, lambda plain: load_workspaces(paths, root, plain, settings))
+    for scope in scopes:
+        sources.begin()
+        loader = Loader(found.root, sources, scope, settings.environments)
+        for file in found.files:
+            loader.load(file)
+        graphs.append(graph_of(loader.declared, scope))
+    return joined(graphs)
+
+
+def graph_of(declared: Sequence[DeclaredManifest], scope: Scope) -> Graph:
+    """Give the graph of what one environment declares, where it is selected.
+
+    What is not is there as the end of a reference alone.
+    """
+    places = QueryPositions(scope)
+    ids = {
+        (one.kind.name, str(known)): one.manifest.ref
+        for one in declared
+        if (known := one.kind.declared_id(one.manifest)) is not None
+    }
+    selected = [one for one in declared if one.selected]
+    return Graph(
+        tuple(one.manifest for one in selected),
+        tuple(link for one in selected for link in _links(one, ids, places)),
+        tuple(use for one in selected for use in _uses(one, places)),
+    )
+
+
+def _links(
+    one: DeclaredManifest, ids: dict[tuple[str, str], Ref], places: QueryPositions
+) -> Iterator[Link]:
+    start = one.manifest.ref
+    for text, references in one.references:
+        for reference in references:
+            line, column = text.document.locate_spot(reference.path, reference.spot)
+            yield Link(start, reference.ref, Source(text.file, line, column))
+    for path, kind, value in _ids_in(one.manifest.spec, Facts(part=one.kind.spec), ()):
+        known = BY_NAME.get(kind)
+        end = ids.get((kind, str(known.normal_id(value)))) if known is not None else None
+        if end is not None and OPEN not in value:
+            yield Link(start, end, _source(one, path, places))
+
+
+def _ids_in(value: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str, str]]:
+    """Yield the texts that are ids of other resources, with the kind of those."""
+    if facts.refers is not None and isinstance(value, str):
+        yield path, facts.refers.kind, value
+    elif facts.part is None and facts.items is None and facts.values is None:
+        return
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _ids_in(inner, facts_within(facts, key), (*path, key))
+    elif isinstance(value, list):
+        for nth, inner in enumerate(value):
+            yield from _ids_in(inner, facts_within(facts, nth), (*path, nth))
+
+
+def _uses(one: DeclaredManifest, places: QueryPositions) -> Iterator[Use]:
+    for query in one.kind.queries(one.manifest.spec):
+        yield Use(
+            manifest=one.manifest,
+            path=query.path,
+            source=_source(one, query.path, places),
+            language=query.language,
+            parsed=parse(query.language, query.text),
+        )
+
+
+def _source(one: DeclaredManifest, path: Path, places: QueryPositions) -> Source:
+    text = one.spec
+    line, column = places.place(text, (*text.prefix, *path[text.dropped :]))
+    return Source(text.file, line, column)

@@ -1,0 +1,168 @@
+"""One file after another: text to documents, documents to what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reconciler.document import Json
+from reconciler.kinds.value_suggestions import is_mappings
+from reconciler.model import API_VERSION
+from reconciler.project.settings import Environment
+from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity
+from reconciler.syntax.files import File
+from reconciler.syntax.parsed_text import Document, DocumentText, Reading
+from reconciler.workspace.build import Making
+from reconciler.workspace.envelope import FIELDS
+from reconciler.workspace.for_each import (
+    FOR_EACH,
+)
+from reconciler.workspace.foreign_documents import stranger_in
+from reconciler.workspace.manifest_stages import WrittenManifest
+from reconciler.workspace.not_a_manifest import is_of_kubernetes, record_finding
+
+NO_LIST = Advice("remove the `- ` before it, and write a line `---` between two manifests")
+
+
+@dataclass(slots=True)
+class Loader(Making):
+    """Reads files one by one and collects what they declare and what is wrong."""
+
+    strays: list[File] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    _strange: set[str] = field(default_factory=set)
+    samples: int = 0
+    _samples: frozenset[Path] | None = None
+
+    def load(self, file: File) -> None:
+        """Read one file and take in what it declares; samples of logs declare nothing."""
+        if self._samples is None:
+            self._samples = _sample_files(self.root, self.environments)
+        if self._samples and file.path.resolve() in self._samples:
+            self.samples += 1
+            return
+        reading = self.sources.read(file.path, file.name, is_json=file.is_json)
+        if isinstance(reading, Complaint):
+            self.complaints.append(reading)
+            return
+        if not (file.is_json and file.named) and not _looks_declared(reading):
+            # It may be one that another file names.
+            self.strays.append(file)
+            return
+        self._take(file, reading)
+
+    def _take(self, file: File, reading: Reading) -> None:
+        """Take in what a file declares."""
+        self.note_text(file, reading)
+        if reading.has_errors:
+            self.broken.append(reading.lines.text)
+        if not file.is_json:
+            self.complaints.extend(self.silencing.read(file.name, reading.lines))
+        if file.is_json and any(flaw.code == "M101" for flaw in reading.flaws):
+            # YAML reads more than JSON: what it made of this is not what was meant.
+            return
+        documents = [one for one in reading.documents if one.value is not None]
+        for document in documents:
+            self._declare(file, document)
+        if not documents and not reading.has_errors:
+            said = "this file holds no manifest: write one, remove it, or `exclude:` it"
+            self.complaints.append(
+                Complaint(
+                    file.name,
+                    1,
+                    1,
+                    code="M113",
+                    message=said,
+                    suggestion="",
+                    severity=Severity.WARNING,
+                )
+            )
+
+    def complain_of_strays(self) -> None:
+        """Note the files that are no manifests, and that none of these names or includes.
+
+        What a file names that is too broken to be read, it may include.
+        """
+        for file in self.strays:
+            if file.path.resolve() in self.exports | self.includes.real:
+                continue
+            if any(file.path.name in text for text in self.broken):
+                continue
+            if not file.is_json:
+                again = self.sources.read(file.path, file.name, is_json=False)
+                if isinstance(again, Reading):
+                    self._take(file, again)
+                continue
+            said = "this file is not a manifest, and no manifest's spec.file names it"
+            way_out = Advice(
+                f"write `spec: {{file: {file.path.name}}}` in one, or `exclude:` it in "
+                "reconciler.yaml"
+            )
+            stray = Complaint(
+                file.name,
+                0,
+                0,
+                code="M113",
+                message=said,
+                suggestion=way_out,
+                severity=Severity.WARNING,
+            )
+            # Most are named, so only the others are looked at, once more.
+            reading = self.sources.read(file.path, file.name, is_json=True)
+            if isinstance(reading, Reading) and len(reading.documents) == 1:
+                value = reading.documents[0].value
+                found = record_finding(file, value, "M113", Severity.WARNING)
+                if found is not None:
+                    stray = replace(stray, message=found.message, suggestion=found.suggestion)
+            self.complaints.append(stray)
+
+    def _declare(self, file: File, document: Document) -> None:
+        here = DocumentText(file.name, document)
+        if not isinstance(document.value, dict):
+            said = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
+            way_out = NO_LIST if is_mappings(document.value) else ""
+            self.complain(here, [Finding("M201", (), said, suggestion=way_out)])
+            return
+        if self._is_foreign(file, document.value, here):
+            return
+        if FOR_EACH in document.value:
+            self.repeat(file, document, here)
+            return
+        self.check_overrides(document.value, here)
+        self.make(WrittenManifest(file, here, document.value))
+
+    def _is_foreign(self, file: File, value: dict[str, Json], here: DocumentText) -> bool:
+        """Tell a record without its envelope, and what another tool wrote; complain of it once."""
+        is_bare = value.keys().isdisjoint(FIELDS)
+        is_ours = value.get("apiVersion") == API_VERSION
+        if not is_bare and (is_ours or not (stranger_in(value) or is_of_kubernetes(value))):
+            return False
+        record = record_finding(file, value, "M201", Severity.ERROR)
+        if record is None:
+            return False
+        # Documents of another tool often stand by the dozen in one file.
+        if is_bare or file.name not in self._strange:
+            self.complain(here, [record])
+        self._strange.add(file.name)
+        return True
+
+
+def _looks_declared(reading: Reading) -> bool:
+    """Tell a manifest from a stray JSON file, though it may be too broken to be read."""
+    if reading.has_errors:
+        text = reading.lines.text
+        return '"apiVersion"' in text or "'apiVersion'" in text
+    return any(
+        isinstance(document.value, dict) and "apiVersion" in document.value
+        for document in reading.documents
+    )
+
+
+def _sample_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:
+    """Give the real places of the files that hold samples in some environment: no manifests."""
+    return frozenset(
+        (root / one.policy_samples.file).resolve()
+        for one in environments.values()
+        if isinstance(one, Environment) and one.policy_samples is not None
+    )

@@ -1,0 +1,203 @@
+"""Files of a project: where new ones may be, what is there already, and writing them for good."""
+
+from __future__ import annotations
+
+import os
+from codecs import BOM_UTF8
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from reconciler.document import Edit, Json, Put, Within
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.project import ProjectVariable
+from reconciler.quoting import quoted
+from reconciler.syntax.comments import comments_lost
+from reconciler.syntax.diagnostic import Complaint
+from reconciler.syntax.display_names import display_name
+from reconciler.syntax.files import read_file, read_own_file
+from reconciler.syntax.ignored_files import IgnoreRules, is_environment, is_installed, matches
+from reconciler.syntax.read_text import read_text
+from reconciler.syntax.write_files import replace_file, sync_folder, write_new_files
+from reconciler.workspace.manifest_edits import Script, text_after
+
+
+def folder_inside(folder: Path, root: Path) -> Path:
+    """Give a folder of the project once all links are followed; `root` holds none itself.
+
+    Raises UsageError for one that leads out of it, or in which no manifest is looked for.
+    """
+    real = Path(os.path.realpath(folder))
+    if not real.is_relative_to(root):
+        raise UsageError(f"{folder} leads out of the project folder {root}")
+    passed = next(filter(is_installed, real.relative_to(root).parts), "")
+    if passed:
+        raise UsageError(f"{folder}: no manifest is looked for in `{passed}`")
+    return real
+
+
+def passed_over(
+    files: Sequence[Path], paths: Sequence[Path], root: Path, exclude: Sequence[str]
+) -> Path | None:
+    """Give the first of some new files that nobody would read: beside `paths`, excluded, ignored.
+
+    The files stand where all links are followed, as `folder_inside` gives their folders.
+    """
+    tops = [Path(os.path.realpath(path)) for path in paths]
+    homes: dict[Path, list[Path]] = {}
+    for file in files:
+        place = display_name(file, root)
+        top = next((one for one in tops if file.is_relative_to(one) and file != one), None)
+        if top is None or any(matches(place, pattern) for pattern in exclude):
+            return file
+        homes.setdefault(top, []).append(file)
+    return next((one for top, own in homes.items() for one in _ignored(top, own)), None)
+
+
+def _ignored(top: Path, files: Sequence[Path]) -> list[Path]:
+    """Give the files that git ignores, or that stand in a Python environment below a folder."""
+    rules, wrong = IgnoreRules(top), list[Path]()
+    met: dict[Path, bool] = {}
+    for file in files:
+        between = [one for one in file.parents if one.is_relative_to(top)]
+        for folder in reversed(between):
+            if folder not in met:
+                names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 - names only
+                rules.enter(folder, (), names)
+                met[folder] = folder != top and is_environment(names)
+        if any(met[folder] for folder in between):
+            wrong.append(file)
+    rules.look_around()
+    ignored = rules.ignored(files)
+    return [*wrong, *(one for one in files if one in ignored)]
+
+
+def folder_like(folder: Path) -> Path:
+    """Give a folder as it is there already, if only in other capitals."""
+    with suppress(OSError):
+        if not folder.exists():
+            named = sorted(one for one in folder.parent.iterdir() if one.is_dir())
+            same = (one for one in named if one.name.casefold() == folder.name.casefold())
+            return next(same, folder)
+    return folder
+
+
+def names_in(folder: Path) -> set[str]:
+    """Give what is in a folder, as file systems compare it that do not tell capitals apart.
+
+    Raises InvalidInput where it cannot be read.
+    """
+    try:
+        return {name.casefold() for name in os.listdir(folder)}  # noqa: PTH208 - names only
+    except FileNotFoundError:
+        return set()
+    except OSError as error:
+        raise InvalidInput(f"{folder} cannot be read: {error.strerror}") from error
+
+
+def holds(file: Path, text: str, root: Path) -> bool:
+    """Tell whether a file of the project has this very text."""
+    found = read_file(file, display_name(file, root), [root])
+    return not isinstance(found, Complaint) and found == text
+
+
+def write_new(texts: Sequence[tuple[Path, str]], root: Path) -> None:
+    """Write new files one after the other, with the folders that they need.
+
+    They are there for good once `settle` has returned. Raises InvalidInput where one of them
+    is there by now, or cannot be written.
+    """
+    try:
+        for folder in {file.parent for file, _ in texts}:
+            if not folder.is_dir():
+                folder.mkdir(parents=True, exist_ok=True)
+            folder_inside(folder, root)
+        write_new_files([(file, text.encode("utf-8")) for file, text in texts])
+    except FileExistsError as error:
+        name = display_name(Path(str(error.filename2 or error.filename)), root)
+        raise InvalidInput(f"{name}: there by now, and nothing is written over it") from error
+    except OSError as error:
+        name = display_name(Path(str(error.filename or root)), root)
+        raise InvalidInput(f"{name} cannot be written: {error.strerror}") from error
+
+
+def replace_text(path: Path, name: str, roots: Sequence[Path], *, before: str, after: str) -> None:
+    """Write a text in place of what it was; mode, byte-order mark and every comment stay.
+
+    A link stays one, and what it leads to is written, inside the roots only; `name` is for people.
+    Raises InvalidInput where the file cannot be written, holds another text by now, or would
+    lose a comment.
+    """
+    found = read_file(path, name, roots)
+    if isinstance(found, Complaint):
+        raise InvalidInput(f"{name}: {found.message}")
+    if found != before:
+        raise InvalidInput(f"{name} was changed while this ran: it is left as it is")
+    if path.suffix != ".json" and (lost := comments_lost(before, after)):
+        raise InvalidInput(
+            f"{name} would lose the comment {quoted(lost[0])}: it is left as it is, edit it by hand"
+        )
+    real = path.resolve()
+    try:
+        with real.open("rb") as stream:
+            mark = BOM_UTF8 if stream.read(len(BOM_UTF8)) == BOM_UTF8 else b""
+        replace_file(real, mark + after.encode("utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{name} cannot be written: {error.strerror}") from error
+
+
+def settle(folders: set[Path], root: Path) -> None:
+    """Wait until the names of new files, and of new folders, are kept."""
+    try:
+        for one in {above for folder in folders for above in (folder, *folder.parents)}:
+            if one.is_relative_to(root):
+                sync_folder(one)
+    except OSError as error:
+        raise InvalidInput(f"the folder cannot be written: {error.strerror}") from error
+
+
+def add_variables(file: Path, variables: Mapping[str, Mapping[str, ProjectVariable]]) -> None:
+    """Write variables into a project file, by environment; all else of it stays.
+
+    Raises InvalidInput where they have to be added by hand.
+    """
+    said = "; ".join(
+        f"{name}: {', '.join(f'{key}: {value}' for key, value in more.items())}"
+        for name, more in variables.items()
+    )
+    by_hand = f"{file.name} cannot be written: add these variables by hand ({said})"
+    text = read_own_file(file, file.name)
+    if isinstance(text, Complaint):
+        raise InvalidInput(f"{by_hand}: {text.message}")
+    script = Script(file, file.name, read_text(text, is_json=False), is_json=False)
+    edits = None if script.reading.has_errors else _more_variables(script.values, variables)
+    made = None if edits is None else text_after(script, {0: edits})
+    if made is None:
+        raise InvalidInput(by_hand)
+    try:
+        replace_text(file, file.name, [file.parent], before=text, after=made[0])
+    except InvalidInput as error:
+        raise InvalidInput(f"{by_hand}: {error}") from error
+
+
+def _more_variables(
+    values: Sequence[Json], variables: Mapping[str, Mapping[str, ProjectVariable]]
+) -> Edit | None:
+    """Return the edit of a project file; None where it has no such environment."""
+    document = values[0] if len(values) == 1 else None
+    environments = document.get("environments") if isinstance(document, dict) else None
+    if not isinstance(environments, dict) or not environments.keys() >= variables.keys():
+        return None
+    fields: dict[str, Edit] = {}
+    for name, more in variables.items():
+        settings = environments[name]
+        held = settings.get("variables") if isinstance(settings, dict) else None
+        new: Edit = Put(dict[str, Json](more))
+        if isinstance(held, dict) and held:
+            new = Within({key: Put(value) for key, value in more.items()})
+        fields[name] = (
+            Within({"variables": new})
+            if isinstance(settings, dict) and settings
+            else Put({"variables": dict[str, Json](more)})
+        )
+    return Within({"environments": Within(fields)})

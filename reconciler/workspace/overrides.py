@@ -1,0 +1,264 @@
+"""What `overrides` make of a `spec` in one environment, and what is wrong with them.
+
+Pure. Source: docs/reuse.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TypeAlias
+
+from reconciler.document import Json, Path, Shape, stored_name, value_at
+from reconciler.expressions import OPEN
+from reconciler.kinds.checks import lint
+from reconciler.kinds.envelope_fields import MANIFEST
+from reconciler.kinds.judge_spec import MOST_FINDINGS
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.shape import facts_of
+from reconciler.kinds.type_errors import name_of
+from reconciler.suggestions import shortened
+from reconciler.syntax.diagnostic import REMOVE, Advice, Finding
+
+OVERRIDES = "overrides"
+WRONG = "M212"
+MOST_NAMED = 20
+"""How many environments, and mistakes in patches of others than one, are named of a manifest."""
+_ONLY_WHOLE = frozenset(("M302", "M308", "M310", "M312"))
+
+
+@dataclass(slots=True)
+class PatchedDocument:
+    """A document with a patch in it.
+
+    `patched` tells by a path of the document where in the patch it stands, and `gone` are the
+    paths of what the document had there and has no more.
+    """
+
+    document: Json
+    patched: dict[Path, Path] = field(default_factory=dict)
+    gone: list[Path] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def overridden(spec: Json, patch: Json, shape: Shape) -> PatchedDocument:
+    """Merge a patch into a document: null takes a field away, items of keyed lists merge by key.
+
+    Findings are told by paths of the patch.
+    """
+    made = PatchedDocument(None)
+    made.document = _Merge(made).at(spec, patch, shape, (), ())
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    made: PatchedDocument
+
+    def at(self, base: Json, patch: Json, shape: Shape, path: Path, there: Path) -> Json:
+        """Merge one place: `path` leads to it in the document, `there` in the patch."""
+        if isinstance(patch, dict) and isinstance(base, dict):
+            return self._fields(base, patch, shape, path, there)
+        if isinstance(patch, list) and isinstance(base, list) and shape.identity:
+            return self._items(base, patch, shape, path, there)
+        self.made.gone.append(path)
+        self.made.patched[path] = there
+        return without_nulls(patch)
+
+    def _fields(
+        self, base: dict[str, Json], patch: dict[str, Json], shape: Shape, path: Path, there: Path
+    ) -> Json:
+        merged = dict(base)
+        for key, value in patch.items():
+            if value is None:
+                merged.pop(key, None)
+                self.made.gone.append((*path, key))
+            elif key in base:
+                inner = shape.at(key)
+                merged[key] = self.at(base[key], value, inner, (*path, key), (*there, key))
+            else:
+                merged[key] = without_nulls(value)
+                self.made.patched[*path, key] = (*there, key)
+        return merged
+
+    def _items(
+        self, base: list[Json], patch: list[Json], shape: Shape, path: Path, there: Path
+    ) -> Json:
+        """Merge items by their keys; one that is new comes last."""
+        places: dict[str, list[int]] = {}
+        for nth, item in enumerate(base):
+            places.setdefault(_key(item, shape), []).append(nth)
+        merged, seen = list(base), set[str]()
+        for nth, item in enumerate(patch):
+            key, place = _key(item, shape), (*there, nth)
+            found = places.get(key, [])
+            if not key or key in seen or len(found) > 1:
+                self.made.findings.append(_odd_item(key, shape, place, twice=key in seen))
+            elif found:
+                at = found[0]
+                merged[at] = self.at(base[at], item, shape.item, (*path, at), place)
+            else:
+                self.made.patched[*path, len(merged)] = place
+                merged.append(without_nulls(item))
+            seen.add(key)
+        return merged
+
+
+def _key(item: Json, shape: Shape) -> str:
+    key = value_at(item, shape.identity)
+    return stored_name(key) if isinstance(key, str) else ""
+
+
+def _odd_item(key: str, shape: Shape, place: Path, *, twice: bool) -> Finding:
+    named = ".".join(shape.identity)
+    if not key:
+        said = f"{name_of(place)} has no `{named}`, by which items of this list are told apart"
+        return Finding(WRONG, place, said, suggestion=Advice(f"add `{named}`"))
+    whose = "of this override" if twice else "of the list in `spec`"
+    said = f"two items {whose} have the `{named}` `{key}`: which of them is meant is not told"
+    return Finding(WRONG, place, said)
+
+
+def without_nulls(patch: Json) -> Json:
+    """Give what a patch makes where there was nothing: fields that it takes away are not there."""
+    if isinstance(patch, dict):
+        return {key: without_nulls(value) for key, value in patch.items() if value is not None}
+    if isinstance(patch, list):
+        return [without_nulls(item) for item in patch]
+    return patch
+
+
+Patches: TypeAlias = dict[tuple[int, str], tuple[Json, list[Finding], list[Finding]]]
+"""What is wrong with patches, by the `id` of each, which is kept with it, and its environment:
+in any environment, and in others than its own. Without one, of all `overrides` by theirs."""
+
+
+def override_findings(
+    overrides: Json,
+    kind: Kind | None,
+    environments: Mapping[str, object],
+    current: str,
+    known: Patches,
+) -> Iterator[Finding]:
+    """Yield what is wrong with `overrides`, in whatever environment.
+
+    What is merged is judged with the rest of its `spec`: only the patches of other environments
+    than the `current` one are judged by themselves, as far as a part of a whole can be. What is
+    `known` of them is not looked for again in each of many environments.
+    """
+    if not isinstance(overrides, dict):
+        said = "`overrides` must be a mapping of environments to fields of `spec`"
+        yield Finding(WRONG, (OVERRIDES,), said)
+        return
+    key = id(overrides), ""
+    if key not in known:
+        known[key] = overrides, [*_unknown_findings(overrides, environments)], []
+    yield from known[key][1]
+    of_others = 0
+    for name, patch in overrides.items():
+        shared, alone = _findings_of(patch, name, kind, known)
+        if name == current:
+            yield from shared
+        else:
+            others = [*shared, *alone]
+            yield from others[: max(MOST_NAMED - of_others, 0)]
+            of_others += len(others)
+    if of_others > MOST_NAMED:
+        said = f"{of_others - MOST_NAMED:,} more mistakes in overrides of other environments"
+        advice = Advice("correct these first, then run `validate` again")
+        yield Finding(WRONG, (OVERRIDES,), said, suggestion=advice, at_key=True)
+
+
+def _unknown_findings(
+    overrides: dict[str, Json], environments: Mapping[str, object]
+) -> Iterator[Finding]:
+    """Yield the environments that the project file does not have, many of them as one."""
+    unknown = [name for name in overrides if environments and name not in environments]
+    listed = ", ".join(sorted(environments)[:MOST_NAMED])
+    more = len(environments) - MOST_NAMED
+    listed += f" and {more:,} more" if more > 0 else ""
+    for name in unknown[:MOST_NAMED]:
+        said = f"`{name}` is not an environment of reconciler.yaml (known: {listed})"
+        near = shortened(name, environments)
+        yield Finding("M207", (OVERRIDES, name), said, suggestion=near, at_key=True)
+    if len(unknown) > MOST_NAMED:
+        name = unknown[MOST_NAMED]
+        said = f"`{name}` and {len(unknown) - MOST_NAMED - 1:,} more are no environments either"
+        advice = Advice("declare them in reconciler.yaml, or remove them here")
+        yield Finding("M207", (OVERRIDES, name), said, suggestion=advice, at_key=True)
+
+
+def _findings_of(
+    patch: Json, name: str, kind: Kind | None, known: Patches
+) -> tuple[list[Finding], list[Finding]]:
+    """Return what is wrong with a patch in any environment, and in others than its own."""
+    path = (OVERRIDES, name)
+    if not isinstance(patch, dict) and not _is_open(patch):
+        said = f"the override for `{name}` must be a mapping of fields of `spec`"
+        return [Finding(WRONG, path, said)], []
+    if kind is None:
+        return [], []
+    found = known.get((id(patch), name))
+    if found is None:
+        found = patch, [*_misplaced_findings(patch, kind, path)], []
+        found[2].extend(_patch_findings(patch, kind, path))
+        known[id(patch), name] = found
+    return found[1], found[2]
+
+
+def _misplaced_findings(patch: Json, kind: Kind, path: Path) -> Iterator[Finding]:
+    for key in misplaced_in(patch, kind) if isinstance(patch, dict) else ():
+        said = f"`{key}` stands in an override, which holds fields of `spec` alone"
+        repair = INNER if key == "spec" else REMOVE
+        yield Finding(WRONG, (*path, key), said, suggestion=repair, at_key=True)
+
+
+INNER = Advice("write what stands in it one level higher")
+
+
+def misplaced_in(patch: dict[str, Json], kind: Kind) -> list[str]:
+    """Give what of a patch stands around `spec` in a manifest, and not in one of this kind."""
+    own = facts_of(kind.spec)
+    return [key for key in patch if key in MANIFEST and key not in own]
+
+
+def _patch_findings(patch: Json, kind: Kind, path: Path) -> Iterator[Finding]:
+    if isinstance(patch, dict):
+        patch = without_misplaced(patch, kind)
+    settled = _settled(without_nulls(patch))
+    for one in islice(lint(settled, kind.spec), MOST_FINDINGS):
+        if one.code not in _ONLY_WHOLE:
+            yield replace(one, path=(*path, *one.path))
+
+
+def without_misplaced(patch: dict[str, Json], kind: Kind) -> dict[str, Json]:
+    """Give a patch without what is complained of as standing at the wrong place."""
+    gone = misplaced_in(patch, kind)
+    return {key: value for key, value in patch.items() if key not in gone} if gone else patch
+
+
+def _settled(patch: Json) -> Json:
+    """Give a patch without the values that only expressions tell."""
+    if not isinstance(patch, dict):
+        return patch
+    return {key: _settled(value) for key, value in patch.items() if not _holds_open(value)}
+
+
+def _holds_open(value: Json) -> bool:
+    """Tell what is not known before its expressions are filled in; of objects, their fields are."""
+    if isinstance(value, list):
+        return any(map(_is_open_anywhere, value))
+    return _is_open(value)
+
+
+def _is_open_anywhere(value: Json) -> bool:
+    if isinstance(value, dict):
+        return any(map(_is_open_anywhere, value.values()))
+    if isinstance(value, list):
+        return any(map(_is_open_anywhere, value))
+    return _is_open(value)
+
+
+def _is_open(value: Json) -> bool:
+    return isinstance(value, str) and OPEN in value

@@ -1,0 +1,150 @@
+"""Reading reconciler.yaml as manifests are read, and its guards held against the kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.model.guard_levels import EXPLICIT_LEVEL, GUARDS, GuardLevel
+from reconciler.project import Project, ProjectFile, project_findings, readable_settings
+from reconciler.project.settings import ALLOWABLE, Guards
+from reconciler.suggestions import nearest, shortened
+from reconciler.syntax.diagnostic import Complaint, Finding
+from reconciler.syntax.files import read_own_file
+from reconciler.syntax.parsed_text import DocumentText, complaints_of_text
+from reconciler.syntax.read_text import read_text
+from reconciler.workspace.rule_checks import flaws_told_early
+
+
+def consents_known() -> tuple[str, ...]:
+    """Give what `allow:` may hold, but for the project's own rules."""
+    return (*(code for kind in KINDS for code in kind.consents), *ALLOWABLE)
+
+
+def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
+    """Yield the kinds and codes under `guards:` that there are not."""
+    for name, environment in settings.environments.items():
+        path = ("environments", name, "guards")
+        for kind in environment.guards.kinds:
+            if kind not in BY_NAME:
+                said = f"unknown kind `{kind}` (known: {', '.join(BY_NAME)})"
+                near = shortened(kind, BY_NAME)
+                yield Finding("P101", (*path, "kinds", kind), said, suggestion=near, at_key=True)
+        if environment.guards.allow or environment.guards.levels:
+            # A rule of a plan is a guard like any other.
+            rules = {rule.code: rule.level for rule in settings.rules if rule.on == "plan"}
+            yield from _allowed_findings(environment.guards, rules, (*path, "allow"))
+            known = dict.fromkeys((*GUARDS, *consents_known(), *rules))
+            for code in environment.guards.levels:
+                if code not in known:
+                    yield _unknown_code((*path, "levels", code), code, [*known], at_key=True)
+
+
+def _allowed_findings(
+    guards: Guards, rules: Mapping[str, GuardLevel], path: tuple[str, ...]
+) -> Iterator[Finding]:
+    """Yield what `allow:` may not hold: what needs its own consent each time, and no code."""
+    known = (*consents_known(), *rules)
+    for index, code in enumerate(guards.allow):
+        level = guards.levels.get(code) or rules.get(code)
+        if code in known and level == EXPLICIT_LEVEL:
+            said = f"`{code}` is of level explicit here, and no such guard can be allowed for good"
+            yield Finding("P101", (*path, index), said)
+        elif code in GUARDS and code not in known:
+            said = f"`{code}` cannot be allowed for good (what can be: {', '.join(known)})"
+            yield Finding("P101", (*path, index), said)
+        elif code not in known:
+            yield _unknown_code((*path, index), code, known)
+
+
+def _unknown_code(
+    path: tuple[str | int, ...], code: str, known: Sequence[str], *, at_key: bool = False
+) -> Finding:
+    said = f"unknown code `{code}` (known: {', '.join(known)})"
+    return Finding("P101", path, said, suggestion=nearest(code, known), at_key=at_key)
+
+
+def reads_findings(settings: ProjectFile) -> Iterator[Finding]:
+    """Yield the kinds under `api: reads:` that there are not, or that are read anyway."""
+    environments = settings.environments.items()
+    if not any(one.api.reads.of_kinds or one.api.reads.lists for _, one in environments):
+        # Most projects say nothing of it, and to ask a kind loads it.
+        return
+    unread = [kind.name for kind in KINDS if not kind.readable]
+    listed = [kind.name for kind in KINDS if not kind.singleton]
+    for name, environment in environments:
+        reads, path = environment.api.reads, ("environments", name, "api", "reads")
+        for kind in reads.of_kinds:
+            if kind in BY_NAME and kind not in unread:
+                said = f"the API document has a read of `{kind}`, and that one is used"
+                yield Finding("P101", (*path, kind), said, at_key=True)
+            elif kind not in unread:
+                yield _unknown_kind((*path, kind), kind, [*unread, "lists"])
+        for kind in reads.lists:
+            if kind not in listed:
+                yield _unknown_kind((*path, "lists", kind), kind, listed)
+
+
+def ignored_findings(settings: ProjectFile) -> Iterator[Finding]:
+    """Yield the rules under `driftIgnore:` that are about no kind there is."""
+    for index, rule in enumerate(settings.drift_ignore):
+        if not any(fnmatchcase(kind, rule.kind) for kind in BY_NAME):
+            said = f"there is no kind `{rule.kind}` (known: {', '.join(BY_NAME)})"
+            near = shortened(rule.kind, BY_NAME)
+            yield Finding("P101", ("driftIgnore", index, "kind"), said, suggestion=near)
+
+
+def rule_findings(settings: ProjectFile) -> Iterator[Finding]:
+    """Yield the rules of one name, and those that are about no kind there is."""
+    names: set[str] = set()
+    for index, rule in enumerate(settings.rules):
+        if rule.name in names:
+            said = f"another rule is called `{rule.name}` already"
+            yield Finding("P101", ("rules", index, "name"), said)
+        names.add(rule.name)
+        for place, kind in enumerate(rule.kinds):
+            if kind not in BY_NAME:
+                said = f"there is no kind `{kind}` (known: {', '.join(BY_NAME)})"
+                near = shortened(kind, BY_NAME)
+                yield Finding("P101", ("rules", index, "kinds", place), said, suggestion=near)
+
+
+def _unknown_kind(path: tuple[str, ...], kind: str, known: Sequence[str]) -> Finding:
+    said = f"there is nothing of `{kind}` to be read so (known: {', '.join(known)})"
+    return Finding("P101", path, said, suggestion=nearest(kind, known), at_key=True)
+
+
+def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
+    """Read a project file; None where it is not valid, and every complaint about it.
+
+    It is opened without following a link, and its folder is where it stands.
+    """
+    root = file.parent.resolve()
+    text = read_own_file(file, file.name)
+    if isinstance(text, Complaint):
+        return None, [text]
+    reading = read_text(text)
+    complaints = list(complaints_of_text(file.name, reading))
+    if any(complaint.is_error for complaint in complaints):
+        return None, complaints
+    if len(reading.documents) != 1:
+        said = "a project file holds one mapping, as `manifests: [.]`"
+        return None, [*complaints, Complaint(file.name, 1, 1, code="P101", message=said)]
+    document = reading.documents[0]
+    place = DocumentText(file.name, document)
+    findings = list(project_findings(document.value))
+    made = readable_settings(document.value)
+    settings = made.settings
+    if settings is not None:
+        settings.note_text(place)
+        checks = guard_findings, reads_findings, ignored_findings, rule_findings
+        findings.extend(made.as_written(one) for check in checks for one in check(settings))
+    complaints.extend(place.complaint(finding) for finding in findings)
+    if settings is None or findings:
+        about_rules = any(one.path[:1] == ("rules",) for one in findings)
+        if settings is not None and about_rules:
+            complaints.extend(flaws_told_early(settings, made))
+        return None, complaints
+    return Project(root, file, settings), complaints

@@ -1,0 +1,253 @@
+"""What a revision declares: its files, read from git's objects as data, and never checked out."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from reconciler.errors import UsageError
+from reconciler.git import GitStuck, ask
+from reconciler.project import Project
+from reconciler.syntax.files import (
+    LARGEST_FILE,
+    LARGEST_WORKSPACE,
+    MOST_FILES,
+    PROJECT_FILE,
+    SUFFIXES,
+)
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.project_file import load_project
+from reconciler.workspace.workspace import Workspace, load_workspace
+
+SHOWN_DIGITS = 12
+_AT_ONCE = 500
+_REGULAR = ("100644", "100755")
+_LINK = "120000"
+_SUBMODULE = "160000"
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A commit of the repository at `top`; `asked` is how it was asked for."""
+
+    top: Path
+    commit: str
+    asked: str
+
+    def __str__(self) -> str:
+        return f"{self.asked} ({self.commit[:SHOWN_DIGITS]})"
+
+
+def branching_point(folder: Path, asked: str, flag: str = "--changed-since") -> Revision:
+    """Give the last commit that a revision and what is checked out have in common.
+
+    That is what people mean by "since main": what was done here, and not what
+    main has got meanwhile. Raises UsageError where it cannot be told; `flag` is what asks.
+    """
+    if not asked or asked.startswith("-"):
+        raise UsageError(f"`{asked}` is not a revision")
+    top = _said(folder, "rev-parse", "--show-toplevel")
+    if not top:
+        raise UsageError(f"{flag} needs a git repository, and {folder} is in none")
+    wanted = _said(folder, "rev-parse", "--verify", "--quiet", f"{asked}^{{commit}}")
+    shallow = _said(folder, "rev-parse", "--is-shallow-repository") == "true"
+    hint = ": this clone is shallow, so fetch the whole history first" if shallow else ""
+    if not wanted:
+        raise UsageError(f"there is no revision `{asked}` in this repository{hint}")
+    common = _said(folder, "merge-base", wanted, "HEAD")
+    if not common:
+        raise UsageError(f"`{asked}` has no commit in common with what is checked out{hint}")
+    return Revision(Path(top), common, asked)
+
+
+@dataclass(slots=True)
+class Tree:
+    """The files of a revision that manifests may be made of, by their paths from its top.
+
+    `odd` says of other paths why what stands there cannot be read, and `submodules` are those
+    whose files are in no object of this repository.
+    """
+
+    blobs: dict[PurePosixPath, str] = field(default_factory=dict)
+    odd: dict[PurePosixPath, str] = field(default_factory=dict)
+    submodules: list[PurePosixPath] = field(default_factory=list)
+    total: int = 0
+
+    def add(self, mode: str, blob: str, size: str, name: PurePosixPath) -> None:
+        """Take a regular file that is not too much; note why another is not taken."""
+        if mode == _SUBMODULE:
+            self.submodules.append(name)
+        elif name.suffix in SUFFIXES and not size.isdigit():
+            self.odd[name] = "is not in this repository: fetch it first"
+        elif name.suffix in SUFFIXES and mode in _REGULAR:
+            self.total += int(size)
+            if int(size) > LARGEST_FILE:
+                self.odd[name] = f"is larger than {LARGEST_FILE >> 20} MB"
+            elif self.total > LARGEST_WORKSPACE or len(self.blobs) >= MOST_FILES:
+                self.odd[name] = "is one too many: the files are more than are read"
+            else:
+                self.blobs[name] = blob
+
+    def follow(self, links: dict[PurePosixPath, str]) -> None:
+        """Let a link be the file that it leads to, inside the tree; note one that leads to none."""
+        for name, target in links.items():
+            place = PurePosixPath(posixpath.normpath(name.parent / target))
+            if place in self.blobs and name not in self.blobs:
+                self.blobs[name] = self.blobs[place]
+            else:
+                self.odd[name] = "is a link, and leads to no file of the revision that is read"
+
+
+def write_files(revision: Revision, target: Path) -> Tree:
+    """Write what manifests may be made of, as the revision has it, below a folder.
+
+    Only regular files are made there. Raises UsageError where git cannot read them.
+    """
+    tree = _tree(revision)
+    entries = list(tree.blobs.items())
+    for start in range(0, len(entries), _AT_ONCE):
+        some = entries[start : start + _AT_ONCE]
+        contents = _contents(revision, [blob for _, blob in some])
+        for (name, _), content in zip(some, contents, strict=True):
+            file = target / name
+            try:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
+            except OSError as error:
+                tree.odd[name] = f"cannot be kept: {error.strerror}"
+    return tree
+
+
+def _tree(revision: Revision) -> Tree:
+    listed = _git(revision.top, "ls-tree", "-r", "-z", "--long", "--full-tree", revision.commit)
+    if listed is None:
+        raise UsageError(f"the files of {revision} cannot be listed from this repository")
+    tree, links = Tree(), dict[PurePosixPath, str]()
+    for line in os.fsdecode(listed).split("\0")[:-1]:
+        about, _, path = line.partition("\t")
+        mode, _, blob, size = about.split()
+        name = PurePosixPath(path)
+        # A tree object can be made to hold any name; ours are below the target only.
+        if name.is_absolute() or ".." in name.parts:
+            continue
+        if mode == _LINK and name.suffix in SUFFIXES and len(links) < MOST_FILES:
+            links[name] = blob
+        tree.add(mode, blob, size, name)
+    blobs = list(links.values())
+    for start in range(0, len(blobs), _AT_ONCE):
+        some = list(links)[start : start + _AT_ONCE]
+        for name, content in zip(
+            some, _contents(revision, blobs[start : start + _AT_ONCE]), strict=True
+        ):
+            links[name] = os.fsdecode(content)
+    tree.follow(links)
+    return tree
+
+
+def _contents(revision: Revision, blobs: Sequence[str]) -> Iterator[bytes]:
+    """Yield the content of objects. Raises UsageError where git lacks one of them."""
+    wanted = "".join(f"{blob}\n" for blob in blobs).encode()
+    answer = _git(revision.top, "cat-file", "--batch", given=wanted)
+    if answer is None:
+        raise UsageError(f"the files of {revision} cannot be read from this repository")
+    start = 0
+    # A line with the size, then so many bytes and a line break.
+    while start < len(answer):
+        end = answer.index(b"\n", start)
+        said = answer[start:end].split()[-1]
+        if not said.isdigit():
+            raise UsageError(
+                f"the files of {revision} are not all in this repository: fetch them first"
+            )
+        yield answer[end + 1 : end + 1 + int(said)]
+        start = end + int(said) + 2
+
+
+def _said(folder: Path, *arguments: str) -> str:
+    answer = _git(folder, *arguments)
+    return "" if answer is None else os.fsdecode(answer).strip()
+
+
+def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes | None:
+    """Give what git prints; None where it says no.
+
+    Raises UsageError where it cannot be run, or takes too long.
+    """
+    try:
+        return ask(folder, os.environ, *arguments, given=given)
+    except GitStuck as error:
+        raise UsageError(f"comparing with a revision needs git: {error}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredRevision:
+    """What a revision declares in one environment.
+
+    `wrong` says why that is not to be relied on, a line each, and `said` what else is to be
+    known of it. Both hold foreign text, not yet safe.
+    """
+
+    workspace: Workspace
+    wrong: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+
+
+def declared_at(
+    revision: Revision, folder: Path, project: Project, scope: Scope, paths: Sequence[Path]
+) -> DeclaredRevision:
+    """Read the workspace of a revision, with the project file and the variables of then.
+
+    Its files are written into an empty folder. Raises UsageError where the revision cannot be read.
+    """
+    tree = write_files(revision, folder)
+    folder = folder.resolve()
+
+    def then(path: Path) -> Path | None:
+        real = path.resolve()
+        inside = real.is_relative_to(revision.top)
+        return folder / real.relative_to(revision.top) if inside else None
+
+    root = then(project.root) or folder
+    old, wrong = Project(root), list[str]()
+    file = then(project.file or project.root / PROJECT_FILE)
+    if file is not None and file.is_file():
+        read, complaints = load_project(file)
+        old = read or old
+        wrong += [
+            f"{one.file}:{one.line}:{one.column}: {one.code} {one.message}"
+            for one in complaints
+            if read is None and one.is_error
+        ]
+    environment = old.settings.environments.get(scope.environment)
+    variables = environment.variables if environment is not None else {}
+    asked = [moved for path in paths if (moved := then(path)) is not None]
+    if not paths:
+        asked = [root / path for path in old.settings.manifests]
+    found = [path for path in asked if path.exists()]
+    scope = replace(scope, variables=variables, ruled=False)
+    workspace = load_workspace(found, root, scope, old.settings)
+    inside = (path for path in asked if path.is_relative_to(folder))
+    places = [PurePosixPath(path.relative_to(folder)) for path in inside]
+    wrong += [f"{name} {why}" for name, why in sorted(tree.odd.items()) if _is_meant(name, places)]
+    hidden = {one for one in tree.submodules if any(place.is_relative_to(one) for place in places)}
+    wrong += [f"{one} is a submodule, whose files git has elsewhere" for one in sorted(hidden)]
+    wrong += [
+        f"{one.file}:{one.line}:{one.column}: {one.code} {one.message}" for one in workspace.errors
+    ]
+    return DeclaredRevision(
+        workspace=workspace,
+        wrong=tuple(wrong),
+        said=tuple(
+            f"{one} is a submodule there, and what it declares is not compared"
+            for one in tree.submodules
+            if one not in hidden and _is_meant(one, places)
+        ),
+    )
+
+
+def _is_meant(name: PurePosixPath, places: Sequence[PurePosixPath]) -> bool:
+    """Tell whether a path of the tree is one of those that manifests are looked for in."""
+    return any(name.is_relative_to(place) for place in places)

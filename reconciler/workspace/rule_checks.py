@@ -1,0 +1,133 @@
+"""A team's own rules over the manifests of a workspace, and what is wrong with the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reconciler.errors import MissingExtra
+from reconciler.project import ProjectFile
+from reconciler.suggestions import nearest
+from reconciler.syntax.diagnostic import Complaint, Finding, Severity, complaint_at
+from reconciler.syntax.files import PROJECT_FILE
+from reconciler.syntax.inner_positions import locate_inside
+from reconciler.workspace.build import DeclaredManifest
+from reconciler.workspace.loader import Loader
+from reconciler.workspace.secret_scan import WITHHELD
+
+if TYPE_CHECKING:
+    from reconciler.project.project_findings import Readable
+    from reconciler.project.rule_settings import Rule
+    from reconciler.rules.ask_worker import Judges, RuleProblem, RuleVerdict
+
+
+def rule_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint]:
+    """Yield what the rules that hold today have against manifests, and what is wrong with rules.
+
+    Raises MissingExtra where there are rules, and not what judges by them.
+    """
+    if not settings.rules or not loader.scope.ruled:
+        return
+    # Most projects have none, and are read without any of this.
+    from reconciler.rules.ask_worker import Judges  # noqa: PLC0415 - as said
+    from reconciler.rules.verdicts import expressions_of  # noqa: PLC0415 - the same
+
+    with Judges(expressions_of(settings.rules)) as judges:
+        yield from flaws_in_rules(judges, settings)
+        holding = [
+            (number, rule)
+            for number, rule in enumerate(settings.rules)
+            if rule.on == "resource" and rule.holds_on(loader.scope.today)
+        ]
+        yield from _against(loader, judges, holding)
+
+
+def _against(
+    loader: Loader, judges: Judges, rules: Sequence[tuple[int, Rule]]
+) -> Iterator[Complaint]:
+    from reconciler.rules.ask_worker import RuleInput  # noqa: PLC0415 - loaded by now
+    from reconciler.rules.subjects import resource_seen  # noqa: PLC0415 - with it
+
+    # A text that may be a key is not handed on, whatever it is handed on to.
+    hidden = {one.ref for one in loader.complaints if one.code == WITHHELD}
+    wrong = {one.ref for one in loader.complaints if one.is_error}
+    asked = [one for one in loader.declared if str(one.manifest.ref) not in hidden]
+    questions = [
+        RuleInput(
+            {"resource": resource_seen(one.manifest, loader.scope.environment)},
+            tuple(number for number, rule in rules if rule.is_about(one.kind.name)),
+        )
+        for one in asked
+    ]
+    by_number = dict(rules)
+    for one, found in zip(asked, judges.verdicts(questions), strict=True):
+        for number, verdict in found.items():
+            # What is missing from it may be what is complained of already.
+            is_wrong = str(one.manifest.ref) in wrong
+            yield from _complaints(one, by_number[number], verdict, is_wrong=is_wrong)
+
+
+def _complaints(
+    one: DeclaredManifest, rule: Rule, verdict: RuleVerdict, *, is_wrong: bool
+) -> Iterator[Complaint]:
+    from reconciler.rules.ask_worker import Broken  # noqa: PLC0415 - loaded by now
+    from reconciler.rules.verdicts import said_of  # noqa: PLC0415 - with it
+
+    said = said_of(rule, verdict)
+    if not said or (is_wrong and isinstance(verdict, Broken) and not verdict.is_last):
+        return
+    severity = Severity.ERROR if rule.is_error else Severity.WARNING
+    text = one.spec if rule.place else one.text
+    yield text.complaint(Finding(rule.code, rule.place, said, severity))
+
+
+def flaws_told_early(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
+    """Yield what is wrong with expressions where other settings of rules are wrong too.
+
+    So that all of it is told in one run; nothing where there is not what judges by them.
+    """
+    if not settings.rules:
+        return
+    from reconciler.rules.ask_worker import Judges  # noqa: PLC0415 - most projects have no rules
+    from reconciler.rules.verdicts import expressions_of  # noqa: PLC0415 - the same
+
+    with suppress(MissingExtra), Judges(expressions_of(settings.rules)) as judges:
+        yield from flaws_in_rules(judges, settings, made.as_written)
+
+
+def _where_it_is(finding: Finding) -> Finding:
+    return finding
+
+
+def flaws_in_rules(
+    judges: Judges, settings: ProjectFile, placed: Callable[[Finding], Finding] = _where_it_is
+) -> Iterator[Complaint]:
+    """Yield what is wrong with the expressions of rules, inside of them."""
+    for number, rule in enumerate(settings.rules):
+        for flaw in judges.flaws(number):
+            yield _flaw_complaint(settings, placed, (number, rule), flaw)
+
+
+def _flaw_complaint(
+    settings: ProjectFile,
+    placed: Callable[[Finding], Finding],
+    numbered: tuple[int, Rule],
+    flaw: RuleProblem,
+) -> Complaint:
+    number, rule = numbered
+    written = rule.check if flaw.part == "check" else rule.when or ""
+    said = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
+    near = nearest(flaw.name, rule.variables) if flaw.name else ""
+    finding = placed(Finding("P103", ("rules", number, flaw.part), said, suggestion=near))
+    text = settings.written
+    if text is None:
+        return Complaint.of_file(PROJECT_FILE, finding.code, said, near)
+    line, column = locate_inside(text.document, finding.path, written, flaw.offset(written))
+    placed_there = complaint_at(text.file, text.document.lines, line, column, finding)
+    if near and placed_there.excerpt is not None:
+        # An expression has no blanks around its names, up to which a place is marked otherwise.
+        excerpt = replace(placed_there.excerpt, width=len(flaw.name))
+        return replace(placed_there, excerpt=excerpt)
+    return placed_there

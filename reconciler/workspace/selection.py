@@ -1,0 +1,304 @@
+"""What `--select` and `--exclude` take of a workspace: terms, read and held against manifests.
+
+Pure. Source: docs/plan.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from fnmatch import fnmatchcase
+
+from reconciler.errors import UsageError
+from reconciler.model import Ref, Selected
+from reconciler.project import Shard, read_shard
+from reconciler.suggestions import nearest
+from reconciler.syntax.diagnostic import Complaint
+from reconciler.syntax.ignored_files import matches
+
+LABEL = "label."
+SHARD = "shard:"
+FORMS = "Kind/name, kind=KIND, label.KEY=VALUE, file=GLOB or shard:K/N"
+
+_GLOB = re.compile(r"[*?\[]")
+
+
+class About(Enum):
+    """What a term is about; the value is the word before its `=` or `:`."""
+
+    REF = ""
+    KIND = "kind"
+    LABEL = "label"
+    FILE = "file"
+    SHARD = "shard"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One term: a glob, and what it is held against; `key` is that of a label.
+
+    `elsewhere` is what belongs to other shards. What is in none, as it cannot be read, may belong
+    to each.
+    """
+
+    about: About
+    glob: str
+    key: str = ""
+    elsewhere: frozenset[Ref] = field(default=frozenset(), repr=False)
+
+    def holds(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
+        """Tell whether a manifest is meant."""
+        match self.about:
+            case About.REF:
+                kind, _, name = self.glob.partition("/")
+                return fnmatchcase(ref.kind, kind) and fnmatchcase(ref.name, name)
+            case About.KIND:
+                return fnmatchcase(ref.kind, self.glob)
+            case About.LABEL:
+                return self.key in labels and fnmatchcase(labels[self.key], self.glob)
+            case About.FILE:
+                return matches(file, self.glob)
+            case About.SHARD:
+                return ref not in self.elsewhere
+
+    def at_homes(self, homes: Mapping[Ref, int]) -> Term:
+        """Give the same, knowing where each resource is at home."""
+        if self.about is not About.SHARD:
+            return self
+        shard = read_shard(self.glob)
+        away = (ref for ref, home in homes.items() if home % shard.count != shard.number - 1)
+        return replace(self, elsewhere=frozenset(away))
+
+    @property
+    def named(self) -> Ref | None:
+        """The one resource that is meant, None where it may be several."""
+        if self.about is not About.REF or _GLOB.search(self.glob):
+            return None
+        return Ref.parse(self.glob)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Terms that must all hold, and how they were written."""
+
+    terms: tuple[Term, ...]
+    written: str
+
+    def holds(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
+        """Tell whether a manifest is meant."""
+        return all(one.holds(ref, file, labels) for one in self.terms)
+
+    def may_hold_in(self, file: str) -> bool:
+        """Tell whether anything in a file could be meant, whatever it declares."""
+        return all(matches(file, one.glob) for one in self.terms if one.about is About.FILE)
+
+    def holds_in_all_of(self, file: str) -> bool:
+        """Tell whether everything in a file is meant, whatever it declares."""
+        return all(one.about is About.FILE and matches(file, one.glob) for one in self.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is selected: by one of `select`, or by nothing where that is empty, and not excluded."""
+
+    select: tuple[Alternative, ...] = ()
+    exclude: tuple[Alternative, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Tell a selection from the whole workspace."""
+        return bool(self.select or self.exclude)
+
+    @property
+    def shard(self) -> Shard | None:
+        """The shard that all of it is in; None where none was named."""
+        terms = (term for one in self.select for term in one.terms)
+        return next((read_shard(one.glob) for one in terms if one.about is About.SHARD), None)
+
+    @property
+    def is_shard(self) -> bool:
+        """Tell a whole shard from a part of one: its journal knows nothing that is not in it."""
+        alone = not self.exclude and all(len(one.terms) == 1 for one in self.select)
+        return alone and self.shard is not None
+
+    def at_homes(self, homes: Mapping[Ref, int]) -> Selection:
+        """Give the same, knowing where each resource is at home, by the number of its group."""
+        return replace(
+            self,
+            select=tuple(
+                replace(one, terms=tuple(term.at_homes(homes) for term in one.terms))
+                for one in self.select
+            ),
+        )
+
+    def takes(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
+        """Tell whether a manifest is selected; `file` is relative to the project."""
+        wanted = not self.select or any(one.holds(ref, file, labels) for one in self.select)
+        return wanted and not any(one.holds(ref, file, labels) for one in self.exclude)
+
+    def may_take_from(self, file: str) -> bool:
+        """Tell whether a file that cannot be read may hold something that is selected."""
+        wanted = not self.select or any(one.may_hold_in(file) for one in self.select)
+        return wanted and not any(one.holds_in_all_of(file) for one in self.exclude)
+
+    def takes_whole(self, file: str) -> bool:
+        """Tell whether a file is selected whatever it declares, be it nothing."""
+        wanted = not self.select or any(one.holds_in_all_of(file) for one in self.select)
+        return wanted and not any(one.holds_in_all_of(file) for one in self.exclude)
+
+    def check_named(self, known: Iterable[Ref]) -> None:
+        """Raise UsageError where a resource is selected by its name that no manifest declares."""
+        by_name = {str(ref): ref for ref in known}
+        for ref in self.named():
+            if ref not in by_name.values():
+                near = nearest(str(ref), by_name)
+                hint = f"; did you mean {near}?" if near else ""
+                raise UsageError(f"--select {ref}: no manifest declares it{hint}")
+
+    def named(self) -> Iterator[Ref]:
+        """Yield the resources that are selected by their whole names."""
+        for alternative in self.select:
+            for term in alternative.terms:
+                if (ref := term.named) is not None:
+                    yield ref
+
+    def flags(self) -> list[str]:
+        """Give the words of a command line that select the same."""
+        given = (("--select", self.select), ("--exclude", self.exclude))
+        return [word for flag, some in given for one in _written(some) for word in (flag, one)]
+
+    def leaving_out(self, count: int) -> Selected | None:
+        """Say what was selected, and how many were not; None for the whole workspace."""
+        if not self:
+            return None
+        return Selected(_written(self.select), _written(self.exclude), count)
+
+
+EVERYTHING = Selection()
+
+
+BETWEEN = frozenset(("M401", "M402", "M403", "M405"))
+"""What is wrong between manifests, of which a selected one may be another than is complained of."""
+
+
+@dataclass(slots=True)
+class SelectedNames:
+    """What was met while a workspace was read: selected resources and left ones, by their names.
+
+    `files` and `left_files` are the exports that they name.
+    """
+
+    refs: set[str] = field(default_factory=set)
+    left: set[str] = field(default_factory=set)
+    files: set[str] = field(default_factory=set)
+    left_files: set[str] = field(default_factory=set)
+
+    def is_about(self, complaint: Complaint, selection: Selection) -> bool:
+        """Tell whether a complaint is about what is selected, or may be."""
+        if complaint.code in BETWEEN or complaint.ref in self.refs:
+            return True
+        if complaint.is_error and selection.shard is not None:
+            # What is broken may refer to anything, so nobody can tell what moves with it.
+            return True
+        if complaint.ref:
+            return complaint.ref not in self.left
+        if complaint.file in self.files:
+            return True
+        return complaint.file not in self.left_files and selection.may_take_from(complaint.file)
+
+
+def _written(some: Sequence[Alternative]) -> tuple[str, ...]:
+    return tuple(sorted({one.written for one in some}))
+
+
+def read_selection(
+    select: Sequence[str], exclude: Sequence[str], kinds: Collection[str]
+) -> Selection:
+    """Read what stands behind `--select` and `--exclude`; `kinds` are the names of all kinds.
+
+    Raises UsageError naming the term, and what may be meant.
+    """
+    given = (("--select", select), ("--exclude", exclude))
+    read = (tuple(_alternative(flag, one, kinds) for one in some) for flag, some in given)
+    selection = Selection(*read)
+    _check_shards(selection)
+    return selection
+
+
+def of_shard(shard: Shard) -> Selection:
+    """Give what `--select shard:K/N` selects."""
+    term = Term(About.SHARD, str(shard))
+    return Selection((Alternative((term,), f"{SHARD}{shard}"),))
+
+
+def _check_shards(selection: Selection) -> None:
+    """Raise UsageError where not all that is selected is of one shard."""
+    if any(one.about is About.SHARD for some in selection.exclude for one in some.terms):
+        raise UsageError("--exclude takes no shard: select the one that is meant, with --select")
+    shards = [{t.glob for t in some.terms if t.about is About.SHARD} for some in selection.select]
+    if any(shards) and (len(set().union(*shards)) > 1 or not all(shards)):
+        raise UsageError(
+            "a run is about one shard: name the same `shard:K/N` in each --select, joined by commas"
+        )
+
+
+def _alternative(flag: str, written: str, kinds: Collection[str]) -> Alternative:
+    terms = tuple(_term(flag, one.strip(), kinds) for one in written.split(","))
+    return Alternative(terms, ",".join(sorted(one.strip() for one in written.split(","))))
+
+
+def _term(flag: str, text: str, kinds: Collection[str]) -> Term:
+    if text.startswith(SHARD):
+        return Term(About.SHARD, str(read_shard(text.removeprefix(SHARD))))
+    name, equals, value = text.partition("=")
+    slash = name.find("/")
+    if not equals or slash != -1:
+        return _ref_term(flag, text, kinds)
+    if name.startswith(LABEL) and name != LABEL and value:
+        return Term(About.LABEL, value, name.removeprefix(LABEL))
+    about = {About.KIND.value: About.KIND, About.FILE.value: About.FILE}.get(name)
+    if about is None or not value:
+        raise UsageError(f"{flag} `{text}`: {_no_term(name, value)}")
+    if about is About.KIND:
+        _check_kind(flag, text, value, "kind={}", kinds)
+    return Term(about, value)
+
+
+def _ref_term(flag: str, text: str, kinds: Collection[str]) -> Term:
+    kind, slash, name = text.partition("/")
+    if slash and kind and name:
+        _check_kind(flag, text, kind, f"{{}}/{name.replace('{', '{{').replace('}', '}}')}", kinds)
+        return Term(About.REF, text)
+    near = nearest(text, kinds) if text else ""
+    meant = f"; did you mean kind={near}?" if near else ""
+    if not near and text and not slash and not _has_braces(text):
+        meant = f"; did you mean */{text}?"
+    said = "this is no term" if text else "there is no term between the commas"
+    raise UsageError(f"{flag} `{text}`: {said}: a term is {FORMS}{meant}")
+
+
+def _has_braces(text: str) -> bool:
+    return "{" in text or "}" in text
+
+
+def _no_term(name: str, value: str) -> str:
+    if not value and name in ("kind", "file"):
+        return f"nothing stands after the `=`: a term is {FORMS}"
+    words = {"kind": "kind=", "file": "file=", "shard": SHARD, "label": LABEL, "labels": LABEL}
+    stem, dot, key = name.partition(".")
+    near = nearest(stem, words)
+    meant = words.get(near, "")
+    if meant == LABEL:
+        meant = f"{LABEL}{key or 'KEY'}="
+    hint = f"; did you mean {meant}{value or 'VALUE'}?" if meant else ""
+    said = f"there is no term `{name}=`" if value or not dot else "nothing stands after the `=`"
+    return f"{said}: a term is {FORMS}{hint}"
+
+
+def _check_kind(flag: str, text: str, glob: str, form: str, kinds: Collection[str]) -> None:
+    if any(fnmatchcase(kind, glob) for kind in kinds):
+        return
+    near = nearest(glob, kinds)
+    hint = f"; did you mean {form.format(near)}?" if near else ""
+    raise UsageError(f"{flag} `{text}`: there is no kind {glob}{hint} ({', '.join(sorted(kinds))})")

@@ -1,0 +1,297 @@
+"""Edits of a text by the places of its parts, so that nothing else of it moves.
+
+A library that writes YAML back lays out the whole file: long lines are wrapped, lists
+indented, quotes changed where it knows better. A repair should be as small as what a
+careful person does by hand, and these repairs are few: so they are made by line and
+column, in JSON alike. What comes of it is read again and compared by who asks for it
+(`fixes.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import assert_never
+
+from reconciler.document import Path
+from reconciler.kinds.repairs import (
+    Drop,
+    Lift,
+    MoveId,
+    Negate,
+    Rename,
+    Round,
+    Unquote,
+    Unwrap,
+    Wrap,
+)
+from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText
+
+STEP = 2
+METADATA: Path = ("metadata",)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Splice:
+    """What stands from `start` to `end`, and what to write instead."""
+
+    start: int
+    end: int
+    text: str
+
+
+def edited(text: str, edits: Sequence[Splice]) -> str:
+    """Give a text with edits made, the same one once; of two that overlap the later is left."""
+    parts: list[str] = []
+    place = 0
+    for edit in sorted(set(edits)):
+        if edit.start >= place:
+            parts.extend((text[place : edit.start], edit.text))
+            place = edit.end
+    return "".join((*parts, text[place:]))
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """Makes edits of repairs in one document, whose paths lead from `prefix` on.
+
+    An alias is followed: what it stands for is edited where that is written.
+    """
+
+    written: WrittenText
+    document: SyntaxNode
+    prefix: Path
+
+    def edits(self, made: Round) -> Iterator[Splice]:
+        """Yield the edits that a round of repairs takes."""
+        gone: dict[Path, set[str]] = defaultdict(set)
+        for repair in made:
+            match repair:
+                case Drop() | MoveId():
+                    gone[repair.path[:-1]].add(str(repair.path[-1]))
+                case Rename() | Negate() | Unquote() | Unwrap() | Wrap() | Lift():
+                    yield from self._edit(repair)
+                case _:
+                    assert_never(repair)
+            if isinstance(repair, MoveId):
+                yield self._id_moved(self._at(repair.path))
+        for path, names in gone.items():
+            yield from self.without(self._at(path), names)
+
+    def _at(self, path: Path) -> SyntaxNode:
+        return self.document.at((*self.prefix, *path))
+
+    def _edit(self, repair: Rename | Negate | Unquote | Unwrap | Wrap | Lift) -> Iterator[Splice]:
+        match repair:
+            case Rename():
+                yield self._renamed(repair.path, repair.name)
+            case Negate():
+                yield self._renamed(repair.path, repair.name)
+                yield _instead(self._at(repair.path), json.dumps(repair.value))
+            case Unquote():
+                yield _instead(self._at(repair.path), json.dumps(repair.number))
+            case Unwrap():
+                yield from self._unwrapped(self._at(repair.path), repair.steps)
+            case Wrap():
+                yield from self._wrapped(self._at(repair.path), repair.name)
+            case Lift():
+                yield from self._lifted(repair)
+            case _:
+                assert_never(repair)
+
+    def _renamed(self, path: Path, name: str) -> Splice:
+        holder = self._at(path[:-1])
+        key = holder.keys[holder.place_of(str(path[-1]))]
+        return _instead(key, _quoted_as(key, name))
+
+    def _id_moved(self, value: SyntaxNode) -> Splice:
+        """Write an id behind the name, in the metadata."""
+        metadata = self.document.at(METADATA)
+        empty = next((one for one in metadata.keys if one.text == "id"), None)
+        if empty is not None:
+            null = metadata.at(("id",))
+            return Splice(empty.end, null.end, f": {self._shown(value)}")
+        nth = metadata.place_of("name")
+        key, name = metadata.keys[nth], metadata.values[nth]
+        entry = f"{_quoted_as(key, 'id')}: {self._shown(value)}"
+        if metadata.is_flow:
+            return Splice(name.end, name.end, f", {entry}")
+        end = self.written.line_end(max(key.end, name.end))
+        return Splice(end, end, f"{self._break}{' ' * self.written.column(key.start)}{entry}")
+
+    def _shown(self, node: SyntaxNode) -> str:
+        return self.written.text[node.start : node.end]
+
+    @property
+    def _break(self) -> str:
+        first = self.written.text.find("\n")
+        return "\r\n" if self.written.text[: first + 1].endswith("\r\n") else "\n"
+
+    def without(self, holder: SyntaxNode, names: set[str]) -> Iterator[Splice]:
+        """Take fields away, neighbours together."""
+        marked = [(nth, key.text in names) for nth, key in enumerate(holder.keys)]
+        if all(is_gone for _, is_gone in marked):
+            yield self._emptied(holder)
+            return
+        for is_gone, group in groupby(marked, key=lambda one: one[1]):
+            if is_gone:
+                places = [nth for nth, _ in group]
+                cut = self._cut_in_line if holder.is_flow else self._cut_lines
+                yield cut(holder, places[0], places[-1])
+
+    def _emptied(self, holder: SyntaxNode) -> Splice:
+        if holder.is_flow:
+            kept = self._kept(holder.start, holder.end, self.written.column(holder.start))
+            return Splice(holder.start, holder.end, "{" + (f" {kept}" if kept else "") + "}")
+        end = self.written.line_end(holder.end)
+        column = self.written.column(holder.start)
+        kept = self._kept(holder.start, end, column).rstrip(" ")
+        after = f"{self._break}{' ' * column}{kept.rstrip()}" if kept else ""
+        return Splice(holder.start, end, "{}" + after)
+
+    def _kept(self, start: int, end: int, column: int) -> str:
+        """Give the comments of what goes, each on its line, and the indentation after them."""
+        comments = self.written.comments(start, end)
+        return "".join(f"{one}{self._break}{' ' * column}" for one in comments)
+
+    def _cut_lines(self, holder: SyntaxNode, first: int, last: int) -> Splice:
+        start = holder.keys[first].start
+        column = self.written.column(start)
+        if not self.written.opens_line(start):
+            # The dash of a list stands before it.
+            end = holder.keys[last + 1].start
+            return Splice(start, end, self._kept(start, end, column))
+        start = self.written.line_start(start)
+        end = self.written.line_end(max(holder.keys[last].end, holder.values[last].end))
+        comments = self.written.comments(start, end)
+        kept = self._break.join(f"{' ' * column}{one}" for one in comments)
+        if comments:
+            return Splice(start, end, kept)
+        after = self.written.text.find("\n", end)
+        return Splice(start, len(self.written.text) if after < 0 else after + 1, "")
+
+    def _cut_in_line(self, holder: SyntaxNode, first: int, last: int) -> Splice:
+        if last + 1 < len(holder.keys):
+            start, end = holder.keys[first].start, holder.keys[last + 1].start
+            kept = self._kept(start, end, self.written.column(start))
+            return Splice(start, end, f" {kept}" if kept else "")
+        before = holder.values[first - 1]
+        start = max(before.end, holder.keys[first - 1].end)
+        end = max(holder.values[last].end, holder.keys[last].end)
+        kept = self._kept(start, end, self.written.column(holder.keys[first].start))
+        return Splice(start, end, f" {kept}" if kept else "")
+
+    def _wrapped(self, holder: SyntaxNode, name: str) -> Iterator[Splice]:
+        if holder.is_flow:
+            first = holder.keys[0]
+            yield Splice(holder.start, holder.start, f"{{{_quoted_as(first, name)}: ")
+            yield Splice(holder.end, holder.end, "}")
+            return
+        column = self.written.column(holder.start)
+        inner = f"{self._break}{' ' * (column + STEP)}"
+        yield Splice(holder.start, holder.start, f"{name}:{inner}")
+        for start in self._lines_after(holder.start, holder.end):
+            yield Splice(start, start, " " * STEP)
+
+    def _lifted(self, repair: Lift) -> Iterator[Splice]:
+        """Move an entry behind the content that it stood in, with its comments."""
+        outer, holder = self._at(repair.path[:-2]), self._at(repair.path[:-1])
+        nth = holder.place_of(str(repair.path[-1]))
+        key, value = holder.keys[nth], holder.values[nth]
+        heads = repair.steps[:-1]
+        if holder.is_flow or outer.is_flow:
+            yield self._cut_in_line(holder, nth, nth)
+            names = [_quoted_as(key, one) for one in repair.steps]
+            entry = f"{': {'.join(names)}: {self._shown(value)}{'}' * len(heads)}"
+            if outer.is_flow:
+                yield Splice(holder.end, holder.end, f", {entry}")
+            else:
+                column = self.written.column(outer.keys[0].start)
+                end = self.written.line_end(max(holder.end, value.end))
+                yield Splice(end, end, f"{self._break}{' ' * column}{entry}")
+            return
+        start = self.written.line_start(key.start)
+        end = self.written.line_end(max(key.end, value.end))
+        column = self.written.column(outer.keys[0].start)
+        lines = [f"{' ' * (column + STEP * depth)}{one}:" for depth, one in enumerate(heads)]
+        body = self.written.text[start:end]
+        more = column + STEP * len(heads) - self.written.column(key.start)
+        moved = re.sub(
+            r"^ +", lambda found: " " * max(0, len(found[0]) + more), body, flags=re.MULTILINE
+        )
+        told = self._break.join((*lines, moved))
+        last = self.written.line_end(max(one.end for one in (*outer.keys, *outer.values)))
+        if last == end:
+            yield Splice(start, end, told)
+            return
+        yield Splice(start, self.written.text.find("\n", end) + 1, "")
+        yield Splice(last, last, f"{self._break}{told}")
+
+    def _lines_after(self, start: int, end: int) -> Iterator[int]:
+        """Yield where the lines begin that follow that of `start`, those of nothing left out."""
+        place = self.written.text.find("\n", start, end) + 1
+        while place:
+            if self.written.text[place : place + 1] not in ("\n", "\r", ""):
+                yield place
+            place = self.written.text.find("\n", place, end) + 1
+
+    def _unwrapped(self, holder: SyntaxNode, steps: Path) -> Iterator[Splice]:
+        nth = holder.place_of(str(steps[0]))
+        key, value = holder.keys[nth], holder.values[nth]
+        inner = holder.at(steps)
+        column = self.written.column(key.start)
+        if holder.is_flow:
+            yield self._spilled(key, value, inner)
+            return
+        end = self.written.line_end(max(value.end, inner.end))
+        lines = [f"{' ' * column}{one}" for one in self.written.comments(key.end, inner.start)]
+        if inner.is_flow:
+            pairs = zip(inner.keys, inner.values, strict=True)
+            entries = [f"{' ' * column}{self._shown(one)}: {self._shown(it)}" for one, it in pairs]
+            comments = self._between(inner, end)
+            lines += [*(f"{' ' * column}{one}" for one in comments), *entries]
+        else:
+            body = self.written.text[inner.start : end]
+            less = self.written.column(inner.start) - column
+            dedented = re.sub(rf"(?<=\n) {{1,{less}}}", "", body) if less > 0 else body
+            lines.append(f"{' ' * column}{dedented}")
+        start = self.written.line_start(key.start)
+        yield Splice(start, end, self._break.join(lines))
+
+    def _between(self, inner: SyntaxNode, end: int) -> list[str]:
+        """Give the comments of a mapping that stand in none of its values, and after it."""
+        places = [inner.start]
+        for key, value in zip(inner.keys, inner.values, strict=True):
+            places.extend((key.start, max(key.end, value.end)))
+        places.append(end)
+        spans = zip(places[::2], places[1::2], strict=True)
+        return [one for start, stop in spans for one in self.written.comments(start, stop)]
+
+    def _spilled(self, key: SyntaxNode, value: SyntaxNode, inner: SyntaxNode) -> Splice:
+        """Put the content of braces in the place of the entry that they stand in."""
+        content = self.written.text[inner.start + 1 : inner.end - 1]
+        comments = self.written.comments(key.end, inner.start)
+        comments += self.written.comments(inner.end, value.end)
+        first, column = inner.keys[0].start, self.written.column(key.start)
+        less = self.written.column(first) - column
+        if less > 0 and self.written.opens_line(first) and self.written.opens_line(key.start):
+            content = re.sub(rf"(?<=\n) {{1,{less}}}", "", content)
+        if not self.written.comments(inner.start, inner.end):
+            content = content.strip().removesuffix(",").rstrip()
+        kept = "".join(f"{one}{self._break}{' ' * column}" for one in comments)
+        return Splice(
+            key.start, max(value.end, inner.end), f" {kept}{content}" if kept else content
+        )
+
+
+def _instead(node: SyntaxNode, text: str) -> Splice:
+    return Splice(node.start, node.end, text)
+
+
+def _quoted_as(key: SyntaxNode, name: str) -> str:
+    """Give a name quoted as another key is."""
+    return f"{key.style}{name}{key.style}" if key.style in ("'", '"') else name

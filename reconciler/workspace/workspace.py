@@ -1,0 +1,366 @@
+"""From paths to manifests: every file read, every complaint collected in one run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from reconciler.cache import NO_CACHE, Cache
+from reconciler.document import Json
+from reconciler.kinds.judge_spec import SpecReport
+from reconciler.model import Ref
+from reconciler.model.policy_impact import Samples
+from reconciler.progress import Deed, Waits
+from reconciler.project import ProjectFile
+from reconciler.syntax.diagnostic import Complaint, Finding, warning
+from reconciler.syntax.display_names import display_name
+from reconciler.syntax.files import LARGEST_WORKSPACE, PROJECT_FILE, File, Files, find_files
+from reconciler.syntax.read_ahead import reading_ahead
+from reconciler.syntax.sources import Sources
+from reconciler.workspace.build import DeclaredManifest
+from reconciler.workspace.complaint_collector import MOST_COMPLAINTS
+from reconciler.workspace.expression_scope import Scope, reference_findings
+from reconciler.workspace.for_each import told_once
+from reconciler.workspace.lint import practice_complaints
+from reconciler.workspace.loader import Loader
+from reconciler.workspace.query_checks import query_complaints
+from reconciler.workspace.rule_checks import rule_complaints
+from reconciler.workspace.shard_homes import with_homes
+from reconciler.workspace.silence import Silencing
+from reconciler.workspace.workspace_cache import CachedWorkspace, Lookup
+
+MOST_IN_ALL = 10 * MOST_COMPLAINTS
+"""So many complaints are looked for in all environments: the same mistake is one in each."""
+
+
+def workspace_complaints(loader: Loader) -> Iterator[Complaint]:
+    """Yield what is wrong between the manifests of a workspace."""
+    for check in (_twins, _shared_ids, _singletons, _cycles):
+        yield from check(loader)
+
+
+def _twins(loader: Loader) -> Iterator[Complaint]:
+    """Complain of two manifests with one name, id or other identity, naming both places."""
+    names: dict[Ref, DeclaredManifest] = {}
+    identities: dict[tuple[str, str, str], DeclaredManifest] = {}
+    for one in loader.declared:
+        manifest = one.manifest
+        other = names.setdefault(manifest.ref, one)
+        if other is not one:
+            said = f"`{manifest.ref}` is declared at {other.manifest.source} already"
+            said += ": rename one, or remove it"
+            path = ("metadata", "name")
+            yield one.text.complaint(Finding("M401", path, said))
+            continue
+        shared = dict(one.kind.identities(manifest))
+        if manifest.remote_id is not None:
+            shared["id"] = str(manifest.remote_id)
+        for what, value in shared.items():
+            twin = identities.setdefault((manifest.ref.kind, what, value.casefold()), one)
+            if twin is not one:
+                said = f"`{twin.manifest.ref}` at {twin.manifest.source} has this {what} too"
+                path = ("metadata", "id" if what == "id" else "name")
+                said += f": `{value}`; remove one of the two"
+                yield one.text.complaint(Finding("M402", path, said))
+
+
+def _shared_ids(loader: Loader) -> Iterator[Complaint]:
+    """Warn of an id that every service gives out, where it is used in several environments."""
+    for one in loader.declared:
+        metadata = _metadata(one)
+        value = metadata.get("id") if one.manifest.remote_id is not None else None
+        limits = metadata.get("environments")
+        names = limits if isinstance(limits, list) else sorted(loader.environments)
+        if one.kind.id_form.counted and isinstance(value, int) and len(names) > 1:
+            said = (
+                f"the id {value} is used in {', '.join(map(str, names))}, and may be another "
+                f"{one.kind.name} in each: write `ids: {{ENVIRONMENT: {value}}}`"
+            )
+            yield one.text.complaint(warning("M209", ("metadata", "id"), said))
+
+
+def _metadata(one: DeclaredManifest) -> dict[str, Json]:
+    """Give `metadata` as it was written, expressions and all."""
+    document = one.text.document.value
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _singletons(loader: Loader) -> Iterator[Complaint]:
+    first: dict[str, DeclaredManifest] = {}
+    for one in loader.declared:
+        if not one.kind.singleton:
+            continue
+        other = first.setdefault(one.kind.name, one)
+        if other is not one:
+            said = (
+                f"there is one {one.kind.name} for the whole service, and "
+                f"`{other.manifest.ref}` at {other.manifest.source} is it: put all in one manifest"
+            )
+            yield one.text.complaint(Finding("M403", ("kind",), said))
+
+
+def complain_of_lost_references(loader: Loader) -> None:
+    """Note the references that lead to nothing in this environment."""
+    known = dict.fromkeys(loader.elsewhere, False)
+    known |= {one.manifest.ref: True for one in loader.declared}
+    # One mistake is said once: what cannot be read is there all the same.
+    known |= dict.fromkeys(loader.unusable, True)
+    for one in loader.declared:
+        for text, references in one.references:
+            findings = reference_findings(references, known, loader.scope.environment)
+            loader.complain(text, findings)
+
+
+def _cycles(loader: Loader) -> Iterator[Complaint]:
+    """Complain once of each cycle of references, at a manifest on it."""
+    by_ref = {one.manifest.ref: one for one in loader.declared}
+    done: set[Ref] = set()
+    for start in by_ref:
+        cycle = _cycle_from(start, by_ref, done)
+        if cycle:
+            said = "references form a cycle, so take one of them out: "
+            said += " → ".join(map(str, (*cycle, cycle[0])))
+            one = by_ref[cycle[0]]
+            text, reference = next(
+                (text, reference)
+                for text, references in one.references
+                for reference in references
+                if reference.ref in cycle
+            )
+            yield text.complaint(Finding("M405", reference.path, said, spot=reference.spot))
+
+
+def _cycle_from(start: Ref, by_ref: Mapping[Ref, DeclaredManifest], done: set[Ref]) -> list[Ref]:
+    """Walk depth first without recursion; give the first cycle met."""
+    trail: dict[Ref, None] = {}
+    stack: list[tuple[Ref, bool]] = [(start, False)]
+    while stack:
+        ref, left = stack.pop()
+        if left:
+            trail.popitem()
+            done.add(ref)
+            continue
+        if ref in done or ref not in by_ref:
+            continue
+        if ref in trail:
+            done.update(trail)
+            walked = list(trail)
+            return walked[walked.index(ref) :]
+        trail[ref] = None
+        stack.append((ref, True))
+        stack.extend((inner, False) for inner in sorted(by_ref[ref].manifest.references))
+    return []
+
+
+NOTHING: Mapping[Path, str] = MappingProxyType({})
+NO_SETTINGS = ProjectFile()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace(CachedWorkspace):
+    """Everything under the paths of a run; `read` is every file that was read, exports too."""
+
+    read: tuple[Path, ...] = ()
+
+    @property
+    def known(self) -> Iterator[Ref]:
+        """What is declared, selected or not, here or in other environments."""
+        yield from (one.ref for one in (*self.manifests, *self.left_out))
+        yield from self.elsewhere
+
+    @property
+    def errors(self) -> tuple[Complaint, ...]:
+        """The complaints that stop a run."""
+        return tuple(complaint for complaint in self.complaints if complaint.is_error)
+
+
+def load_workspace(
+    paths: Sequence[Path],
+    root: Path,
+    scope: Scope,
+    settings: ProjectFile = NO_SETTINGS,
+    *,
+    waits: Waits | None = None,
+) -> Workspace:
+    """Read every manifest under `paths`, but for what the project file excludes.
+
+    Nothing is raised for what a file holds: complaints say it all, sorted by
+    file and line.
+    """
+    found = find_files(paths, root, settings.exclude, settings.limits.files)
+    return _load(found, sources_of(paths, root, settings.limits.size), scope, settings, waits)
+
+
+def load_workspaces(
+    paths: Sequence[Path],
+    root: Path,
+    scopes: Sequence[Scope],
+    settings: ProjectFile = NO_SETTINGS,
+    *,
+    waits: Waits | None = None,
+    instead: Mapping[Path, str] = NOTHING,
+    cache: Cache = NO_CACHE,
+) -> dict[str, Workspace]:
+    """Read every manifest once, and give what it is in each environment, by its name.
+
+    `instead` are the texts of files that are not read. What `cache` holds of files that did
+    not change is not read again; it is the same.
+    """
+    found = find_files(paths, root, settings.exclude, settings.limits.files)
+    sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
+    sources.instead = instead
+    scopes = with_homes(
+        scopes,
+        lambda plain: load_workspaces(
+            paths, root, plain, settings, waits=waits, instead=instead, cache=cache
+        ),
+    )
+    if instead or found.complaints or not cache.is_on:
+        return _load_all(found, sources, scopes, settings, waits)
+    lookup = Lookup(cache=cache, found=found, roots=sources.roots, settings=settings, scopes=scopes)
+    known = lookup.get()
+    if known is not None:
+        kept, read = known
+        return {name: _workspace(one, read) for name, one in kept.items()}
+    sources.digests = {}
+    made = _load_all(found, sources, scopes, settings, waits)
+    packed = lookup.put([*made.values()], sources.digests) or {}
+    return {
+        name: replace(one, manifests=packed[name].manifests, left_out=packed[name].left_out)
+        if name in packed
+        else one
+        for name, one in made.items()
+    }
+
+
+def _workspace(kept: CachedWorkspace, read: tuple[Path, ...]) -> Workspace:
+    return Workspace(
+        **{one.name: getattr(kept, one.name) for one in fields(CachedWorkspace)}, read=read
+    )
+
+
+def sources_of(
+    paths: Sequence[Path], root: Path, largest: int = LARGEST_WORKSPACE, *, kept: bool = False
+) -> Sources[SpecReport]:
+    """Give the files of a run, none of them read; those outside are of paths that lead there."""
+    return Sources[SpecReport]((root.resolve(), *_outside(paths, root)), kept=kept, largest=largest)
+
+
+def _load_all(
+    found: Files,
+    sources: Sources[SpecReport],
+    scopes: Sequence[Scope],
+    settings: ProjectFile,
+    waits: Waits | None,
+) -> dict[str, Workspace]:
+    """Read the manifests in each environment, until there is too much to complain of in all."""
+    made: dict[str, Workspace] = {}
+    told = 0
+    for scope in scopes:
+        if told >= MOST_IN_ALL:
+            said = "there is too much to complain of: this environment is unchecked"
+            unchecked = Complaint.of_file(PROJECT_FILE, "M115", said)
+            made[scope.environment] = Workspace(complaints=(unchecked,))
+            continue
+        made[scope.environment] = _load(found, sources, scope, settings, waits)
+        told += len(made[scope.environment].complaints)
+    return made
+
+
+def _load(
+    found: Files,
+    sources: Sources[SpecReport],
+    scope: Scope,
+    settings: ProjectFile,
+    waits: Waits | None,
+) -> Workspace:
+    sources.begin()
+    silencing = Silencing(settings.checks, [rule.name for rule in settings.rules])
+    loader = Loader(found.root, sources, scope, settings.environments, silencing)
+    loader.complaints.extend(found.complaints)
+    unread = [] if sources.readings or sources.instead else found.files
+    with reading_ahead(unread, sources.roots) as ahead:
+        for file in (waits or Waits()).each(Deed.LOADING, found.files):
+            sources.arrived = file, ahead.take(file)
+            loader.load(file)
+    loader.complain_of_strays()
+    declared = loader.declared
+    loader.complaints.extend(workspace_complaints(loader))
+    complain_of_lost_references(loader)
+    loader.complain_of_unused()
+    loader.complaints.extend(query_complaints(loader, settings))
+    loader.complaints.extend(rule_complaints(loader, settings))
+    loader.complaints.extend([*practice_complaints(loader, settings)])
+    samples = _samples_of(loader, settings)
+    manifests = tuple(one.manifest for one in declared)
+    said = silencing.told(sorted(set(told_once(loader.complaints))), manifests)
+    about = [one for one in said.complaints if loader.taken.is_about(one, scope.selection)]
+    silenced = [
+        one for one in said.suppressed if loader.taken.is_about(one.complaint, scope.selection)
+    ]
+    return Workspace(
+        manifests=tuple(one.manifest for one in declared if one.selected),
+        complaints=tuple(about),
+        elsewhere=tuple(loader.elsewhere),
+        files=len(found.files) - loader.samples,
+        read=tuple(sources.paths),
+        suppressed=tuple(silenced),
+        idle=said.idle,
+        left_out=tuple(one.manifest for one in declared if not one.selected),
+        unheeded=sum(one.is_error for one in said.complaints) - sum(one.is_error for one in about),
+        samples=samples,
+        unselected=tuple(ref for ref in loader.elsewhere if str(ref) in loader.taken.left),
+    )
+
+
+def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
+    """Read the samples of the environment, and complain of them."""
+    environment = settings.environments.get(loader.scope.environment)
+    setting = environment.policy_samples if environment is not None else None
+    if setting is None:
+        return None
+    from reconciler.workspace.samples_file import (  # noqa: PLC0415 - if there are some
+        SamplesSetting,
+        policies_of,
+        read_samples,
+    )
+
+    declared = None if loader.unusable else policies_of(one.manifest for one in loader.declared)
+    named = SamplesSetting(settings.written, loader.scope.environment, setting.file)
+    samples, complaints = read_samples(setting, loader.root, loader.sources, named, declared)
+    all(map(loader.keep, complaints))
+    return samples
+
+
+def wrong_in(
+    texts: Mapping[Path, str],
+    file: Path,
+    root: Path,
+    scope: Scope,
+    environments: Mapping[str, object],
+) -> Complaint | None:
+    """Give the first error in a manifest that is not written yet; None for a good one.
+
+    `texts` are those of `file` and of what it names. What it refers to is not looked for.
+    """
+    sources = Sources[SpecReport](
+        (root,), instead={path.resolve(): text for path, text in texts.items()}
+    )
+    loader = Loader(root, sources, scope, environments)
+    loader.load(File(file, display_name(file, root), named=True))
+    return next((one for one in loader.complaints if one.is_error), None)
+
+
+def _outside(paths: Sequence[Path], root: Path) -> Iterator[Path]:
+    """Yield the folders of paths that are plainly elsewhere; a link inside the root is not."""
+    for path in paths:
+        absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
+        if not absolute.is_relative_to(root):
+            folder = absolute if os.path.isdir(path) else absolute.parent  # noqa: PTH112 - never raises
+            with suppress(OSError, RuntimeError):
+                yield folder.resolve()

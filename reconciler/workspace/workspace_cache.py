@@ -1,0 +1,382 @@
+"""What was read of unchanged files: workspaces as text in the cache, and back.
+
+Source: docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeAlias, cast
+
+from reconciler.cache import Cache, program
+from reconciler.document import Json, digest
+from reconciler.kinds import BY_NAME
+from reconciler.model import Exemption, Manifest, Member, Ref, Source, Unopened
+from reconciler.model.policy_impact import PolicySample, Samples
+from reconciler.project import ProjectFile
+from reconciler.redaction.templates import RefHole, SecretHole, Template, is_plain, sum_of
+from reconciler.syntax.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
+from reconciler.syntax.files import Files, digest_of_file
+from reconciler.workspace.expression_scope import Scope, value_of_secret
+
+FORMAT = 3
+
+FAST: Final = 1
+"""The level of packing: a second one takes twice as long and gains a tenth."""
+
+CachedJson: TypeAlias = Any
+"""A part of an entry, as JSON gives it."""
+
+
+class _Missed(Exception):
+    """What was kept is not about what there is now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedWorkspace:
+    """What a workspace is made of, but for the files that were read.
+
+    `elsewhere` are the manifests that `metadata.environments` limits to others. `suppressed` is
+    what is not complained of, with the reason, and `idle` are comments that ignore nothing here.
+    `left_out` was not selected, and `unheeded` is how many errors are about that. `samples` are
+    logs that policies are held against, None where the environment has none. `unselected`
+    are those of `elsewhere` that would not be selected there either.
+    """
+
+    manifests: tuple[Manifest, ...] = ()
+    complaints: tuple[Complaint, ...] = ()
+    elsewhere: tuple[Ref, ...] = ()
+    files: int = 0
+    suppressed: tuple[Suppressed, ...] = ()
+    idle: tuple[Complaint, ...] = ()
+    left_out: tuple[Manifest, ...] = ()
+    unheeded: int = 0
+    samples: Samples | None = None
+    unselected: tuple[Ref, ...] = ()
+
+
+LEFT_OUT = frozenset(("salt", "today", "why_unset"))
+"""Of a scope, what no key holds: seals are made anew, an entry tells its day, and where a secret
+cannot be had there is a complaint, which nothing is kept of."""
+
+
+def about_scope(scope: Scope, cache: Cache) -> dict[str, Json]:
+    """Give each field of a scope but those of `LEFT_OUT`.
+
+    Of secrets it tells that there are some: they are looked at one by one.
+    """
+    withheld = scope.withheld
+    values: dict[str, Json] = {
+        name: cache.sign(f"{name}\0{value}") for name, value in sorted(withheld.values.items())
+    }
+    return {
+        "environment": scope.environment,
+        "variables": dict(scope.variables),
+        "secrets": scope.secrets is not None,
+        "withheld": [list[Json](withheld.prefixes), values],
+        "ruled": scope.ruled,
+        "selection": list[Json](scope.selection.flags()),
+        "unread": list[Json](sorted(scope.unread)),
+        "may_lack": scope.may_lack,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookup:
+    """What is asked of the cache: everything that decides what a workspace is, but texts of files.
+
+    `roots` are the folders that files may lie in.
+    """
+
+    cache: Cache
+    found: Files
+    roots: tuple[Path, ...]
+    settings: ProjectFile
+    scopes: Sequence[Scope]
+
+    @property
+    def key(self) -> str:
+        """The key of the entry."""
+        about: dict[str, Json] = {
+            "format": FORMAT,
+            "program": program(),
+            "root": str(self.found.root),
+            "roots": [str(one) for one in self.roots],
+            "files": [[str(one.path), one.name, one.named] for one in self.found.files],
+            "settings": self.settings.model_dump(mode="json", by_alias=True),
+            # Complaints of rules stand in the project file's own lines.
+            "written": _text_of(self.settings),
+            "scopes": [about_scope(one, self.cache) for one in self.scopes],
+        }
+        return digest(about)
+
+    @property
+    def _days(self) -> list[str]:
+        return [one.today.isoformat() for one in self.scopes]
+
+    def get(self) -> tuple[Mapping[str, CachedWorkspace], tuple[Path, ...]] | None:
+        """Give what the files were, by environment, and what was read; None where it changed."""
+        content = self.cache.get(self.key)
+        if content is None:
+            return None
+        try:
+            head, _, specs = content.partition(b"\n")
+            entry = json.loads(head)
+            if entry["days"] not in (None, self._days):
+                return None
+            for path, name, known in entry["read"]:
+                if digest_of_file(Path(path), name, self.roots) != known:
+                    return None
+            kept = self._opened(entry, specs)
+        except (_Missed, ValueError, KeyError, TypeError, IndexError, RecursionError):
+            return None
+        return kept, tuple(Path(path) for path, *_ in entry["read"])
+
+    def put(
+        self, made: Sequence[CachedWorkspace], read: Mapping[Path, tuple[str, str]]
+    ) -> Mapping[str, CachedWorkspace] | None:
+        """Keep workspaces and the digests of what was read for them, unless something is wrong.
+
+        Gives them as `get` will, by environment, whose manifests take less room; None for none.
+        """
+        wrong = any(one.is_error for kept in made for one in kept.complaints)
+        if wrong or not self.cache.is_on:
+            return None
+        closing = _Closing(self.cache)
+        # Only exemptions and rules end some day.
+        manifests = [one for kept in made for one in (*kept.manifests, *kept.left_out)]
+        ends = bool(self.settings.rules) or any(one.exempt for one in manifests)
+        entry = {
+            "days": self._days if ends else None,
+            "read": [[str(path), name, known] for path, (name, known) in read.items()],
+            "workspaces": [closing.kept(one) for one in made],
+            "seals": closing.seals,
+        }
+        head = json.dumps(entry, separators=(",", ":")).encode()
+        specs = b"".join(closing.specs)
+        self.cache.put(self.key, b"".join([head, b"\n", specs]))
+        return self._opened(entry, specs)
+
+    def _opened(self, entry: CachedJson, specs: bytes) -> Mapping[str, CachedWorkspace]:
+        """Open an entry for each environment. Raises _Missed for what it is not about."""
+        return {
+            scope.environment: _Opening(self.cache, scope, entry["seals"], specs).kept(one)
+            for scope, one in zip(self.scopes, entry["workspaces"], strict=True)
+        }
+
+
+def _text_of(settings: ProjectFile) -> str:
+    return "" if settings.written is None else digest(settings.written.document.lines.text)
+
+
+@dataclass(slots=True)
+class _Closing:
+    """Makes text of what was read. Of a secret it keeps the name, and a sign of its value.
+
+    `specs` are those of the manifests, packed one by one, so that each can be opened alone.
+    """
+
+    cache: Cache
+    seals: dict[str, str] = field(default_factory=dict)
+    specs: list[bytes] = field(default_factory=list)
+    _length: int = 0
+
+    def kept(self, one: CachedWorkspace) -> CachedJson:
+        return {
+            "manifests": [*map(self._manifest, one.manifests)],
+            "complaints": [*map(_complaint, one.complaints)],
+            "elsewhere": [list(ref) for ref in one.elsewhere],
+            "suppressed": [
+                [_complaint(a.complaint), a.reason, a.in_source] for a in one.suppressed
+            ],
+            "idle": [*map(_complaint, one.idle)],
+            "leftOut": [*map(self._manifest, one.left_out)],
+            "unheeded": one.unheeded,
+            "files": one.files,
+            "samples": _samples(one.samples),
+            "unselected": [list(ref) for ref in one.unselected],
+        }
+
+    def _manifest(self, one: Manifest) -> CachedJson:
+        holes: list[CachedJson] = []
+        # Most hold no template, and are written as they are.
+        spec = one.spec if is_plain(one) else self._opened(one.spec, (), holes)
+        text = zlib.compress(json.dumps(spec, separators=(",", ":")).encode(), FAST)
+        begin, self._length = self._length, self._length + len(text)
+        self.specs.append(text)
+        source = one.source
+        return [
+            list(one.ref),
+            [begin, self._length, sum_of(one), BY_NAME[one.ref.kind].declared_id(one)],
+            [source.file, source.line, source.column, _member(source.item)],
+            one.remote_id,
+            dict(one.labels),
+            [list(ref) for ref in sorted(one.references)],
+            one.protect,
+            {code: [why.reason, _day(why.until)] for code, why in one.exempt.items()},
+            holes,
+        ]
+
+    def _opened(self, value: Json, path: tuple[str | int, ...], holes: list[CachedJson]) -> Json:
+        """Give a document with nothing where templates stand, which are noted apart."""
+        match value:
+            case Template(parts=parts):
+                holes.append([[*path], [*map(self._part, parts)]])
+                return None
+            case dict():
+                return {key: self._opened(one, (*path, key), holes) for key, one in value.items()}
+            case list():
+                return [self._opened(one, (*path, at), holes) for at, one in enumerate(value)]
+            case _:
+                return value
+
+    def _part(self, part: str | SecretHole | RefHole) -> CachedJson:
+        match part:
+            case SecretHole(name=name, value=value):
+                if value:
+                    self.seals[name] = self.cache.sign(value)
+                return ["secret", name, bool(value)]
+            case RefHole(ref=ref):
+                return ["ref", *ref]
+            case _:
+                return part
+
+
+@dataclass(slots=True)
+class _Opening:
+    """Makes what was read of its text, with the secrets of this run."""
+
+    cache: Cache
+    scope: Scope
+    seals: Mapping[str, str]
+    specs: bytes
+
+    def kept(self, held: CachedJson) -> CachedWorkspace:
+        suppressed = held["suppressed"]
+        return CachedWorkspace(
+            manifests=tuple(map(self._manifest, held["manifests"])),
+            complaints=tuple(map(_complained, held["complaints"])),
+            elsewhere=tuple(Ref(*ref) for ref in held["elsewhere"]),
+            files=held["files"],
+            suppressed=tuple(Suppressed(_complained(one), why, at) for one, why, at in suppressed),
+            idle=tuple(map(_complained, held["idle"])),
+            left_out=tuple(map(self._manifest, held["leftOut"])),
+            unheeded=held["unheeded"],
+            samples=_sampled(held["samples"]),
+            unselected=tuple(Ref(*ref) for ref in held["unselected"]),
+        )
+
+    def _manifest(self, held: CachedJson) -> Manifest:
+        ref, place, source, remote_id, labels, references, protect, exempt, holes = held
+        begin, end, total, declared_id = place
+        # Here, as a secret that changed is a miss.
+        filled = [(path, Template(tuple(map(self._part, parts)))) for path, parts in holes]
+        opened = partial(_opened_spec, self.specs, begin, end, filled)
+        file, line, column, item = source
+        return Manifest(
+            Ref(*ref),
+            cast("dict[str, Json]", Unopened(opened, total, declared_id, not holes)),
+            Source(file, line, column, None if item is None else Member(*item)),
+            remote_id=remote_id,
+            labels=labels,
+            references=frozenset(Ref(*one) for one in references),
+            protect=protect,
+            exempt={code: Exemption(why, _until(day)) for code, (why, day) in exempt.items()},
+        )
+
+    def _part(self, held: CachedJson) -> str | SecretHole | RefHole:
+        if isinstance(held, str):
+            return held
+        word, *rest = held
+        if word == "ref":
+            return RefHole(Ref(*rest))
+        name, had_value = rest
+        hole = value_of_secret(name, self.scope if had_value else self.scope.without_secrets)
+        if had_value and self.cache.sign(hole.value) != self.seals[name]:
+            raise _Missed
+        return hole
+
+
+def _opened_spec(
+    specs: bytes, begin: int, end: int, filled: Sequence[tuple[Sequence[str | int], Template]]
+) -> dict[str, Json]:
+    """Give one `spec` with its templates in their places."""
+    spec: dict[str, Json] = json.loads(zlib.decompress(specs[begin:end]))
+    for path, template in filled:
+        inside: Any = spec
+        for step in path[:-1]:
+            inside = inside[step]
+        inside[path[-1]] = template
+    return spec
+
+
+def _samples(one: Samples | None) -> CachedJson:
+    return None if one is None else [[[*astuple(row)] for row in one.rows], one.on_mismatch]
+
+
+def _sampled(held: CachedJson) -> Samples | None:
+    if held is None:
+        return None
+    rows, on_mismatch = held
+    return Samples(tuple(PolicySample(*row) for row in rows), on_mismatch)
+
+
+def _complaint(one: Complaint) -> CachedJson:
+    found = one.excerpt
+    excerpt = (
+        None if found is None else [[[*line] for line in found.lines], found.start, found.width]
+    )
+    return [
+        [one.file, one.line, one.column, one.code, one.message],
+        [one.suggestion, isinstance(one.suggestion, Advice)],
+        one.severity.value,
+        excerpt,
+        one.ref,
+        [*one.path],
+        [*one.environments],
+        _member(one.item),
+        one.begun,
+    ]
+
+
+def _complained(held: CachedJson) -> Complaint:
+    place, (meant, is_advice), severity, excerpt, ref, path, environments, item, begun = held
+    file, line, column, code, message = place
+    return Complaint(
+        file,
+        line,
+        column,
+        code=code,
+        message=message,
+        suggestion=Advice(meant) if is_advice else meant,
+        severity=Severity(severity),
+        excerpt=None if excerpt is None else _excerpt(excerpt),
+        ref=ref,
+        path=tuple(path),
+        environments=tuple(environments),
+        item=None if item is None else Member(*item),
+        begun=begun,
+    )
+
+
+def _excerpt(held: CachedJson) -> Excerpt:
+    lines, start, width = held
+    return Excerpt(tuple((number, text) for number, text in lines), start, width)
+
+
+def _member(item: Member | None) -> CachedJson:
+    return None if item is None else [item.number, item.label, item.total]
+
+
+def _day(until: date | None) -> str | None:
+    return None if until is None else until.isoformat()
+
+
+def _until(day: str | None) -> date | None:
+    return None if day is None else date.fromisoformat(day)
