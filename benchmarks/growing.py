@@ -36,7 +36,7 @@ class Panel:
 
 def run() -> None:
     """Print the figures, and draw them where that is asked for."""
-    sizes = [int(one) for one in os.environ.get("GROWTH", SIZES).split(",")]
+    sizes = [int(part) for part in os.environ.get("GROWTH", SIZES).split(",")]
     seconds: dict[str, list[float]] = {}
     memory: dict[str, list[float]] = {}
     print("growth: processor seconds, and the most memory")

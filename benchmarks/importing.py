@@ -48,7 +48,7 @@ def run() -> None:
 
 
 def _measure(folder: Path, base_url: str, ids: list[str]) -> None:
-    urls = [base_url + API_ROOT + PATHS["Dashboard"] + one for one in ids]
+    urls = [base_url + API_ROOT + PATHS["Dashboard"] + id_ for id_ in ids]
     took = medians(
         ROUNDS,
         {
@@ -75,7 +75,7 @@ def _import(folder: Path, ids: list[str]) -> None:
     file = folder / "reconciler.yaml"
     file.write_text("environments: {}\n", encoding="utf-8")
     asked = Options(paths=(), environment=None, project=file, verbose=False, quiet=True)
-    live = tuple((BY_NAME["Dashboard"], one) for one in ids)
+    live = tuple((BY_NAME["Dashboard"], id_) for id_ in ids)
     result = import_now(asked, ToImport(what=ImportSources(live=live)), LockTimeout())
     if len(result.imported) < DASHBOARDS:
         raise SystemExit(f"{len(result.imported)} were imported: {result.skipped[:3]}")
@@ -95,7 +95,7 @@ async def _make(base_url: str) -> list[str]:
 
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(make(nth)) for nth in range(DASHBOARDS)]
-        return [one.result() for one in tasks]
+        return [task.result() for task in tasks]
 
 
 def _board(nth: int) -> Json:

@@ -141,7 +141,9 @@ def opened(page_file: Path) -> tuple[float, float, float]:
             page.goto(page_file.as_uri(), wait_until="load")
             shown.append(float(page.evaluate(SHOWN)))
             metrics = session.send("Performance.getMetrics")["metrics"]
-            busy += [1000 * one["value"] for one in metrics if one["name"] == "TaskDuration"]
+            busy += [
+                1000 * metric["value"] for metric in metrics if metric["name"] == "TaskDuration"
+            ]
             filtered.append(float(page.evaluate(FILTERED)))
             browser.close()
     return median(shown), median(busy), median(filtered)

@@ -156,7 +156,7 @@ def _own(text: str, index: int, model_id: str, own_id: str) -> str:
 
 
 def _model_id(entries: list[dict[str, object]]) -> str:
-    return str(next(one["remoteId"] for one in entries if one["entry"] == "written"))
+    return str(next(entry["remoteId"] for entry in entries if entry["entry"] == "written"))
 
 
 def _multiply(data: Path, count: int, known: Mapping[str, list[dict[str, object]]]) -> None:
@@ -176,8 +176,10 @@ def _multiply(data: Path, count: int, known: Mapping[str, list[dict[str, object]
                 f"INSERT INTO {table} VALUES ({marks})",  # noqa: S608 - ours
                 (
                     [
-                        _own(one, at, model_id, _id_of(kind, at)) if isinstance(one, str) else one
-                        for one in rows[kind]
+                        _own(value, at, model_id, _id_of(kind, at))
+                        if isinstance(value, str)
+                        else value
+                        for value in rows[kind]
                     ]
                     for at in range(FIRST, FIRST + count)
                     if kind_of(at) == kind
@@ -195,7 +197,7 @@ def _journal(
     def entries_of(index: int) -> list[Entry]:
         kind = kind_of(index)
         text = _own(texts[kind], index, ids[kind], _id_of(kind, index))
-        return [parse_entry(one, 1) for one in json.loads(text)]
+        return [parse_entry(load, 1) for load in json.loads(text)]
 
     store = FileStore(folder / ".reconciler" / "journal.jsonl")
     journal = Journal(
@@ -220,7 +222,7 @@ def _quietly(command: list[str], url: str) -> None:
 def service(data: Path, alert_ids: list[str], latency: float = 0) -> Iterator[str]:
     """Serve the emulator from another process; give its base URL."""
     command = [COMMAND, "emulator", "serve", "--port", "0", "--data", str(data)]
-    command += [f"--alert-id={one}" for one in alert_ids]
+    command += [f"--alert-id={alert_id_}" for alert_id_ in alert_ids]
     if latency:
         faults = data.with_name("faults.json")
         faults.write_text(json.dumps({"seed": 1, "rules": [{"fault": {"delay": latency}}]}))

@@ -103,11 +103,11 @@ class Cache:
         """Yield when each file of an entry was used last, its size and its path."""
         assert self.folder is not None  # noqa: S101 - asked before
         with suppress(OSError), os.scandir(self.folder) as entries:
-            for one in entries:
+            for entry in entries:
                 with suppress(OSError):
-                    if _OF_ENTRIES.fullmatch(one.name):
-                        status = one.stat(follow_symlinks=False)
-                        yield status.st_mtime, status.st_size, one.path
+                    if _OF_ENTRIES.fullmatch(entry.name):
+                        status = entry.stat(follow_symlinks=False)
+                        yield status.st_mtime, status.st_size, entry.path
 
     def _clean(self, newest: Path) -> None:
         """Remove what was not used for longest, until the rest is small enough."""
@@ -188,7 +188,7 @@ def _folder(environ: Mapping[str, str]) -> Path | None:
 
 
 def _repository_around(root: Path) -> Path:
-    around = (one for one in (root, *root.parents) if (one / ".git").exists())
+    around = (parent for parent in (root, *root.parents) if (parent / ".git").exists())
     return next(around, root)
 
 
@@ -275,9 +275,9 @@ def program() -> str:
         for status in [os.stat(os.path.join(place, name))]  # noqa: PTH116, PTH118 - hundreds
     ]
     installed = [
-        (one, _versions_in(one) if listed else os.stat(one).st_mtime_ns)  # noqa: PTH116 - as above
-        for one in sys.path
-        if one.endswith("-packages") and os.path.isdir(one)  # noqa: PTH112 - never raises
+        (text, _versions_in(text) if listed else os.stat(text).st_mtime_ns)  # noqa: PTH116 - as above
+        for text in sys.path
+        if text.endswith("-packages") and os.path.isdir(text)  # noqa: PTH112 - never raises
     ]
     about = repr([__version__, sys.version, sorted(own), installed])
     return hashlib.sha256(about.encode()).hexdigest()

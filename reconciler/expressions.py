@@ -114,7 +114,7 @@ class Expression:
 
 def whole(text: str) -> Expression | None:
     """Give the expression that a text consists of; None where it holds more, or none."""
-    found = next((one for one in parts_of(text) if one != ""), None) if OPEN in text else None
+    found = next((part for part in parts_of(text) if part != ""), None) if OPEN in text else None
     return found if isinstance(found, Expression) and found.spot.written == text else None
 
 
@@ -211,7 +211,7 @@ def escaped(text: str) -> str:
     written += text[end:]
     parts = [*parts_of(written)]
     # What is malformed may hold others, which are seen once it is escaped.
-    is_same = all(isinstance(one, str) for one in parts) and "".join(map(str, parts)) == text
+    is_same = all(isinstance(part, str) for part in parts) and "".join(map(str, parts)) == text
     return written if is_same else text.replace(OPEN, LITERAL)
 
 

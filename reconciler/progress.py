@@ -116,7 +116,7 @@ class Now:
     @property
     def since(self) -> float | None:
         """When the oldest of it began, None where nothing is done."""
-        begun = [*(one.since for one in self.steps), *(one.since for one in self.waits)]
+        begun = [*(step.since for step in self.steps), *(wait.since for wait in self.waits)]
         return min(begun, default=None)
 
 

@@ -144,8 +144,12 @@ def play(demo: Demo) -> None:
 
     demo.headline("Drift: somebody changed what was applied. The exit code is 2.")
     demo.run("drift", "examples", code=2)
-    drifted = [one for one in demo.asked("drift", 2)["resources"] if one["state"] == "drifted"]
-    found = [(one["ref"], [field["path"] for field in one["fields"]]) for one in drifted]
+    drifted = [
+        resource
+        for resource in demo.asked("drift", 2)["resources"]
+        if resource["state"] == "drifted"
+    ]
+    found = [(value["ref"], [field["path"] for field in value["fields"]]) for value in drifted]
     if found != [EDITED]:
         raise UnexpectedError(f"the drift should be {[EDITED]}, and is {found}")
 

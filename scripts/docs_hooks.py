@@ -50,15 +50,15 @@ SUMMARY = 160
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Write out the folders that the navigation names as a whole."""
-    config.nav = [_expanded(one, Path(config.docs_dir)) for one in config.nav or []]
+    config.nav = [_expanded(value, Path(config.docs_dir)) for value in config.nav or []]
     return config
 
 
 def _expanded(entry: object, docs: Path) -> object:
     if isinstance(entry, dict):
-        return {name: _expanded(one, docs) for name, one in entry.items()}
+        return {name: _expanded(value, docs) for name, value in entry.items()}
     if isinstance(entry, list):
-        return [_expanded(one, docs) for one in entry]
+        return [_expanded(value, docs) for value in entry]
     if entry == f"{DIAGNOSTICS}/*":
         return [*OF_CODES.values()]
     if not (isinstance(entry, str) and entry.endswith("/*")):
@@ -131,8 +131,8 @@ def _pages_of(item: StructureItem) -> Iterator[Page]:
     if isinstance(item, Page):
         yield item
     elif isinstance(item, Section):
-        for one in item.children:
-            yield from _pages_of(one)
+        for child in item.children:
+            yield from _pages_of(child)
 
 
 def _plain(page: Page) -> str:
@@ -175,7 +175,7 @@ def _code_page(one: Explanation) -> str:
 
 def _codes_index() -> str:
     """Return the index of codes: family by family, each in the order of its declaration."""
-    reported = (one.code for union in (Reason, Remark) for one in get_args(union))
+    reported = (value.code for union in (Reason, Remark) for value in get_args(union))
     exits = (f"{EXIT}{code.value}" for code in ExitCode)
     # A few reasons are guards too, and have one page.
     known = dict.fromkeys((*CODES, *AUDITED, *GUARDS, *reported, *exits))

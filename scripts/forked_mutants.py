@@ -56,13 +56,15 @@ class Forks:
         self._wait(running)
         for name in self.names:
             reaching = self.tests.get(mangled_name_from_mutant_name(name), ())
-            chosen = sorted((one for one in reaching if one in items), key=self.seconds.__getitem__)
+            chosen = sorted(
+                (text for text in reaching if text in items), key=self.seconds.__getitem__
+            )
             if not chosen:
                 self._tell(name, NO_TESTS)
                 continue
             if len(running) >= self.children:
                 self._wait(running)
-            pid = self._forked(session, name, [items[one] for one in chosen])
+            pid = self._forked(session, name, [items[text] for text in chosen])
             running[pid] = name
         while running:
             self._wait(running)

@@ -64,7 +64,7 @@ finally:
 def files() -> list[Path]:
     """Give all modules but those of the emulator."""
     found = sorted(HOUSE.rglob("*.py"))
-    return [one for one in found if not name_of(one).startswith(_APART)]
+    return [path for path in found if not name_of(path).startswith(_APART)]
 
 
 def name_of(file: Path) -> str:
@@ -83,7 +83,7 @@ def flow_of(*words: str) -> tuple[list[str], list[str]]:
         subprocess.run(["cp", "-r", str(ROOT / "examples"), str(work)], check=True)  # noqa: S607 - of the PATH
         report = folder / "report.json"
         kept = ("PATH", "HOME", "LANG", "SYSTEMROOT")
-        environment = {one: os.environ[one] for one in kept if one in os.environ}
+        environment = {text: os.environ[text] for text in kept if text in os.environ}
         done = subprocess.run(
             [sys.executable, "-c", _PROFILED, str(HOUSE), str(report), *words],
             cwd=work,
@@ -95,9 +95,11 @@ def flow_of(*words: str) -> tuple[list[str], list[str]]:
         if not report.exists():
             raise SystemExit(f"{' '.join(words)} left no profile: {done.stderr}")
         found = json.loads(report.read_text())
-        names = [name_of(Path(one)) for one in found["files"]]
-        modules = [one for one in found["modules"] if not one.startswith("reconciler.emulator")]
-        return [one for one in names if not one.startswith(_APART)], modules
+        names = [name_of(Path(file)) for file in found["files"]]
+        modules = [
+            module for module in found["modules"] if not module.startswith("reconciler.emulator")
+        ]
+        return [name for name in names if not name.startswith(_APART)], modules
 
 
 PLAN = ("plan",)
@@ -108,17 +110,17 @@ def imports_of(file: Path) -> Iterator[str]:
     """Yield the modules of ours that a file imports, those for types only too."""
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reconciler"):
-            for one in node.names:
-                yield f"{node.module}.{one.name}"
+            for name in node.names:
+                yield f"{node.module}.{name.name}"
             yield str(node.module)
 
 
 def slivers() -> list[str]:
     """Give the small modules that one other module alone imports, those of a pattern too."""
     by_module = {
-        name_of(one).removesuffix(".py").replace("/", "."): one
-        for one in files()
-        if one.name not in ("__init__.py", "__main__.py")
+        name_of(file).removesuffix(".py").replace("/", "."): file
+        for file in files()
+        if file.name not in ("__init__.py", "__main__.py")
     }
     users: Counter[str] = Counter()
     for file in files():
@@ -132,7 +134,7 @@ def slivers() -> list[str]:
 
 def rows() -> list[tuple[str, str]]:
     """Give each figure with its words."""
-    lines = {one: len(one.read_text("utf-8").splitlines()) for one in files()}
+    lines = {file: len(file.read_text("utf-8").splitlines()) for file in files()}
     biggest = max(lines, key=lambda one: lines[one])
     planned, _ = flow_of(*PLAN)
     applied, modules = flow_of(*APPLY)

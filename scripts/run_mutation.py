@@ -258,7 +258,7 @@ def run_part(name: str, children: int, chosen: Callable[[list[str]], list[str]])
         return
     results = run_mutants(folder, names, children)
     counts = Counter(results.values())
-    killed = sum(counts[one] for one in KILLED)
+    killed = sum(counts[text] for text in KILLED)
     print(
         f"{name}: {len(everything)} mutants (and {len(mutants) - len(everything)} of words only, "
         f"not run), {len(names)} run, {killed} noticed: {killed / len(names):.1%} {dict(counts)}",

@@ -238,7 +238,7 @@ def cells(endpoint: Endpoint[Any]) -> list[str]:
     return [
         str(endpoint.number),
         f"`{endpoint.method} {endpoint.path}`",
-        ", ".join(f"[`{one}`](commands.md#{one.split()[0]})" for one in row.commands),
+        ", ".join(f"[`{command}`](commands.md#{command.split()[0]})" for command in row.commands),
         ", ".join(map(_linked, row.clients)),
         _linked(answer),
         ", ".join(

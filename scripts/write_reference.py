@@ -49,8 +49,8 @@ def _fields_index() -> str:
 
 
 def _fields_page(root: Field) -> str:
-    inside = [one for one in root.inside() if one.read_only is None]
-    unread = [one for one in root.inside() if one.read_only is not None]
+    inside = [field for field in root.inside() if field.read_only is None]
+    unread = [field for field in root.inside() if field.read_only is not None]
     lines = [
         f"# {_title(root)}",
         "",
@@ -65,7 +65,7 @@ def _fields_page(root: Field) -> str:
         "",
         "| field | type | what it is for |",
         "|---|---|---|",
-        *(_row(one) for one in inside),
+        *(_row(field) for field in inside),
     ]
     if unread:
         lines += [
@@ -76,7 +76,7 @@ def _fields_page(root: Field) -> str:
             "",
             "| field | what it is |",
             "|---|---|",
-            *(f"| `{'.'.join(one.path)}` | {_cell(one.said)} |" for one in unread),
+            *(f"| `{'.'.join(field.path)}` | {_cell(field.said)} |" for field in unread),
         ]
     return "\n".join(lines) + "\n"
 
@@ -85,8 +85,8 @@ def _requests(root: Field) -> Iterator[str]:
     if root.endpoints:
         yield "| request | what it does |"
         yield "|---|---|"
-        for one in root.endpoints:
-            yield f"| `{one.shown}` | {one.does} |"
+        for endpoint in root.endpoints:
+            yield f"| `{endpoint.shown}` | {endpoint.does} |"
         yield ""
 
 

@@ -32,10 +32,14 @@ def _told(command: click.Command, ctx: click.Context) -> Command:
     told: Command = {
         "help": command.get_short_help_str(LONGEST_HELP),
         "options": [
-            _parameter(one, command) for one in command.params if isinstance(one, click.Option)
+            _parameter(param, command)
+            for param in command.params
+            if isinstance(param, click.Option)
         ],
         "arguments": [
-            _parameter(one, command) for one in command.params if isinstance(one, click.Argument)
+            _parameter(param, command)
+            for param in command.params
+            if isinstance(param, click.Argument)
         ],
     }
     if isinstance(command, click.Group):

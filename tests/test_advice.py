@@ -89,7 +89,7 @@ def place(
 
 def journals(folder: Path) -> set[str]:
     """Name the environments that have a journal."""
-    return {one.name for one in (folder / "the project" / ".reconciler").glob("*.jsonl")}
+    return {path.name for path in (folder / "the project" / ".reconciler").glob("*.jsonl")}
 
 
 @pytest.mark.promise("P49")
@@ -114,7 +114,9 @@ def test_advised_names(tmp_path: Path, place: list[str]) -> None:
     assert [typed(*line).code for line in advised[:1]] == [0]
 
     after = typed("plan", "--format", "json", "-e", "staging", *place).json
-    assert [(one["ref"], one["action"]) for one in after["changes"]] == [("SLO/new", "update")]
+    assert [(change["ref"], change["action"]) for change in after["changes"]] == [
+        ("SLO/new", "update")
+    ]
     assert (tmp_path / "the project" / ".reconciler" / "p.jsonl").read_bytes() == production
 
 

@@ -78,7 +78,7 @@ def test_documented_settings() -> None:
     api = settings["environments"]["production"]["api"]
 
     usual = Assumptions().model_dump(by_alias=True)
-    assert [list(project_findings(one)) for one in documents] == [[]] * len(blocks)
+    assert [list(project_findings(document)) for document in documents] == [[]] * len(blocks)
     assert set(api) == set(usual)
     assert {**api, "closeBodyField": None, "textField": None, "reads": usual["reads"]} == usual
 
@@ -95,8 +95,10 @@ def test_styles_say_the_same(value: dict[str, Any]) -> None:
     bracketed = Assumptions.model_validate({"queryStyle": "brackets"}).parameter("filter", value)
     whole = Assumptions.model_validate({"queryStyle": "json"}).parameter("filter", value)
 
-    assert [(key.replace("[", ".").replace("]", ""), one) for key, one in bracketed] == dotted
-    assert [(key, json.loads(one)) for key, one in whole] == ([("filter", value)] if value else [])
+    assert [(key.replace("[", ".").replace("]", ""), text) for key, text in bracketed] == dotted
+    assert [(key, json.loads(text)) for key, text in whole] == (
+        [("filter", value)] if value else []
+    )
 
 
 @pytest.mark.parametrize("path", ["", "/api", "/a/b-c/v2"])
@@ -247,6 +249,6 @@ def test_late_objection(shop: Shop) -> None:
 
     ran = shop.run("apply", "--yes", "--format", "json")
 
-    outcomes = {one["ref"]: one["outcome"] for one in ran.json["outcomes"]}
+    outcomes = {outcome["ref"]: outcome["outcome"] for outcome in ran.json["outcomes"]}
     assert (ran.code, outcomes) == (3, {"SavedView/errors": "written", "SLO/checkout": "refused"})
     assert shop.count("POST", SLOS) == 0

@@ -52,7 +52,7 @@ def test_it_is_private(kept: Cache, folder: Path) -> None:
     """Folder and files are for their owner alone, whatever the umask is."""
     kept.put("a", b"content")
 
-    modes = {one.name[-5:]: stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()}
+    modes = {path.name[-5:]: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
 
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert set(modes.values()) == {0o600}
@@ -181,14 +181,14 @@ def test_a_folder_with_other_files(folder: Path, project: Path, name: str) -> No
     folder.mkdir(mode=0o700)
     (folder / name).write_text("Signature: of somebody\n")
     (folder / name).chmod(0o600)
-    before = {one: one.read_bytes() for one in folder.iterdir()}
+    before = {path: path.read_bytes() for path in folder.iterdir()}
 
     refused = open_cache({VARIABLE: str(folder)}, project)
     refused.put("a", b"content")
 
     assert not refused.is_on
     assert "holds other files" in refused.why_not
-    assert {one: one.read_bytes() for one in folder.iterdir()} == before
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_what_others_add_stays(kept: Cache, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ def test_what_others_add_stays(kept: Cache, folder: Path, monkeypatch: pytest.Mo
 
     assert kept.held()[0] == 1
     assert {"notes.txt", "image.entry", f"{'0' * 64}.entry.old"} < {
-        one.name for one in folder.iterdir()
+        path.name for path in folder.iterdir()
     }
 
 
@@ -231,9 +231,9 @@ def test_it_stays_small(kept: Cache, folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(cache, "LARGEST_CACHE", 3_000)
     for nth in range(6):
         kept.put(str(nth), bytes(1_000))
-        for one in folder.glob("*.entry"):
-            status = one.stat()
-            os.utime(one, (status.st_atime - 60, status.st_mtime - 60))
+        for path in folder.glob("*.entry"):
+            status = path.stat()
+            os.utime(path, (status.st_atime - 60, status.st_mtime - 60))
 
     found = [nth for nth in range(6) if kept.get(str(nth)) is not None]
 
@@ -255,4 +255,4 @@ def test_many_at_once(folder: Path, project: Path) -> None:
     whole = {f"{nth}".encode() * 10_000 for nth in range(4)}
     assert set(found) <= whole | {None}
     assert open_cache({VARIABLE: str(folder)}, project).get("same") in whole
-    assert {one.suffix for one in folder.iterdir()} <= {".entry", ".TAG", ""}
+    assert {path.suffix for path in folder.iterdir()} <= {".entry", ".TAG", ""}

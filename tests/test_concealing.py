@@ -86,7 +86,7 @@ def test_order_that_does_not_count(declared: Json, order: Any) -> None:
 
     found = differences(conceal(live, declared, SHAPE), declared, SHAPE)
 
-    assert {one.operation for one in found} <= {"move"}
+    assert {difference.operation for difference in found} <= {"move"}
 
 
 @given(documents(*SEALED), _DECLARED)
@@ -156,7 +156,7 @@ def test_item_in_another_list() -> None:
 
     found = conceal(live, declared, ROWS)
 
-    assert [one.operation for one in differences(found, declared, ROWS)] == ["move"]
+    assert [difference.operation for difference in differences(found, declared, ROWS)] == ["move"]
 
 
 @pytest.mark.parametrize("names", [(ONE, TWO), (ONE, THIRD), (ONE, VALUE), (BOTH, ONE)])
@@ -263,7 +263,7 @@ def test_an_older_secret_is_not_kept() -> None:
 
 def test_one_of_two_that_may_be_live() -> None:
     """With a write in doubt, the secret of either is known by its seal."""
-    sealed = [with_seals({"field": one}) for one in (ONE, THIRD)]
+    sealed = [with_seals({"field": template}) for template in (ONE, THIRD)]
 
     assert resealed({"field": VALUE}, sealed, SHAPE, "salt") == sealed[0]
     assert resealed({"field": OTHER}, sealed, SHAPE, "salt") == sealed[1]

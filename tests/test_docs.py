@@ -152,4 +152,4 @@ def test_one_list_of_each_kind_in_the_changelog() -> None:
         headings = re.findall(r"^### .*$", version, re.MULTILINE)
         assert len(set(headings)) == len(headings), version.splitlines()[0]
         items = [line.rstrip(";.") for line in version.splitlines() if line.startswith("- ")]
-        assert [one for one in items if items.count(one) > 1] == []
+        assert [text for text in items if items.count(text) > 1] == []

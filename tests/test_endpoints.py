@@ -71,7 +71,9 @@ def test_fresh() -> None:
 
 def test_all_endpoints() -> None:
     """The table has exactly the endpoints of the API document."""
-    found = {(one.number, one.method, one.path) for one in endpoints.endpoints()}
+    found = {
+        (endpoint.number, endpoint.method, endpoint.path) for endpoint in endpoints.endpoints()
+    }
 
     assert found == DOCUMENT
     assert set(endpoints.ROWS) == {number for number, _, _ in DOCUMENT}

@@ -56,7 +56,7 @@ def test_it_declares_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "forEach" not in text.replace("by forEach", "")
     other = project_at(tmp_path / "b", PROJECT, slo=text)
     both = [
-        {one["ref"]: one["fields"] for one in workspace.plan()["changes"]}["SLO/b"]
+        {change["ref"]: change["fields"] for change in workspace.plan()["changes"]}["SLO/b"]
         for workspace in (made, other)
     ]
     assert both[0] == both[1]

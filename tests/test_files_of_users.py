@@ -71,15 +71,15 @@ def is_write(call: ast.Call, flags: set[str]) -> bool:
     if name in ALWAYS or (module == "shutil" and name in OF_SHUTIL):
         return True
     if module == "os" and name == "open":
-        return any(flags_in(one, flags) for one in call.args[1:])
+        return any(flags_in(argument, flags) for argument in call.args[1:])
     if name == "open":
-        given = [*call.args, *(one.value for one in call.keywords)]
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
         modes = [one.value for one in given if isinstance(one, ast.Constant)]
-        return any(isinstance(one, str) and one[:1] in tuple("wax") for one in modes) or any(
-            isinstance(one, str) and len(one) <= 3 and "+" in one for one in modes
+        return any(isinstance(mode, str) and mode[:1] in tuple("wax") for mode in modes) or any(
+            isinstance(mode, str) and len(mode) <= 3 and "+" in mode for mode in modes
         )
     # A path is replaced by one argument, a text by two, and a value by keywords.
-    if any(isinstance(one, ast.Starred) for one in call.args):
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
         return False
     is_path = isinstance(function, ast.Attribute) and len(call.args) == 1 and not call.keywords
     return name == "replace" and (module == "os" or is_path)
@@ -146,9 +146,9 @@ def test_killed(tmp_path: Path, names: int, steps: int) -> None:
         os._exit(0)
     os.waitpid(child, 0)
 
-    texts = {one.read_bytes() for one in tmp_path.iterdir() if not one.name.startswith(BEGINS)}
+    texts = {path.read_bytes() for path in tmp_path.iterdir() if not path.name.startswith(BEGINS)}
     assert file.read_bytes() in (before, after) or before in texts
-    kept = [one for one in tmp_path.iterdir() if one.name.endswith(KEPT)]
+    kept = [path for path in tmp_path.iterdir() if path.name.endswith(KEPT)]
     assert names > 1 or (file.read_bytes() in (before, after) and not kept)
 
 
@@ -185,7 +185,7 @@ def test_what_ids_keep(tmp_path: Path) -> None:
     assert shop.run("journal write-ids").out == "2 ids written\n"
 
     now = file.read_bytes()
-    lines = [one for one in now.split(b"\r\n") if not one.lstrip().startswith(b"id:")]
+    lines = [part for part in now.split(b"\r\n") if not part.lstrip().startswith(b"id:")]
     assert b"\r\n".join(lines) == text
     assert file.stat().st_mode & 0o777 == 0o640
     assert typed("validate", str(shop.root)).code == 0

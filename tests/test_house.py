@@ -220,7 +220,7 @@ def test_git_is_run_in_one_place() -> None:
         name_of(file)
         for file in python_files("reconciler")
         for node in ast.walk(syntax(file))
-        if (isinstance(node, ast.Import) and modules & {one.name for one in node.names})
+        if (isinstance(node, ast.Import) and modules & {name.name for name in node.names})
         or (isinstance(node, ast.ImportFrom) and node.module in modules)
         or (isinstance(node, ast.Attribute) and node.attr in calls)
     }

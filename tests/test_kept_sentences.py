@@ -39,7 +39,9 @@ def text_of(node: ast.expr) -> str:
         case ast.Constant(value=str(text)):
             return text
         case ast.JoinedStr(values=values):
-            return "".join(text_of(one) if isinstance(one, ast.Constant) else " " for one in values)
+            return "".join(
+                text_of(value) if isinstance(value, ast.Constant) else " " for value in values
+            )
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return text_of(left) + text_of(right)
         case _:
@@ -48,7 +50,7 @@ def text_of(node: ast.expr) -> str:
 
 def is_sentence(node: ast.expr) -> bool:
     """Tell whether a text has so many words."""
-    words = [one for one in text_of(node).split() if any(map(str.isalpha, one))]
+    words = [part for part in text_of(node).split() if any(map(str.isalpha, part))]
     return len(words) >= A_SENTENCE
 
 
@@ -134,4 +136,4 @@ def test_no_kept_text_is_left_over(kept: Path) -> None:
     }
 
     assert file_of(tests) == kept
-    assert {one.partition("[")[0].partition(" ")[0] for one in parts_of(kept)} <= names
+    assert {part.partition("[")[0].partition(" ")[0] for part in parts_of(kept)} <= names

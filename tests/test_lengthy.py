@@ -133,7 +133,9 @@ def test_environments_that_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> N
         ran = typed("validate", folder, "--no-cache", "--format", "json")
 
     assert ran.code == 4
-    (unchecked,) = (one for one in ran.json["complaints"] if one["code"] == "M115")
+    (unchecked,) = (
+        complaint for complaint in ran.json["complaints"] if complaint["code"] == "M115"
+    )
     assert unchecked["environments"] == ["e2"]
 
 
@@ -143,7 +145,7 @@ def refused(count: int) -> list[Unadopted]:
     script = Script(Path("a"), "a", read_text(text), is_json=False)
     edit = Within({"name": Put("\uffff")})
     originals = (Original(script=script, nth=nth, spec={}) for nth in range(count))
-    edits = {Ref("SLO", f"c{nth}"): (one, edit) for nth, one in enumerate(originals)}
+    edits = {Ref("SLO", f"c{nth}"): (original, edit) for nth, original in enumerate(originals)}
     return write_edits(edits)[1]
 
 

@@ -84,7 +84,7 @@ def test_what_waits(path: str) -> None:
 def test_mixtures() -> None:
     """Services differ from the usual one in one switch, or in several at once."""
     usual = positions({})
-    counts = {len(positions(one) - usual) for one in each_in_turn({}, seed=1)}
+    counts = {len(positions(value) - usual) for value in each_in_turn({}, seed=1)}
 
     assert {0, 1} < counts
     assert max(counts) >= 4

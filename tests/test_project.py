@@ -295,8 +295,8 @@ def test_types_of_variables(tmp_path: Path) -> None:
         "i": 16,
     }
     assert variables == expected
-    assert {key: type(one) for key, one in variables.items()} == {
-        key: type(one) for key, one in expected.items()
+    assert {key: type(variable) for key, variable in variables.items()} == {
+        key: type(value) for key, value in expected.items()
     }
 
 
@@ -333,7 +333,7 @@ def test_all_complaints_of_a_project_file(tmp_path: Path) -> None:
     loaded, complaints = load_project(file)
 
     assert loaded is None
-    assert [(one.code, one.line) for one in complaints] == [
+    assert [(complaint.code, complaint.line) for complaint in complaints] == [
         ("P101", 2),
         ("P101", 1),
         ("P101", 4),

@@ -29,7 +29,7 @@ def applied(workspace: Workspace, files: list[Path]) -> dict[Path, Any]:
     for file in files:
         workspace.write(f"{file.parent.name}-{file.stem}.json", json.dumps(manifest_of(file)))
     assert workspace.apply().code == 0
-    known = {one["ref"]: one["remoteId"] for one in workspace.plan()["changes"]}
+    known = {change["ref"]: change["remoteId"] for change in workspace.plan()["changes"]}
     return {file: known[f"{FOLDERS[file.parent.name]}/{file.stem}"] for file in files}
 
 
@@ -84,8 +84,8 @@ def round_trip(workspace: Workspace, files: list[Path]) -> None:
     again = imported(workspace, ids)
 
     assert [one.code for one in first] == [0] * len(first), [one.err for one in first]
-    assert [one["action"] for one in planned] == ["keep"] * len(files)
-    assert {one["remoteId"] for one in planned} == set(ids.values())
+    assert [value["action"] for value in planned] == ["keep"] * len(files)
+    assert {value["remoteId"] for value in planned} == set(ids.values())
     assert [(one.code, one.out) for one in again] == [(0, "")] * len(again)
     assert kept(workspace) == before
 

@@ -73,7 +73,9 @@ def test_sample_stays_quiet(sample: Path, workspace: Workspace) -> None:
     applied = workspace.apply("--format", "json")
     plan = workspace.plan()
 
-    found = [(one["code"], one["suggestion"]) for one in validated.json["complaints"]]
+    found = [
+        (complaint["code"], complaint["suggestion"]) for complaint in validated.json["complaints"]
+    ]
     assert found == WARNINGS.get(f"{sample.parent.name}/{sample.name}", [])
     assert applied.code == 0, applied.err
     assert applied.json["summary"]["written"] == 1
@@ -116,9 +118,9 @@ def stored_by_others(service: Emulated, sample: Path) -> Any:
             service.put(ALERTS, {"alertDefsToReplace": [item]})
             return service.web("alerts")[0]
         case "dashboards":
-            for number, one in enumerate(content.get("filters", [])):
+            for number, element in enumerate(content.get("filters", [])):
                 if service.app.state.profile.required_fields == "observed":
-                    one.setdefault("id", {"value": str(number)})
+                    element.setdefault("id", {"value": str(number)})
             service.post(DASHBOARDS, {"requestId": "r", "dashboard": content})
             return service.web("dashboards")[0]
         case "policies":
@@ -167,7 +169,7 @@ def test_stored_sample(
     applied = run("apply", "--yes", "--format", "json")
 
     assert imported.code == 0, imported
-    assert [one["action"] for one in plan["changes"]] == ["keep"], plan["changes"]
+    assert [change["action"] for change in plan["changes"]] == ["keep"], plan["changes"]
     assert (applied.code, applied.json["summary"]["written"]) == (0, 0), applied
     assert run("plan", "--format", "json").json["summary"] == plan["summary"]
 
@@ -244,8 +246,8 @@ STORED: dict[str, Callable[[dict[str, Any], Any], dict[str, Any]]] = {
     },
     "LogPolicySet": lambda spec, _: {
         "policies": [
-            {**one, "policy": {"id": "x", "order": nth, "createdAt": TIME, **one["policy"]}}
-            for nth, one in enumerate(spec["policies"])
+            {**policy, "policy": {"id": "x", "order": nth, "createdAt": TIME, **policy["policy"]}}
+            for nth, policy in enumerate(spec["policies"])
         ]
     },
     "SavedView": lambda spec, own: {"id": own, **spec},
@@ -266,7 +268,7 @@ def test_pasted_sample(sample: Path, workspace: Workspace) -> None:
     told = workspace.run("validate", "--format", "json").json["complaints"]
     ran = workspace.run("validate", "--fix", "--format", "json")
 
-    errors = [one["code"] for one in told if one["severity"] == "error"]
+    errors = [value["code"] for value in told if value["severity"] == "error"]
     assert errors == ["M305"] * len(pasted.get("policies", [1]))
     assert (ran.code, ran.json["valid"]) == (0, True), ran.out
     assert [change["action"] for change in workspace.plan()["changes"]] == ["keep"]
@@ -282,7 +284,9 @@ def test_sample_as_it_is(sample: Path, workspace: Workspace) -> None:
     ran = workspace.run("validate", "--fix", "--format", "json")
 
     is_wrapped = manifest["kind"] in {"AlertDefinition", "Dashboard"}
-    assert [one["code"] for one in told if one["severity"] == "error"] == ["M305"] * is_wrapped
+    assert [value["code"] for value in told if value["severity"] == "error"] == [
+        "M305"
+    ] * is_wrapped
     assert ran.code == 0
-    actions = [one["action"] for one in workspace.plan()["changes"]]
+    actions = [change["action"] for change in workspace.plan()["changes"]]
     assert actions in (["create"], ["assert"], ["update"])

@@ -56,9 +56,13 @@ def test_schemas_are_valid(name: str) -> None:
 @pytest.mark.parametrize("file", MANIFESTS, ids=lambda file: str(file.relative_to(EXAMPLES)))
 def test_examples_fit_the_schema(file: Path) -> None:
     """Every manifest of the examples is valid for an editor that knows the schema."""
-    declared = [one for one in documents(file) if isinstance(one, dict) and "kind" in one]
+    declared = [
+        document
+        for document in documents(file)
+        if isinstance(document, dict) and "kind" in document
+    ]
     named = f"${{file:{file.name}}}"
-    assert declared or any(named in one.read_text("utf-8") for one in file.parent.glob("*.yaml"))
+    assert declared or any(named in path.read_text("utf-8") for path in file.parent.glob("*.yaml"))
     for document in declared:
         validator("manifest").validate(document)
         validator(document["kind"]).validate(document)
@@ -138,7 +142,7 @@ def test_what_commands_print_fits_the_schema(
         alone = arguments[0] in {"init", "explain"}
         there = () if alone else ("--project", str(shop.root / "reconciler.yaml"))
         printed = typed(*arguments, *there).out
-        found = [json.loads(one) for one in (printed.splitlines() if by_line else [printed])]
+        found = [json.loads(line) for line in (printed.splitlines() if by_line else [printed])]
         assert found, arguments
         for document in found:
             validator(name).validate(document)
@@ -150,7 +154,7 @@ def test_a_line_of_a_plan_is_of_one_kind(tmp_path: Path) -> None:
     lines = shop.run("plan", "--format", "jsonl").out.splitlines()
     head, *changes = [json.loads(line) for line in lines]
 
-    assert {**head["plan"], "changes": [one["change"] for one in changes]} == shop.plan()
+    assert {**head["plan"], "changes": [change["change"] for change in changes]} == shop.plan()
 
 
 def test_openapi_is_valid() -> None:

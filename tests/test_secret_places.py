@@ -173,13 +173,13 @@ def test_from_a_file_to_the_service(made: Workspace) -> None:
     outs = [made.run("plan", "--format", form) for form in ("text", "json", "markdown", "html")]
     outs += [made.run("plan", "-v"), made.apply(), made.run("drift"), made.run("validate")]
 
-    assert [one.code for one in outs] == [0] * 8
-    assert not any(CANARY in one.out + one.err for one in outs)
+    assert [out.code for out in outs] == [0] * 8
+    assert not any(CANARY in out.out + out.err for out in outs)
     journal = made.root / ".reconciler" / "local.journal.jsonl"
     assert CANARY not in journal.read_text(encoding="utf-8")
     kept = (made.root / ".reconciler").glob("local.db*")
-    assert any(CANARY.encode() in one.read_bytes() for one in kept)
-    assert {one["action"] for one in made.plan()["changes"]} == {"keep"}
+    assert any(CANARY.encode() in path.read_bytes() for path in kept)
+    assert {change["action"] for change in made.plan()["changes"]} == {"keep"}
 
 
 def test_validate_runs_nothing(made: Workspace) -> None:
@@ -210,7 +210,7 @@ def test_doctor_says_where(made: Workspace) -> None:
     """Doctor tells where each listed secret comes from and whether it is there, not its value."""
     ran = typed("doctor", "--project", str(made.root / "reconciler.yaml"), "--format", "json")
 
-    told = {one["check"]: one for one in json.loads(ran.out)}
+    told = {load["check"]: load for load in json.loads(ran.out)}
     assert told["secret TOKEN"]["state"] == "ok"
     assert "token.txt" in told["secret TOKEN"]["detail"]
     assert CANARY not in ran.out
@@ -236,5 +236,5 @@ def test_wrong_places(made: Workspace, place: str) -> None:
     ran = made.run("validate", "--format", "json")
 
     assert ran.code == 4
-    assert {one["code"] for one in ran.json["complaints"]} == {"P101"}
-    assert {one["line"] for one in ran.json["complaints"]} == {4}
+    assert {complaint["code"] for complaint in ran.json["complaints"]} == {"P101"}
+    assert {complaint["line"] for complaint in ran.json["complaints"]} == {4}

@@ -73,7 +73,7 @@ class Score:
     def is_good(self) -> bool:
         """Tell whether enough of each sort is led back, and few are ambiguous."""
         sorts = {*self.right, *self.wrong}
-        shares = [self.right[one] / (self.right[one] + self.wrong[one]) for one in sorts]
+        shares = [self.right[sort] / (self.right[sort] + self.wrong[sort]) for sort in sorts]
         whole = self.right.total() + self.wrong.total()
         return min(shares) >= SHARE and self.ambiguous <= MOST_AMBIGUOUS * whole
 
@@ -99,9 +99,9 @@ def models() -> Sequence[type[Part]]:
 
 def listings() -> Sequence[KnownValues]:
     """Give every enumeration of every kind, once."""
-    every = [one for model in models() for one in facts_of(model).values()]
-    inside = [one.items for one in every if one.items is not None]
-    return list({one.listed: None for one in (*every, *inside) if one.listed is not None})
+    every = [fact for model in models() for fact in facts_of(model).values()]
+    inside = [facts.items for facts in every if facts.items is not None]
+    return list({facts.listed: None for facts in (*every, *inside) if facts.listed is not None})
 
 
 def near_to(words: Sequence[str]) -> Near:
@@ -118,8 +118,8 @@ def near_field(model: type[Part]) -> Near:
     """Give what a manifest is told that has a slip of a field in an object of this model."""
 
     def near(slip: str) -> str:
-        found = [one for one in lint({slip: None}, model) if one.path == (slip,)]
-        return next((_named(one.message, one.suggestion) for one in found), "")
+        found = [finding for finding in lint({slip: None}, model) if finding.path == (slip,)]
+        return next((_named(finding.message, finding.suggestion) for finding in found), "")
 
     return near
 
@@ -186,8 +186,8 @@ def test_a_slip_of_a_command_or_an_option() -> None:
         if isinstance(command, click.Group) and command is not cli:
             names = command.list_commands(context)
             score.add(names, near_to(names))
-        options = [one for flag in command.params for one in flag.opts if one.startswith("--")]
-        long = [one.removeprefix("--") for one in options]
+        options = [opt for flag in command.params for opt in flag.opts if opt.startswith("--")]
+        long = [option.removeprefix("--") for option in options]
         # The parser's own way to a near option.
         score.add(
             long,

@@ -133,4 +133,4 @@ def test_the_newcomers_way(
 
 def test_no_recipe_declares_what_was_imported() -> None:
     """An alert that a recipe declares is none of the demo's: whoever imported it has it already."""
-    assert [one for one in ALERTS if one in (DOCS / "how-to.md").read_text("utf-8")] == []
+    assert [alert for alert in ALERTS if alert in (DOCS / "how-to.md").read_text("utf-8")] == []

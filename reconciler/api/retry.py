@@ -107,7 +107,7 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
         return None
     # A date has a comma of its own; its weekday is then one more part that says nothing.
     asked = [_seconds_of(part.strip(), now) for part in header.split(",")]
-    return max((one for one in asked if one is not None), default=None)
+    return max((number for number in asked if number is not None), default=None)
 
 
 def _seconds_of(text: str, now: datetime) -> float | None:

@@ -261,7 +261,7 @@ def _spellings(character: str) -> tuple[tuple[str, str], ...]:
         if len(one) == 1
     ]
     return (
-        *((one, "") for one in cases),
+        *((case, "") for case in cases),
         *((("+", ""),) if character == " " else ()),
         ("%", f"(?:25)*(?:{'|'.join(map(_behind_percent, cases))})"),
         ("\\", f"{_MORE_BACKSLASHES}(?:{'|'.join(_behind_backslash(character, cases))})"),
@@ -274,19 +274,19 @@ def _behind_percent(character: str) -> str:
 
 
 def _behind_backslash(character: str, cases: Iterable[str]) -> Iterator[str]:
-    for one in cases:
-        units = one.encode("utf-16-be", "surrogatepass").hex()
+    for case in cases:
+        units = case.encode("utf-16-be", "surrogatepass").hex()
         yield _BACKSLASHES.join(f"u{units[at : at + 4]}" for at in range(0, len(units), 4))
-        yield _BACKSLASHES.join(f"x{byte:02x}" for byte in _bytes(one))
+        yield _BACKSLASHES.join(f"x{byte:02x}" for byte in _bytes(case))
         # A letter that is one byte here is two of them above.
-        yield rf"(?:x|U0*){ord(one):02x}" if not one.isascii() else f"U0*{ord(one):02x}"
+        yield rf"(?:x|U0*){ord(case):02x}" if not case.isascii() else f"U0*{ord(case):02x}"
     if short := _BY_LETTER.get(character, character if not character.isalnum() else ""):
         yield re.escape(short)
 
 
 def _behind_ampersand(character: str, cases: Iterable[str]) -> Iterator[str]:
-    for one in cases:
-        yield f"#(?:0*{ord(one)}|x0*{ord(one):x});"
+    for case in cases:
+        yield f"#(?:0*{ord(case)}|x0*{ord(case):x});"
     if character in _BY_NAME:
         yield _BY_NAME[character][1:]
 

@@ -57,7 +57,7 @@ def goes_alone(change: Change) -> bool:
 def _levels(changes: Mapping[Ref, Change]) -> dict[Ref, int]:
     """Give each resource one level more than the highest it refers to. No cycles come here."""
     inner = {
-        ref: [one for one in change.manifest.references if one in changes]
+        ref: [reference for reference in change.manifest.references if reference in changes]
         for ref, change in changes.items()
     }
     levels: dict[Ref, int] = {}
@@ -87,10 +87,14 @@ class Applied:
     @property
     def exit_codes(self) -> set[int]:
         """The codes that apply to the run; `errors.worst` chooses."""
-        codes = {one.exit_code for one in self.outcomes if isinstance(one, Refused | Unconfirmed)}
-        if any(isinstance(one, InDoubt) for one in self.outcomes):
+        codes = {
+            outcome.exit_code
+            for outcome in self.outcomes
+            if isinstance(outcome, Refused | Unconfirmed)
+        }
+        if any(isinstance(outcome, InDoubt) for outcome in self.outcomes):
             codes.add(Unsettled.exit_code)
-        if any(isinstance(one, Skipped) for one in self.outcomes):
+        if any(isinstance(outcome, Skipped) for outcome in self.outcomes):
             codes.add(ExitCode.PARTIAL)
         if self.unproved:
             codes.add(ExitCode.PARTIAL)
@@ -129,7 +133,7 @@ def why_skipped(
         return "the run had stopped"
     if interrupted:
         return INTERRUPTED
-    if goes_alone(change) and any(isinstance(one, InDoubt) for one in applied.outcomes):
+    if goes_alone(change) and any(isinstance(outcome, InDoubt) for outcome in applied.outcomes):
         return "another create is in doubt, and one is enough to look for"
     bad = sorted(change.manifest.references & failed)
     return f"depends on {bad[0]}, which was not written" if bad else ""

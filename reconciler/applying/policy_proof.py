@@ -92,14 +92,14 @@ class Proving:
 
         A service may know of a write a little later than it says so.
         """
-        planned = [one for one in self.impact.answers if one.after is not None]
+        planned = [answer for answer in self.impact.answers if answer.after is not None]
         wrong: list[SampleAnswer] = []
         for pause in (*PAUSES, None):
-            told = await told_of(self.api, [one.sample for one in planned])
+            told = await told_of(self.api, [answer.sample for answer in planned])
             wrong = [
-                SampleAnswer(one.sample, met, one.after)
-                for one, met in zip(planned, told, strict=True)
-                if met != one.after
+                SampleAnswer(answer.sample, met, answer.after)
+                for answer, met in zip(planned, told, strict=True)
+                if met != answer.after
             ]
             if not wrong or pause is None:
                 break

@@ -64,7 +64,7 @@ def _moved(kind: Kind, change: Change, planned: Seen, now: Seen) -> str:
     if digest(live) != digest(planned.document):
         found = [*differences(planned.document, live, kind.shape)]
         # Zero values that appear or vanish are no difference, and yet somebody wrote.
-        where = f" ({named([one.path for one in found])})" if found else ""
+        where = f" ({named([difference.path for difference in found])})" if found else ""
         return f"live changed since the plan{_who(now)}{where}: {_AGAIN}"
     if now.version != planned.version or now.remote_id != planned.remote_id:
         return f"it was saved again since the plan, with the same content{_who(now)}: {_AGAIN}"
@@ -145,19 +145,25 @@ def members_not_stored(kind: Kind, change: Change, now: Seen, memory: Memory) ->
     """
     declared = kind.complete(change.manifest, now, memory)
     found = stored_otherwise(kind, declared, now.document)
-    return tuple(path for one in found for path in members_missing(one, kind.shape))
+    return tuple(path for difference in found for path in members_missing(difference, kind.shape))
 
 
 def not_removed(
     change: Change, body: dict[str, Json], stored: dict[str, Json] | None
 ) -> tuple[Difference, ...]:
     """Give the fields that the plan removes and the service keeps; nobody would ever see them."""
-    removed = {one.path for one in change.differences if one.operation == "remove"}
+    removed = {
+        difference.path for difference in change.differences if difference.operation == "remove"
+    }
     if stored is None or not removed:
         return ()
     shape = BY_NAME[change.ref.kind].shape
     found = differences(conceal(stored, body, shape), body, shape)
-    return tuple(one for one in found if one.operation == "remove" and one.path in removed)
+    return tuple(
+        difference
+        for difference in found
+        if difference.operation == "remove" and difference.path in removed
+    )
 
 
 def as_told(found: Sequence[Difference]) -> tuple[Difference, ...]:
@@ -187,7 +193,7 @@ async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[Re
 
     Raises what is about the service as a whole.
     """
-    asked = await asyncio.gather(*(kind.preflight(api, one) for one in sendings))
+    asked = await asyncio.gather(*(kind.preflight(api, sending) for sending in sendings))
     return [
         Refused(sending.ref, "; ".join(foreseen.objections))
         for sending, foreseen in zip(sendings, asked, strict=True)
@@ -209,7 +215,9 @@ async def moved(
     """
     if not kind.readable_by(api.assumptions):
         return []
-    observed = await asyncio.gather(*(_observed(kind, api, history, one) for one in sendings))
+    observed = await asyncio.gather(
+        *(_observed(kind, api, history, sending) for sending in sendings)
+    )
     refused = []
     for sending, now in zip(sendings, observed, strict=True):
         if kind.sampled and isinstance(now, Seen):
@@ -242,7 +250,7 @@ async def seen_after(
 
     None where it cannot be read. Never raises.
     """
-    return await asyncio.gather(*(_seen(kind, api, one) for one in written))
+    return await asyncio.gather(*(_seen(kind, api, acknowledged) for acknowledged in written))
 
 
 async def _seen(kind: Kind, api: Api, one: Acknowledged) -> Seen | Absent | None:

@@ -158,12 +158,12 @@ class Run:
         sendings = [sending_of(change, self.ids) for change in batch if not self._skipped(change)]
         sendings = await self._still_as_planned(kind, sendings)
         # A signal may have come while the service was asked.
-        sendings = [one for one in sendings if not self._skipped(one.change)]
+        sendings = [sending for sending in sendings if not self._skipped(sending.change)]
         if not sendings:
             return
         reached(Point.BEFORE_STARTED)
-        before = self._backups([one.change for one in sendings])
-        if not self._journaled([*before, *(self._started(one.change) for one in sendings)]):
+        before = self._backups([sending.change for sending in sendings])
+        if not self._journaled([*before, *(self._started(sending.change) for sending in sendings)]):
             for sending in sendings:
                 self._skipped(sending.change)
             return
@@ -350,20 +350,22 @@ class Run:
         Where the journal cannot be kept any more, what it knows has to do.
         """
         if self.applied.unjournaled:
-            for one in written:
-                self._note(one.answer)
+            for acknowledged in written:
+                self._note(acknowledged.answer)
             return
         entries: list[Entry] = []
         outcomes: list[Outcome] = []
-        for one, now in zip(written, await seen_after(kind, self.api, written), strict=True):
+        for acknowledged, now in zip(
+            written, await seen_after(kind, self.api, written), strict=True
+        ):
             if isinstance(now, Absent):
-                outcomes.append(not_to_be_seen(one.answer, now))
+                outcomes.append(not_to_be_seen(acknowledged.answer, now))
                 continue
-            kept, told = self._compared(kind, one.sending, one.answer, now)
+            kept, told = self._compared(kind, acknowledged.sending, acknowledged.answer, now)
             entries.extend(kept)
             outcomes.append(told)
         self._closed(entries)
-        sent = {one.sending.ref: one.sending for one in written}
+        sent = {acknowledged.sending.ref: acknowledged.sending for acknowledged in written}
         for outcome in outcomes:
             self._note(await self._proved(kind, sent[outcome.ref], outcome))
 

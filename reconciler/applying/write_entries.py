@@ -152,7 +152,9 @@ def started_entry(
         seen=digest(seen.document) if isinstance(seen, Seen) else "",
         protect=change.manifest.protect,
         takes_back=_taken_back(change, declared, memory, begun),
-        brings_back=tuple(one.path for one in brought_back(known, declared, shape)),
+        brings_back=tuple(
+            field_taken_back.path for field_taken_back in brought_back(known, declared, shape)
+        ),
     )
 
 

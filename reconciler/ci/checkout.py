@@ -90,17 +90,17 @@ def refuse_links(path: Path) -> None:
     """Refuse a path that a link inside the workspace of the job leads elsewhere (exit 4)."""
     whole = _whole(path)
     # A repository that a link leads to is none of the job's.
-    tops = [one for one in repositories_around(whole) if not is_link(one)]
+    tops = [repository for repository in repositories_around(whole) if not is_link(repository)]
     top = _workspace_of(whole, os.environ) or (tops[-1] if tops else Path.cwd())
     if not whole.is_relative_to(top):
         return
-    for one in (whole, *whole.parents):
-        if one == top:
+    for parent in (whole, *whole.parents):
+        if parent == top:
             return
-        if is_link(one):
+        if is_link(parent):
             raise InvalidInput(
-                f"{one.relative_to(top)} is a link: under `ci` no link is followed, so that a path "
-                "means the same in a change and on its base branch"
+                f"{parent.relative_to(top)} is a link: under `ci` no link is followed, so that a "
+                "path means the same in a change and on its base branch"
             )
 
 

@@ -101,7 +101,7 @@ class Commits:
             if here.mode != FOLDER:
                 return None
             inside = _entries(self._read([here.name])[0], here)
-            found = [one for one in inside if one.path.name == part]
+            found = [entry for entry in inside if entry.path.name == part]
             if not found:
                 return None
             here = found[0]
@@ -119,11 +119,11 @@ class Commits:
             inner: list[TreeEntry] = []
             trees = self._read([folder.name for folder in folders])
             for folder, tree in zip(folders, trees, strict=True):
-                for one in _entries(tree, folder):
-                    if one.mode == FOLDER:
-                        inner.append(one)
+                for entry in _entries(tree, folder):
+                    if entry.mode == FOLDER:
+                        inner.append(entry)
                     else:
-                        yield one
+                        yield entry
             if not inner:
                 return
             folders = inner

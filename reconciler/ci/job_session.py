@@ -192,7 +192,7 @@ def _unexempted(bench: Session) -> Session:
     What guards a plan is agreed to in an earlier merge. Complaints were exempted when the
     manifests were read.
     """
-    manifests = tuple(replace(one, exempt={}) for one in bench.workspace.manifests)
+    manifests = tuple(replace(manifest, exempt={}) for manifest in bench.workspace.manifests)
     return replace(bench, workspace=replace(bench.workspace, manifests=manifests))
 
 

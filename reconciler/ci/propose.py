@@ -65,7 +65,7 @@ def propose(made: AdoptionRun, root: Path, body: str, talk: Conversation) -> Pro
     try:
         commit = _pushed(made.files, root, branch, made.environment) if made.files else ""
         proposal = Proposal(branch=branch, commit=commit)
-        undecided = any(one.state not in DECIDED for one in made.adoptions)
+        undecided = any(adoption.state not in DECIDED for adoption in made.adoptions)
         if talk.repository is None or (undecided and not commit):
             return proposal
         title, into = f"Adopt live edits of {made.environment}", talk.event.branch

@@ -189,7 +189,7 @@ class JobResult:
     @property
     def _differs(self) -> bool:
         if self.look is not None:
-            return any(one.drifted for one in self.look.found)
+            return any(drift.drifted for drift in self.look.found)
         if self.watched is not None:
             return bool(self.watched.noisier)
         return self.command == "plan" and self.plan is not None and has_work(self.plan)
@@ -224,9 +224,9 @@ class JobResult:
     def complaint_lines(self) -> list[str]:
         """The errors of the manifests, a line each, by file."""
         return [
-            f"{one.file}:{one.line}: {one.code} {message(one)}"
-            for one in worst_first(self.complaints)
-            if one.is_error
+            f"{complaint.file}:{complaint.line}: {complaint.code} {message(complaint)}"
+            for complaint in worst_first(self.complaints)
+            if complaint.is_error
         ]
 
     @property
@@ -248,8 +248,8 @@ class JobResult:
 
     def _applied_word(self, applied: Applied) -> ResultWord | None:
         """Give the result of an apply that got as far as writing; None where its code says it."""
-        written = any(isinstance(one, Written | Unchanged) for one in applied.outcomes)
-        if any(isinstance(one, InDoubt) for one in applied.outcomes):
+        written = any(isinstance(outcome, Written | Unchanged) for outcome in applied.outcomes)
+        if any(isinstance(outcome, InDoubt) for outcome in applied.outcomes):
             return "in-doubt"
         if self.failure is not None:
             return "partial" if written else None
@@ -267,7 +267,7 @@ def has_work(plan: Plan) -> bool:
 
 
 def _writes(plan: Plan) -> bool:
-    return plan.is_noted or any(plan.count(one) for one in Action if one.writes)
+    return plan.is_noted or any(plan.count(action) for action in Action if action.writes)
 
 
 def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
@@ -279,7 +279,7 @@ def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
         outputs["digest"] = result.plan.digest
     if result.look is not None:
         found = result.look.found
-        outputs["drifted"] = str(sum(one.drifted for one in found))
+        outputs["drifted"] = str(sum(drift.drifted for drift in found))
         outputs["drift-new"] = str(result.look.new)
         outputs["drift-ignored"] = str(result.look.ignored)
     is_kept = os.path.isfile(inputs.plan_file)  # noqa: PTH113 - never raises

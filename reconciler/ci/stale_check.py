@@ -48,7 +48,7 @@ def check_not_moved_on(
             "is not what was merged: run this on the newest commit"
         )
     rests_on = set(_rests_on(made, read, project, place))
-    changed = [one for one in later.files if one in rests_on]
+    changed = [file for file in later.files if file in rests_on]
     if later.is_cut and not changed:
         changed = ["more files than the forge tells"]
     if changed:
@@ -69,10 +69,10 @@ def _rests_on(
 
     Those are all that were read, but for the manifests in which nothing is written.
     """
-    written = {one.ref for one in made.changes if one.action.writes}
-    sources = {one.manifest.source.file for one in made.changes if one.ref in written}
-    kept = {one.manifest.source.file for one in made.changes} - sources
+    written = {change.ref for change in made.changes if change.action.writes}
+    sources = {change.manifest.source.file for change in made.changes if change.ref in written}
+    kept = {change.manifest.source.file for change in made.changes} - sources
     root = project.root.resolve()
-    told = {os.path.relpath(one.resolve(), root) for one in read}
+    told = {os.path.relpath(path.resolve(), root) for path in read}
     for file in (told | sources | {PROJECT_FILE}) - kept:
         yield posixpath.normpath(f"{place.folder}/{Path(file).as_posix()}")

@@ -31,7 +31,7 @@ MOST_DAYS = 365
 @options.formats("text", "json", "sarif", "markdown", "html")
 @click.option(
     "--fail-on",
-    type=click.Choice([one.value for one in Severity]),
+    type=click.Choice([severity.value for severity in Severity]),
     help="End with 2 for findings that are so severe, or more.",
 )
 def audit(*, asked: Options, days: int, form: str, fail_on: str | None) -> int:

@@ -145,7 +145,7 @@ def _offer(told: CommandParameter) -> Any:
 
     def offer(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
         found = (one for one in gives(_place(ctx), ctx, incomplete) if one.startswith(incomplete))
-        plain = dict.fromkeys(one for one in found if _PLAIN.fullmatch(one))
+        plain = dict.fromkeys(text for text in found if _PLAIN.fullmatch(text))
         return [CompletionItem(one) for one in list(plain)[:MOST_OFFERED]]
 
     return offer
@@ -163,7 +163,7 @@ def _environments(place: CompletionProject, _: click.Context, __: str) -> Iterab
 
 
 def _refs(place: CompletionProject, _: click.Context, __: str) -> Iterator[str]:
-    return (f"{one.kind}/{one.name}" for one in named_in(place))
+    return (f"{manifest_header.kind}/{manifest_header.name}" for manifest_header in named_in(place))
 
 
 def _runs(place: CompletionProject, ctx: click.Context, _: str) -> Iterator[str]:
@@ -175,11 +175,15 @@ def _terms(place: CompletionProject, _: click.Context, incomplete: str) -> Itera
     """Yield what the last term of an expression may be, and what stands before it."""
     named = [*named_in(place)]
     before, comma, last = incomplete.rpartition(",")
-    terms = [f"kind={kind}" for kind in sorted({one.kind for one in named})]
-    terms += [f"label.{key}={value}" for one in named for key, value in one.labels.items()]
+    terms = [f"kind={kind}" for kind in sorted({manifest_header.kind for manifest_header in named})]
+    terms += [
+        f"label.{key}={value}"
+        for manifest_header in named
+        for key, value in manifest_header.labels.items()
+    ]
     if last.startswith("f"):
-        terms += [f"file={one.file}" for one in named]
-    terms += [f"{one.kind}/{one.name}" for one in named]
+        terms += [f"file={manifest_header.file}" for manifest_header in named]
+    terms += [f"{manifest_header.kind}/{manifest_header.name}" for manifest_header in named]
     yield from (f"{before}{comma}{term}" for term in terms)
 
 
@@ -192,7 +196,7 @@ def _explained(place: CompletionProject, ctx: click.Context, incomplete: str) ->
     if incomplete.startswith("R"):
         return (f"R/{name}" for name in rules_in(place))
     depth = incomplete.count(".")
-    return (one for one in addresses() if one.count(".") == depth)
+    return (address for address in addresses() if address.count(".") == depth)
 
 
 _GIVING = {

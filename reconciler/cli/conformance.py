@@ -38,24 +38,24 @@ def conformance(
     """
     bench = _bench(asked, base_url)
     found = asyncio.run(_examined(bench))
-    differing = sum(one.verdict == "differs" for one in found)
-    code = worst({one.exit_code for one in found} - {0}) or (
+    differing = sum(finding.verdict == "differs" for finding in found)
+    code = worst({finding.exit_code for finding in found} - {0}) or (
         ExitCode.DIFFERENT if differing else ExitCode.DONE
     )
     if form == "json":
         document: ConformanceDocument = [
             {
-                "endpoint": one.endpoint,
-                "question": one.question,
-                "verdict": one.verdict,
-                "detail": one.detail,
+                "endpoint": finding.endpoint,
+                "question": finding.question,
+                "verdict": finding.verdict,
+                "detail": finding.detail,
             }
-            for one in found
+            for finding in found
         ]
         json_data(document, ending=code)
     else:
         style = stdout_style(verbose=asked.verbose)
-        data("".join(_line(one, style) for one in found), ending=code)
+        data("".join(_line(finding, style) for finding in found), ending=code)
     if not asked.quiet:
         words(f"questions: {len(found)}, of which {differing} differ")
     return code

@@ -59,10 +59,11 @@ def doctor(*, asked: Options, form: str) -> int:
     worst that was found.
     """
     checks = _checks(asked)
-    code = worst({one.exit_code for one in checks if one.exit_code})
+    code = worst({check.exit_code for check in checks if check.exit_code})
     if form == "json":
         document: DoctorDocument = [
-            {"check": one.name, "state": one.state.value, "detail": one.detail} for one in checks
+            {"check": check.name, "state": check.state.value, "detail": check.detail}
+            for check in checks
         ]
         return json_data(document, ending=code)
     return data(_text(checks, stdout_style(verbose=asked.verbose)), ending=code)
@@ -201,7 +202,7 @@ def _journal(bench: Session, asked: Options) -> list[Check]:
     torn = "; the last line is torn, as by a crash" if journal.torn else ""
     entries = len(journal.entries)
     said = f"{journal.place}, {entries:,} {'entry' if entries == 1 else 'entries'}{torn}"
-    runs = [one for one in journal.entries if isinstance(one, RunEntry)]
+    runs = [entry for entry in journal.entries if isinstance(entry, RunEntry)]
     if runs:
         newest = max(runs, key=lambda one: one.at)
         said += f"; the newest run: {newest.command} by {newest.actor} at {newest.at}"
@@ -251,7 +252,7 @@ def _declared_ids(bench: Session, asked: Options) -> int:
         workspace = read_workspace(asked, bench.project, scope)
     except ReconcilerError:
         return 0
-    return sum(one.remote_id is not None for one in workspace.manifests)
+    return sum(manifest.remote_id is not None for manifest in workspace.manifests)
 
 
 async def _service(bench: Session) -> list[Check]:

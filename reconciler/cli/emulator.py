@@ -158,8 +158,8 @@ def _read_keys(file: Path) -> dict[str, frozenset[str]]:
         not isinstance(content, dict)
         or not content
         or not all(
-            key.strip() and isinstance(one, list) and all(isinstance(name, str) for name in one)
-            for key, one in content.items()
+            key.strip() and isinstance(value, list) and all(isinstance(name, str) for name in value)
+            for key, value in content.items()
         )
     ):
         raise InvalidInput(f"{file} must hold an object of keys, each with a list of permissions")

@@ -45,9 +45,9 @@ def fmt(*, asked: Options, check: bool, diff: bool, modeline: bool) -> int:
     if found.complaints:
         words(complaints_text(found.complaints, stderr_style(verbose=asked.verbose)), laid_out=True)
     if diff:
-        data("".join(fix_diff(one.name, one.before, one.after) for one in changed))
+        data("".join(fix_diff(tidy.name, tidy.before, tidy.after) for tidy in changed))
     else:
-        data("".join(f"{safe(one.name)}\n" for one in changed))
+        data("".join(f"{safe(tidy.name)}\n" for tidy in changed))
     if not asked.quiet:
         is_done = not check and not diff
         words(format_summary(len(changed), found.files, found.left_out, is_done=is_done))

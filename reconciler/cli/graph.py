@@ -58,7 +58,7 @@ def graph(*, asked: Options, form: str, metric: str | None, uses: str | None) ->
 def _check_is_declared(name: str, whole: Graph, shown: Graph) -> None:
     """Refuse a typo, for which "nothing uses it" would be an answer. Raises UsageError."""
     ref = Ref.parse(name)
-    declared = [str(one.ref) for one in whole.manifests]
+    declared = [str(manifest.ref) for manifest in whole.manifests]
     is_glob = any(one in name for one in "*?[")
     if ref is None or shown.manifests or is_glob or name in declared:
         return

@@ -127,11 +127,11 @@ def environments_in(given: str | None, paths: int) -> tuple[str, ...]:
 def ids_in(given: tuple[str, ...], *, is_used: bool) -> dict[str, str]:
     """Read ids by names. Raises UsageError."""
     ids: dict[str, str] = {}
-    for one in given:
-        name, equals, remote_id = one.rpartition("=")
+    for text in given:
+        name, equals, remote_id = text.rpartition("=")
         if not (equals and name and remote_id) or name in ids:
             said = "is there twice" if name in ids else "is not of the form NAME=ID"
-            raise UsageError(f"--id `{one}` {said}")
+            raise UsageError(f"--id `{text}` {said}")
         ids[name] = remote_id
     if ids and not is_used:
         raise UsageError("--id is for exports: it wants --from")
@@ -162,17 +162,17 @@ def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:
 
 def lines_of(result: ImportResult) -> list[str]:
     """Give the paths of what was written, from where the command was typed."""
-    return [os.path.relpath(file) for one in result.imported for file in one.files]
+    return [os.path.relpath(file) for resource in result.imported for file in resource.files]
 
 
 def document_of(result: ImportResult) -> ImportDocument:
     """Give the JSON form."""
     return {
         "imported": [
-            {"ref": str(one.ref), "file": one.file, "remoteId": one.remote_id}
-            for one in result.imported
+            {"ref": str(resource.ref), "file": resource.file, "remoteId": resource.remote_id}
+            for resource in result.imported
         ],
-        "skipped": [{"what": one.what, "why": one.told} for one in result.skipped],
+        "skipped": [{"what": left.what, "why": left.told} for left in result.skipped],
     }
 
 
@@ -181,10 +181,10 @@ def tell_skipped(result: ImportResult, *, quiet: bool) -> None:
 
     Where all is quiet, that is only what the exit code says that it went wrong.
     """
-    skipped = [one for one in result.skipped if one.exit_code or not quiet]
-    for one in skipped:
-        words(safe(f"{'not imported: ' if one.exit_code else ''}{one.what}: {one.why}"))
-    for way_out in dict.fromkeys(one.way_out for one in skipped if one.way_out):
+    skipped = [left for left in result.skipped if left.exit_code or not quiet]
+    for left in skipped:
+        words(safe(f"{'not imported: ' if left.exit_code else ''}{left.what}: {left.why}"))
+    for way_out in dict.fromkeys(left.way_out for left in skipped if left.way_out):
         words(safe(f"to import what is named above: {way_out}"))
 
 
@@ -198,7 +198,7 @@ def summary_of(result: ImportResult, *, dry_run: bool) -> str:
 
 def unwatched_words(result: ImportResult) -> str:
     """Say what of exports is not watched yet: nothing is journaled that the next plan reads."""
-    count = sum(one.can_be_read for one in result.imported)
+    count = sum(resource.can_be_read for resource in result.imported)
     if not count:
         return ""
     watches = "watches it" if count == 1 else "watches them"

@@ -175,10 +175,10 @@ def close(
     bench = open_target(asked)
     wanted = list(dict.fromkeys(ids))
     found = asyncio.run(_find(bench, wanted))
-    lost = [one for one in wanted if one not in found]
+    lost = [text for text in wanted if text not in found]
     if lost:
         raise UsageError(f"there is no incident {', '.join(lost)}; nothing was closed")
-    still_open = [one for one in wanted if found[one].is_open]
+    still_open = [text for text in wanted if found[text].is_open]
     if not asked.quiet:
         words(record_table(COLUMNS, list(found.values()), stderr_style(verbose=asked.verbose)))
     if not still_open and not asked.quiet:
@@ -187,14 +187,14 @@ def close(
         words("nothing was closed")
         still_open = []
     known = asyncio.run(_close(bench, still_open)) if still_open else []
-    closed = [one for one in known if not one.is_open]
-    stay = [one for one in still_open if one not in {incident.id for incident in closed}]
+    closed = [incident for incident in known if not incident.is_open]
+    stay = [text for text in still_open if text not in {incident.id for incident in closed}]
     code = ExitCode.PARTIAL if stay else ExitCode.DONE
     if stay:
         words(f"still open: {', '.join(stay)}")
     if form == "json":
-        return json_data([one.document for one in closed], ending=code)
-    return data("".join(f"closed {safe(one.id)}\n" for one in closed), ending=code)
+        return json_data([incident.document for incident in closed], ending=code)
+    return data("".join(f"closed {safe(incident.id)}\n" for incident in closed), ending=code)
 
 
 async def _find(bench: Session, ids: list[str]) -> dict[str, Incident]:

@@ -62,7 +62,7 @@ def init(
         }
         json_data(document)
     else:
-        data("".join(f"{safe(os.path.relpath(folder / one))}\n" for one in made.created))
+        data("".join(f"{safe(os.path.relpath(folder / text))}\n" for text in made.created))
     if not quiet:
         words(init_words(made.kept, made.remarks, made.next), laid_out=True)
     return 0

@@ -110,12 +110,12 @@ def _typed(option: str, arguments: Sequence[str]) -> str:
     if option.startswith("--"):
         return option
     names = (argument.partition("=")[0] for argument in arguments)
-    clusters = (one for one in names if one.startswith("-") and not one.startswith("--"))
-    return next((one for one in clusters if option[1:] in one), option)
+    clusters = (name for name in names if name.startswith("-") and not name.startswith("--"))
+    return next((cluster for cluster in clusters if option[1:] in cluster), option)
 
 
 def _options_of(context: click.Context | None) -> list[str]:
     if context is None:
         return []
-    flags = (one for parameter in context.command.params for one in parameter.opts)
-    return [one.removeprefix("--") for one in flags if one.startswith("--")]
+    flags = (opt for parameter in context.command.params for opt in parameter.opts)
+    return [flag.removeprefix("--") for flag in flags if flag.startswith("--")]

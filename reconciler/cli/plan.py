@@ -128,8 +128,8 @@ def _watch(asked: Options, revisions: _Revisions, days: int) -> int:
         except ReconcilerError as error:
             words(f"error: {safe(str(error))}", laid_out=True)
         except ExceptionGroup as group:
-            for one in group.exceptions:
-                words(f"error: {safe(str(one))}", laid_out=True)
+            for exception in group.exceptions:
+                words(f"error: {safe(str(exception))}", laid_out=True)
 
     for count in watched(seen, planned):
         words(f"watching {plural(count, 'file')}; Ctrl-C ends it")

@@ -137,7 +137,7 @@ def _wire_rows(rows: Sequence[dict[str, Json]], file: Path) -> list[dict[str, Js
 
 
 def _wire_row(row: dict[str, Json], flag: str) -> dict[str, Json]:
-    severities = [one for one in text_of(row, "severity").split(",") if one]
+    severities = [part for part in text_of(row, "severity").split(",") if part]
     spelled = ",".join(enumerated(SEVERITIES, severities, flag))
     values = (text_of(row, "application"), text_of(row, "subsystem"), spelled)
     return dict(zip(WIRE_FIELDS, values, strict=True))
@@ -158,8 +158,8 @@ def _print_results(
     if form == "json":
         json_data(list(results))
     elif form == "jsonl":
-        for one in results:
-            json_data(one, one_line=True)
+        for result in results:
+            json_data(result, one_line=True)
     else:
         headers = (*ROW_FIELDS, "policy", "priority")
         lines = [_result_cells(*pair) for pair in zip(rows, results, strict=True)]
@@ -202,7 +202,7 @@ def add(
     _check_inputs(requests, file)
     bench = open_target(asked)
     if not yes:
-        rows = [[text_of(one, "name"), text_of(one, "priority")] for one in requests]
+        rows = [[text_of(request, "name"), text_of(request, "priority")] for request in requests]
         headings = (Heading("name", whole=True), Heading("priority"))
         words(table(headings, rows, stderr_style(verbose=asked.verbose)))
     is_agreed = yes or agreed(f"Add them to {bench.name}?")
@@ -212,15 +212,15 @@ def add(
     if form == "json":
         json_data(list(created))
     else:
-        data("".join(f"added {safe(text_of(one, 'name'))}\n" for one in created))
+        data("".join(f"added {safe(text_of(document, 'name'))}\n" for document in created))
     return 0
 
 
 def _check_inputs(requests: Sequence[dict[str, Json]], file: Path) -> None:
     names: set[str] = set()
-    for number, one in enumerate(requests, 1):
-        flaw = flaw_of_input(one)
-        name = text_of(one, "name")
+    for number, request in enumerate(requests, 1):
+        flaw = flaw_of_input(request)
+        name = text_of(request, "name")
         if not flaw and name in names:
             flaw = f"`{name}` is there twice"
         if flaw:

@@ -110,7 +110,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     try:
         return tell_applied(applied, made, form, verbose=asked.verbose)
     finally:
-        if not asked.quiet and any(isinstance(one, Written) for one in applied.outcomes):
+        if not asked.quiet and any(isinstance(outcome, Written) for outcome in applied.outcomes):
             _remind(made)
 
 

@@ -236,7 +236,7 @@ def first_of(raised: BaseException) -> BaseException:
             stack.extend(error.exceptions)
         else:
             leaves.append(error)
-    return next((one for one in leaves if isinstance(one, ReconcilerError)), leaves[0])
+    return next((leaf for leaf in leaves if isinstance(leaf, ReconcilerError)), leaves[0])
 
 
 _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS))

@@ -31,7 +31,9 @@ def test(*, asked: Options, form: str) -> int:
     tested = run_rule_tests(asked)
     if form == "json":
         data(rule_tests_json(tested.rules, tested.complaints))
-    elif shown := [one for one in tested.complaints if one.is_error or not asked.quiet]:
+    elif shown := [
+        complaint for complaint in tested.complaints if complaint.is_error or not asked.quiet
+    ]:
         data(complaints_text(shown, stdout_style(verbose=asked.verbose)))
     if not asked.quiet:
         words(rule_tests_summary(tested.rules, tested.complaints))

@@ -87,7 +87,7 @@ def schema(name: str | None, *, verbose: bool, quiet: bool) -> int:
     del verbose, quiet
     known = schemas()
     if name is None:
-        data("".join(f"{one}\n" for one in known))
+        data("".join(f"{text}\n" for text in known))
         return 0
     if name not in known:
         near = nearest(name, known)

@@ -75,7 +75,7 @@ def usage_picture(days: Sequence[str], series: Mapping[str, Sequence[float]], fi
     for place, (name, numbers) in enumerate(series.items()):
         colour = colours(place % colours.N)
         axes.bar(places, numbers, bottom=below, label=name, width=0.85, color=colour)
-        below = [one + other for one, other in zip(below, numbers, strict=True)]
+        below = [number + other for number, other in zip(below, numbers, strict=True)]
     step = max(1, len(dates) // 14)
     axes.set_xticks(list(places)[::step], [date[5:] for date in dates][::step])
     axes.set_ylabel("units a day")
@@ -125,7 +125,7 @@ NARROW = tuple(
 @click.option(
     "--range",
     "span",
-    type=click.Choice([one.lower().replace("_", "-") for one in RANGES]),
+    type=click.Choice([text.lower().replace("_", "-") for text in RANGES]),
     default="last-30-days",
     show_default=True,
     help="Which days.",

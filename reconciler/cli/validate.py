@@ -34,7 +34,7 @@ DIFFS = ("text", "json")
 @click.option("--diff", is_flag=True, help="With --fix: show what it would do, and do nothing.")
 @click.option(
     "--fail-on",
-    type=click.Choice([one.value for one in Severity]),
+    type=click.Choice([severity.value for severity in Severity]),
     default=Severity.ERROR.value,
     show_default=True,
     help="End with 4 for complaints that are so severe, or more.",
@@ -74,19 +74,19 @@ def _fix(asked: Options, form: str, fail_on: str, *, diff: bool) -> int:
         return InvalidInput.exit_code
     every = _fixes_of(asked, project, only_shown=diff)
     fixes = every.found
-    instead = {one.path.resolve(): one.after for one in fixes} if diff else {}
+    instead = {fix.path.resolve(): fix.after for fix in fixes} if diff else {}
     checked = check_in(project, asked, in_all=True, instead=instead)
     shown = [
         FixDocument(
-            file=one.name, repairs=one.repairs, diff=fix_diff(one.name, one.before, one.after)
+            file=fix.name, repairs=fix.repairs, diff=fix_diff(fix.name, fix.before, fix.after)
         )
-        for one in fixes
+        for fix in fixes
     ]
     if not asked.quiet:
-        count = sum(one.repairs for one in fixes)
+        count = sum(fix.repairs for fix in fixes)
         words(fix_summary(count, len(fixes), every.unrepaired, is_done=not diff))
     if diff and form == "text":
-        data("".join(one["diff"] for one in shown))
+        data("".join(fix["diff"] for fix in shown))
         left = checked.workspace.errors if asked.quiet else checked.workspace.complaints
         if left:
             words(complaints_text(left, stderr_style(verbose=asked.verbose)))
@@ -107,12 +107,12 @@ def _fixes_of(asked: Options, project: Project, *, only_shown: bool) -> Fixes:
     left: set[tuple[str, int]] = set()
     if asked.selection:
         found = check_in(project, asked, in_all=True).workspace
-        left = {(one.source.file, one.source.line) for one in found.left_out}
-        left -= {(one.source.file, one.source.line) for one in found.manifests}
+        left = {(manifest.source.file, manifest.source.line) for manifest in found.left_out}
+        left -= {(manifest.source.file, manifest.source.line) for manifest in found.manifests}
     paths = manifest_paths(asked, project)
     fixes = find_fixes(paths, project.root, project.settings, left)
-    for one in () if only_shown else fixes.found:
-        replace_text(one.path, one.name, one.roots, before=one.before, after=one.after)
+    for fix in () if only_shown else fixes.found:
+        replace_text(fix.path, fix.name, fix.roots, before=fix.before, after=fix.after)
     return fixes
 
 

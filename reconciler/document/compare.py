@@ -63,25 +63,39 @@ def turned(found: Iterable[Difference]) -> Iterator[Difference]:
     An index in a path stays the one that it was.
     """
     stood: dict[Path, Path] = {}
-    for one in found:
-        if one.list_before is not None and isinstance(one.before, list):
-            stood[one.path] = one.path_before
-            position: Json = None if one.after is ABSENT else one.after
-            yield Difference(one.path_before, [*one.path[:-1], position], one.before[-1], "move")
-        elif one.operation in _OPPOSITE:
-            yield Difference(one.path, one.after, one.before, _OPPOSITE[one.operation])
+    for difference in found:
+        if difference.list_before is not None and isinstance(difference.before, list):
+            stood[difference.path] = difference.path_before
+            position: Json = None if difference.after is ABSENT else difference.after
+            yield Difference(
+                difference.path_before,
+                [*difference.path[:-1], position],
+                difference.before[-1],
+                "move",
+            )
+        elif difference.operation in _OPPOSITE:
+            yield Difference(
+                difference.path,
+                difference.after,
+                difference.before,
+                _OPPOSITE[difference.operation],
+            )
         else:
-            place = _as_it_stood(one.path, stood)
-            yield Difference(place, one.after, one.before, one.operation)
+            place = _as_it_stood(difference.path, stood)
+            yield Difference(place, difference.after, difference.before, difference.operation)
 
 
 def places_before(found: Iterable[Difference]) -> Iterator[Path]:
     """Yield where the fields of differences stood before the write, as far as they did."""
     stood: dict[Path, Path] = {}
-    for one in found:
-        if one.list_before is not None:
-            stood[one.path] = one.path_before
-        yield one.path if one.operation == "remove" else _as_it_stood(one.path, stood)
+    for difference in found:
+        if difference.list_before is not None:
+            stood[difference.path] = difference.path_before
+        yield (
+            difference.path
+            if difference.operation == "remove"
+            else _as_it_stood(difference.path, stood)
+        )
 
 
 def _as_it_stood(path: Path, stood: Mapping[Path, Path]) -> Path:
@@ -108,13 +122,13 @@ def differences(
         return
     homes = moved(before, after, shape)
     stood: dict[Path, Path] = {}
-    for one in _differences(before, after, shape, path, homes):
-        if homes and one.list_before is not None:
-            stood[one.path] = one.path_before
-        if stood and one.operation == "remove":
-            yield replace(one, path=_as_it_stood(one.path, stood))
+    for difference in _differences(before, after, shape, path, homes):
+        if homes and difference.list_before is not None:
+            stood[difference.path] = difference.path_before
+        if stood and difference.operation == "remove":
+            yield replace(difference, path=_as_it_stood(difference.path, stood))
         else:
-            yield one
+            yield difference
 
 
 def _are_identical(before: Json | Missing, after: Json | Missing) -> bool:
@@ -197,7 +211,7 @@ def _list_differences(
     elif any(isinstance(item, dict | list) for item in (*before, *after)):
         yield from _indexed_differences(before, after, shape.item, path, homes)
     elif len(before) != len(after) or not all(
-        same(one, other, shape.item) for one, other in zip(before, after, strict=True)
+        same(side, other, shape.item) for side, other in zip(before, after, strict=True)
     ):
         yield Difference(path, before, after)
 

@@ -69,13 +69,13 @@ def followed(document: Json, edit: Edit, whole: Json) -> Json:
                 if not isinstance(fields.get(key), Gone)
             }
             new = {
-                key: followed(None, one, whole)
-                for key, one in fields.items()
-                if key not in document and not isinstance(one, Gone)
+                key: followed(None, field, whole)
+                for key, field in fields.items()
+                if key not in document and not isinstance(field, Gone)
             }
             return {**kept, **new}
         case ListItems(items=items):
-            return [_item(one, whole) for one in items]
+            return [_item(list_item, whole) for list_item in items]
         case Gone():
             raise KeyError("the whole document")
         case _:
@@ -119,7 +119,7 @@ def _fields_towards(before: dict[str, Json], after: dict[str, Json], at: Path) -
 
 def _items_towards(before: list[Json], after: list[Json], at: Path) -> tuple[ListItem, ...]:
     """Find the items again by their text; of those between, one stands for another in order."""
-    old, new = (list(map(canonical_text, one)) for one in (before, after))
+    old, new = (list(map(canonical_text, side)) for side in (before, after))
     items: list[ListItem] = []
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for tag, first, last, start, end in matcher.get_opcodes():

@@ -75,13 +75,13 @@ def _holds(  # noqa: C901, PLR0911, PLR0912 - hot
                     if len(value) != len(other):
                         return False
                     item = (fields.get(key) or known.values or ANY).items or ANY
-                    for one, another in zip(value, other):  # noqa: B905 - of one length, and a keyword costs
-                        kind = one.__class__
+                    for element, another in zip(value, other):  # noqa: B905 - of one length, and a keyword costs
+                        kind = element.__class__
                         if kind is list or kind is not another.__class__:
                             return False
                         if kind is dict:
-                            objects.append((one, another, item))
-                        elif one != another:
+                            objects.append((element, another, item))
+                        elif element != another:
                             return False
                 elif value != other:
                     return False

@@ -179,7 +179,7 @@ def settled(document: Json, shape: Shape, homes: ItemPositions) -> Json:
         stay = [item for name, item in named.items() if key_of(shape, name) not in homes]
         items = [settled(item, shape.item, homes) for item in stay]
         unchanged = len(items) == len(document) and all(
-            one is other for one, other in zip(items, document, strict=True)
+            value is other for value, other in zip(items, document, strict=True)
         )
         return document if unchanged else items
     return document

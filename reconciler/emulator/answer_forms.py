@@ -48,13 +48,18 @@ def _filled(value: Any, shape: Any, profile: Profile) -> Any:
         case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
             known = {field.alias or name: field for name, field in shape.model_fields.items()}
             shapes = {name: field.annotation for name, field in known.items()}
-            filled = {key: _filled(one, shapes.get(key), profile) for key, one in value.items()}
+            filled = {
+                key: _filled(member, shapes.get(key), profile) for key, member in value.items()
+            }
             missing = {
                 name: as_json(field.get_default(call_default_factory=True), whole=True)
                 for name, field in known.items()
                 if name not in value and not field.is_required()
             }
-            return {**filled, **{k: one for k, one in missing.items() if _fills(one, profile)}}
+            return {
+                **filled,
+                **{k: value for k, value in missing.items() if _fills(value, profile)},
+            }
         case list() if get_origin(shape) is list:
             return [_filled(item, get_args(shape)[0], profile) for item in value]
         case _:
@@ -73,8 +78,8 @@ def _without_metadata(value: Any, shape: Any) -> Any:
         case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
             shapes = {field.alias or name: field for name, field in shape.model_fields.items()}
             return {
-                key: _without_metadata(one, shapes[key].annotation if key in shapes else None)
-                for key, one in value.items()
+                key: _without_metadata(member, shapes[key].annotation if key in shapes else None)
+                for key, member in value.items()
                 if key not in shape.metadata
             }
         case list() if get_origin(shape) is list:

@@ -105,7 +105,7 @@ def _tagged(response: Response, request: Request, profile: Profile) -> Response:
     tag = f"W/{tag}" if profile.etags == "weak" else tag
     known = request.headers.get("if-none-match", "")
     # Weak and strong are compared alike here (RFC 9110, section 13.1.2).
-    if tag.removeprefix("W/") in (one.strip().removeprefix("W/") for one in known.split(",")):
+    if tag.removeprefix("W/") in (part.strip().removeprefix("W/") for part in known.split(",")):
         return Response(status_code=int(HTTPStatus.NOT_MODIFIED), headers={"ETag": tag})
     response.headers["ETag"] = tag
     return response

@@ -71,7 +71,7 @@ def _passes(case: JsonObject, filters: CaseFilters) -> bool:
         any_of(filters.categories, case["category"])
         and any_of(filters.priorities, case["priority"])
         and any_of(filters.states, case["state"])
-        and any_of([_status(one) for one in filters.statuses], case["status"])
+        and any_of([_status(status) for status in filters.statuses], case["status"])
         and _has_pairs(case.get("groupings", []), filters.groupings)
         and _has_pairs(case.get("labels", []), filters.labels)
         and _has_assignee(case, filters.assignees)
@@ -86,16 +86,21 @@ def _status(sent: str) -> str:
 
 def _has_pairs(pairs: list[JsonObject], wanted: Iterable[KeyValues]) -> bool:
     return all(
-        any(pair["key"] == one.key and any_of(one.values, pair["value"]) for pair in pairs)
-        for one in wanted
+        any(
+            pair["key"] == key_values.key and any_of(key_values.values, pair["value"])
+            for pair in pairs
+        )
+        for key_values in wanted
     )
 
 
 def _has_assignee(case: JsonObject, wanted: list[AssigneeFilter]) -> bool:
     holder = case.get("assignee", {}).get("userId")
     return not wanted or any(
-        one.user_id == holder if one.user_id else one.unassigned is None or holder is None
-        for one in wanted
+        assignee_filter.user_id == holder
+        if assignee_filter.user_id
+        else assignee_filter.unassigned is None or holder is None
+        for assignee_filter in wanted
     )
 
 

@@ -60,7 +60,7 @@ class PartialBulk(_Settings):
     def names(self, index: int) -> bool:
         """Whether the fault says anything about an item."""
         lists = (self.replaced, self.failed, self.not_found, self.skipped, self.missing)
-        return any(index in one for one in lists)
+        return any(index in element for element in lists)
 
     def carries_out(self, index: int) -> bool:
         """Whether an item is written."""

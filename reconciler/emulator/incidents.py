@@ -44,7 +44,7 @@ _EVENT_FIELDS = ("cxEventTimestamp", "cxEventKey")
 
 
 def _list(call: Call, asked: IncidentQuery) -> Rendered:
-    found = [one for one in incidents_in(call.store) if _passes(one, asked.filter)]
+    found = [incident for incident in incidents_in(call.store) if _passes(incident, asked.filter)]
     orders = [
         criterion(order.field_name, order.direction, known=_FIELDS, default="createdAt")
         for order in asked.order_bys
@@ -73,15 +73,17 @@ def _passes(incident: JsonObject, wanted: IncidentFilter) -> bool:
         and _has_labels(labels, wanted.contextual_labels)
         and _has_labels(incident["displayLabels"], wanted.display_labels)
         and all(
-            {"key": one.key, "value": one.value} in incident["metaLabels"]
-            for one in wanted.meta_labels
+            {"key": meta_label.key, "value": meta_label.value} in incident["metaLabels"]
+            for meta_label in wanted.meta_labels
         )
         and wanted.created_at_range.holds(incident["createdAt"])
     )
 
 
 def _has_assignee(incident: JsonObject, wanted: list[str]) -> bool:
-    holders = {one.get("assignedTo", {}).get("userId") for one in incident["assignments"]}
+    holders = {
+        assignment.get("assignedTo", {}).get("userId") for assignment in incident["assignments"]
+    }
     return not wanted or not holders.isdisjoint(wanted)
 
 
@@ -112,7 +114,7 @@ def _events(store: Store, wanted: IncidentEventFilter) -> list[JsonObject]:
     )
     return [
         event
-        for event, incident in ((json.loads(one), json.loads(other)) for one, other in rows)
+        for event, incident in ((json.loads(value), json.loads(other)) for value, other in rows)
         if _event_passes(event, incident, wanted)
     ]
 

@@ -72,16 +72,16 @@ def _create(call: Call, request: BulkCreateRequest) -> CreateReply:
     inputs = request.policy_requests
     existing = _in_order(call.store)
     if call.profile.duplicate_policies == "refused":
-        _check_names_differ([one.name for one in inputs], "policyRequests[{}].name")
+        _check_names_differ([input_.name for input_ in inputs], "policyRequests[{}].name")
         taken = {held.policy.name for held in existing}
-        for one in inputs:
-            if one.name in taken:
-                raise ConflictError(f"Already Exists: policy {one.name}")
+        for input_ in inputs:
+            if input_.name in taken:
+                raise ConflictError(f"Already Exists: policy {input_.name}")
     if len(existing) + len(inputs) > POLICY_LIMIT:
         raise InvalidRequestError(f"policyRequests: at most {POLICY_LIMIT} policies in all")
-    created = [_Held(_policy(call, one), ()) for one in inputs]
-    first = [held for one, held in zip(inputs, created, strict=True) if _goes_first(one)]
-    last = [held for one, held in zip(inputs, created, strict=True) if not _goes_first(one)]
+    created = [_Held(_policy(call, input_), ()) for input_ in inputs]
+    first = [held for input_, held in zip(inputs, created, strict=True) if _goes_first(input_)]
+    last = [held for input_, held in zip(inputs, created, strict=True) if not _goes_first(input_)]
     _keep(call.store, [*first, *existing, *last])
     return _created(call, created)
 

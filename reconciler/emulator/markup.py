@@ -28,7 +28,9 @@ def tag(name: str, /, *children: object, **attributes: object) -> Markup:
 def join(parts: object) -> Markup:
     """Put parts behind each other, each escaped unless it is markup."""
     items = parts if isinstance(parts, (list, tuple)) else [parts]
-    return Markup("".join(one if isinstance(one, Markup) else _text(one) for one in items))
+    return Markup(
+        "".join(markup if isinstance(markup, Markup) else _text(markup) for markup in items)
+    )
 
 
 def trusted(text: str) -> Markup:

@@ -60,7 +60,8 @@ _ABOUT = (
 def openapi_document(profile: Profile | None = None) -> Any:
     """Give the whole document; the same every time for one profile."""
     endpoints = sorted(
-        (one for resource in RESOURCES for one in resource.endpoints), key=lambda one: one.number
+        (endpoint for resource in RESOURCES for endpoint in resource.endpoints),
+        key=lambda one: one.number,
     )
     endpoints.extend(extra_endpoints(profile or Profile()))
     paths: dict[str, JsonObject] = {}
@@ -100,8 +101,14 @@ def _tidied(value: Any) -> Any:
 
 
 def _schemas(endpoints: list[Endpoint[Any]]) -> JsonObject:
-    bodies = {one.request for one in endpoints if not one.in_query and one.request is not NoBody}
-    models = sorted(bodies | {one.reply for one in endpoints}, key=lambda model: model.__name__)
+    bodies = {
+        endpoint.request
+        for endpoint in endpoints
+        if not endpoint.in_query and endpoint.request is not NoBody
+    }
+    models = sorted(
+        bodies | {endpoint.reply for endpoint in endpoints}, key=lambda model: model.__name__
+    )
     _, schema = models_json_schema(
         [(model, "validation") for model in models], by_alias=True, ref_template=_REF
     )

@@ -88,7 +88,7 @@ def written_page(store: Store, record: RequestRecord, today: date) -> str:
 
 def _body(store: Store, record: RequestRecord, today: date) -> Markup:
     held = {
-        name: [whole(model, one) for one in records_in(store, query)]
+        name: [whole(model, record) for record in records_in(store, query)]
         for name, (query, model) in _QUERIES.items()
     }
     incidents, cases = incidents_in(store), cases_in(store)
@@ -100,11 +100,11 @@ def _body(store: Store, record: RequestRecord, today: date) -> Markup:
         "policies": len(held["policies"]),
         "views": len(held["views"]),
         "alert events": row[0] if row else 0,
-        "open incidents": sum("closedAt" not in one for one in incidents),
+        "open incidents": sum("closedAt" not in incident for incident in incidents),
         "cases": len(cases),
     }
     days = daily_units(store, today - timedelta(days=_CHART_DAYS - 1), today)
-    grids = [dashboard_grid(one) for one in held["dashboards"]]
+    grids = [dashboard_grid(dashboard) for dashboard in held["dashboards"]]
     return tag(
         "body",
         _header(figures),

@@ -29,12 +29,12 @@ def alerts(records: list[JsonObject], store: Store) -> Markup:
     ordered = sorted(records, key=lambda one: (_priority(one), one["alertDefProperties"]["name"]))
     rows = (
         (
-            _priority(one),
-            one["alertDefProperties"]["name"],
-            _alert_state(one, active),
-            _moment(one.get("lastTriggeredTime")),
+            _priority(value),
+            value["alertDefProperties"]["name"],
+            _alert_state(value, active),
+            _moment(value.get("lastTriggeredTime")),
         )
-        for one in ordered
+        for value in ordered
     )
     return table(("", "Alert", "State", "Last triggered"), rows, "No alert definitions.")
 
@@ -56,12 +56,12 @@ def slos(records: list[JsonObject]) -> Markup:
     """List the SLOs by name."""
     rows = (
         (
-            one["name"],
-            f"{one['targetThresholdPercentage']:g} %",
-            _word(one["sloTimeFrame"], "SLO_TIME_FRAME_"),
-            one["revision"]["revision"],
+            record["name"],
+            f"{record['targetThresholdPercentage']:g} %",
+            _word(record["sloTimeFrame"], "SLO_TIME_FRAME_"),
+            record["revision"]["revision"],
         )
-        for one in sorted(records, key=lambda one: str(one["name"]))
+        for record in sorted(records, key=lambda one: str(one["name"]))
     )
     return table(("SLO", "Target", "Over", "Revision"), rows, "No SLOs.")
 
@@ -70,15 +70,15 @@ def policies(records: list[JsonObject]) -> Markup:
     """List the log policies in the order in which they take effect."""
     rows = (
         (
-            one["order"],
-            one["name"],
-            _word(one["priority"], "PRIORITY_TYPE_"),
-            one.get("applicationRule", {}).get("name", "any"),
+            record["order"],
+            record["name"],
+            _word(record["priority"], "PRIORITY_TYPE_"),
+            record.get("applicationRule", {}).get("name", "any"),
             tag("span", "on", class_="good")
-            if one["enabled"]
+            if record["enabled"]
             else tag("span", "off", class_="soft"),
         )
-        for one in records
+        for record in records
     )
     return table(("#", "Policy", "Priority", "Application", ""), rows, "No log policies.")
 
@@ -86,8 +86,8 @@ def policies(records: list[JsonObject]) -> Markup:
 def views(records: list[JsonObject]) -> Markup:
     """List the saved views by id."""
     rows = (
-        (one["id"], one["name"], tag("code", one.get("searchQuery", {}).get("query", "")))
-        for one in records
+        (record["id"], record["name"], tag("code", record.get("searchQuery", {}).get("query", "")))
+        for record in records
     )
     return table(("Id", "View", "Query"), rows, "No saved views.")
 
@@ -98,12 +98,12 @@ def incidents(records: list[JsonObject]) -> Markup:
     ordered = sorted(newest, key=lambda one: "closedAt" in one)
     rows = (
         (
-            one["name"],
-            _word(one["severity"], "INCIDENT_SEVERITY_"),
-            _state(_word(one["status"], "INCIDENT_STATUS_")),
-            _moment(one.get("createdAt")),
+            value["name"],
+            _word(value["severity"], "INCIDENT_SEVERITY_"),
+            _state(_word(value["status"], "INCIDENT_STATUS_")),
+            _moment(value.get("createdAt")),
         )
-        for one in islice(ordered, _SHOWN)
+        for value in islice(ordered, _SHOWN)
     )
     return table(("Incident", "Severity", "Status", "Since"), rows, "No incidents.")
 
@@ -112,13 +112,15 @@ def cases(records: list[JsonObject]) -> Markup:
     """List the cases, the newest first."""
     rows = (
         (
-            one["readableId"],
-            one["title"],
-            _word(one["priority"], "CASE_PRIORITY_").upper(),
-            _state(_word(one["status"], "CASE_STATUS_")),
-            _moment(one["createTime"]),
+            record["readableId"],
+            record["title"],
+            _word(record["priority"], "CASE_PRIORITY_").upper(),
+            _state(_word(record["status"], "CASE_STATUS_")),
+            _moment(record["createTime"]),
         )
-        for one in islice(sorted(records, key=lambda one: one["createTime"], reverse=True), _SHOWN)
+        for record in islice(
+            sorted(records, key=lambda one: one["createTime"], reverse=True), _SHOWN
+        )
     )
     return table(("Case", "Title", "", "Status", "Since"), rows, "No cases.")
 

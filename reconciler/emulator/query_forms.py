@@ -28,7 +28,9 @@ def _reshaped(value: object, path: str, profile: Profile) -> object:
     if reshape is not None:
         return reshape(value, path, profile)
     if path == "filter" and isinstance(value, dict):
-        return {name: _reshaped(one, f"{path}.{name}", profile) for name, one in value.items()}
+        return {
+            name: _reshaped(member, f"{path}.{name}", profile) for name, member in value.items()
+        }
     return value
 
 
@@ -68,9 +70,9 @@ def _pairs(value: object) -> list[Mapping[str, object]]:
     """Give the objects of a list, which keys with dots bring as columns."""
     match value:
         case list():
-            return [one if isinstance(one, dict) else {} for one in value]
+            return [element if isinstance(element, dict) else {} for element in value]
         case {"key": list(keys), "value": list(values)} if len(keys) == len(values):
-            return [{"key": key, "value": one} for key, one in zip(keys, values, strict=True)]
+            return [{"key": key, "value": value} for key, value in zip(keys, values, strict=True)]
         case dict():
             return [value]
         case _:

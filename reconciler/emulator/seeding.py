@@ -54,5 +54,10 @@ def _ask(store: Store, number: int, body: JsonObject, at: datetime) -> None:
 
 
 def _endpoint(number: int) -> Endpoint[Any]:
-    found = (one for resource in RESOURCES for one in resource.endpoints if one.number == number)
+    found = (
+        endpoint
+        for resource in RESOURCES
+        for endpoint in resource.endpoints
+        if endpoint.number == number
+    )
     return next(found)

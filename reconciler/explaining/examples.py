@@ -159,7 +159,7 @@ def _wrapped(field: Field) -> dict[str, Json]:
     """Put a field's value into all that stands around it."""
     around = [roots()[field.root]]
     for step in field.path:
-        around.append(next(one for one in around[-1].fields if one.name == step))
+        around.append(next(field for field in around[-1].fields if field.name == step))
     value = value_of(field)
     if not field.path:
         assert isinstance(value, dict)  # noqa: S101 - a root is a mapping
@@ -179,8 +179,10 @@ def _beside(outer: Field, inner: Field, value: dict[str, Json]) -> dict[str, Jso
     """Add what the project file needs beside a field, as that is read as a whole."""
     if outer.root != PROJECT:
         return value
-    needed = (one for one in outer.fields if one.need is Need.REQUIRED or one.name == inner.name)
-    return {one.name: value_of(one) for one in needed} | value
+    needed = (
+        field for field in outer.fields if field.need is Need.REQUIRED or field.name == inner.name
+    )
+    return {field.name: value_of(field) for field in needed} | value
 
 
 def _by_words(field: Field) -> Json:
@@ -196,21 +198,21 @@ def _by_words(field: Field) -> Json:
 def _inside(field: Field, depth: int) -> dict[str, Json]:
     """Fill in what is needed; where nothing is, the first field that may be written."""
     writable = [one for one in field.fields if one.read_only is None]
-    needed = [one for one in writable if one.need is not Need.OPTIONAL]
+    needed = [field for field in writable if field.need is not Need.OPTIONAL]
     model = field.model
     if model is not None and issubclass(model, Part):
         for group in model.alternatives:
-            if chosen_of(model) and not any(one.name in group for one in needed):
-                needed += [one for one in writable if one.name in group][:1]
+            if chosen_of(model) and not any(field.name in group for field in needed):
+                needed += [field for field in writable if field.name in group][:1]
     chosen = needed or writable[:1]
     if depth >= _DEEPEST:
         return {}
-    return {one.name: value_of(one, depth + 1) for one in chosen}
+    return {field.name: value_of(field, depth + 1) for field in chosen}
 
 
 def _plain(field: Field) -> Json:
     if field.values:
-        told = [one for one in field.values if not one.endswith("UNSPECIFIED")]
+        told = [value for value in field.values if not value.endswith("UNSPECIFIED")]
         return (told or list(field.values))[0]
     if field.refers:
         return expression(ExpressionKind.REFERENCE, f"{field.refers}/checkout")
@@ -227,7 +229,7 @@ def _plain(field: Field) -> Json:
         "mapping of true or false by name": True,
         "mapping of text by name": "payments",
     }
-    if any("uuid" in one for one in field.bounds):
+    if any("uuid" in bound for bound in field.bounds):
         return EXAMPLE_UUID
     return forms.get(field.form, "checkout")
 

@@ -42,5 +42,5 @@ def _one_line(expression: str) -> str:
 
 
 def _sample(examples: Sequence[Mapping[str, Any]]) -> Sample:
-    files = {f"example {nth}": yaml_text(dict(one)) for nth, one in enumerate(examples, 1)}
+    files = {f"example {nth}": yaml_text(dict(example)) for nth, example in enumerate(examples, 1)}
     return Sample(files=files, says="" if files else _NONE)

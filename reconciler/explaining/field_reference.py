@@ -107,7 +107,9 @@ class Field:
             return ()
         of_kind = BY_NAME[self.root].endpoints
         sent = self.read_only is None
-        return tuple(one for one in of_kind if one.tells or (sent and one.sends))
+        return tuple(
+            endpoint for endpoint in of_kind if endpoint.tells or (sent and endpoint.sends)
+        )
 
     def inside(self) -> Iterator[Field]:
         """Yield every field below, each before those below it."""
@@ -135,7 +137,7 @@ def roots() -> Mapping[str, Field]:
         form="mapping",
         fields=tuple(_envelope(MANIFESTS)),
     )
-    return types.MappingProxyType({one.root: one for one in (*trees, any_kind, project)})
+    return types.MappingProxyType({tree.root: tree for tree in (*trees, any_kind, project)})
 
 
 @cache
@@ -152,16 +154,16 @@ def _kind_tree(name: str) -> Field:
 
 
 def _envelope(kind: str) -> Iterator[Field]:
-    for name, one in MANIFEST.items():
+    for name, envelope_field in MANIFEST.items():
         if name != "spec":
             below = tuple(_metadata(kind)) if name == "metadata" else ()
-            yield _of_envelope(kind, (name,), one, below)
+            yield _of_envelope(kind, (name,), envelope_field, below)
 
 
 def _metadata(kind: str) -> Iterator[Field]:
-    for name, one in METADATA.items():
+    for name, envelope_field in METADATA.items():
         if kind not in BY_NAME or BY_NAME[kind].id_form.schema or not name.startswith("id"):
-            yield _of_envelope(kind, ("metadata", name), one, ())
+            yield _of_envelope(kind, ("metadata", name), envelope_field, ())
 
 
 def _of_envelope(
@@ -252,7 +254,7 @@ def _taken_apart(annotation: Any, markers: tuple[object, ...] = ()) -> _Type:
         inner, *own = arguments
         return _taken_apart(inner, (*markers, *_spread(own)))
     if origin in {Union, types.UnionType}:
-        branches = [one for one in arguments if one is not type(None)]
+        branches = [argument for argument in arguments if argument is not type(None)]
         if len(branches) == 1:
             return _taken_apart(branches[0], markers)
         return _Type(annotation, markers)
@@ -264,11 +266,11 @@ def _taken_apart(annotation: Any, markers: tuple[object, ...] = ()) -> _Type:
 
 
 def _spread(markers: list[object]) -> Iterator[object]:
-    for one in markers:
-        if isinstance(one, FieldInfo):
-            yield from one.metadata
+    for marker in markers:
+        if isinstance(marker, FieldInfo):
+            yield from marker.metadata
         else:
-            yield one
+            yield marker
 
 
 def _field(
@@ -282,9 +284,9 @@ def _field(
 ) -> Field:
     of = _taken_apart(info.annotation, tuple(_spread(list(info.metadata))))
     markers = of.all_markers
-    known = next((one for one in markers if isinstance(one, KnownValues)), None)
-    keyed = next((one for one in markers if isinstance(one, Keyed)), None)
-    refers = next((one for one in markers if isinstance(one, Refers)), None)
+    known = next((marker for marker in markers if isinstance(marker, KnownValues)), None)
+    keyed = next((marker for marker in markers if isinstance(marker, Keyed)), None)
+    refers = next((marker for marker in markers if isinstance(marker, Refers)), None)
     bare = of.last.bare
     part = bare if isinstance(bare, type) and issubclass(bare, BaseModel) else None
     literal = get_args(bare) if get_origin(bare) is Literal else ()
@@ -298,10 +300,10 @@ def _field(
         limits=tuple(_limits(of)),
         values=known.values if known is not None else tuple(map(str, literal)),
         listing=known.listing if known is not None else (ValueCoverage.CLOSED if literal else None),
-        read_only=next((one for one in markers if isinstance(one, ReadOnly)), None),
+        read_only=next((marker for marker in markers if isinstance(marker, ReadOnly)), None),
         identity=keyed.identity if keyed is not None else (),
-        unordered=any(isinstance(one, Unordered) for one in markers),
-        unit=next((one for one in markers if isinstance(one, Unit)), None),
+        unordered=any(isinstance(marker, Unordered) for marker in markers),
+        unit=next((marker for marker in markers if isinstance(marker, Unit)), None),
         refers=refers.kind if refers is not None else "",
         excludes=_excluded(model, key),
         observed=_is_observed(model, of),
@@ -322,7 +324,7 @@ def _need(model: type[BaseModel], key: str, info: FieldInfo) -> Need:
 
 def _excluded(model: type[BaseModel], key: str) -> tuple[str, ...]:
     groups = model.alternatives if issubclass(model, Part) else ()
-    return tuple(sorted(one for group in groups if key in group for one in group if one != key))
+    return tuple(sorted(text for group in groups if key in group for text in group if text != key))
 
 
 def chosen_of(model: type[BaseModel] | None) -> str:
@@ -336,7 +338,7 @@ def chosen_of(model: type[BaseModel] | None) -> str:
 def _is_observed(model: type[BaseModel], of: _Type) -> bool:
     if not issubclass(model, Part):
         return False
-    return not model.documented or any(isinstance(one, Observed) for one in of.markers)
+    return not model.documented or any(isinstance(marker, Observed) for marker in of.markers)
 
 
 def _default(info: FieldInfo) -> str:
@@ -356,7 +358,7 @@ _SIMPLE: Final[Mapping[Any, str]] = {
 
 
 def _form(of: _Type) -> str:
-    if any(isinstance(one, Int64) for one in of.markers):
+    if any(isinstance(marker, Int64) for marker in of.markers):
         return "whole number, best written as text"
     if of.inner is not None:
         held = _form(of.inner)
@@ -364,7 +366,7 @@ def _form(of: _Type) -> str:
             return f"list of {'mappings' if held == 'mapping' else held}"
         return f"mapping of {held.replace('mapping', 'mappings')} by name"
     if get_origin(of.bare) in {Union, types.UnionType}:
-        forms = [_form(_taken_apart(one)) for one in get_args(of.bare)]
+        forms = [_form(_taken_apart(value)) for value in get_args(of.bare)]
         return f"{', '.join(forms[:-1])} or {forms[-1]}"
     unknown = "text" if get_origin(of.bare) is Literal else "mapping"
     return _SIMPLE.get(of.bare, unknown)
@@ -372,9 +374,9 @@ def _form(of: _Type) -> str:
 
 def _bounds(of: _Type) -> Iterator[str]:
     """Yield the bounds of the API document, or of the project file."""
-    for one in of.all_markers:
-        low, high = getattr(one, "ge", None), getattr(one, "le", None)
-        pattern, least = getattr(one, "pattern", None), getattr(one, "min_length", None)
+    for marker in of.all_markers:
+        low, high = getattr(marker, "ge", None), getattr(marker, "le", None)
+        pattern, least = getattr(marker, "pattern", None), getattr(marker, "min_length", None)
         if high == INT32_MAX or low == -INT32_MAX - 1:
             yield from ("32 bits",) if high is not None else ()
         elif low is not None:
@@ -390,9 +392,9 @@ def _bounds(of: _Type) -> Iterator[str]:
 def _limits(of: _Type) -> Iterator[str]:
     """Yield what services are only known to want."""
     unit = " items" if of.each == "list" else " characters" if of.bare is str else ""
-    for one in of.markers:
-        if isinstance(one, AtMost):
-            ends = [("at least", one.low), ("at most", one.high)]
+    for marker in of.markers:
+        if isinstance(marker, AtMost):
+            ends = [("at least", marker.low), ("at most", marker.high)]
             yield " and ".join(f"{word} {end:,}{unit}" for word, end in ends if end is not None)
-        elif isinstance(one, Formed):
-            yield one.words.rstrip(",")
+        elif isinstance(marker, Formed):
+            yield marker.words.rstrip(",")

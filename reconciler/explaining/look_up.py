@@ -46,7 +46,7 @@ def look_up(typed: str) -> Subject:
     steps = _steps(typed)
     # The name of a kind is a value too, of `kind`.
     exactly = tuple(_matching(steps, _stands_there))
-    valued = tuple(one for one in all_fields() if typed.upper() in one.values)
+    valued = tuple(field for field in all_fields() if typed.upper() in field.values)
     if valued and not exactly:
         return valued[0] if len(valued) == 1 else _general(valued) or Several(typed, valued)
     for rule in (_stands_there, _ends_so, _begins_so):
@@ -58,8 +58,8 @@ def look_up(typed: str) -> Subject:
 
 def _general(found: Sequence[Field]) -> Field | None:
     """Give the field of all manifests where kinds have it alike; None where they do not."""
-    alike = {one.path for one in found}
-    return next((one for one in found if one.root == MANIFESTS and len(alike) == 1), None)
+    alike = {field.path for field in found}
+    return next((field for field in found if field.root == MANIFESTS and len(alike) == 1), None)
 
 
 def addresses() -> Iterator[str]:
@@ -128,5 +128,5 @@ def _near(typed: str, steps: Sequence[str]) -> str:
         found = next(_matching(meant, rule), None)
         if found is not None:
             exact = rule is _stands_there
-            return found.address if exact else ".".join(known.get(one, one) for one in meant)
+            return found.address if exact else ".".join(known.get(text, text) for text in meant)
     return ""

@@ -41,7 +41,11 @@ def _item(item: Json) -> Iterator[str]:
 
 def _flow(value: Json) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_scalar(key)}: {_flow(one)}" for key, one in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{_scalar(key)}: {_flow(member)}" for key, member in value.items())
+            + "}"
+        )
     if isinstance(value, list):
         return f"[{', '.join(map(_flow, value))}]"
     return _scalar(value)

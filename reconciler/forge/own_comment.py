@@ -80,7 +80,7 @@ def hidden_json(document: dict[str, object]) -> str:
     """Give JSON for an HTML comment: nothing in it can end the comment or begin another."""
     text = json.dumps(document)
     for ending in ("--", "<", ">"):
-        text = text.replace(ending, "".join(f"\\u{ord(one):04x}" for one in ending))
+        text = text.replace(ending, "".join(f"\\u{ord(text):04x}" for text in ending))
     return text
 
 

@@ -109,7 +109,7 @@ class Repository:
     def comments(self, pull_request: int) -> list[Comment]:
         """Give all comments of a pull request, oldest first. Raises ForgeError."""
         path = f"/repos/{self.name}/issues/{pull_request}/comments"
-        found = [_comment(one) for one in self._pages(path)]
+        found = [_comment(value) for value in self._pages(path)]
         return sorted(found, key=lambda comment: comment.id)
 
     def create(self, pull_request: int, body: str) -> Comment:
@@ -133,9 +133,9 @@ class Repository:
         It does not matter how: merge, squash, rebase or queue. Raises ForgeError.
         """
         found = [
-            one
-            for one in self._pages(f"/repos/{self.name}/commits/{commit}/pulls")
-            if one.get("merged_at") and _within(one.get("base"), "ref") == branch
+            value
+            for value in self._pages(f"/repos/{self.name}/commits/{commit}/pulls")
+            if value.get("merged_at") and _within(value.get("base"), "ref") == branch
         ]
         found.sort(key=lambda one: (one.get("merge_commit_sha") == commit, str(one["merged_at"])))
         return _number(found[-1].get("number")) or None if found else None
@@ -156,19 +156,21 @@ class Repository:
         files = _within(compared, "files")
         if not isinstance(files, list):
             raise ForgeError(f"GET {path}: the forge tells no files")
-        named = (_within(one, name) for one in files for name in ("filename", "previous_filename"))
+        named = (
+            _within(file, name) for file in files for name in ("filename", "previous_filename")
+        )
         return Later(
             commit=newest,
             contains=_within(compared, "status") == "ahead",
-            files=tuple(one for one in named if isinstance(one, str)),
+            files=tuple(name for name in named if isinstance(name, str)),
             is_cut=len(files) >= MOST_COMPARED,
         )
 
     def open_at(self, commit: str) -> int | None:
         """Give the open pull request whose newest commit this is. Raises ForgeError."""
-        for one in self._pages(f"/repos/{self.name}/commits/{commit}/pulls"):
-            if one.get("state") == "open" and _within(one.get("head"), "sha") == commit:
-                return _number(one.get("number")) or None
+        for value in self._pages(f"/repos/{self.name}/commits/{commit}/pulls"):
+            if value.get("state") == "open" and _within(value.get("head"), "sha") == commit:
+                return _number(value.get("number")) or None
         return None
 
     def requested(
@@ -205,7 +207,7 @@ class Repository:
         """
         owner = self.name.partition("/")[0]
         there = self._pages(f"/repos/{self.name}/pulls", state="open", head=f"{owner}:{branch}")
-        return next((one for one in there if self._is_of(one, branch)), None)
+        return next((value for value in there if self._is_of(value, branch)), None)
 
     def _is_of(self, document: Mapping[str, Any], branch: str) -> bool:
         head = document.get("head")
@@ -220,7 +222,7 @@ class Repository:
             found = self.client.get(path, per_page=PAGE, page=page, **more)
             if not isinstance(found, list):
                 raise ForgeError(f"GET {path}: the forge did not answer with a list")
-            yield from (one for one in found if isinstance(one, dict))
+            yield from (value for value in found if isinstance(value, dict))
             if len(found) < PAGE:
                 return
 

@@ -74,7 +74,9 @@ def is_covered(objection: GuardViolation) -> bool:
 
 def consented(plan: Plan) -> Plan:
     """Return a plan to which consent was given, which nothing asks for any more."""
-    return replace(plan, guarded=tuple(replace(one, is_met=True) for one in plan.guarded))
+    return replace(
+        plan, guarded=tuple(replace(violation, is_met=True) for violation in plan.guarded)
+    )
 
 
 def unmet(guarded: Sequence[GuardViolation], agreed: Agreed) -> tuple[GuardViolation, ...]:

@@ -33,7 +33,7 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
         allowing(POLICY_SAMPLES, plan.environment),
         overriding(POLICY_SAMPLES),
     )
-    figures = digest([_told_otherwise(one) for one in failures])
+    figures = digest([_told_otherwise(failure) for failure in failures])
     yield GuardViolation(said=said, ways_out=ways_out, code=POLICY_SAMPLES, figures=figures)
 
 

@@ -107,7 +107,7 @@ async def _stopping(api: Api, plan: Plan, freeze: Freeze, now: datetime) -> list
 
 
 def _in_window(held: Holding, environment: str) -> GuardViolation:
-    reasons = "; ".join(dict.fromkeys(one.reason.strip() for one in held.windows))
+    reasons = "; ".join(dict.fromkeys(window.reason.strip() for window in held.windows))
     if held.until is None:
         said = f"`{environment}` is frozen, and no end is in sight within a year: {reasons}"
         later = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"

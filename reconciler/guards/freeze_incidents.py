@@ -57,20 +57,24 @@ async def open_incidents_of(
         raise UnreadableReply(
             f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents, and no more are read"
         )
-    found = [one for one in listed if one.is_open_at(now) and wanted.has(one.severity)]
+    found = [
+        incident
+        for incident in listed
+        if incident.is_open_at(now) and wanted.has(incident.severity)
+    ]
     if wanted.scope == "all" or not found:
         return [*map(Stopping, found)]
     touched = [_marks_of(change) for change in plan.changes if change.action.writes]
-    told = [_told_by(one) for one in found]
+    told = [_told_by(incident) for incident in found]
     why = [_why(one, touched) for one in told]
-    apart = [one for one, said in zip(found, why, strict=True) if not said]
+    apart = [incident for incident, said in zip(found, why, strict=True) if not said]
     if apart:
         more = await _told_by_events(api, apart)
         why = [
             said or _why(_with(one, more.get(incident.id)), touched)
             for incident, one, said in zip(found, told, why, strict=True)
         ]
-    return [Stopping(one, said) for one, said in zip(found, why, strict=True) if said]
+    return [Stopping(incident, said) for incident, said in zip(found, why, strict=True) if said]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ def _told_by(incident: Incident) -> _Told:
     labels: list[tuple[object, object]] = [
         *incident.contextual_labels.items(),
         *incident.display_labels.items(),
-        *((one.key, one.value) for one in incident.meta_labels),
+        *((meta_label.key, meta_label.value) for meta_label in incident.meta_labels),
     ]
     return _Told(frozenset(_folded([incident.name])), frozenset(), _pairs(labels))
 
@@ -117,7 +121,9 @@ async def _told_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Tol
 
     Raises UnreadableReply where the alert of an incident is not told: it may be any.
     """
-    incident_of = {event.id: one.id for one in incidents for event in one.events if event.id}
+    incident_of = {
+        event.id: incident.id for incident in incidents for event in incident.events if event.id
+    }
     told: dict[str, _Told] = {}
     events, is_whole = await every_incident_event(api, MOST_EVENT_PAGES)
     for event in events:
@@ -125,14 +131,18 @@ async def _told_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Tol
         if inner is None or known is None or inner.id not in incident_of:
             continue
         own = incident_of[inner.id]
-        labels = _pairs((one.key, one.value) for one in known.alert_labels)
+        labels = _pairs((alert_label.key, alert_label.value) for alert_label in known.alert_labels)
         more = _Told(
             frozenset(_folded([known.alert_name])), frozenset(_folded([known.alert_id])), labels
         )
         told[own] = _with(more, told.get(own))
-    untold = [one for one in incidents if one.id not in told or not told[one.id].alerts]
+    untold = [
+        incident
+        for incident in incidents
+        if incident.id not in told or not told[incident.id].alerts
+    ]
     # Labels say what an incident is about; of a name alone nobody knows whose it is.
-    unseen = [one.id for one in untold if not (is_whole and _told_by(one).labels)]
+    unseen = [incident.id for incident in untold if not (is_whole and _told_by(incident).labels)]
     if unseen:
         read = f"the {MOST_EVENT_PAGES * PAGE_SIZE:,} events that are read"
         among = "the events that are told" if is_whole else read
@@ -147,7 +157,7 @@ def _marks_of(change: Change) -> _Marks:
     known = change.observation
     before = known.document if isinstance(known, Seen | Remembered) else {}
     documents: tuple[Json, ...] = (before, change.body)
-    names = [change.ref.name, *(value_at(one, kind.title) for one in documents)]
+    names = [change.ref.name, *(value_at(document, kind.title) for document in documents)]
     labels: list[tuple[object, object]] = [*change.manifest.labels.items()]
     for document in documents:
         for path in kind.bearing.label_maps:
@@ -188,7 +198,7 @@ def _shared(told: _Told, marks: _Marks) -> str:
 
 def _folded(texts: Iterable[object]) -> Iterator[str]:
     """Yield texts in one spelling; what is no text, or empty, tells nothing."""
-    return (one.strip().casefold() for one in texts if isinstance(one, str) and one.strip())
+    return (text.strip().casefold() for text in texts if isinstance(text, str) and text.strip())
 
 
 def _pairs(labels: Iterable[tuple[object, object]]) -> frozenset[Pair]:

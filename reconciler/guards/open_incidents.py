@@ -54,7 +54,11 @@ async def incidents_of_silenced(api: Api, plan: Plan) -> OpenIncidents:
     }
     if not silenced:
         return OpenIncidents()
-    ids = {str(one.remote_id).lower(): one.ref for one in plan.changes if one.ref in silenced}
+    ids = {
+        str(change.remote_id).lower(): change.ref
+        for change in plan.changes
+        if change.ref in silenced
+    }
     try:
         return await _found(api, silenced, ids)
     except CutListing as error:
@@ -71,15 +75,19 @@ async def _found(
 
     listed, is_whole = await every_incident(api, MOST_PAGES)
     cut = "" if is_whole else f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents"
-    open_ones = [one for one in listed if one.is_open]
+    open_ones = [incident for incident in listed if incident.is_open]
     told: Mapping[str, Ref | None] = {}
     if open_ones:
         told, is_whole = await _told_by_events(api, open_ones, ids)
-        if not is_whole and any(one.id not in told for one in open_ones):
+        if not is_whole and any(incident.id not in told for incident in open_ones):
             newest = f"the newest {MOST_EVENT_PAGES * PAGE_SIZE:,}"
             cut = cut or f"of an open incident no event is among {newest}"
     found = {
-        ref: frozenset(one.id for one in open_ones if one.name in names or told.get(one.id) == ref)
+        ref: frozenset(
+            incident.id
+            for incident in open_ones
+            if incident.name in names or told.get(incident.id) == ref
+        )
         for ref, names in silenced.items()
     }
     return OpenIncidents(silenced, found, cut=cut)
@@ -94,7 +102,9 @@ async def _told_by_events(
     """
     from reconciler.records.incident_records import every_incident_event  # noqa: PLC0415 - heavy
 
-    incident_of = {event.id: one.id for one in open_ones for event in one.events if event.id}
+    incident_of = {
+        event.id: incident.id for incident in open_ones for event in incident.events if event.id
+    }
     told: dict[str, Ref | None] = {}
     events, is_whole = await every_incident_event(api, MOST_EVENT_PAGES)
     for event in events:

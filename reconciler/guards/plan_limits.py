@@ -93,9 +93,9 @@ class _Figures:
         live = value_at(observed.document, kind.destroyable) if isinstance(observed, Seen) else None
         depth = len(kind.destroyable)
         touched = {
-            one.path[: depth + 1]
-            for one in change.differences
-            if len(one.path) > depth and one.operation != "add"
+            difference.path[: depth + 1]
+            for difference in change.differences
+            if len(difference.path) > depth and difference.operation != "add"
         }
         self.known += len(live) if isinstance(live, list) else 0
         # Destroyed members of one name are fewer places than losses.
@@ -118,7 +118,7 @@ def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     for change in plan.changes:
         of_kinds.setdefault(change.ref.kind, []).append(change)
     # A kind that nothing is of is not loaded.
-    for name in (one for one in BY_NAME if one in of_kinds):
+    for name in (text for text in BY_NAME if text in of_kinds):
         kind = BY_NAME[name]
         # Of a list its members are known, and one beside a part tells of none.
         known = 0 if kind.destroyable else _beside(plan.beside, kind)
@@ -202,7 +202,9 @@ def needed_consents(
 
 def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     """Yield one objection where a lost or old journal would make twins that nobody can look up."""
-    missing = next((one for one in plan.remarks if isinstance(one, NoJournal | OldJournal)), None)
+    missing = next(
+        (remark for remark in plan.remarks if isinstance(remark, NoJournal | OldJournal)), None
+    )
     if missing is None:
         return
     blind = [
@@ -301,7 +303,7 @@ def _adopting(change: Change, reason: _OfOthers) -> Iterator[str]:
         isinstance(reason, TakesOver) and not reason.differs
     )
     in_doubt = any(isinstance(told, _NOT_ADOPTED) for told in change.reasons)
-    secret = any(holds_seal(one.after) for one in change.differences)
+    secret = any(holds_seal(difference.after) for difference in change.differences)
     if not (unseen or in_doubt or secret):
         adopt = on_service("adopt", f"{change.ref} --theirs")
         yield f"declare what is live, and plan again: `{adopt}`"

@@ -37,9 +37,9 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
     if not holding or not changes:
         return plan
     said = [
-        one
-        for one in _said(plan, changes, holding)
-        if one.rule.code not in (*guards.allow, *one.change.manifest.exempt)
+        said
+        for said in _said(plan, changes, holding)
+        if said.rule.code not in (*guards.allow, *said.change.manifest.exempt)
     ]
     objections = [_objection(one, plan.environment) for one in said if one.rule.is_error]
     warned: dict[Ref, list[RuleWarns]] = defaultdict(list)
@@ -47,8 +47,10 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
         if not one.rule.is_error:
             warned[one.change.ref].append(RuleWarns(one.rule.code, one.words))
     noted = tuple(
-        replace(one, reasons=(*one.reasons, *warned[one.ref])) if one.ref in warned else one
-        for one in plan.changes
+        replace(change, reasons=(*change.reasons, *warned[change.ref]))
+        if change.ref in warned
+        else change
+        for change in plan.changes
     )
     return replace(plan, changes=noted, guarded=(*plan.guarded, *objections))
 

@@ -149,7 +149,7 @@ class Fields:
         """Return the objects of a list; none for anything else."""
         value = self.document.get(key)
         if key not in self._inner and isinstance(value, list):
-            self._inner[key] = [Fields(one) for one in value if isinstance(one, dict)]
+            self._inner[key] = [Fields(element) for element in value if isinstance(element, dict)]
         return self._inner.get(key, []) if isinstance(value, list) else []
 
     def take(self, *keys: str) -> None:
@@ -168,8 +168,8 @@ class Fields:
         """Yield the names of the fields that were not read; what is empty says nothing."""
         for key, value in self.document.items():
             if key in self._inner:
-                for one in self._inner[key]:
-                    yield from (f"{key}.{name}" for name in one.unread())
+                for fields in self._inner[key]:
+                    yield from (f"{key}.{name}" for name in fields.unread())
                 if key not in self._read and _holds_others(value):
                     yield key
             elif key not in self._read and value not in (None, "", [], {}):
@@ -193,7 +193,7 @@ class Fields:
 
 
 def _holds_others(value: Json) -> bool:
-    return isinstance(value, list) and not all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and not all(isinstance(element, dict) for element in value)
 
 
 class Notes:
@@ -215,7 +215,7 @@ class Notes:
         """Note the fields of an object that were not read, in one line, and count them as read."""
         names = [*dict.fromkeys(fields.unread())]
         fields.take_all()
-        shown = [named(one) for one in names[:MOST_FIELDS]]
+        shown = [named(name) for name in names[:MOST_FIELDS]]
         if len(names) > MOST_FIELDS:
             shown.append(f"and {len(names) - MOST_FIELDS:,} more fields")
         if shown:
@@ -279,7 +279,7 @@ def seconds_of(text: str) -> int | None:
     if found is None or not any(found.groups()):
         return None
     return sum(
-        int(count) * each for count, each in zip(found.groups(), _SECONDS, strict=True) if count
+        int(count) * number for count, number in zip(found.groups(), _SECONDS, strict=True) if count
     )
 
 

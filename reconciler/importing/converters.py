@@ -43,7 +43,7 @@ class Foreign:
 
 def converted_in(document: Json, where: str, beside: Beside) -> Iterator[Foreign | Left] | None:
     """Return what a document of another tool becomes, None for one that is of none."""
-    converter = next((one for one in CONVERTERS if one.recognise(document)), None)
+    converter = next((converter for converter in CONVERTERS if converter.recognise(document)), None)
     return None if converter is None else _pieces(converter, document, where, beside)
 
 
@@ -51,9 +51,13 @@ def _pieces(
     converter: Converter, document: Json, where: str, beside: Beside
 ) -> Iterator[Foreign | Left]:
     conversion = converter.convert(document, where, beside.documents)
-    yield from (Foreign(one, where) for one in conversion.made)
-    for each in conversion.left_behind:
-        yield Left(each.what, each.why, ExitCode.PARTIAL if each.is_whole else ExitCode.DONE)
+    yield from (Foreign(converted, where) for converted in conversion.made)
+    for left_behind in conversion.left_behind:
+        yield Left(
+            left_behind.what,
+            left_behind.why,
+            ExitCode.PARTIAL if left_behind.is_whole else ExitCode.DONE,
+        )
 
 
 def records_of(
@@ -74,7 +78,9 @@ def records_of(
         yield record
         if isinstance(record, ImportRecord):
             left = one.made.left_behind
-            yield from (Left(f"{called}, {each.what}", each.why) for each in left)
+            yield from (
+                Left(f"{called}, {left_behind.what}", left_behind.why) for left_behind in left
+            )
 
 
 def _record(foreign: Foreign, mine: Naming, withheld: Withheld) -> ImportRecord | Left:
@@ -106,6 +112,6 @@ def _record(foreign: Foreign, mine: Naming, withheld: Withheld) -> ImportRecord 
 
 def _said(left: Sequence[LeftBehind]) -> str:
     """Give what was left behind as it stands above the manifest's content."""
-    lines = [f"- {one.what}: {one.why}" for one in left[:MOST_SAID]]
+    lines = [f"- {left_behind.what}: {left_behind.why}" for left_behind in left[:MOST_SAID]]
     more = [f"- and {len(left) - MOST_SAID} more"] if len(left) > MOST_SAID else []
     return "\n".join(("Not taken over, or only nearly:", *lines, *more))

@@ -103,7 +103,9 @@ def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conve
     _put_times(dashboard, inner, notes)
     variables = _put_variables(dashboard, inner, notes)
     sections = _sections(inner, notes)
-    dashboard["layout"] = {"sections": [_section(one, variables, notes) for one in sections]}
+    dashboard["layout"] = {
+        "sections": [_section(section, variables, notes) for section in sections]
+    }
     inner.take("schemaVersion")
     notes.unread("dashboard", inner)
     notes.unread("around the dashboard", outer)
@@ -140,8 +142,8 @@ def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> f
     for variable in inner.inner("templating").each("list"):
         name, kind = variable.text("name"), variable.text("type")
         called = f"variable `{named(name)}`"
-        values = [one.strip() for one in text_at(variable.document, "query").split(",")]
-        values = [one for one in values if one]
+        values = [part.strip() for part in text_at(variable.document, "query").split(",")]
+        values = [value for value in values if value]
         if kind != "interval" or not name or not values or name in made:
             said = f"variables of the type {named(kind)} are not taken over"
             notes.leave(called, said if name not in made else "there are two of this name")
@@ -160,7 +162,8 @@ def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> f
                 "static": {
                     "allOption": {"includeAll": False},
                     "values": [
-                        {"label": one, "value": one, "isDefault": one == chosen} for one in values
+                        {"label": value, "value": value, "isDefault": value == chosen}
+                        for value in values
                     ],
                     "valuesOrderDirection": "ORDER_DIRECTION_UNSPECIFIED",
                 }
@@ -192,7 +195,7 @@ def _sections(inner: Fields, notes: Notes) -> list[_Section]:
             sections[-1].panels.append(panel)
     for panel, _ in panels[MOST_PANELS:]:
         panel.without("panels").take_all()
-    return [one for one in sections if one.panels or one.title] or sections
+    return [section for section in sections if section.panels or section.title] or sections
 
 
 def _panels(inner: Fields) -> Iterator[tuple[Fields, bool]]:
@@ -242,7 +245,7 @@ def _widget(panel: Fields, width: int, variables: frozenset[str], notes: Notes) 
     queries = [] if panel.text("type") in TEXTS else queries_of(panel, called, notes)
     widget["definition"] = _definition(panel, queries, called, notes)
     notes.unread(called, panel)
-    used = {one[1] or one[2] for query in queries for one in _VARIABLE.finditer(query.text)}
+    used = {match[1] or match[2] for query in queries for match in _VARIABLE.finditer(query.text)}
     if lost := sorted(used - variables):
         said = f"its queries name variables that are not there: {', '.join(lost[:5])}"
         notes.leave(called, said)
@@ -259,7 +262,7 @@ def _definition(panel: Fields, queries: Sequence[PanelQuery], called: str, notes
     if not mapped:
         notes.leave(called, _why_text(kind, queries))
         if len(queries) > MOST_TOLD:
-            left = ", ".join(f"{named(one.id)}: expr" for one in queries[MOST_TOLD:])
+            left = ", ".join(f"{named(query.id)}: expr" for query in queries[MOST_TOLD:])
             notes.leave(f"{called}: queries {left}", f"only the first {MOST_TOLD} are in the text")
         return _markdown(_apology(kind, queries))
     for query in mapped:
@@ -267,7 +270,7 @@ def _definition(panel: Fields, queries: Sequence[PanelQuery], called: str, notes
     if mapped[0].language == LUCENE:
         notes.leave(called, "labels of its query are taken for fields of the same names")
     if len(mapped) < len(queries):
-        left = ", ".join(named(one.id) for one in queries if one not in mapped)
+        left = ", ".join(named(query.id) for query in queries if query not in mapped)
         notes.leave(f"{called}: queries {left}", "this widget cannot hold them")
     return definition
 
@@ -285,7 +288,7 @@ def _text(panel: Fields, called: str, notes: Notes) -> str:
 
 def _why_text(kind: str, queries: Sequence[PanelQuery]) -> str:
     """Return why a panel became a text."""
-    sources = dict.fromkeys(named(one.source) for one in queries if not one.language)
+    sources = dict.fromkeys(named(query.source) for query in queries if not query.language)
     said = f"a panel `{named(kind)}` with these queries has no counterpart: text"
     asked = f"; it asks {', '.join(sources)}: only PromQL and plain LogQL map" if sources else ""
     return f"{said}{asked}"
@@ -321,8 +324,8 @@ def _mapped(
     kind: str, panel: Fields, queries: Sequence[PanelQuery], said: _Said
 ) -> tuple[Sequence[PanelQuery], Json]:
     """Return what a panel becomes, and those of its queries that it then has."""
-    metrics = [one for one in queries if one.language == PROMQL]
-    logs = [one for one in queries if one.language == LUCENE]
+    metrics = [query for query in queries if query.language == PROMQL]
+    logs = [query for query in queries if query.language == LUCENE]
     if kind in LINES and metrics:
         return metrics, _line_chart(panel, metrics, said)
     if kind in NUMBERS and metrics:

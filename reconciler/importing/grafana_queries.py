@@ -105,7 +105,7 @@ def _is_promql(source: _Source, text: str) -> bool:
     """Return whether a text in `expr`, which only Prometheus and Loki have, is PromQL."""
     if not source or source.is_only_named:
         return not is_logql(text[:LONGEST_QUERY])
-    return any(one in source.name.lower() for one in PROMQL_KINDS)
+    return any(promql_kind in source.name.lower() for promql_kind in PROMQL_KINDS)
 
 
 def lucene_of(query: str) -> str:

@@ -41,7 +41,7 @@ class Hiding:
         for name, value in sorted(self.values.items(), reverse=True):
             if len(value) >= SHORTEST_REDACTED:
                 self._names[value] = name
-        long = [one for one in self._names if len(one) >= SHORTEST_FOUND_INSIDE]
+        long = [name for name in self._names if len(name) >= SHORTEST_FOUND_INSIDE]
         if long:
             found = "|".join(map(re.escape, sorted(long, key=lambda one: (-len(one), one))))
             object.__setattr__(self, "_inside", re.compile(found))
@@ -59,7 +59,7 @@ class Hiding:
             spec=spec,
             expressions={**record.expressions, **places},
             comments={path: self.without(said) for path, said in record.comments.items()},
-            keys=tuple(one for one in record.keys if one.path not in places),
+            keys=tuple(key for key in record.keys if key.path not in places),
         )
 
     def hidden(self, document: dict[str, Json]) -> dict[str, Json]:
@@ -73,9 +73,9 @@ class Hiding:
     def _hidden(self, value: Json) -> Json:
         match value:
             case dict():
-                return {key: self._hidden(one) for key, one in value.items()}
+                return {key: self._hidden(member) for key, member in value.items()}
             case list():
-                return [self._hidden(one) for one in value]
+                return [self._hidden(element) for element in value]
             case str():
                 return self._text(value)
             case _:
@@ -124,7 +124,7 @@ class Hiding:
         if not self._names:
             return ""
         ids = (*record.ids.values(), *([] if record.remote_id is None else [record.remote_id]))
-        if any(self.stands_in(str(one)) for one in (record.title, *ids)):
+        if any(self.stands_in(str(id_)) for id_ in (record.title, *ids)):
             return IN_A_NAME
         hidden = self.hidden(record.spec)
         places = dict(self.written(hidden))
@@ -136,8 +136,8 @@ class Hiding:
         match value:
             case dict():
                 inner = (
-                    not self.stands_in(key) and self._stays_hidden(one)
-                    for key, one in value.items()
+                    not self.stands_in(key) and self._stays_hidden(member)
+                    for key, member in value.items()
                 )
                 return all(inner)
             case list():

@@ -113,7 +113,7 @@ class There:
 
     def ids(self) -> dict[Ref, RemoteId]:
         """Map manifests to the ids that are known."""
-        found = ((one.ref, self.id_of(one)) for one in self.manifests)
+        found = ((manifest.ref, self.id_of(manifest)) for manifest in self.manifests)
         return {ref: known for ref, known in found if known is not None}
 
     def objects(self) -> dict[ObjectId, Manifest]:
@@ -130,14 +130,14 @@ class There:
     def by_slug(self) -> dict[tuple[str, str, str], Manifest]:
         """Map other identities than ids to manifests."""
         return {
-            (one.ref.kind, what, value.casefold()): one
-            for one in self.manifests
-            for what, value in BY_NAME[one.ref.kind].identities(one).items()
+            (manifest.ref.kind, what, value.casefold()): manifest
+            for manifest in self.manifests
+            for what, value in BY_NAME[manifest.ref.kind].identities(manifest).items()
         }
 
     def remembered(self) -> dict[ObjectId, str]:
         """Map objects to the names that the journal knows them by, where no manifest has those."""
-        taken = {*(one.ref for one in self.manifests), *self.elsewhere}
+        taken = {*(manifest.ref for manifest in self.manifests), *self.elsewhere}
         found: dict[ObjectId, str] = {}
         for ref, memory in self.history.memories.items():
             kind = BY_NAME.get(ref.kind)
@@ -154,7 +154,7 @@ class There:
         """Give the names that mean something already."""
         memories = self.history.memories.items()
         return {
-            *(one.ref for one in self.manifests),
+            *(manifest.ref for manifest in self.manifests),
             *self.elsewhere,
             *(ref for ref, memory in memories if not memory.is_blank),
         }
@@ -165,19 +165,19 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
     result = Matched()
     new = [*_not_declared(found, there, result)]
     taken, remembered = there.taken(), there.remembered()
-    by_ref = {one.ref: one for one in there.manifests}
-    things = [_titled(one, remembered) for one in new]
-    for one, thing, ref in zip(new, things, named(things, taken), strict=True):
-        own = own_names(thing)
-        away = next((each for each in own if each in there.elsewhere), None)
-        twin = next((each for each in own if each in taken), None)
-        if one.record.elsewhere and away is not None:
+    by_ref = {manifest.ref: manifest for manifest in there.manifests}
+    things = [_titled(resource, remembered) for resource in new]
+    for resource, titled, ref in zip(new, things, named(things, taken), strict=True):
+        own = own_names(titled)
+        away = next((ref for ref in own if ref in there.elsewhere), None)
+        twin = next((ref for ref in own if ref in taken), None)
+        if resource.record.elsewhere and away is not None:
             said = "it is declared for other environments already"
             result.left.append(Left(str(away), said))
-        elif one.thing is None and twin is not None:
-            result.left.append(_twin(one, twin, by_ref.get(twin)))
+        elif resource.thing is None and twin is not None:
+            result.left.append(_twin(resource, twin, by_ref.get(twin)))
         else:
-            result.new.append(NamedImport(one, ref))
+            result.new.append(NamedImport(resource, ref))
     result.known = _known(result.new, there)
     return result
 
@@ -193,26 +193,26 @@ def _titled(one: Brief, remembered: Mapping[ObjectId, str]) -> Titled:
 def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iterator[Brief]:
     """Yield what no manifest is about, each thing once."""
     objects, slugs = there.objects(), there.by_slug()
-    by_ref = {one.ref: one for one in there.manifests}
+    by_ref = {manifest.ref: manifest for manifest in there.manifests}
     seen: set[tuple[object, ...]] = set()
-    for one in found:
-        keys = [(one.kind.name, what, value.casefold()) for what, value in one.slugs]
-        manifest = objects.get(one.thing) if one.thing is not None else None
+    for resource in found:
+        keys = [(resource.kind.name, what, value.casefold()) for what, value in resource.slugs]
+        manifest = objects.get(resource.thing) if resource.thing is not None else None
         manifest = manifest or next((slugs[key] for key in keys if key in slugs), None)
-        if manifest is None and one.thing is None:
+        if manifest is None and resource.thing is None:
             # What shares its title with others was named by what it holds.
-            names = own_names(_titled(one, {}))
+            names = own_names(_titled(resource, {}))
             manifest = next((by_ref[ref] for ref in names if ref in by_ref), None)
         if manifest is not None:
-            result.declared.append((one, manifest))
+            result.declared.append((resource, manifest))
             continue
-        own = {one.thing or (one.kind.name, one.mark, "content"), *keys}
+        own = {resource.thing or (resource.kind.name, resource.mark, "content"), *keys}
         if own & seen:
             said = "it is imported from elsewhere in this run"
-            result.left.append(Left(one.said, said))
+            result.left.append(Left(resource.said, said))
             continue
         seen |= own
-        yield one
+        yield resource
 
 
 def _twin(one: Brief, ref: Ref, manifest: Manifest | None) -> Left:
@@ -222,16 +222,18 @@ def _twin(one: Brief, ref: Ref, manifest: Manifest | None) -> Left:
 
 
 def _known(new: Sequence[NamedImport], there: There) -> KnownRefs:
-    refs = {thing: manifest.ref for thing, manifest in there.objects().items()}
-    for one in new:
-        for thing in things_of(one.brief):
-            refs[thing] = one.ref
+    refs = {pair: manifest.ref for pair, manifest in there.objects().items()}
+    for candidate in new:
+        for pair in things_of(candidate.brief):
+            refs[pair] = candidate.ref
     edges: dict[Ref, list[Ref]] = {
-        one.ref: sorted(references_in(one.spec)) for one in there.manifests
+        manifest.ref: sorted(references_in(manifest.spec)) for manifest in there.manifests
     }
-    for one in new:
-        meant = (refs.get((each.kind, each.remote_id)) for each in one.brief.mentions)
-        edges[one.ref] = [other for other in meant if other is not None]
+    for candidate in new:
+        meant = (
+            refs.get((mention.kind, mention.remote_id)) for mention in candidate.brief.mentions
+        )
+        edges[candidate.ref] = [other for other in meant if other is not None]
     return KnownRefs(refs, circles_in(edges))
 
 
@@ -246,8 +248,8 @@ def things_of(one: Brief) -> Iterator[ObjectId]:
 def not_imported(matched: Matched) -> dict[ObjectId, Ref]:
     """Map what is referred to by its id, and has no manifest, to one that refers to it."""
     lacking: dict[ObjectId, Ref] = {}
-    for one in matched.new:
-        for mention in one.brief.mentions:
+    for candidate in matched.new:
+        for mention in candidate.brief.mentions:
             if matched.known.ref_of(mention) is None:
-                lacking.setdefault((mention.kind, mention.remote_id), one.ref)
+                lacking.setdefault((mention.kind, mention.remote_id), candidate.ref)
     return lacking

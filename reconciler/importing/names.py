@@ -75,13 +75,13 @@ def named(things: Sequence[Titled], taken: Container[Ref]) -> list[Ref]:
     What shares its title with another thing of its kind is told apart by its id, so that the
     order in which things come, and how many, changes no name.
     """
-    plain = [_plain(one) for one in things]
-    count = Counter((one.kind, name) for one, name in zip(things, plain, strict=True))
+    plain = [_plain(titled) for titled in things]
+    count = Counter((titled.kind, name) for titled, name in zip(things, plain, strict=True))
     refs: dict[int, Ref] = {}
     used: set[Ref] = set()
-    for index, (one, name) in enumerate(zip(things, plain, strict=True)):
-        ref = Ref(one.kind, one.known_as or name)
-        alone = one.known_as or (count[one.kind, name] == 1 and ref not in taken)
+    for index, (titled, name) in enumerate(zip(things, plain, strict=True)):
+        ref = Ref(titled.kind, titled.known_as or name)
+        alone = titled.known_as or (count[titled.kind, name] == 1 and ref not in taken)
         if alone and ref not in used:
             refs[index] = ref
             used.add(ref)

@@ -99,7 +99,9 @@ def _in_file(beside: FileDocuments) -> _InFile:
             indicators.setdefault(fields.inner("metadata").text("name"), document)
         else:
             spec = fields.inner("spec")
-            referred_to.update(one.text("indicatorRef") for one in (spec, *spec.each("objectives")))
+            referred_to.update(
+                fields.text("indicatorRef") for fields in (spec, *spec.each("objectives"))
+            )
     return _InFile(indicators, frozenset(referred_to))
 
 
@@ -164,7 +166,7 @@ def _put_frame(draft: _Draft, spec: Fields) -> None:
     if meant is None:
         draft.notes.leave("timeWindow", "its duration cannot be read: choose an sloTimeFrame")
         return
-    frame = max((one for one in FRAMES if one <= meant), default=min(FRAMES))
+    frame = max((number for number in FRAMES if number <= meant), default=min(FRAMES))
     draft.spec["sloTimeFrame"] = FRAMES[frame]
     if frame != meant:
         said = f"{named(written)} in OpenSLO: the service knows 7, 14, 21 and 28 days"
@@ -181,7 +183,7 @@ def _put_labels(draft: _Draft, spec: Fields, metadata: Fields) -> None:
         labels["service"] = service
     given = metadata.inner("labels")
     for key, value in given.document.items():
-        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        if isinstance(value, list) and all(isinstance(element, str) for element in value):
             given.value(key)
             labels[key] = ",".join(map(str, value))
         elif (text := given.scalar(key)) is not None:
@@ -275,7 +277,7 @@ def _put_windows(
     if meant is None:
         draft.notes.leave(f"timeSliceWindow: {named(written)}", "it cannot be read: 1 minute")
         meant = 60
-    window = max((one for one in WINDOWS if one <= meant), default=min(WINDOWS))
+    window = max((number for number in WINDOWS if number <= meant), default=min(WINDOWS))
     draft.spec["windowBasedMetricSli"] = {
         "query": {"query": query},
         "window": WINDOWS[window],
@@ -292,7 +294,7 @@ def _query(draft: _Draft, metric: Fields, part: str) -> str:
     """Return the query of a metric source. Raises _NotMapped for one that is no PromQL."""
     source = metric.inner("metricSource")
     kind = source.text("type")
-    if kind and not any(one in kind.casefold() for one in PROMQL_SOURCES):
+    if kind and not any(promql_source in kind.casefold() for promql_source in PROMQL_SOURCES):
         raise _NotMapped(f"`{part}` asks {named(kind)}, and an SLO here takes PromQL only")
     spec = source.inner("spec")
     for key in QUERY_NAMES:

@@ -60,14 +60,14 @@ def parameterised(
     result = Parameterised()
     by_key: dict[Key, dict[str, list[ImportRecord]]] = defaultdict(lambda: defaultdict(list))
     for name, records in found.items():
-        for one in records:
-            by_key[_key(one)][name].append(one)
+        for record in records:
+            by_key[_key(record)][name].append(record)
     things = {
-        (one.kind.name, one.remote_id): key
+        (record.kind.name, record.remote_id): key
         for key, of in by_key.items()
         for ones in of.values()
-        for one in ones
-        if one.remote_id is not None
+        for record in ones
+        if record.remote_id is not None
     }
     naming = _Naming(tuple(found), known, result.variables)
     joined: list[tuple[dict[str, ImportRecord], _Joined]] = []
@@ -75,15 +75,15 @@ def parameterised(
         single = {name: ones[0] for name, ones in of.items() if len(ones) == 1}
         if len(single) != len(found) or len(single) != len(of):
             result.records += [
-                _only(one, name, here, "" if len(of) == 1 else name)
+                _only(record, name, here, "" if len(of) == 1 else name)
                 for name, ones in of.items()
-                for one in ones
+                for record in ones
             ]
             continue
         try:
             compared = _join(single, things)
         except _ApartError as apart:
-            result.records += [_only(each, name, here, name) for name, each in single.items()]
+            result.records += [_only(record, name, here, name) for name, record in single.items()]
             place = ".".join(map(str, apart.path)) or "its form"
             said = f"differs in more than single values, at {place}: one manifest for each"
             result.left.append(Left(f"{key[0]} {key[1]}", said))
@@ -123,9 +123,11 @@ def _join(
     named = {path: other for path, other, _ in references_in(records[0].spec, kind.spec)}
     joined = _Joined()
     for path, values in _differing(
-        [one.spec for one in records], Facts(part=kind.spec), (), joined
+        [record.spec for record in records], Facts(part=kind.spec), (), joined
     ):
-        meant = {things.get((named[path], str(one))) for one in values} if path in named else {None}
+        meant = (
+            {things.get((named[path], str(value))) for value in values} if path in named else {None}
+        )
         if None in meant or len(meant) > 1:
             joined.differing.append((path, values))
     return joined
@@ -135,14 +137,14 @@ def _differing(
     values: Sequence[Json], facts: Facts, path: Path, joined: _Joined
 ) -> Iterator[tuple[Path, Values]]:
     first = values[0]
-    if all(type(one) is type(first) and identical(one, first) for one in values):
+    if all(type(value) is type(first) and identical(value, first) for value in values):
         return
     if isinstance(first, dict):
         yield from _in_objects(values, first, facts, path, joined)
     elif isinstance(first, list):
         yield from _in_lists(values, first, facts, path, joined)
     else:
-        scalars = [one for one in values if isinstance(one, str | int | float)]
+        scalars = [value for value in values if isinstance(value, str | int | float)]
         if len(scalars) != len(values):
             raise _ApartError(path)
         yield path, tuple(scalars)
@@ -151,25 +153,27 @@ def _differing(
 def _in_objects(
     values: Sequence[Json], first: dict[str, Json], facts: Facts, path: Path, joined: _Joined
 ) -> Iterator[tuple[Path, Values]]:
-    objects = [one for one in values if isinstance(one, dict) and one.keys() == first.keys()]
+    objects = [
+        value for value in values if isinstance(value, dict) and value.keys() == first.keys()
+    ]
     if len(objects) != len(values):
         raise _ApartError(path)
     fields = facts_of(facts.part) if facts.part is not None else {}
     for key in first:
         inner = fields.get(key, facts.values or NOTHING)
-        yield from _differing([one[key] for one in objects], inner, (*path, key), joined)
+        yield from _differing([object_[key] for object_ in objects], inner, (*path, key), joined)
 
 
 def _in_lists(
     values: Sequence[Json], first: list[Json], facts: Facts, path: Path, joined: _Joined
 ) -> Iterator[tuple[Path, Values]]:
-    lists = [one for one in values if isinstance(one, list) and len(one) == len(first)]
+    lists = [value for value in values if isinstance(value, list) and len(value) == len(first)]
     if len(lists) != len(values):
         raise _ApartError(path)
     own = facts.keyed.identity if facts.keyed is not None else ()
     for index in range(len(first)):
         here: Path = (*path, index)
-        items = [one[index] for one in lists]
+        items = [element[index] for element in lists]
         for place, found in _differing(items, facts.items or NOTHING, here, joined):
             if own[:1] == ("id",) and place == (*here, *own):
                 # Each environment gave an id of its own, and keeps that where none is written.
@@ -215,8 +219,8 @@ class _Naming:
         return ""
 
     def _wanted(self, values: Values) -> str:
-        if tuple(str(one).casefold() for one in values) == tuple(
-            one.casefold() for one in self.environments
+        if tuple(str(value).casefold() for value in values) == tuple(
+            environment.casefold() for environment in self.environments
         ):
             return _ENVIRONMENT
         uses = self.uses[values]
@@ -248,7 +252,7 @@ def _camel(name: str) -> str:
 
 def _pieces(values: Values) -> list[str | Values]:
     """Give texts in pieces: what they share, and the one word in which they differ."""
-    texts = [one for one in values if isinstance(one, str)]
+    texts = [value for value in values if isinstance(value, str)]
     if len(texts) != len(values):
         return [values]
     split = [_WORDS.findall(text) for text in texts]
@@ -273,10 +277,10 @@ def _written(values: Values, naming: _Naming) -> str:
     """Give what is written in the place of values; each environment reads its own of them."""
     pieces = _pieces(values)
     written = "".join(
-        expression(ExpressionKind.VARIABLE, naming.name_of(one))
-        if isinstance(one, tuple)
-        else escaped(one)
-        for one in pieces
+        expression(ExpressionKind.VARIABLE, naming.name_of(piece))
+        if isinstance(piece, tuple)
+        else escaped(piece)
+        for piece in pieces
     )
     if len(pieces) > 1 and not _reads_back(written, pieces):
         return expression(ExpressionKind.VARIABLE, naming.name_of(values))
@@ -284,12 +288,12 @@ def _written(values: Values, naming: _Naming) -> str:
 
 
 def _reads_back(written: str, pieces: Sequence[str | Values]) -> bool:
-    read = [one for one in parts_of(written) if one != ""]
+    read = [part for part in parts_of(written) if part != ""]
     names = [one for one in read if isinstance(one, Expression)]
-    text = "".join(one for one in read if isinstance(one, str))
+    text = "".join(text for text in read if isinstance(text, str))
     return (
-        len(names) == sum(isinstance(one, tuple) for one in pieces)
-        and text == "".join(one for one in pieces if isinstance(one, str))
+        len(names) == sum(isinstance(piece, tuple) for piece in pieces)
+        and text == "".join(piece for piece in pieces if isinstance(piece, str))
         and all(isinstance(one, str | Expression) for one in read)
     )
 
@@ -301,7 +305,9 @@ def _record(
     spec = record.spec
     for path in joined.left_out:
         spec = _without_id(spec, path)
-    known = {name: one.remote_id for name, one in single.items() if one.remote_id is not None}
+    known = {
+        name: record.remote_id for name, record in single.items() if record.remote_id is not None
+    }
     return replace(
         record,
         spec=spec,
@@ -320,8 +326,14 @@ def _without_id(spec: dict[str, Json], path: Path) -> dict[str, Json]:
 def _without(value: Json, path: Path) -> Json:
     first, *rest = path
     if isinstance(value, list) and isinstance(first, int):
-        return [_without(one, tuple(rest)) if at == first else one for at, one in enumerate(value)]
+        return [
+            _without(element, tuple(rest)) if at == first else element
+            for at, element in enumerate(value)
+        ]
     assert isinstance(value, dict)  # noqa: S101 - the path was found in it
     if not rest:
-        return {key: one for key, one in value.items() if key != first}
-    return {key: _without(one, tuple(rest)) if key == first else one for key, one in value.items()}
+        return {key: member for key, member in value.items() if key != first}
+    return {
+        key: _without(member, tuple(rest)) if key == first else member
+        for key, member in value.items()
+    }

@@ -266,8 +266,8 @@ def compared_in(expression: str) -> ThresholdQuery:
         f"group without () {bracketed(expression)}", MORE, Decimal(0), is_firing=True
     )
     signs = [*_top_level(expression)]
-    compared = [one for one in signs if one.group() in _COMPARISONS]
-    if len(compared) != 1 or any(one.group().lower() in _SET_OPERATORS for one in signs):
+    compared = [sign for sign in signs if sign.group() in _COMPARISONS]
+    if len(compared) != 1 or any(sign.group().lower() in _SET_OPERATORS for sign in signs):
         return whole
     sign = compared[0]
     left, right = expression[: sign.start()].strip(), expression[sign.end() :].strip()
@@ -280,7 +280,7 @@ def compared_in(expression: str) -> ThresholdQuery:
 
 def is_logql(expression: str) -> bool:
     """Tell a query of logs: a pipe or a line filter stands in no metric query."""
-    return any(one.group("sign") in _OF_LOGS for one in _TOKEN.finditer(expression))
+    return any(match.group("sign") in _OF_LOGS for match in _TOKEN.finditer(expression))
 
 
 def _top_level(expression: str) -> Iterator[re.Match[str]]:

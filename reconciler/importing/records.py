@@ -144,7 +144,7 @@ def judged(record: ImportRecord, withheld: Withheld) -> ImportRecord | Left:
         return _refused(record, f"{error.why}{_at(error.path)}")
     told = judge(kind, spec, spec, has_id=True)
     findings = [*told.findings, *withheld.findings(spec)]
-    wrong = next((one for one in findings if one.severity is Severity.ERROR), None)
+    wrong = next((finding for finding in findings if finding.severity is Severity.ERROR), None)
     if wrong is not None:
         return _refused(record, f"{wrong.message}{_at(wrong.path)} [{wrong.code}]")
     ordered = in_usual_order(spec, kind.spec)
@@ -153,7 +153,7 @@ def judged(record: ImportRecord, withheld: Withheld) -> ImportRecord | Left:
         record,
         spec=ordered,
         comments={**dict(islice(_missing(record, told), MOST_COMMENTS)), **record.comments},
-        keys=tuple(one for one in findings if one.code == LITERAL_KEY),
+        keys=tuple(finding for finding in findings if finding.code == LITERAL_KEY),
     )
 
 
@@ -163,7 +163,9 @@ def _missing(record: ImportRecord, told: SpecReport) -> Iterator[tuple[Path, str
     for path, name in record.untold:
         untold.setdefault(path, []).append(name)
     # Nothing is repaired here as a rule; then what is missing was told already.
-    is_whole = told.spec is record.spec and all(one.code != MISSING for one in told.findings)
+    is_whole = told.spec is record.spec and all(
+        finding.code != MISSING for finding in told.findings
+    )
     for finding in () if is_whole else record.kind.check(record.spec):
         if finding.code == MISSING and finding.path not in untold:
             yield finding.path, f"{finding.message}; add it before this is changed"

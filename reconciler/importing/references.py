@@ -83,15 +83,17 @@ def _as_text(value: Json) -> Json:
     if isinstance(value, str):
         return escaped(value)
     if isinstance(value, dict):
-        return {key: _as_text(one) for key, one in value.items()}
-    return [_as_text(one) for one in value] if isinstance(value, list) else value
+        return {key: _as_text(member) for key, member in value.items()}
+    return [_as_text(element) for element in value] if isinstance(value, list) else value
 
 
 def _written(value: Json, path: Path, references: Mapping[Path, str]) -> Json:
     if isinstance(value, dict):
-        return {key: _written(one, (*path, key), references) for key, one in value.items()}
+        return {key: _written(member, (*path, key), references) for key, member in value.items()}
     if isinstance(value, list):
-        return [_written(one, (*path, index), references) for index, one in enumerate(value)]
+        return [
+            _written(element, (*path, index), references) for index, element in enumerate(value)
+        ]
     if path in references:
         return references[path]
     return escaped(value) if isinstance(value, str) else value

@@ -64,8 +64,8 @@ def documents_in(document: Json, depth: int = DEEPEST_WRAPPER) -> Iterator[Json]
     is_list = isinstance(document, dict) and document.get("kind") == "List"
     members = document.get("items") if isinstance(document, dict) and is_list else document
     if isinstance(members, list) and depth:
-        for one in members:
-            yield from documents_in(one, depth - 1)
+        for member in members:
+            yield from documents_in(member, depth - 1)
     else:
         yield document
 
@@ -109,4 +109,8 @@ def _members(document: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _is_listing(value: Json) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(element, dict) for element in value)
+    )

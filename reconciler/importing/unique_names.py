@@ -146,7 +146,7 @@ def _words(labels: Mapping[str, str]) -> Iterable[str]:
 
 
 def _ambiguous(key: str, kind: str, several: Sequence[Naming]) -> Left:
-    shown = ", ".join(f"`{named(one.handle)}`" for one in several[:MOST_NAMED])
+    shown = ", ".join(f"`{named(naming.handle)}`" for naming in several[:MOST_NAMED])
     more = f" and {len(several) - MOST_NAMED} more" if len(several) > MOST_NAMED else ""
     said = f"{len(several)} of {kind} are called so: name one of {shown}{more}"
     return Left(f"--id `{named(key)}`", said, ExitCode.INVALID)
@@ -162,7 +162,7 @@ def _refuse_shared(
     for (_, remote_id), nths in owners.items():
         if len({*nths}) > 1:
             for nth in nths:
-                others = (named(given[one].handle) for one in nths if one != nth)
+                others = (named(given[number].handle) for number in nths if number != nth)
                 said = f"its id {named(remote_id)} is given to `{next(others)}` too"
                 given[nth].why_not = said
     for nth, count in several.items():

@@ -80,7 +80,7 @@ class Ages:
         # Where its file began to name it; `--follow` would guess.
         name = manifest.ref.name.replace(".", "[.]")
         by_git = self._git(manifest, f"name[\"']?:[ ]*[\"']?{name}", first=True)
-        return min((one for one in (by_journal, by_git) if one is not None), default=None)
+        return min((since for since in (by_journal, by_git) if since is not None), default=None)
 
     def since(self, manifest: Manifest, path: Place) -> Since | None:
         """Give since when a value is what it is at least; None, and counted, where nobody knows."""
@@ -89,7 +89,7 @@ class Ages:
         by_git = None
         if self._is_plain(manifest, str(path[-1]), value):
             by_git = self._git(manifest, f"{path[-1]}[\"']?:")
-        found = min((one for one in (by_journal, by_git) if one is not None), default=None)
+        found = min((since for since in (by_journal, by_git) if since is not None), default=None)
         if found is None:
             self.unknown.add(manifest.ref)
         return found
@@ -121,7 +121,7 @@ class Ages:
         said = re.findall(rf"\b{key}[\"']?\s*:\s*([^\s,}}#]+)", text)
         return (
             bool(said)
-            and all(one in ("true", "false") for one in said)
+            and all(value in ("true", "false") for value in said)
             and (str(value).lower() in said)
         )
 

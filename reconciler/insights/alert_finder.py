@@ -50,7 +50,9 @@ class Finder:
         return cls(
             ids={alert.remote_id: alert.ref for alert in alerts if alert.remote_id},
             versions={version: alert.ref for alert in alerts for version in alert.versions},
-            names={name: one.ref for one in alerts for name in one.names if bearers[name] == 1},
+            names={
+                name: alert.ref for alert in alerts for name in alert.names if bearers[name] == 1
+            },
             all_versions=all(alert.all_versions for alert in alerts),
         )
 

@@ -65,8 +65,8 @@ def alerts_of_run(
     found = []
     for ref, writes in sorted(writes_of(entries).items()):
         kind = BY_NAME.get(ref.kind)
-        changing = [one for one in writes if one.changed]
-        places = [at for at, one in enumerate(changing) if one.run == run.run]
+        changing = [write for write in writes if write.changed]
+        places = [at for at, write in enumerate(changing) if write.run == run.run]
         if kind is not None and kind.fires and places:
             found.append(_alert(ref, changing, places[-1], history.of(ref), until))
     return found
@@ -77,14 +77,14 @@ def _alert(ref: Ref, writes: Sequence[Write], at: int, memory: Memory, until: da
     begun = moment(write.at) or until
     later = moment(writes[at + 1].at) if at + 1 < len(writes) else None
     updated = moment(write.told.updated)
-    known = [(one.version.lower(), moment(one.at)) for one in memory.versions]
+    known = [(version.version.lower(), moment(version.at)) for version in memory.versions]
     oldest = begun - timedelta(days=7)
     before = [version for version, when in known if when is not None and when <= oldest]
     within = [version for version, when in known if when is None or when > oldest]
     titles = (
-        value_at(one.declared, BY_NAME[ref.kind].title)
-        for one in writes
-        if one.declared is not None
+        value_at(write.declared, BY_NAME[ref.kind].title)
+        for write in writes
+        if write.declared is not None
     )
     return Touched(
         ref=ref,
@@ -139,7 +139,7 @@ async def _asked(api: Api, spans: Iterable[Span], alerts: Sequence[Touched]) -> 
         for span in spans:
             for versions in _batches(alerts):
                 wanted = EventFilter(alert_version_ids=versions, span=span)
-                events += [one async for one in list_alert_events(api, wanted, pages)]
+                events += [event async for event in list_alert_events(api, wanted, pages)]
     except NotAuthorised as error:
         if not error.known:
             raise
@@ -163,9 +163,12 @@ def judged(
     moments, untold = _moments(alerts, told.events)
     counted = [_counted(alert, moments.get(alert.ref, []), told, untold) for alert in alerts]
     known = [one for one in counted if one.tails is not None]
-    many = corrected([one.tails.as_many for one in known if one.tails is not None])
-    few = corrected([one.tails.as_few for one in known if one.tails is not None])
-    ps = {one.found.ref: pair for one, pair in zip(known, zip(many, few, strict=True), strict=True)}
+    many = corrected([counted.tails.as_many for counted in known if counted.tails is not None])
+    few = corrected([counted.tails.as_few for counted in known if counted.tails is not None])
+    ps = {
+        counted.found.ref: pair
+        for counted, pair in zip(known, zip(many, few, strict=True), strict=True)
+    }
     for one in counted:
         if one.found.ref not in ps:
             yield one.found
@@ -220,7 +223,7 @@ def _counted(
     )
     if not base:
         return _Counted(found=replace(seen, cause="written-before"))
-    each = [count(one) for one in base]
+    each = [count(span) for span in base]
     total, whole = sum(each), hours * len(each)
     if alert.written is None or alert.written <= spans.right_before.since:
         each.append(count(spans.right_before))

@@ -51,7 +51,7 @@ def checks_of(
     declared: AuditedManifests, levels: Mapping[str, Level]
 ) -> list[tuple[str, AuditRule]]:
     """Give the checks that are on, of the kinds that are declared, each with its kind."""
-    kinds = {one.ref.kind for one in declared.judged}
+    kinds = {manifest.ref.kind for manifest in declared.judged}
     return [
         (kind.name, check)
         for kind in KINDS
@@ -65,7 +65,7 @@ def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> Audit
     """Give what was told as a record, and what it cannot say with the reason."""
     lacks = dict(told.lacks)
     days = (span.until - span.since).days
-    moments = [at for one in told.events if (at := moment(one.cx_event_timestamp)) is not None]
+    moments = [at for event in told.events if (at := moment(event.cx_event_timestamp)) is not None]
     oldest = min(moments, default=None)
     covered = 0 if oldest is None else min(days, -(-(span.until - oldest) // timedelta(days=1)))
     if Rest.EVENTS in lacks:
@@ -84,7 +84,7 @@ def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> Audit
         else:
             covered = days
     if Rest.INCIDENTS not in lacks and any(
-        moment(one.created_at) is None for one in told.incidents
+        moment(incident.created_at) is None for incident in told.incidents
     ):
         lacks[Rest.INCIDENTS] = "an incident does not tell since when it is open"
     return AuditEvidence(
@@ -101,12 +101,12 @@ def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> Audit
 
 def _find_gaps(events: Sequence[AlertEvent], lacks: dict[Rest, str]) -> None:
     """Note what events leave out, without which nobody can tell what happened, or did not."""
-    nameless = sum(not one.alert_id for one in events)
+    nameless = sum(not event.alert_id for event in events)
     if nameless:
         lacks[Rest.NAMES] = f"{nameless:,} of {len(events):,} events name no alert"
     if events and nameless == len(events):
         lacks[Rest.EVENTS] = "no event names its alert"
-    elif events and not any(one.turn for one in events):
+    elif events and not any(event.turn for event in events):
         lacks[Rest.EVENTS] = "no event says whether its alert began to fire"
 
 
@@ -144,9 +144,9 @@ def _open_since(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, lis
     """Map alerts to when their open incidents began: by events, else by a name that one bears."""
     by_name = _ids_by_name(declared)
     found: dict[str, list[datetime]] = defaultdict(list)
-    for one in told.incidents:
-        alert = told.behind.get(one.id) or by_name.get(one.name, "")
-        at = moment(one.created_at)
+    for incident in told.incidents:
+        alert = told.behind.get(incident.id) or by_name.get(incident.name, "")
+        at = moment(incident.created_at)
         if alert and at is not None:
             found[alert].append(at)
     return found
@@ -154,11 +154,11 @@ def _open_since(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, lis
 
 def _ids_by_name(declared: Iterable[Manifest]) -> dict[str, str]:
     named = [
-        (str(name), str(one.remote_id).lower())
-        for one in declared
-        if one.remote_id is not None
-        and BY_NAME[one.ref.kind].hygiene()
-        and isinstance(name := one.spec.get("name"), str)
+        (str(name), str(manifest.remote_id).lower())
+        for manifest in declared
+        if manifest.remote_id is not None
+        and BY_NAME[manifest.ref.kind].hygiene()
+        and isinstance(name := manifest.spec.get("name"), str)
     ]
     counts = Counter(name for name, _ in named)
     return {name: remote_id for name, remote_id in named if counts[name] == 1}
@@ -170,15 +170,15 @@ def judged(
     """Give what the checks find, and which of them could not be made, by what is lacking."""
     found: list[AuditFinding] = []
     lacking: dict[Rest, list[str]] = defaultdict(list)
-    wanted = {one.ref for one in declared.judged}
+    wanted = {manifest.ref for manifest in declared.judged}
     for kind, check in checks_of(declared, levels):
         missing = next((rest for rest in check.rests_on if rest in record.lacks), None)
         if missing is not None:
             lacking[missing].append(check.code)
             continue
-        own = [one for one in declared.every if one.ref.kind == kind]
+        own = [manifest for manifest in declared.every if manifest.ref.kind == kind]
         neighbours = Neighbours(own, declared.every, declared.elsewhere)
         traces = check.find(neighbours, record)
-        found.extend(AuditFinding(check, one) for one in traces if one.manifest.ref in wanted)
+        found.extend(AuditFinding(check, trace) for trace in traces if trace.manifest.ref in wanted)
     unjudged = [Unjudged(tuple(codes), rest, record.lacks[rest]) for rest, codes in lacking.items()]
     return found, unjudged

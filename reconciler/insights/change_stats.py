@@ -60,7 +60,7 @@ def stats_of(
     all_runs = [run for run in runs_of(entries) if _is_since(moment(run.at), since)]
     wrote = [run for run in all_runs if run.count("written")]
     known = verdicts_of(entries)
-    fates = [one for one in _fates(writes, known, now) if _is_since(one.at, since)]
+    fates = [outcome for outcome in _fates(writes, known, now) if _is_since(outcome.at, since)]
     team_of = {ref: teams.get(ref) or _remembered_team(of) for ref, of in writes.items()}
     applies = [run for run in wrote if run.command != "rollback"]
     return Stats(
@@ -84,13 +84,13 @@ def _fates(
     writes: Writes, verdicts: Mapping[tuple[str, Ref], Sequence[NoiseFinding]], now: datetime
 ) -> Iterator[ChangeOutcome]:
     for ref, every in sorted(writes.items()):
-        counting = [one for one in every if (one.changed or one.seen) and not one.undone]
+        counting = [write for write in every if (write.changed or write.seen) and not write.undone]
         for at, write in enumerate(counting):
             begun = moment(write.at)
             # What compacting left of older runs has no run that it could be counted with.
             if begun is not None and write.run:
                 found = verdicts.get((write.run, ref), ())
-                later = [one for one in counting[at + 1 :] if not one.seen]
+                later = [write for write in counting[at + 1 :] if not write.seen]
                 yield _fate(ref, begun, counting[: at + 1], later, found, now)
 
 
@@ -104,14 +104,15 @@ def _fate(  # noqa: PLR0917 - the change, what was before and after it, and now
 ) -> ChangeOutcome:
     own = until[-1]
     noisier = any(
-        one.verdict == NOISIER and _within_a_day(moment(one.until), begun) for one in found
+        noise_finding.verdict == NOISIER and _within_a_day(moment(noise_finding.until), begun)
+        for noise_finding in found
     )
-    other = next((one for one in later if one.declared != own.declared), None)
+    other = next((write for write in later if write.declared != own.declared), None)
     after = moment(other.at) if other is not None else None
     soon = other is not None and _within_a_day(after, begun)
     reverted = soon and any(
-        other is not None and one.declared is not None and one.declared == other.declared
-        for one in until[:-1]
+        other is not None and write.declared is not None and write.declared == other.declared
+        for write in until[:-1]
     )
     troubled = soon or noisier
     return ChangeOutcome(
@@ -131,21 +132,21 @@ def _within_a_day(at: datetime | None, begun: datetime) -> bool:
 
 def _remembered_team(writes: Sequence[Write]) -> str:
     """Give the team that the last document tells by its labels, "" where none does."""
-    declared: Json = next((one.declared for one in reversed(writes) if one.declared), None)
+    declared: Json = next((write.declared for write in reversed(writes) if write.declared), None)
     teams = (value_at(declared, path) for path in _TEAM_LABELS)
-    return next((one for one in teams if isinstance(one, str)), "")
+    return next((team for team in teams if isinstance(team, str)), "")
 
 
 def _counts(fates: Sequence[ChangeOutcome]) -> Counts:
-    repairs = sorted(one.repaired.total_seconds() for one in fates if one.repaired is not None)
+    repairs = sorted(fate.repaired.total_seconds() for fate in fates if fate.repaired is not None)
     return Counts(
         changes=len(fates),
-        resources=len({one.ref for one in fates}),
-        reverted=sum(one.reverted for one in fates),
-        hot_fixed=sum(one.hot_fixed for one in fates),
-        noisier=sum(one.noisier for one in fates),
-        troubled=sum(one.troubled for one in fates),
-        young=sum(one.young and not one.troubled for one in fates),
+        resources=len({fate.ref for fate in fates}),
+        reverted=sum(fate.reverted for fate in fates),
+        hot_fixed=sum(fate.hot_fixed for fate in fates),
+        noisier=sum(fate.noisier for fate in fates),
+        troubled=sum(fate.troubled for fate in fates),
+        young=sum(fate.young and not fate.troubled for fate in fates),
         repaired=len(repairs),
         median=_rank(repairs, 0.5),
         p90=_rank(repairs, 0.9),
@@ -161,14 +162,14 @@ def _grouped(
     fates: Sequence[ChangeOutcome], key: Callable[[ChangeOutcome], str]
 ) -> dict[str, Counts]:
     groups: defaultdict[str, list[ChangeOutcome]] = defaultdict(list)
-    for one in fates:
-        groups[key(one)].append(one)
+    for fate in fates:
+        groups[key(fate)].append(fate)
     return {name: _counts(groups[name]) for name in sorted(groups)}
 
 
 def _weeks(fates: Sequence[ChangeOutcome], applies: Sequence[RunSummary]) -> dict[str, Counts]:
     """Give the counts of every week between the first and the last, by its Monday in UTC."""
-    times = [one.at for one in fates]
+    times = [fate.at for fate in fates]
     times += [at for run in applies if (at := moment(run.at)) is not None]
     if not times:
         return {}

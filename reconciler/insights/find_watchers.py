@@ -44,7 +44,7 @@ def known_alerts(manifests: Iterable[Manifest], history: History) -> dict[str, R
     What is declared comes before what a journal knows by an older name.
     """
     ids = [(ref, memory.remote_id) for ref, memory in history.memories.items()]
-    ids += [(one.ref, one.remote_id) for one in manifests]
+    ids += [(manifest.ref, manifest.remote_id) for manifest in manifests]
     return {
         str(remote_id).lower(): ref
         for ref, remote_id in ids
@@ -56,9 +56,9 @@ def _declared(manifests: Iterable[Manifest]) -> dict[Ref | tuple[str, str], set[
     """Map what is watched, by its name or by its kind and id, to what watches it."""
     found: dict[Ref | tuple[str, str], set[Ref]] = {}
     for manifest in manifests:
-        for one in BY_NAME[manifest.ref.kind].watches(manifest):
-            key = one.ref or (one.kind, one.remote_id.lower())
-            if one.ref is not None or one.remote_id:
+        for watched in BY_NAME[manifest.ref.kind].watches(manifest):
+            key = watched.ref or (watched.kind, watched.remote_id.lower())
+            if watched.ref is not None or watched.remote_id:
                 found.setdefault(key, set()).add(manifest.ref)
     return found
 

@@ -87,7 +87,7 @@ class SpanEvents:
             "alert events": [batch.listed for batch in self.batches],
         }
         for name, told in listings.items():
-            why = next((one.unread for one in told if one.unread), "")
+            why = next((list_result.unread for list_result in told if list_result.unread), "")
             if why:
                 yield name, why
 
@@ -123,7 +123,9 @@ class Asker:
                 MOST_INCIDENT_EVENTS, lambda pages: list_incident_events(api, noted, pages)
             ),
             cases=cases,
-            batches=tuple([one async for one in self._batches(sorted(versions), are_all=are_all)]),
+            batches=tuple(
+                [batch async for batch in self._batches(sorted(versions), are_all=are_all)]
+            ),
         )
 
     async def _batches(self, versions: Sequence[str], *, are_all: bool) -> AsyncIterator[Batch]:

@@ -98,7 +98,7 @@ async def look_back(
             told.behind = await _alerts_behind(api, told)
     if Rest.LOGS in wanted and Rest.EVENTS not in told.lacks:
         await _take_logs(api, told, samples)
-    down = [one for one in told.failures if isinstance(one, Unavailable)]
+    down = [failure for failure in told.failures if isinstance(failure, Unavailable)]
     if down and len(told.failures) == told.asked:
         raise down[0]
     return told
@@ -148,7 +148,12 @@ def _note(error: ReconcilerError, rest: Rest, told: LookedBack) -> None:
 
 async def _alerts_behind(api: Api, told: LookedBack) -> dict[str, str]:
     """Map open incidents to the alerts that their events name; an incident itself names none."""
-    incident_of = {event.id: one.id for one in told.incidents for event in one.events if event.id}
+    incident_of = {
+        event.id: incident.id
+        for incident in told.incidents
+        for event in incident.events
+        if event.id
+    }
     listing = list_incident_events(api, IncidentEventFilter(), MOST_INCIDENT_EVENTS)
     told.asked += 1
     behind: dict[str, str] = {}
@@ -181,7 +186,7 @@ async def _take_logs(api: Api, told: LookedBack, samples: Sequence[Row]) -> None
         _note(error, Rest.LOGS, told)
         return
     told.logs = len(rows)
-    told.live = frozenset(one.name for one in policies if one.enabled is True)
+    told.live = frozenset(policy.name for policy in policies if policy.enabled is True)
 
 
 def logs_in(events: Iterable[AlertEvent]) -> list[Row]:

@@ -135,7 +135,7 @@ def _policies(items: list[Json], *, seen: bool, any_case: bool) -> Iterator[Poli
         )
 
 
-_BY_VALUE = {one.value: one for one in How}
+_BY_VALUE = {how.value: how for how in How}
 
 
 def _rule(rule: Json, *, any_case: bool) -> NameRule:
@@ -163,21 +163,23 @@ def shadowed(policies: Policies) -> list[int]:
     found: list[int] = []
     known = _severities(policies)
     names_apart = (
-        _compared_whole([one.application for one in policies.listed]),
-        _compared_whole([one.subsystem for one in policies.listed]),
+        _compared_whole([policy.application for policy in policies.listed]),
+        _compared_whole([policy.subsystem for policy in policies.listed]),
     )
     fresh = _fresh(policies)
     for place, policy in enumerate(policies.listed):
         if not policy.enabled or policy.severities is None:
             continue
         before = [
-            one for one in policies.listed[:place] if one.enabled and one.severities is not None
+            policy
+            for policy in policies.listed[:place]
+            if policy.enabled and policy.severities is not None
         ]
         applications = _representatives(policy.application, names_apart[0], fresh)
         subsystems = _representatives(policy.subsystem, names_apart[1], fresh)
         takers = (
-            _takers([one.application for one in before], applications),
-            _takers([one.subsystem for one in before], subsystems),
+            _takers([policy.application for policy in before], applications),
+            _takers([policy.subsystem for policy in before], subsystems),
             _takers_of_severities(before, policy.severities or known),
         )
         if _covered(takers):
@@ -187,7 +189,7 @@ def shadowed(policies: Policies) -> list[int]:
 
 def _severities(policies: Policies) -> frozenset[str]:
     """Give all severities that count, and one that none of the policies names."""
-    named = (one.severities or frozenset() for one in policies.listed)
+    named = (policy.severities or frozenset() for policy in policies.listed)
     return frozenset((*SEVERITIES, "")).union(*named)
 
 
@@ -202,8 +204,8 @@ def _fresh(policies: Policies) -> str:
     """Give a character that no rule holds."""
     held = {
         letter
-        for one in policies.listed
-        for rule in (one.application, one.subsystem)
+        for policy in policies.listed
+        for rule in (policy.application, policy.subsystem)
         for name in rule.names
         for letter in name
     }
@@ -239,8 +241,8 @@ def _takers(rules: Sequence[NameRule], names: Sequence[str]) -> list[int]:
 def _takers_of_severities(before: Sequence[PolicyMatcher], severities: frozenset[str]) -> list[int]:
     masks = {
         sum(
-            (one.takes_all_severities or severity in (one.severities or ())) << bit
-            for bit, one in enumerate(before)
+            (policy.takes_all_severities or severity in (policy.severities or ())) << bit
+            for bit, policy in enumerate(before)
         )
         for severity in severities
     }
@@ -251,7 +253,7 @@ def _smallest(masks: set[int]) -> list[int]:
     """Leave out what another is a part of: where that one is covered, so is this."""
     kept: list[int] = []
     for mask in sorted(masks, key=int.bit_count):
-        if not any(mask & one == one for one in kept):
+        if not any(mask & number == number for number in kept):
             kept.append(mask)
     return kept
 

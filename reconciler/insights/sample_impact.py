@@ -25,7 +25,7 @@ UNREAD = "the list that is live could not be read"
 
 def sampled_change(plan: Plan) -> Change | None:
     """Give the change of the resource that decides about logs, None where none is declared."""
-    return next((one for one in plan.changes if BY_NAME[one.ref.kind].sampled), None)
+    return next((change for change in plan.changes if BY_NAME[change.ref.kind].sampled), None)
 
 
 def bound_to_samples(plan: Plan, samples: Samples) -> str:
@@ -35,8 +35,8 @@ def bound_to_samples(plan: Plan, samples: Samples) -> str:
     to a plan agreed to these. Pure.
     """
     rows: list[Json] = [
-        [one.application, one.subsystem, one.severity, one.policy if one.expects else None]
-        for one in samples.rows
+        [row.application, row.subsystem, row.severity, row.policy if row.expects else None]
+        for row in samples.rows
     ]
     return digest({"plan": plan.digest, "samples": rows, "onMismatch": samples.on_mismatch})
 
@@ -75,7 +75,7 @@ def impact_of(
         after = [tomorrow.met(row) for row in samples.rows]
     pairs = zip(samples.rows, told, strict=bool(told))
     held = [SampleAnswer(row, met, today.met(row)) for row, met in pairs]
-    agreeing = sum(one.before == one.after for one in held)
+    agreeing = sum(answer.before == answer.after for answer in held)
     return PolicyImpact(
         answers=tuple(map(SampleAnswer, samples.rows, before, after)),
         agreement=agreeing / len(held) if held else None,
@@ -88,5 +88,5 @@ def impact_of(
         unasked=unasked,
         on_mismatch=samples.on_mismatch,
         writes=change.action.writes,
-        disagreeing=tuple(one for one in held if one.before != one.after),
+        disagreeing=tuple(answer for answer in held if answer.before != answer.after),
     )

@@ -40,7 +40,7 @@ class Spans:
         That was written at `written`, None for longer ago than is known. Where the same hours
         of no day before are, it is the span right before.
         """
-        whole = [one for one in self.base if written is None or written <= one.since]
+        whole = [span for span in self.base if written is None or written <= span.since]
         if not whole and (written is None or written <= self.right_before.since):
             return (self.right_before,)
         return tuple(whole)
@@ -67,7 +67,7 @@ def spans_of(run: datetime, until: datetime) -> Spans | None:
     return Spans(
         after=Span(run, run + length),
         right_before=Span(run - length, run),
-        base=tuple(Span(run - one * DAY, run - one * DAY + length) for one in days),
+        base=tuple(Span(run - day * DAY, run - day * DAY + length) for day in days),
     )
 
 

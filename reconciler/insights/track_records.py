@@ -82,7 +82,7 @@ def touched_alerts(plan: Plan, history: History, span: Span) -> list[KnownAlert]
 
 
 def _alert(change: Change, memory: Memory, span: Span) -> KnownAlert:
-    known = [(one.version.lower(), moment(one.at)) for one in memory.versions]
+    known = [(version.version.lower(), moment(version.at)) for version in memory.versions]
     before = [version for version, at in known if at is not None and at <= span.since]
     within = [version for version, at in known if at is None or at > span.since]
     return KnownAlert(
@@ -222,8 +222,8 @@ def _count_incidents(finder: Finder, counts: Mapping[Ref, _Count], happened: Spa
             alert_of[inner.id] = alert_id
         if ref is not None and inner is not None and inner.incident_event_type == ACKNOWLEDGED:
             counts[ref].acknowledge(event.cx_event_timestamp)
-    found = {one.id: one for one in happened.open_incidents.records}
-    found |= {one.id: one for one in happened.incidents.records}
+    found = {record.id: record for record in happened.open_incidents.records}
+    found |= {record.id: record for record in happened.incidents.records}
     for incident in found.values():
         ref, by_name = _alert_behind(incident, alert_of, finder)
         if ref is not None:
@@ -265,10 +265,10 @@ def _alerts_of(case: Case, finder: Finder) -> tuple[set[Ref], bool]:
         ref = finder.names.get(case.title)
         return (set() if ref is None else {ref}), True
     found = {
-        finder.ids.get(one.alert_id.lower())
-        if one.alert_id
-        else finder.versions.get(one.alert_version_id.lower())
-        for one in case.alert_indicators
+        finder.ids.get(alert_indicator.alert_id.lower())
+        if alert_indicator.alert_id
+        else finder.versions.get(alert_indicator.alert_version_id.lower())
+        for alert_indicator in case.alert_indicators
     }
     return {ref for ref in found if ref is not None}, False
 
@@ -285,7 +285,9 @@ def _record(
         incidents=None if incidents.unread else count.incidents,
         open_incidents=None if opened.unread else count.open_incidents,
         cases=None if cases.unread else count.cases,
-        complete=events_whole and not (untold or untied) and all(one.is_complete for one in others),
+        complete=events_whole
+        and not (untold or untied)
+        and all(other.is_complete for other in others),
         unclear=count.unclear,
         by_name=count.by_name,
         untied=untied,
@@ -297,10 +299,10 @@ def _record(
 
 def _events_of(alert: KnownAlert, happened: SpanEvents) -> tuple[bool, bool]:
     """Tell whether events of an alert were told, and whether all of them were."""
-    every = [one for one in happened.batches if not one.versions]
-    own = [one for one in happened.batches if one.versions & alert.versions]
-    told = any(not one.listed.unread for one in (*every, *own))
-    if any(one.listed.is_complete for one in every):
+    every = [batch for batch in happened.batches if not batch.versions]
+    own = [batch for batch in happened.batches if batch.versions & alert.versions]
+    told = any(not batch.listed.unread for batch in (*every, *own))
+    if any(batch.listed.is_complete for batch in every):
         return told, True
-    by_version = bool(own) and all(one.listed.is_complete for one in own)
+    by_version = bool(own) and all(batch.listed.is_complete for batch in own)
     return told, alert.all_versions and by_version

@@ -42,7 +42,7 @@ def checkpoint(text: bytes, content: Content, history: History) -> bytes:
     """Give what the whole lines of a text add up to."""
     assert content.header is not None  # noqa: S101 - a text worth it has a first line
     size = text.rfind(b"\n") + 1
-    rows = [_row(one) for one in _adding_up_to(history)]
+    rows = [_row(entry) for entry in _adding_up_to(history)]
     about = {
         "size": size,
         "digest": _digest(text, size),

@@ -175,7 +175,7 @@ class Content:
         if self.header is None or ending.header in ("", self.sums[0]):
             return False
         # Lines that were written again have other sums; who ran is never left out.
-        runs = (one.run for one in self.entries if isinstance(one, RunEntry))
+        runs = (entry.run for entry in self.entries if isinstance(entry, RunEntry))
         return not ending.run or ending.run in runs
 
 

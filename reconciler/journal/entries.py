@@ -334,6 +334,6 @@ for _kind, _name in DOCUMENTS.items():
     let_open(_kind, _name)
 
 ENTRY_NAMES: tuple[str, ...] = tuple(
-    one.__dataclass_fields__["entry"].default for one in get_args(Entry)
+    value.__dataclass_fields__["entry"].default for value in get_args(Entry)
 )
 """What a line calls each, in the order of the union."""

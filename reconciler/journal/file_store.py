@@ -41,14 +41,14 @@ def begin_folder(folder: Path) -> None:
     Git is told to leave ours out, which is called `.reconciler`, unless it is in use already.
     Raises OSError.
     """
-    ours = next((one for one in (folder, *folder.parents) if one.name == OURS), None)
+    ours = next((parent for parent in (folder, *folder.parents) if parent.name == OURS), None)
     is_new = ours is not None and _is_empty(ours)
-    missing = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
-    for one in reversed(missing):
+    missing = [parent for parent in (folder, *folder.parents) if not os.path.lexists(parent)]
+    for path in reversed(missing):
         with contextlib.suppress(FileExistsError):
-            one.mkdir(mode=0o700)
+            path.mkdir(mode=0o700)
         # Else a power cut takes the folder, and with it all that was synced inside.
-        sync_folder(one.parent)
+        sync_folder(path.parent)
     if ours is not None and is_new:
         _leave_out_of_git(ours)
 
@@ -88,12 +88,12 @@ def check_folder(folder: Path, below: Path | None = None) -> None:
 
 
 def _check_links(folder: Path, below: Path | None) -> None:
-    for one in (folder, *folder.parents):
-        if below is None or one == below or not one.is_relative_to(below):
+    for parent in (folder, *folder.parents):
+        if below is None or parent == below or not parent.is_relative_to(below):
             return
-        if os.path.islink(one):  # noqa: PTH114 - never raises
+        if os.path.islink(parent):  # noqa: PTH114 - never raises
             raise JournalError(
-                f"{one} is a symbolic link, so a journal there would be kept elsewhere: remove "
+                f"{parent} is a symbolic link, so a journal there would be kept elsewhere: remove "
                 "the link, or name the place that it leads to in `journal:`"
             )
 

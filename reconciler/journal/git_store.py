@@ -199,7 +199,7 @@ class GitStore:
     def _blobs(self, commit: str) -> dict[str, str]:
         """Give the blob of each file of a commit."""
         listed = self._remote.git.run("ls-tree", "-z", commit).decode(errors="surrogateescape")
-        named = (one.partition("\t") for one in listed.split("\0") if one)
+        named = (part.partition("\t") for part in listed.split("\0") if part)
         return {name: mode.split()[2] for mode, _, name in named}
 
     def _content(self, blob: str) -> bytes:

@@ -68,7 +68,7 @@ class Memory:
     def rolled_back(self) -> tuple[TakenBack, ...]:
         """What rollbacks put back, also one whose answer was lost."""
         doubted = (*self.earlier, *([self.pending] if self.pending is not None else []))
-        return (*self.taken_back, *(taken for one in doubted for taken in one.takes_back))
+        return (*self.taken_back, *(taken for started in doubted for taken in started.takes_back))
 
     @property
     def is_blank(self) -> bool:
@@ -92,9 +92,9 @@ class Memory:
 
     def fold(self) -> None:
         """Let what was read of the journal's documents be text again."""
-        for one in (self.last, self.pending, *self.earlier):
-            if one is not None:
-                fold(one, "declared")
+        for entry in (self.last, self.pending, *self.earlier):
+            if entry is not None:
+                fold(entry, "declared")
 
     @property
     def acknowledged(self) -> LastWrite | None:
@@ -152,7 +152,7 @@ class History:
         self.looked = entry.at
         for ref in entry.over:
             self.drifts.pop(ref, None)
-        self.drifts.update((one.ref, one) for one in entry.found)
+        self.drifts.update((seen_drift.ref, seen_drift) for seen_drift in entry.found)
 
     def _rename(self, was: Ref, ref: Ref) -> None:
         """Make the memory of one name that of another."""
@@ -188,7 +188,7 @@ def renamed_memory(memory: Memory, ref: Ref, attempts: int) -> Memory:
     return replace(
         memory,
         pending=None if pending is None else replace(pending, ref=ref),
-        earlier=tuple(replace(one, ref=ref) for one in memory.earlier),
+        earlier=tuple(replace(started, ref=ref) for started in memory.earlier),
         attempts=memory.attempts + attempts,
     )
 
@@ -270,7 +270,7 @@ def _still_taken_back(memory: Memory, written: Started) -> Iterator[TakenBack]:
 
 def _take_version(memory: Memory, entry: WrittenEntry) -> None:
     version = entry.told.version
-    if version and version not in [one.version for one in memory.versions]:
+    if version and version not in [version.version for version in memory.versions]:
         known = (*memory.versions, KnownVersion(version=version, at=entry.at))
         memory.versions = known[-MOST_VERSIONS:]
 

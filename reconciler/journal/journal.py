@@ -131,7 +131,7 @@ class Journal:
         with self._kept():
             missing = self._missing_ends()
         self.history.old = bool(missing)
-        lead_back(next((one.way_back for one in missing if one.way_back), ""))
+        lead_back(next((ending.way_back for ending in missing if ending.way_back), ""))
         if worth_it(kept, self.content) and self.cache.is_on:
             self.cache.put(self._checkpoint, checkpoint(kept, self.content, self.history))
 
@@ -249,7 +249,7 @@ class Journal:
         Raises JournalError where the lock cannot be looked at.
         """
         known = [Ending(self.store.ended()), *self.store.seen()]
-        return [one for one in known if not self.content.goes_on_from(one)]
+        return [ending for ending in known if not self.content.goes_on_from(ending)]
 
     @property
     def is_gone(self) -> bool:

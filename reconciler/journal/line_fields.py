@@ -76,7 +76,7 @@ def _told(value: Json) -> ServerInfo:
     return ServerInfo(
         version=version if isinstance(version, str) else "",
         updated=updated if isinstance(updated, str) else "",
-        ids={name: str(one) for name, one in ids.items()} if isinstance(ids, dict) else {},
+        ids={name: str(id_) for name, id_ in ids.items()} if isinstance(ids, dict) else {},
         alerts=tuple(map(str, alerts)) if isinstance(alerts, list) else None,
     )
 

@@ -28,9 +28,9 @@ def _reader() -> Callable[[of.LineDocument], Entry]:
 def _fields(kind: type[JournalLine | ServerInfo]) -> list[tuple[str, str, object]]:
     """Give each field of a line by its name here and there, and the value that is left out."""
     return [
-        (one.name, in_lines(one.name), {} if one.default_factory is dict else one.default)
-        for one in fields(kind)
-        if one.name != "entry"
+        (field.name, in_lines(field.name), {} if field.default_factory is dict else field.default)
+        for field in fields(kind)
+        if field.name != "entry"
     ]
 
 
@@ -46,7 +46,7 @@ def _json(value: Any) -> Any:
         case Ref():
             return str(value)
         case tuple():
-            return [_json(one) for one in value]
+            return [_json(element) for element in value]
         case JournalLine() | ServerInfo():
             return _document(value)
         case _:

@@ -208,7 +208,7 @@ class ObjectStore:
         """Give the numbers of all appends; a foreign object is none of ours."""
         names = set(self._bucket.names(_ENTRIES))
         digits = (name.removeprefix(f"{_ENTRIES}/").removesuffix(".jsonl") for name in names)
-        numbers = (int(one) for one in digits if one.isascii() and one.isdigit())
+        numbers = (int(digit) for digit in digits if digit.isascii() and digit.isdigit())
         return sorted(number for number in numbers if _name(number) in names)
 
     def append(self, lines: bytes, lease: Lease, note: Note) -> None:

@@ -67,7 +67,7 @@ def move(
 
 def _finished(here: Journal, there: Journal, left: str, run: RunEntry) -> Became:
     """Do what is left to do of a move whose last line stands here."""
-    arrived = [one for one in there.entries if isinstance(one, MovedIn) and one.run == left]
+    arrived = [entry for entry in there.entries if isinstance(entry, MovedIn) and entry.run == left]
     if not arrived:
         here.check()
     if there.entries[-1:] != arrived:
@@ -136,6 +136,6 @@ def _gives_way(there: Content, here: Content) -> bool:
         case [MovedIn()]:
             return here.had(there.header.continues)
         case [Moved(run=run)]:
-            return any(isinstance(one, MovedIn) and one.run == run for one in here.entries)
+            return any(isinstance(entry, MovedIn) and entry.run == run for entry in here.entries)
         case _:
             return there.sums == here.sums

@@ -36,11 +36,11 @@ _NO_ID: Final = ""
 def seals_in(documents: Iterable[Json]) -> Sealed:
     """Give the seals that stand in documents as a journal keeps them."""
     return frozenset(
-        one
+        pair
         for document in documents
         for text in texts_in(document)
-        for one in sealed_parts(text)
-        if not isinstance(one, str)
+        for pair in sealed_parts(text)
+        if not isinstance(pair, str)
     )
 
 
@@ -83,8 +83,8 @@ class ToldSeals:
     def of(self, ref: Ref, remote_id: RemoteId | None) -> Sealed:
         """Give the seals of a resource that is called `ref`, or has this id."""
         known = (ref, _id_of(ref.kind, remote_id), (ref.kind, _NO_ID))
-        things = (self._things[one] for one in known if one in self._things)
-        return frozenset(one for thing in things for one in thing.seals)
+        things = (self._things[pair] for pair in known if pair in self._things)
+        return frozenset(seal for thing in things for seal in thing.seals)
 
     def _take(self, entry: Entry) -> None:
         if isinstance(entry, Renamed):
@@ -92,7 +92,7 @@ class ToldSeals:
         elif isinstance(entry, _Telling):
             self._note(entry.ref, _declared(entry))
             if isinstance(entry, Compacted):
-                self._thing(entry.ref).seals.update((one.name, one.seal) for one in entry.seals)
+                self._thing(entry.ref).seals.update((seal.name, seal.seal) for seal in entry.seals)
             if entry.remote_id is not None or not isinstance(entry, Started | Settled):
                 self._join(entry.ref, _id_of(entry.ref.kind, entry.remote_id))
 

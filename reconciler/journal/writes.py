@@ -64,7 +64,7 @@ def writes_of(entries: Sequence[Entry]) -> Writes:
     forgotten is no concern of the journal any more. An import is no write.
     """
     known = declared_in(entries).items()
-    found = {ref: [one for one in several if not one.seen] for ref, several in known}
+    found = {ref: [write for write in several if not write.seen] for ref, several in known}
     return {ref: several for ref, several in found.items() if several}
 
 
@@ -138,9 +138,9 @@ def verdicts_of(entries: Sequence[Entry]) -> dict[tuple[str, Ref], list[NoiseFin
     for entry in entries:
         match entry:
             case WatchedEntry():
-                for one in entry.found:
-                    told = NoiseFinding(until=entry.until, verdict=one.verdict)
-                    found.setdefault((entry.run, one.ref), []).append(told)
+                for seen_verdict in entry.found:
+                    told = NoiseFinding(until=entry.until, verdict=seen_verdict.verdict)
+                    found.setdefault((entry.run, seen_verdict.ref), []).append(told)
             case Renamed(ref=ref, was=was) if was != ref:
                 found = {(run, ref if of == was else of): told for (run, of), told in found.items()}
             case _:

@@ -73,4 +73,6 @@ KINDS: Final[Sequence[Kind]] = _Kinds()
 @cache
 def only_asked() -> frozenset[str]:
     """Give the codes of the checks of practice that are made where `checks:` asks for them."""
-    return frozenset(one.code for kind in KINDS for one in kind.practices() if one.asked)
+    return frozenset(
+        practice.code for kind in KINDS for practice in kind.practices() if practice.asked
+    )

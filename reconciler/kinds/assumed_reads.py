@@ -99,7 +99,7 @@ async def _settle_by_list(
         said = f"whether `api.reads.{name}.path` is right cannot be told without a list of them"
         raise UnclearAbsence(f"{unclear}: {said}") from unclear
     listed = await _listed(api, name, id_form, listing)
-    if id_form.normal(remote_id) in {one.remote_id for one in listed}:
+    if id_form.normal(remote_id) in {existing.remote_id for existing in listed}:
         said = f"and {listing.path} lists it: check `api.reads.{name}.path`"
         raise UnclearAbsence(f"{unclear}, {said}") from unclear
 

@@ -83,7 +83,7 @@ class AuditEvidence:
 
     def tells(self, rests_on: Sequence[Rest]) -> bool:
         """Tell whether all that a check rests on is known."""
-        return not any(one in self.lacks for one in rests_on)
+        return not any(rest in self.lacks for rest in rests_on)
 
 
 class Trace(NamedTuple):
@@ -145,4 +145,4 @@ class Audit:
     @property
     def complaints(self) -> list[Complaint]:
         """The findings as complaints."""
-        return [one.complaint for one in self.found]
+        return [audited.complaint for audited in self.found]

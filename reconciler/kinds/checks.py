@@ -105,7 +105,7 @@ def lint(document: Json, model: type[Part], path: Path = ()) -> Iterator[Finding
     Variables are filled in by now; secrets and references still stand open.
     """
     parts = [*islice(_part_findings(document, model, path), MOST_ERRORS + 1)]
-    misspelt = {(*one.path[:-1], one.suggestion) for one in parts if one.code == "M303"}
+    misspelt = {(*part.path[:-1], part.suggestion) for part in parts if part.code == "M303"}
     yield from type_findings(document, model, path, misspelt)
     yield from parts
     yield from key_findings(document, path)

@@ -227,7 +227,7 @@ class KnownValues:
         plain = handler(schema)
         others = plain.get("anyOf", [plain])
         if self.listing is ValueCoverage.CLOSED:
-            others = [one for one in others if one.get("type") != "string"]
+            others = [other for other in others if other.get("type") != "string"]
             others.insert(0, {"type": "string", "pattern": EDITOR_PATTERN})
         return {"anyOf": [{"enum": list(self.values)}, *others]}
 
@@ -239,7 +239,7 @@ class KnownValues:
     @property
     def usual(self) -> str:
         """The first value that says something: `UNSPECIFIED` alone does not."""
-        named = (one for one in self.values if one != f"{self.prefix}UNSPECIFIED")
+        named = (value for value in self.values if value != f"{self.prefix}UNSPECIFIED")
         return next(named, self.values[0])
 
     def takes(self, value: str) -> bool:
@@ -258,7 +258,7 @@ _SHORTEST_HEAD = 2
 
 @lru_cache(maxsize=4096)
 def _near_value(listed: KnownValues, value: str) -> str:
-    spelled = {one.casefold(): one for one in listed.values}
+    spelled = {value.casefold(): value for value in listed.values}
     typed = value.casefold()
     slipped = typed if typed in spelled else one_slip_from(typed, spelled)
     if slipped:

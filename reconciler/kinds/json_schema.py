@@ -47,9 +47,9 @@ def manifest_schema(
     inner = spec.model_json_schema(schema_generator=_EditorSchema)
     definitions = inner.pop("$defs", {})
     definitions[spec.__name__] = inner
-    for one in definitions.values():
-        fields = one.get("properties", {})
-        one.update(
+    for definition in definitions.values():
+        fields = definition.get("properties", {})
+        definition.update(
             {"properties": {key: _filled_in(value) for key, value in fields.items()}}
             if fields
             else {}
@@ -217,7 +217,7 @@ def _filled_in(schema: Any) -> Schema:
     """Give the schema of a place that an expression may give as a whole, list or object too."""
     made = _filled_inside(schema)
     if "anyOf" in made:
-        options = [_filled_inside(one) for one in made["anyOf"]]
+        options = [_filled_inside(value) for value in made["anyOf"]]
         missing = any(map(_is_structured, options)) and EXPRESSION not in options
         return {**made, "anyOf": [*options, *([EXPRESSION] if missing else [])]}
     if not _is_structured(made):

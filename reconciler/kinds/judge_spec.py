@@ -68,10 +68,13 @@ def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> 
     left = [*islice(lint(mended, kind.spec), MOST_FINDINGS)]
     left += [] if _failed(left) else kind.check(mended)
     origins = Origins(rounds)
-    told = [replace(one, path=origins.of(one.path)) for one in _with_places(left, mended, kind)]
+    told = [
+        replace(finding, path=origins.of(finding.path))
+        for finding in _with_places(left, mended, kind)
+    ]
     records = _records(mended, kind, rounds, origins)
-    moves_id = any(isinstance(one, MoveId) for made in rounds for one in made)
-    return SpecReport([*(_told(one, findings) for one in records), *told], mended, moves_id)
+    moves_id = any(isinstance(repair, MoveId) for made in rounds for repair in made)
+    return SpecReport([*(_told(record, findings) for record in records), *told], mended, moves_id)
 
 
 def unacceptable(kind: Kind, document: dict[str, Json]) -> Iterator[Finding]:
@@ -90,7 +93,7 @@ _OF_MANIFESTS = ("M303", "M305")
 
 
 def _failed(findings: Sequence[Finding]) -> bool:
-    return any(one.severity is Severity.ERROR for one in findings)
+    return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def _with_places(
@@ -101,12 +104,14 @@ def _with_places(
     Those that agree are repaired before: what is left would move items when it is removed.
     """
     told: dict[Path, list[Finding]] = defaultdict(list)
-    for one in findings:
-        read_only = facts_at(kind.spec, one.path).read_only if one.code == "M305" else None
+    for finding in findings:
+        read_only = facts_at(kind.spec, finding.path).read_only if finding.code == "M305" else None
         if read_only is not None and read_only.fate is ReadOnlyReason.AS_LISTED:
-            told[tuple(EACH if isinstance(step, int) else step for step in one.path)].append(one)
-    gone = {id(one) for ones in told.values() for one in ones}
-    rest = [one for one in findings if id(one) not in gone]
+            told[tuple(EACH if isinstance(step, int) else step for step in finding.path)].append(
+                finding
+            )
+    gone = {id(finding) for ones in told.values() for finding in ones}
+    rest = [finding for finding in findings if id(finding) not in gone]
     return [*rest, *(_places_finding(ones, spec, kind) for ones in told.values())]
 
 
@@ -115,9 +120,9 @@ def _places_finding(ones: Sequence[Finding], spec: dict[str, Json], kind: Kind) 
     at = next(nth for nth, step in enumerate(first) if isinstance(step, int))
     keyed = facts_at(kind.spec, first[:at]).keyed
     numbered: list[tuple[float, str]] = []
-    for one in ones:
-        number = value_at(spec, one.path)
-        item = value_at(spec, one.path[: at + 1])
+    for finding in ones:
+        number = value_at(spec, finding.path)
+        item = value_at(spec, finding.path[: at + 1])
         name = value_at(item, keyed.identity) if keyed is not None else None
         if isinstance(number, int | float) and isinstance(name, str):
             numbered.append((number, name))
@@ -171,7 +176,7 @@ def _told(record: _Record, plain: Sequence[Finding]) -> Finding:
     """Give the one finding of a record; what is wrong in one way only says so itself."""
     path, repair = record.repairs[0]
     if len(record.repairs) == 1 and not isinstance(repair, Unwrap | Wrap | Lift):
-        own = next((one for one in plain if one.path == path), None)
+        own = next((finding for finding in plain if finding.path == path), None)
         if own is not None:
             return own
     ways = _ways(record.repairs)
@@ -195,11 +200,11 @@ def _ways(repairs: Sequence[tuple[Path, Repair]]) -> Mapping[str, str]:
         ("M301", named[Unquote], "number stands in quotes", "numbers stand in quotes"),
     )
     ways: dict[str, list[str]] = defaultdict(list)
-    for code, names, one, many in told:
+    for code, names, text, many in told:
         if names and many:
-            ways[code].append(f"{len(names)} {one if len(names) == 1 else many} ({_named(names)})")
+            ways[code].append(f"{len(names)} {text if len(names) == 1 else many} ({_named(names)})")
         elif names:
-            ways[code].append(f"{_named(names)} {one}")
+            ways[code].append(f"{_named(names)} {text}")
     return {code: "; ".join(said) for code, said in ways.items()}
 
 
@@ -262,7 +267,9 @@ def _fits(record: Json, kind: Kind) -> bool:
     if not _has_part_of_its_own(record, kind):
         return False
     findings = islice(lint(record, kind.spec), 1000)
-    return not any(one.severity is Severity.ERROR or one.code == "M302" for one in findings)
+    return not any(
+        finding.severity is Severity.ERROR or finding.code == "M302" for finding in findings
+    )
 
 
 def _has_part_of_its_own(record: Json, kind: Kind) -> bool:
@@ -275,7 +282,7 @@ def _has_part_of_its_own(record: Json, kind: Kind) -> bool:
 @cache
 def _parts_of_its_own(name: str) -> frozenset[str]:
     """Give the names of lists and objects that no other kind has."""
-    others = {field for one in KINDS if one.name != name for field in _content(one)}
+    others = {field for kind in KINDS if kind.name != name for field in _content(kind)}
     return frozenset(
         field
         for field, facts in _content(BY_NAME[name]).items()

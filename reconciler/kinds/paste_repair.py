@@ -136,8 +136,8 @@ def _told_place(item: Json, facts: Facts | None) -> float | None:
         return None
     inner = facts_of(part)[part.bare].part if part.bare else part
     held = item.get(part.bare, item) if part.bare else item
-    for name, one in facts_of(inner or part).items():
-        if one.read_only is not None and one.read_only.fate is ReadOnlyReason.AS_LISTED:
+    for name, fact in facts_of(inner or part).items():
+        if fact.read_only is not None and fact.read_only.fate is ReadOnlyReason.AS_LISTED:
             number = value_at(held, (name,))
             if isinstance(number, int | float) and not isinstance(number, bool):
                 return number
@@ -185,7 +185,7 @@ def _as_listed(document: Json, paths: Sequence[Path]) -> bool:
             numbers.append(value)
         elif not (value is None or value == {} or (at_first and value == {"first": {}})):
             return False
-    return all(one < other for one, other in pairwise(numbers))
+    return all(number < other for number, other in pairwise(numbers))
 
 
 def _structure(document: Json, facts: Facts, path: Path) -> Iterator[Repair]:

@@ -155,7 +155,7 @@ def _itself(value: Json, made: Iterable[Repair]) -> Json:
                 value = repair.number
             case Unwrap() if isinstance(value, dict):
                 inner = value_at(value, repair.steps)
-                rest = {key: one for key, one in value.items() if key != repair.steps[0]}
+                rest = {key: member for key, member in value.items() if key != repair.steps[0]}
                 value = {**rest, **inner} if isinstance(inner, dict) else value
             case Wrap():
                 value = {repair.name: value}
@@ -174,8 +174,8 @@ class Origins:
 
     def of(self, path: Path) -> Path:
         """Give the path in the document as it was written."""
-        for one in self._rounds:
-            path = one.before(path)
+        for renamed in self._rounds:
+            path = renamed.before(path)
         return path
 
 

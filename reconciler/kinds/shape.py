@@ -180,7 +180,11 @@ def places(document: Json, *steps: str, path: Path = ()) -> Iterator[tuple[Path,
     for step in steps:
         if step == EACH:
             lists = [(here, value) for here, value in found if isinstance(value, list)]
-            found = [((*here, nth), one) for here, value in lists for nth, one in enumerate(value)]
+            found = [
+                ((*here, nth), element)
+                for here, value in lists
+                for nth, element in enumerate(value)
+            ]
         else:
             found = [
                 ((*here, step), value[step])
@@ -251,18 +255,19 @@ def only_writable(document: Json, model: type[Part], ours: Sequence[Json]) -> Js
 
 def _writable_part(document: Json, facts: Facts, ours: Sequence[Json]) -> Json:
     if isinstance(document, list):
-        inside = [item for one in ours if isinstance(one, list) for item in one]
+        inside = [item for element in ours if isinstance(element, list) for item in element]
         return [_writable_part(item, facts.items or NOTHING, inside) for item in document]
     if not isinstance(document, dict) or facts.part is None:
         return document
     fields = facts_of(facts.part)
-    declared = [one for one in ours if isinstance(one, dict)]
+    declared = [value for value in ours if isinstance(value, dict)]
     return {
         key: _writable_part(
-            value, fields.get(key, NOTHING), [one[key] for one in declared if key in one]
+            value, fields.get(key, NOTHING), [value[key] for value in declared if key in value]
         )
         for key, value in document.items()
-        if (key in fields and fields[key].read_only is None) or any(key in one for one in declared)
+        if (key in fields and fields[key].read_only is None)
+        or any(key in value for value in declared)
     }
 
 
@@ -341,9 +346,9 @@ def _has_read_only(model: type[Part]) -> bool:
             continue
         seen.add(part)
         fields = facts_of(part).values()
-        if any(one.read_only is not None for one in fields):
+        if any(field.read_only is not None for field in fields):
             return True
-        waiting.extend(inner for one in fields for inner in _parts_inside(one))
+        waiting.extend(inner for field in fields for inner in _parts_inside(field))
     return False
 
 
@@ -360,6 +365,6 @@ def _writable(document: Json, facts: Facts) -> Json:
         return {key: _writable(value, facts.values) for key, value in document.items()}
     if isinstance(document, list) and facts.items is not None:
         items = [_writable(item, facts.items) for item in document]
-        changed = any(one is not item for one, item in zip(items, document, strict=True))
+        changed = any(value is not item for value, item in zip(items, document, strict=True))
         return items if changed else document
     return document

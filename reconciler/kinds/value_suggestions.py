@@ -62,7 +62,11 @@ def _text(value: object) -> str:
 
 def is_mappings(value: object) -> bool:
     """Tell a list of mappings: what a mapping becomes if its lines begin with dashes."""
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(element, dict) for element in value)
+    )
 
 
 def meant_text(value: dict[str, Json]) -> str:
@@ -70,7 +74,7 @@ def meant_text(value: dict[str, Json]) -> str:
 
     Such a mapping has keys and no values: `{job="shop"}`, `{var:team}`.
     """
-    if not value or any(one is not None for one in value.values()):
+    if not value or any(member is not None for member in value.values()):
         return ""
     inside = ", ".join(value)
     if whole(f"{OPEN}{inside}}}") is not None:

@@ -149,13 +149,13 @@ class AdoptionRun:
     @property
     def ignored(self) -> int:
         """How many differences were left alone, as the project file expects them."""
-        return sum(one.ignored for one in self.adoptions)
+        return sum(adoption.ignored for adoption in self.adoptions)
 
     @property
     def exit_code(self) -> int:
         """The exit code: what could not be read comes first, then what is left to decide."""
-        codes = {one.exit_code for one in self.adoptions if one.state == "unread"}
+        codes = {adoption.exit_code for adoption in self.adoptions if adoption.state == "unread"}
         left = {"conflict", "refused", "blocked", *(("gone", "unseen") if self.named else ())}
-        if any(one.state in left for one in self.adoptions):
+        if any(adoption.state in left for adoption in self.adoptions):
             codes.add(ExitCode.PARTIAL)
         return worst(codes) if codes else ExitCode.DONE

@@ -77,4 +77,4 @@ class NoiseWatch:
     @property
     def noisier(self) -> tuple[WatchedAlert, ...]:
         """The alerts that became noisier."""
-        return tuple(one for one in self.alerts if one.verdict == "noisier")
+        return tuple(alert for alert in self.alerts if alert.verdict == "noisier")

@@ -61,11 +61,11 @@ class Seen:
 
         The place is that of the field, or of the object that would be there for it alone.
         """
-        return any(_is_about(path, one) for one in self.unseen)
+        return any(_is_about(path, place) for place in self.unseen)
 
     def recalls(self, path: Path) -> bool:
         """Tell whether what is known of a place is known from the journal alone."""
-        return any(_is_about(path, one) for one in self.recalled)
+        return any(_is_about(path, place) for place in self.recalled)
 
 
 def _is_about(path: Path, field: Path) -> bool:

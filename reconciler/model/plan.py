@@ -248,7 +248,7 @@ class Plan:
     def unread(self) -> tuple[Unread, ...]:
         """What was asked for and could not be read; it is blocked."""
         found = (change.observation for change in self.changes)
-        return tuple(one for one in found if isinstance(one, Unread))
+        return tuple(unread for unread in found if isinstance(unread, Unread))
 
     @property
     def turns_protection(self) -> bool:
@@ -347,9 +347,9 @@ class DriftReport:
     @property
     def ignored(self) -> int:
         """How many differences raised no alarm."""
-        return sum(len(one.ignored) for one in self.found)
+        return sum(len(drift.ignored) for drift in self.found)
 
     @property
     def new(self) -> int:
         """How many findings there were not when drift was last remembered."""
-        return sum(one.is_new is True for one in self.found)
+        return sum(drift.is_new is True for drift in self.found)

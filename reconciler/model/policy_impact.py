@@ -93,9 +93,9 @@ class PolicyImpact:
     @property
     def changes(self) -> Sequence[SampleAnswer]:
         """The samples that change policy or priority."""
-        return [one for one in self.answers if one.turns]
+        return [answer for answer in self.answers if answer.turns]
 
     @property
     def failures(self) -> Sequence[SampleAnswer]:
         """The samples that will not have the policy that they expect."""
-        return [one for one in self.answers if one.fails]
+        return [answer for answer in self.answers if answer.fails]

@@ -34,7 +34,7 @@ class Use:
     def names(self) -> Iterator[str]:
         """Every name that it uses: of metrics, labels and fields."""
         yield from self.parsed.metrics
-        yield from (one.label for one in self.parsed.matchers)
+        yield from (matcher.label for matcher in self.parsed.matchers)
         yield from self.parsed.fields
 
 
@@ -49,7 +49,7 @@ class Graph:
     def of_uses(self, wanted: Callable[[Use], bool]) -> Graph:
         """Give what is left where only some queries count, and who refers to their resources."""
         uses = tuple(filter(wanted, self.uses))
-        refs = {one.manifest.ref for one in uses}
+        refs = {use.manifest.ref for use in uses}
         return self._around(refs, uses)
 
     def with_metric(self, name: str) -> Graph:
@@ -59,19 +59,19 @@ class Graph:
     def with_name(self, name: str) -> Graph:
         """Give what uses a metric, a label, a log field, or a resource by its `Kind/name`."""
         found = self.of_uses(lambda use: _named(name, use.names))
-        ends = {one.end for one in self.links if fnmatchcase(str(one.end), name)}
-        links = tuple(one for one in self.links if one.end in ends)
+        ends = {link.end for link in self.links if fnmatchcase(str(link.end), name)}
+        links = tuple(link for link in self.links if link.end in ends)
         if not links:
             return found
-        refs = {one.manifest.ref for one in found.uses} | ends
+        refs = {use.manifest.ref for use in found.uses} | ends
         return self._around(refs, found.uses)
 
     def _around(self, refs: set[Ref], uses: Sequence[Use]) -> Graph:
-        links = tuple(one for one in self.links if one.end in refs)
-        kept = refs | {one.start for one in links}
+        links = tuple(link for link in self.links if link.end in refs)
+        kept = refs | {link.start for link in links}
         return replace(
             self,
-            manifests=tuple(one for one in self.manifests if one.ref in kept),
+            manifests=tuple(manifest for manifest in self.manifests if manifest.ref in kept),
             links=links,
             uses=tuple(uses),
         )
@@ -85,7 +85,7 @@ class Graph:
     def names(self) -> list[str]:
         """All names that something can be found by."""
         names = {name for use in self.uses for name in use.names}
-        return sorted(names | {str(one.ref) for one in self.manifests})
+        return sorted(names | {str(manifest.ref) for manifest in self.manifests})
 
 
 def _named(pattern: str, names: Sequence[str] | Iterator[str]) -> bool:
@@ -94,12 +94,14 @@ def _named(pattern: str, names: Sequence[str] | Iterator[str]) -> bool:
 
 def joined(graphs: Sequence[Graph]) -> Graph:
     """Give one graph of several environments; what is the same in two is there once."""
-    manifests = {one.ref: one for graph in reversed(graphs) for one in graph.manifests}
-    links = dict.fromkeys(one for graph in graphs for one in graph.links)
+    manifests = {
+        manifest.ref: manifest for graph in reversed(graphs) for manifest in graph.manifests
+    }
+    links = dict.fromkeys(link for graph in graphs for link in graph.links)
     uses = {
-        (one.manifest.ref, one.path, one.source, one.parsed): one
+        (use.manifest.ref, use.path, use.source, use.parsed): use
         for graph in reversed(graphs)
-        for one in graph.uses
+        for use in graph.uses
     }
     return Graph(
         tuple(sorted(manifests.values(), key=lambda one: (_place(one.source), one.ref))),

@@ -39,7 +39,7 @@ class ServerInfo:
         return ServerInfo(
             version=self.version if shown(self.version) else "",
             updated=self.updated if shown(self.updated) else "",
-            ids={name: one for name, one in self.ids.items() if shown(name) and shown(one)},
+            ids={name: id_ for name, id_ in self.ids.items() if shown(name) and shown(id_)},
             alerts=None if self.alerts is None else tuple(filter(shown, self.alerts)),
         )
 

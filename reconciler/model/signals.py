@@ -117,9 +117,9 @@ class Signals:
 
 def watchers_named(ids: Iterable[str], alerts: Mapping[str, Ref]) -> Watchers:
     """Give the alerts of these ids by name, as far as they are known, and the ids of the others."""
-    lowered = dict.fromkeys(one.lower() for one in ids)
-    refs = sorted({alerts[one] for one in lowered if one in alerts})
-    return Watchers(refs=tuple(refs), others=tuple(one for one in lowered if one not in alerts))
+    lowered = dict.fromkeys(id_.lower() for id_ in ids)
+    refs = sorted({alerts[text] for text in lowered if text in alerts})
+    return Watchers(refs=tuple(refs), others=tuple(text for text in lowered if text not in alerts))
 
 
 NO_SIGNALS = Signals()

@@ -45,8 +45,8 @@ class ToAdopt:
 
 def wanted_refs(bench: Session, names: Sequence[str]) -> tuple[Ref, ...]:
     """Give the resources of the manifests by their names. Raises UsageError for another one."""
-    known = {str(one.ref): one.ref for one in bench.workspace.manifests}
-    left_out = {str(one.ref) for one in bench.workspace.left_out}
+    known = {str(manifest.ref): manifest.ref for manifest in bench.workspace.manifests}
+    left_out = {str(manifest.ref) for manifest in bench.workspace.left_out}
     for name in names:
         if name in left_out:
             raise UsageError(f"{name} is not selected")
@@ -148,10 +148,12 @@ class _Run:
         bench = self.bench
         manifests = bench.workspace.manifests
         chosen = set(self.wanted.refs)
-        named = [one for one in manifests if self.wanted.every or one.ref in chosen]
+        named = [manifest for manifest in manifests if self.wanted.every or manifest.ref in chosen]
         self._find(named)
         scene = asyncio.run(self._look(named))
-        adoptions = {one.ref: self._adoption(one, scene) for one in sorted(named, key=_ref)}
+        adoptions = {
+            manifest.ref: self._adoption(manifest, scene) for manifest in sorted(named, key=_ref)
+        }
         self.files = self._files(adoptions, scene)
         for ref, names in self._elsewhere().items():
             adoptions[ref] = replace(adoptions[ref], elsewhere=names)
@@ -163,13 +165,13 @@ class _Run:
             adoptions=tuple(adoptions.values()),
             files=tuple(
                 EditedText(
-                    name=one.script.name,
-                    before=one.script.text,
-                    after=one.after,
-                    refs=one.refs,
-                    forks=one.forks,
+                    name=file.script.name,
+                    before=file.script.text,
+                    after=file.after,
+                    refs=file.refs,
+                    forks=file.forks,
                 )
-                for one in self.files
+                for file in self.files
             ),
             only_shown=self.wanted.only_shown,
             named=not self.wanted.every,
@@ -179,9 +181,11 @@ class _Run:
     @property
     def folders(self) -> set[Path]:
         """The folders of what is adopted."""
-        scripts = (one.export or one.script for one in self.originals.values())
-        beside = {one.path.resolve().parent for one in scripts}
-        return beside | {one.script.path.resolve().parent for one in self.originals.values()}
+        scripts = (original.export or original.script for original in self.originals.values())
+        beside = {script.path.resolve().parent for script in scripts}
+        return beside | {
+            original.script.path.resolve().parent for original in self.originals.values()
+        }
 
     def _find(self, named: Sequence[Manifest]) -> None:
         """Find where the manifests are written."""
@@ -190,7 +194,7 @@ class _Run:
         self.roots = sources_of(paths, project.root).roots
         read = self.bench.workspace.read
         originals = Originals(project.root, self.roots, read, self.bench.name)
-        found = ((one.ref, originals.of(one)) for one in named)
+        found = ((manifest.ref, originals.of(manifest)) for manifest in named)
         self.originals = {ref: original for ref, original in found if original is not None}
 
     async def _look(self, named: Sequence[Manifest]) -> Scene:
@@ -203,12 +207,12 @@ class _Run:
         )
         variables = bench.environment.variables
         values = {
-            expression(ExpressionKind.VARIABLE, key): spelled(one)
-            for key, one in variables.items()
-            if not isinstance(one, dict | list)
+            expression(ExpressionKind.VARIABLE, key): spelled(variable)
+            for key, variable in variables.items()
+            if not isinstance(variable, dict | list)
         }
         every = (*bench.workspace.manifests, *bench.others)
-        refs = [one.ref for one in named]
+        refs = [manifest.ref for manifest in named]
         async with open_api(bench) as api:
             return await look(
                 api,
@@ -240,7 +244,7 @@ class _Run:
 
     def _files(self, adoptions: dict[Ref, Adoption], scene: Scene) -> list[Edited]:
         """Give the files with all edits that hold, until all of them do."""
-        manifests = {one.ref: one for one in self.bench.workspace.manifests}
+        manifests = {manifest.ref: manifest for manifest in self.bench.workspace.manifests}
         tried: set[Ref] = set()
         while True:
             edits = {
@@ -249,7 +253,7 @@ class _Run:
                 if one.state == "adopted" and one.edit is not None and ref not in self.why
             }
             files, refused = write_edits(edits)
-            self.why |= {one.ref: one.why for one in refused}
+            self.why |= {unadopted.ref: unadopted.why for unadopted in refused}
             wrong = self._judged(files, adoptions, scene)
             if not wrong.refused and not wrong.unsettled:
                 return files
@@ -272,13 +276,13 @@ class _Run:
         """
         if not files:
             return _Wrong()
-        after = self._read({one.script.path.resolve(): one.after for one in files})
-        edited = sorted({ref for one in files for ref in one.refs})
+        after = self._read({file.script.path.resolve(): file.after for file in files})
+        edited = sorted({ref for file in files for ref in file.refs})
         refused = _complained_of(after, files)
         if refused:
             return _Wrong(refused)
         workspace = self.bench.workspace
-        now = {one.ref: one for one in (*after.manifests, *after.left_out)}
+        now = {manifest.ref: manifest for manifest in (*after.manifests, *after.left_out)}
         for manifest in (*workspace.manifests, *workspace.left_out):
             ref = manifest.ref
             if ref not in edited and (ref not in now or now[ref].spec != manifest.spec):
@@ -303,14 +307,14 @@ class _Run:
         project = self.bench.project
         here = replace(self.bench.scope(self.asked), secrets=None, ruled=False)
         scopes = [
-            replace(here, environment=name, variables=one.variables)
-            for name, one in project.settings.environments.items()
+            replace(here, environment=name, variables=environment.variables)
+            for name, environment in project.settings.environments.items()
             if name != self.bench.name
         ]
-        edited = {ref for one in self.files for ref in one.refs}
+        edited = {ref for file in self.files for ref in file.refs}
         if not scopes or not edited:
             return {}
-        instead = {one.script.path.resolve(): one.after for one in self.files}
+        instead = {file.script.path.resolve(): file.after for file in self.files}
         before = read_workspaces(self.asked, project, scopes)
         after = read_workspaces(self.asked, project, scopes, instead)
         changed = [(name, _changed(before[name], after[name])) for name in before]
@@ -320,17 +324,17 @@ class _Run:
 
 def _changed(before: Workspace, after: Workspace) -> set[Ref]:
     """Give the resources of which the manifests say something else."""
-    was = {one.ref: one.spec for one in before.manifests}
-    return {one.ref for one in after.manifests if was.get(one.ref) != one.spec}
+    was = {manifest.ref: manifest.spec for manifest in before.manifests}
+    return {manifest.ref for manifest in after.manifests if was.get(manifest.ref) != manifest.spec}
 
 
 def _complained_of(after: Workspace, files: Sequence[Edited]) -> dict[Ref, str]:
     """Give the resources whose files would be complained of; all, if it is of another file."""
     wrong: dict[Ref, str] = {}
     for complaint in after.errors:
-        told = [one for one in files if one.script.name == complaint.file] or files
+        told = [file for file in files if file.script.name == complaint.file] or files
         said = f"{complaint.file}:{complaint.line}: {complaint.message} [{complaint.code}]"
-        wrong |= {ref: said for one in told for ref in one.refs}
+        wrong |= {ref: said for edited in told for ref in edited.refs}
     return wrong
 
 

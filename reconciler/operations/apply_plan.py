@@ -93,7 +93,7 @@ def check(made: Plan, consent: Consent, voice: Reporter, *, verbose: bool) -> No
     Raises Unsettled, Stale or GuardRefused.
     """
     if made.unsettled:
-        names = ", ".join(str(one.ref) for one in made.unsettled)
+        names = ", ".join(str(create.ref) for create in made.unsettled)
         raise Unsettled(
             f"the answer to the create of {names} was lost: look for it, then run "
             f"`{on_journal('settle', 'REF --id ID')}` or `--never-happened`"
@@ -105,7 +105,9 @@ def check(made: Plan, consent: Consent, voice: Reporter, *, verbose: bool) -> No
         raise Stale(_stale_words(made, str(expected), consent, voice, verbose=verbose))
     found = unmet(made.guarded, consent.agreed_of(made))
     if found:
-        raise GuardRefused(*(refusal(one, is_reviewed=consent.is_reviewed) for one in found))
+        raise GuardRefused(
+            *(refusal(violation, is_reviewed=consent.is_reviewed) for violation in found)
+        )
 
 
 def refusal(objection: GuardViolation, *, is_reviewed: bool = False) -> str:
@@ -192,7 +194,7 @@ def _note_lifted(bench: Session, journal: Journal, made: Plan, consent: Consent)
         else:
             _say_needless(bench, flag, "no guard that it lifts was in the way")
     if (why := consent.flags.get(BREAK_GLASS)) is not None:
-        if frozen := [one.message for one in made.guarded if one.code == FROZEN]:
+        if frozen := [violation.message for violation in made.guarded if violation.code == FROZEN]:
             reason, said = hide(why.strip()), hide("; ".join(frozen))
             journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=said)])
         else:
@@ -202,7 +204,10 @@ def _note_lifted(bench: Session, journal: Journal, made: Plan, consent: Consent)
 def _lifted(made: Plan, consent: Consent) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield each flag that was given a reason, the reason, and the guards that it lifts."""
     given, agreed = consent.overridden, consent.agreed_of(made)
-    left = [one.code for one in unmet(made.guarded, replace(agreed, override=False, codes=()))]
+    left = [
+        violation.code
+        for violation in unmet(made.guarded, replace(agreed, override=False, codes=()))
+    ]
     for code, reason in given.codes.items():
         yield f"--override-guard {code}", reason, (code,) if code in left else ()
     if given.reason is not None:

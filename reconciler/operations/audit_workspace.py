@@ -63,7 +63,7 @@ def audit_now(bench: Session, asked: Options, days: int) -> Audit:
 
 def _declared(bench: Session) -> AuditedManifests:
     workspace = bench.workspace
-    every = {one.ref: one for one in (*workspace.manifests, *bench.others)}
+    every = {manifest.ref: manifest for manifest in (*workspace.manifests, *bench.others)}
     return AuditedManifests(workspace.manifests, tuple(every.values()), workspace.elsewhere)
 
 
@@ -96,7 +96,12 @@ def _placed(audit: Audit, found: list[AuditFinding], bench: Session, asked: Opti
         bench.project.settings,
     )
     behind = {
-        (str(one.trace.manifest.ref), one.check.code, one.trace.found.path): one for one in found
+        (
+            str(lint_finding.trace.manifest.ref),
+            lint_finding.check.code,
+            lint_finding.trace.found.path,
+        ): lint_finding
+        for lint_finding in found
     }
     audited = []
     for complaint in told.complaints:
@@ -114,4 +119,4 @@ def _placed(audit: Audit, found: list[AuditFinding], bench: Session, asked: Opti
 
 def is_found(audit: Audit, least: Severity) -> bool:
     """Tell whether anything so severe was found, or more."""
-    return any(least is Severity.WARNING or one.is_error for one in audit.complaints)
+    return any(least is Severity.WARNING or complaint.is_error for complaint in audit.complaints)

@@ -85,7 +85,8 @@ def check_in(
     lead_here(asked, project, next(iter(environments)) if len(environments) == 1 else "")
     withheld = withheld_from(os.environ)
     scopes = [
-        _scope(project, name, one, asked, secrets, withheld) for name, one in environments.items()
+        _scope(project, name, environment, asked, secrets, withheld)
+        for name, environment in environments.items()
     ]
     are_all = (
         is_whole(asked, project) and environments.keys() >= project.settings.environments.keys()

@@ -55,7 +55,7 @@ def _told_otherwise(environment: Environment) -> dict[str, Json]:
             kind: read.model_dump(exclude_none=True)
             for kind, read in environment.api.reads.of_kinds.items()
         },
-        "lists": {kind: one.model_dump(exclude_none=True) for kind, one in lists.items()},
+        "lists": {kind: listing.model_dump(exclude_none=True) for kind, listing in lists.items()},
     }
     if environment.api.policy_names == "anyCase":
         told["policyNames"] = "any_case"

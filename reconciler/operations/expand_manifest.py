@@ -29,7 +29,9 @@ def expanded(asked: Options, name: str) -> str:
     project = open_project(asked)
     environment, chosen = choose_environment(project, asked.environment)
     scope = Scope(environment, chosen.variables, withheld=withheld_from(os.environ))
-    known = {str(one.ref): one for one in open_workspace(asked, project, scope).manifests}
+    known = {
+        str(manifest.ref): manifest for manifest in open_workspace(asked, project, scope).manifests
+    }
     if name not in known:
         near = nearest(name, known)
         hint = f"; did you mean {near}?" if near else ""

@@ -44,7 +44,7 @@ class Watch:
 
     def _walk(self, top: str) -> None:
         for folder, folders, names in os.walk(top):
-            folders[:] = [one for one in folders if not is_installed(one)]
+            folders[:] = [folder for folder in folders if not is_installed(folder)]
             self._folders[folder] = _stamp(folder)
             for name in names:
                 if os.path.splitext(name)[1] in SUFFIXES:  # noqa: PTH122 - thousands of them

@@ -44,13 +44,13 @@ def _wanted(asked: Options, project: Project, paths: Sequence[Path]) -> Callable
         environments = dict([choose_environment(project, asked.environment)])
     withheld = withheld_from(os.environ)
     scopes = [
-        Scope(name, one.variables, None, withheld=withheld, selection=asked.selection)
-        for name, one in environments.items()
+        Scope(name, environment.variables, None, withheld=withheld, selection=asked.selection)
+        for name, environment in environments.items()
     ]
     return files_taken(paths, project.root, scopes, project.settings, asked.selection).has
 
 
 def write(found: Tidied) -> None:
     """Write every file in the place of what it was. Raises InvalidInput where one cannot be."""
-    for one in found.changed:
-        replace_text(one.path, one.name, one.roots, before=one.before, after=one.after)
+    for tidy in found.changed:
+        replace_text(tidy.path, tidy.name, tidy.roots, before=tidy.before, after=tidy.after)

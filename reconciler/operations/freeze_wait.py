@@ -42,7 +42,7 @@ def wait_for_thaw(bench: Session, patience: LockTimeout) -> None:
                     left = 0
                 if is_later or left <= 0:
                     raise GuardRefused(*map(refusal, frozen))
-                said = "; ".join(one.message for one in frozen)
+                said = "; ".join(violation.message for violation in frozen)
                 if said != told:
                     told = said
                     noted.close()
@@ -57,12 +57,15 @@ def wait_for_thaw(bench: Session, patience: LockTimeout) -> None:
 def _frozen(bench: Session) -> list[GuardViolation]:
     journal = bench.journal()
     made = asyncio.run(plan_now(bench.prepare(bench, journal), journal.history))
-    return [one for one in made.guarded if one.code == FROZEN]
+    return [violation for violation in made.guarded if violation.code == FROZEN]
 
 
 def _known_end(frozen: list[GuardViolation]) -> datetime | None:
     """Give when the windows that hold end, None where only incidents or doubts stand against it."""
-    return max((datetime.fromisoformat(one.until) for one in frozen if one.until), default=None)
+    return max(
+        (datetime.fromisoformat(violation.until) for violation in frozen if violation.until),
+        default=None,
+    )
 
 
 def _is_endless(bench: Session) -> bool:

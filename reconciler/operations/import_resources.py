@@ -101,7 +101,7 @@ class ImportResult:
     @property
     def exit_codes(self) -> set[int]:
         """The codes of what could not be imported."""
-        return {one.exit_code for one in self.skipped} - {0}
+        return {left.exit_code for left in self.skipped} - {0}
 
 
 def import_now(asked: Options, wanted: ToImport, patience: LockTimeout) -> ImportResult:
@@ -175,21 +175,21 @@ class _Work:
 
         Raises InvalidInput where another file of that name is there.
         """
-        briefs = [one for one in self.gathered.briefs if not self._shows_secrets(one)]
+        briefs = [brief for brief in self.gathered.briefs if not self._shows_secrets(brief)]
         while True:
             self.matched = matched(briefs, self.there)
             self._name_files()
             new = self.asked.waits.each(Deed.JUDGING, self.matched.new)
-            wrong = {one: why for one in new if (why := self.drawings.draw(one))}
+            wrong = {candidate: why for candidate in new if (why := self.drawings.draw(candidate))}
             if not wrong:
                 break
             # What refers to one of them refers to its id, and others may have its name.
             self.result.skipped.extend(wrong.values())
-            refused = {one.brief for one in wrong}
-            briefs = [one for one in briefs if one not in refused]
+            refused = {candidate.brief for candidate in wrong}
+            briefs = [brief for brief in briefs if brief not in refused]
         self.result.skipped.extend((*self.gathered.left, *self.matched.left))
-        for one, manifest in self.matched.declared:
-            self.result.skipped.append(self._declared(one, manifest))
+        for resource, manifest in self.matched.declared:
+            self.result.skipped.append(self._declared(resource, manifest))
         self._check_files()
         for (kind, remote_id), ref in sorted(not_imported(self.matched).items(), key=str):
             self._note_found(kind, remote_id, f"{ref} refers to it")
@@ -243,13 +243,18 @@ class _Work:
 
     def _name_files(self) -> None:
         new = self.matched.new
-        stems = file_names([one.ref for one in new], together=self.wanted.to is not None)
-        folders = {one.brief.kind.name: one.brief.kind for one in new}
+        stems = file_names(
+            [candidate.ref for candidate in new], together=self.wanted.to is not None
+        )
+        folders = {candidate.brief.kind.name: candidate.brief.kind for candidate in new}
         places = {
             name: folder_for(kind, self.bench.project, self.wanted.to)
             for name, kind in folders.items()
         }
-        self.files = {one.ref: places[one.ref.kind] / f"{stems[one.ref]}.yaml" for one in new}
+        self.files = {
+            candidate.ref: places[candidate.ref.kind] / f"{stems[candidate.ref]}.yaml"
+            for candidate in new
+        }
         variables, keep_json = self.gathered.variables, self.wanted.keep_json
         self.drawings = Drawings(
             bench=self.bench,
@@ -268,24 +273,26 @@ class _Work:
         """
         new = self.matched.new
         check_read([*self.files.values()], self.bench.project)
-        there = {folder: names_in(folder) for folder in {one.parent for one in self.files.values()}}
+        there = {
+            folder: names_in(folder) for folder in {file.parent for file in self.files.values()}
+        }
         drawings = self.drawings
-        owners = {file: one for one in new for file in drawings.files_of(one)}
+        owners = {file: candidate for candidate in new for file in drawings.files_of(candidate)}
         taken = [file for file in owners if file.name.casefold() in there[file.parent]]
         self.left_behind = {file for file in taken if drawings.is_ours(file, owners[file])}
         refuse_taken([file for file in taken if file not in self.left_behind], self.root)
 
     def clear(self) -> None:
         """Remove what a run that died began in the folders of what is imported, and say so."""
-        kinds = {one.kind.name: one.kind for one in self.gathered.briefs}
+        kinds = {brief.kind.name: brief.kind for brief in self.gathered.briefs}
         folders = [folder_for(kind, self.bench.project, self.wanted.to) for kind in kinds.values()]
         if count := remove_left(folders):
             self.asked.voice.say(LEFT_BESIDE.format(what=plural(count, "file")))
 
     def rehearse(self) -> None:
         """Note what would be written."""
-        for one in self.matched.new:
-            self._note(one, self.drawings.files_of(one))
+        for candidate in self.matched.new:
+            self._note(candidate, self.drawings.files_of(candidate))
 
     def _note(self, one: NamedImport, files: Sequence[Path]) -> None:
         shown = display_name(self.files[one.ref], self.root)
@@ -309,8 +316,8 @@ class _Work:
                     journal.append(entries)
                 step.done += len(some)
         known = [
-            self._entry(one, manifest.ref, self._filled(manifest), self._seen(one), begun)
-            for one, manifest in self.agreed
+            self._entry(resource, manifest.ref, self._filled(manifest), self._seen(resource), begun)
+            for resource, manifest in self.agreed
         ]
         if known:
             journal.append(known)
@@ -318,7 +325,9 @@ class _Work:
     def _declare_variables(self) -> None:
         """Write the variables that new manifests need into the project file, before those."""
         new = self.matched.new
-        text = "\n".join(one for each in new for one in each.brief.record.expressions.values())
+        text = "\n".join(
+            one for candidate in new for one in candidate.brief.record.expressions.values()
+        )
         used = {
             name: {
                 key: value
@@ -339,26 +348,26 @@ class _Work:
     def _written(self, some: Sequence[NamedImport], run: RunEntry) -> list[Entry]:
         """Write some manifests, and give what the journal keeps of them."""
         texts: list[tuple[Path, str]] = []
-        for one in some:
+        for candidate in some:
             # What a run left that was stopped is there already, as it would be written.
-            own = self.drawings.texts(one)
-            new = [each for each in own if each[0] not in self.left_behind]
+            own = self.drawings.texts(candidate)
+            new = [pair for pair in own if pair[0] not in self.left_behind]
             texts.extend(new)
             if new:
-                self._note(one, [file for file, _ in new])
+                self._note(candidate, [file for file, _ in new])
         reached(Point.FILE_BEGUN)
         write_new(texts, self.root)
         reached(Point.FILE_WRITTEN)
         settle({file.parent for file, _ in texts}, self.root)
         reached(Point.FILES_SYNCED)
-        for one in some:
-            if one.brief.record.untold or one.brief.record.keys:
-                self._warn(one)
-        remembered = [one for one in some if one.brief.is_remembered]
-        seen = [self._seen(one.brief) for one in remembered]
+        for candidate in some:
+            if candidate.brief.record.untold or candidate.brief.record.keys:
+                self._warn(candidate)
+        remembered = [candidate for candidate in some if candidate.brief.is_remembered]
+        seen = [self._seen(candidate.brief) for candidate in remembered]
         return [
-            self._entry(one.brief, one.ref, spec, spec, run)
-            for one, spec in zip(remembered, seen, strict=True)
+            self._entry(candidate.brief, candidate.ref, spec, spec, run)
+            for candidate, spec in zip(remembered, seen, strict=True)
         ]
 
     def _seen(self, one: Brief) -> dict[str, Json]:
@@ -399,5 +408,5 @@ class _Work:
         if record.keys and len(texts) == 1:
             document = read_text(manifest, is_json=False).documents[0]
             text = DocumentText(name, document, prefix=("spec",), ref=str(ref))
-            found = [text.complaint(one) for one in record.keys]
+            found = [text.complaint(key) for key in record.keys]
             self.asked.voice.complain(found, verbose=self.asked.verbose)

@@ -114,8 +114,8 @@ def gather(
     root, gathered = bench.project.root.resolve(), Gathered()
     beside = Beside(ids=what.ids)
     if not what.environments:
-        for one in read_exports(what.exports, root, withheld, asked.waits, beside):
-            gathered.take(one if isinstance(one, Left) else spool.keep(one, "export"))
+        for left in read_exports(what.exports, root, withheld, asked.waits, beside):
+            gathered.take(left if isinstance(left, Left) else spool.keep(left, "export"))
         gathered.left.extend(_ids_of_nothing(beside))
         return gathered
     environments = bench.project.settings.environments
@@ -123,14 +123,14 @@ def gather(
     found: dict[str, list[ImportRecord]] = {}
     for name, path in zip(what.environments, what.exports, strict=True):
         read = [*read_exports([path], root, withheld, asked.waits, beside)]
-        found[name] = [one for one in read if isinstance(one, ImportRecord)]
-        gathered.left.extend(one for one in read if isinstance(one, Left))
+        found[name] = [record for record in read if isinstance(record, ImportRecord)]
+        gathered.left.extend(left for left in read if isinstance(left, Left))
     gathered.left.extend(_ids_of_nothing(beside))
-    known = {name: one.variables for name, one in environments.items()}
+    known = {name: environment.variables for name, environment in environments.items()}
     joined = parameterised(found, bench.name, known)
     gathered.variables = joined.variables
     gathered.left.extend(joined.left)
-    gathered.briefs.extend(spool.keep(one, "export") for one in joined.records)
+    gathered.briefs.extend(spool.keep(record, "export") for record in joined.records)
     return gathered
 
 
@@ -261,8 +261,8 @@ def _memory_of_only(kind: Kind, history: History) -> Memory:
     """Give what the journal knows of a thing of which there is one."""
     if not kind.singleton:
         return Memory()
-    known = (one for ref, one in history.memories.items() if ref.kind == kind.name)
-    return next((one for one in known if one.last is not None), Memory())
+    known = (memory for ref, memory in history.memories.items() if ref.kind == kind.name)
+    return next((memory for memory in known if memory.last is not None), Memory())
 
 
 def _record_seen(
@@ -332,7 +332,11 @@ def read_exports(
                     else:
                         yield one
             elif isinstance(reading, Reading):
-                wrong = (one for one in complaints_of_text(file.name, reading) if one.is_error)
+                wrong = (
+                    complaint
+                    for complaint in complaints_of_text(file.name, reading)
+                    if complaint.is_error
+                )
                 yield _unread(next(wrong))
             else:
                 yield _unread(reading)
@@ -344,10 +348,10 @@ def read_exports(
 def _in_file(
     name: str, reading: Reading, withheld: Withheld, beside: Beside
 ) -> Iterator[ParsedExport]:
-    documents = [one for one in reading.documents if one.value is not None]
+    documents = [document for document in reading.documents if document.value is not None]
     if not documents:
         yield Left(name, EMPTY)
-    values = [each for one in documents for each in documents_in(one.value)]
+    values = [value for document in documents for value in documents_in(document.value)]
     beside = replace(beside, documents=FileDocuments(values))
     for number, document in enumerate(documents, 1):
         where = f"{name}, document {number}" if len(documents) > 1 else name

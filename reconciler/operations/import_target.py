@@ -44,18 +44,18 @@ def open_for_import(asked: Options, exports: Sequence[Path]) -> tuple[Session, d
     scopes = [
         Scope(
             name,
-            one.variables,
+            environment.variables,
             secrets_of(
                 bench.project,
                 name,
-                one,
+                environment,
                 os.environ,
                 Allowed.ALL if name == bench.name else Allowed.NOTHING,
             ),
             salt=salt,
             withheld=withheld,
         )
-        for name, one in {
+        for name, environment in {
             **bench.project.settings.environments,
             bench.name: bench.environment,
         }.items()
@@ -66,7 +66,7 @@ def open_for_import(asked: Options, exports: Sequence[Path]) -> tuple[Session, d
     for each in workspaces.values():
         for manifest in each.manifests:
             secrets |= named_values(manifest.spec)
-    wrong = [one for one in workspace.errors if one.code != NOT_SET]
+    wrong = [error for error in workspace.errors if error.code != NOT_SET]
     if wrong:
         # What cannot be read may name others.
         named = secrets_named(asked, bench.project, bench.name, bench.environment)
@@ -77,7 +77,11 @@ def open_for_import(asked: Options, exports: Sequence[Path]) -> tuple[Session, d
     home = _home(bench.project)
     # The first import makes the folder itself.
     to_be_made = home is not None and not home.exists() and display_name(home, bench.project.root)
-    told = [one for one in wrong if one.file not in doubted and one.file != to_be_made]
+    told = [
+        complaint
+        for complaint in wrong
+        if complaint.file not in doubted and complaint.file != to_be_made
+    ]
     if told and not asked.quiet:
         said = complaints_summary(told, len(workspace.manifests), workspace.files)
         asked.voice.say(f"of what is there already: {said}; see `{on_manifests('validate')}`")
@@ -96,10 +100,10 @@ def open_for_import(asked: Options, exports: Sequence[Path]) -> tuple[Session, d
 
 def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) -> list[str]:
     """Name the exports that are no manifests, and are read and complained of as if they were."""
-    complained = {one.file for one in workspace.complaints}
-    complained -= {one.source.file for one in workspace.manifests}
+    complained = {complaint.file for complaint in workspace.complaints}
+    complained -= {manifest.source.file for manifest in workspace.manifests}
     found = find_files(exports, root.resolve()).files if complained and exports else ()
-    return [one.name for one in found if one.name in complained]
+    return [file.name for file in found if file.name in complained]
 
 
 def folder_for(kind: Kind, project: Project, to: Path | None) -> Path:
@@ -122,7 +126,7 @@ def _home(project: Project) -> Path | None:
 def check_read(files: Sequence[Path], project: Project) -> None:
     """Raise UsageError where no manifest is looked for in one of these places."""
     root = project.root.resolve()
-    paths = [project.root / one for one in project.settings.manifests]
+    paths = [project.root / manifest for manifest in project.settings.manifests]
     passed = passed_over(files, paths, root, project.settings.exclude)
     if passed is not None:
         raise UsageError(
@@ -134,7 +138,7 @@ def check_read(files: Sequence[Path], project: Project) -> None:
 def refuse_taken(others: Sequence[Path], root: Path) -> None:
     """Raise InvalidInput where there are files of others in the way."""
     if others:
-        named = ", ".join(display_name(one, root) for one in others[:MOST_NAMED])
+        named = ", ".join(display_name(other, root) for other in others[:MOST_NAMED])
         more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
         raise InvalidInput(
             f"{named}{more}: there already, and import writes over no file. Nothing was "

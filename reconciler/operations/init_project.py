@@ -129,7 +129,11 @@ def known_target(folder: Path) -> Start:
     """Give the one service that the project file of a folder names, or what stands for it."""
     project, _ = load_project(folder / PROJECT_FILE)
     environments = project.settings.environments if project is not None else {}
-    services = {name: one.base_url for name, one in environments.items() if one.base_url}
+    services = {
+        name: environment.base_url
+        for name, environment in environments.items()
+        if environment.base_url
+    }
     if len(services) != 1:
         return Start()
     ((name, url),) = services.items()
@@ -170,7 +174,9 @@ def _filled(text: str, wanted: Start) -> str:
 
 def _has_remote(folder: Path) -> bool:
     """Return whether the repository around a folder has a remote; False where git is no help."""
-    there = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.is_dir())
+    there = next(
+        parent for parent in (folder.absolute(), *folder.absolute().parents) if parent.is_dir()
+    )
     try:
         return bool((ask(there, os.environ, "remote") or b"").strip())
     except GitStuck:
@@ -214,7 +220,7 @@ def _check_places(root: Path, names: Iterable[str]) -> None:
         file = root / name
         if not leads_inside(file.parent, root):
             raise InvalidInput(f"{name} stands behind a link that leads out of {root}")
-        above = next(one for one in file.parents if os.path.lexists(one))
+        above = next(parent for parent in file.parents if os.path.lexists(parent))
         if not above.is_dir():
             raise InvalidInput(f"{file} cannot be written: {above} is no folder")
 
@@ -228,7 +234,7 @@ def _write(root: Path, name: str, text: str) -> bool:
     try:
         _check_places(root, (name,))
         file.parent.mkdir(parents=True, exist_ok=True)
-        if file.name.casefold() in {one.name.casefold() for one in file.parent.iterdir()}:
+        if file.name.casefold() in {path.name.casefold() for path in file.parent.iterdir()}:
             return False
         with suppress(FileExistsError):
             write_new_files([(file, text.encode("utf-8"))])
@@ -259,7 +265,7 @@ def _remarks(folder: Path, texts: Mapping[str, str], created: list[str]) -> Iter
 def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
     """Yield that files were there before which will be read as manifests."""
     root = folder.resolve()
-    others = [one for one in find_files([root], root).files if one.name not in created]
+    others = [file for file in find_files([root], root).files if file.name not in created]
     if others:
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         yield (

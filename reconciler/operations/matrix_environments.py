@@ -16,7 +16,9 @@ def environments_of(asked: Options, count: int) -> list[str]:
     """
     project = open_project(asked)
     found = {
-        name: one for name, one in project.settings.environments.items() if one.emulator is None
+        name: environment
+        for name, environment in project.settings.environments.items()
+        if environment.emulator is None
     }
     if asked.environment is not None:
         found = dict([choose_environment(project, asked.environment)])
@@ -24,7 +26,11 @@ def environments_of(asked: Options, count: int) -> list[str]:
         raise UsageError("the project file has no environment with a service: name one with `-e`")
     if (jobs := len(found) * count) > MOST_SHARDS:
         raise UsageError(f"{jobs} jobs are more than the {MOST_SHARDS} that a matrix may have")
-    wrong = [said for name, one in sorted(found.items()) if (said := _wrong(name, one, count))]
+    wrong = [
+        said
+        for name, environment in sorted(found.items())
+        if (said := _wrong(name, environment, count))
+    ]
     if wrong:
         raise InvalidInput("\n".join(wrong))
     return sorted(found)

@@ -99,7 +99,7 @@ def advice_on_nothing(
     if workspace.elsewhere:
         names = sorted(project.settings.environments)
         return none_for(environment, len(workspace.elsewhere), names)
-    is_told = any(one.suggestion for one in workspace.complaints)
+    is_told = any(complaint.suggestion for complaint in workspace.complaints)
     where = [str(path) for path in manifest_paths(asked, project)]
     return no_manifests(where, is_told=is_told)
 
@@ -137,7 +137,9 @@ def read_workspaces(
         cache=cache_of(asked, project),
     )
     for scope in scopes:
-        if any(one.code == WITHHELD for one in workspaces[scope.environment].complaints):
+        if any(
+            complaint.code == WITHHELD for complaint in workspaces[scope.environment].complaints
+        ):
             from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
 
             asked.voice.hide(Redaction(scope.withheld.values.values()))
@@ -347,15 +349,15 @@ def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[
     paths = [project.root / path for path in project.settings.manifests]
     unruled = replace(scope.without_secrets, selection=EVERYTHING, ruled=False)
     every = load_workspace(paths, project.root, unruled, project.settings)
-    refs = {one.ref for one in (*examined.manifests, *examined.left_out)}
-    return tuple(one for one in every.manifests if one.ref not in refs)
+    refs = {manifest.ref for manifest in (*examined.manifests, *examined.left_out)}
+    return tuple(manifest for manifest in every.manifests if manifest.ref not in refs)
 
 
 def _redaction_of(workspace: Workspace) -> Redaction:
     from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
     from reconciler.redaction.templates import is_plain, secret_values  # noqa: PLC0415 - not for validate
 
-    filled = [one for one in workspace.manifests if not is_plain(one)]
+    filled = [manifest for manifest in workspace.manifests if not is_plain(manifest)]
     values = {value for manifest in filled for value in secret_values(manifest.spec)}
     return Redaction(values)
 

@@ -109,7 +109,7 @@ class Offline:
         made = asyncio.run(plan_now(self.bench, self.bench.journal().history))
         if self.against is None:
             return made
-        new = {one.ref for one in made.changes if one.action is Action.CREATE}
+        new = {change.ref for change in made.changes if change.action is Action.CREATE}
         unknown = tuple(ref for ref in self.unknown if ref in new)
         remarks = [BaseRefused(self.refused)] if self.refused else []
         policies = made.signals.policies
@@ -121,7 +121,7 @@ class Offline:
             made,
             against=self.against,
             remarks=(*made.remarks, *remarks, *([OnlyLiveKnows(unknown)] if unknown else [])),
-            changes=tuple(replace(one, evidence=Evidence.BASE) for one in made.changes),
+            changes=tuple(replace(change, evidence=Evidence.BASE) for change in made.changes),
         )
 
     def holding(self, revision: Revision) -> Offline:
@@ -148,7 +148,9 @@ class Offline:
             ),
             against=Against(revision.asked, revision.commit),
             refused=refused,
-            unknown=tuple(one.ref for one in self.bench.workspace.manifests if known.lacks(one)),
+            unknown=tuple(
+                manifest.ref for manifest in self.bench.workspace.manifests if known.lacks(manifest)
+            ),
         )
 
     def _declared(self, revision: Revision) -> Workspace:
@@ -256,9 +258,9 @@ def _apply(bench: Session) -> tuple[Ref, ...]:
     made, applied = plan_and_apply(bench, lambda _: _AGREED, "plan", verbose=False, quiet=True)
     if applied is None or applied.signal_code is not None:
         raise KeyboardInterrupt
-    done = {one.ref for one in applied.outcomes if isinstance(one, Written | Unchanged)}
-    kept = {one.ref for one in made.changes if one.action is Action.KEEP}
-    return tuple(one.ref for one in made.changes if one.ref not in done | kept)
+    done = {outcome.ref for outcome in applied.outcomes if isinstance(outcome, Written | Unchanged)}
+    kept = {change.ref for change in made.changes if change.action is Action.KEEP}
+    return tuple(change.ref for change in made.changes if change.ref not in done | kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +273,9 @@ class _Ids:
     def of(cls, declared: Workspace, journal: Journal) -> _Ids:
         return cls(
             {
-                (one.ref.kind, one.remote_id): journal.history.of(one.ref).remote_id
-                for one in declared.manifests
-                if one.remote_id is not None and _is_given(one)
+                (manifest.ref.kind, manifest.remote_id): journal.history.of(manifest.ref).remote_id
+                for manifest in declared.manifests
+                if manifest.remote_id is not None and _is_given(manifest)
             }
         )
 

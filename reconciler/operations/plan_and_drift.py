@@ -161,8 +161,8 @@ def find_changed(bench: Session, asked: Options, since: str) -> Changed:
 def part_of(bench: Session, changed: Changed) -> Session:
     """Give a bench that holds only what is examined."""
     workspace = replace(bench.workspace, manifests=changed.manifests)
-    examined = {one.ref for one in changed.manifests}
-    rest = tuple(one for one in bench.workspace.manifests if one.ref not in examined)
+    examined = {manifest.ref for manifest in changed.manifests}
+    rest = tuple(manifest for manifest in bench.workspace.manifests if manifest.ref not in examined)
     return replace(bench, workspace=workspace, whole=False, others=(*rest, *bench.others))
 
 
@@ -172,7 +172,7 @@ def as_part(made: Plan, changed: Changed, history: History) -> Plan:
     return replace(
         made,
         # The share of a part that changes says nothing of the whole.
-        guarded=tuple(one for one in made.guarded if one.code != TOO_MANY),
+        guarded=tuple(violation for violation in made.guarded if violation.code != TOO_MANY),
         orphans=tuple(Orphan(ref, memory.remote_id) for ref, memory in gone if memory.exists),
         changed_since=str(changed.since),
         not_examined=changed.not_examined,
@@ -190,7 +190,7 @@ def tell_part(changed: Changed, voice: Reporter) -> None:
 
 def failures_of(made: Plan) -> set[int]:
     """Give the exit codes of what a plan could not find out."""
-    unread = {one.exit_code for one in made.unread}
+    unread = {unread.exit_code for unread in made.unread}
     return unread | ({Unsettled.exit_code} if made.unsettled else set())
 
 
@@ -271,10 +271,10 @@ def _ruled(bench: Session, made: Plan) -> Plan:
 
 def exit_code_of(found: Sequence[Drift]) -> int:
     """Give the exit code for what was found: what could not be read comes first."""
-    unread = {one.exit_code for one in found} - {0}
+    unread = {drift.exit_code for drift in found} - {0}
     if unread:
         return worst(unread)
-    return ExitCode.DIFFERENT if any(one.drifted for one in found) else ExitCode.DONE
+    return ExitCode.DIFFERENT if any(drift.drifted for drift in found) else ExitCode.DONE
 
 
 def drift_now(

@@ -26,8 +26,8 @@ def read_graph(asked: Options) -> tuple[Graph, Checked]:
     chosen = dict([choose_environment(project, asked.environment)]) if checked.environment else {}
     withheld = withheld_from(os.environ)
     scopes = [
-        Scope(name, one.variables, None, withheld=withheld, selection=asked.selection)
-        for name, one in (chosen or project.settings.environments).items()
+        Scope(name, environment.variables, None, withheld=withheld, selection=asked.selection)
+        for name, environment in (chosen or project.settings.environments).items()
     ]
     paths = manifest_paths(asked, project)
     return load_graph(paths, project.root, scopes, project.settings), checked

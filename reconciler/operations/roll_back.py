@@ -79,7 +79,7 @@ def before_of(bench: Session, journal: Journal, wanted: ToRollBack) -> Session:
     run = chosen_run(journal, wanted.run)
     secrets = secrets_of(bench.project, bench.name, bench.environment, os.environ)
     found = _Found(journal, bench.project.root, wanted.live, secrets)
-    written = [one for one in before_run(journal.entries, run) if one.ref.kind in BY_NAME]
+    written = [before for before in before_run(journal.entries, run) if before.ref.kind in BY_NAME]
     chosen = _chosen(journal, run, written, wanted.refs)
     for before in chosen:
         found.take(before)
@@ -96,7 +96,7 @@ def before_of(bench: Session, journal: Journal, wanted: ToRollBack) -> Session:
             said=found.said,
             owned=found.owned,
             blocked=tuple(found.blocked),
-            beside=tuple(one.ref for one in beside),
+            beside=tuple(manifest.ref for manifest in beside),
         ),
     )
 
@@ -110,7 +110,7 @@ def chosen_run(journal: Journal, name: str) -> RunSummary:
     if not found or not name:
         raise UsageError(f"there is no run `{name}` in the journal: {look}")
     if len(found) > 1:
-        ids = ", ".join(one.run for one in found[:MOST_NAMED])
+        ids = ", ".join(run.run for run in found[:MOST_NAMED])
         more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
         raise UsageError(f"several runs begin with `{name}`: {ids}{more}; give more of the id")
     return found[0]
@@ -118,8 +118,8 @@ def chosen_run(journal: Journal, name: str) -> RunSummary:
 
 def _remark(bench: Session, found: _Found, run: RunSummary, *, live_kept: bool) -> RollsBack:
     applied = is_apply(run)
-    refs = tuple(sorted(one.ref for one in found.manifests))
-    lives = any(one.state == "live" for one in found.said.values())
+    refs = tuple(sorted(manifest.ref for manifest in found.manifests))
+    lives = any(put_back.state == "live" for put_back in found.said.values())
     return RollsBack(
         run=run.run,
         at=run.at,
@@ -179,8 +179,8 @@ class _Found:
             return
         found = [*unacceptable(BY_NAME[before.ref.kind], spec)]
         if found:
-            errors = tuple(f"{one.message} [{one.code}]" for one in found)
-            self._block(before, FailsChecks(tuple(one.path for one in found), errors))
+            errors = tuple(f"{finding.message} [{finding.code}]" for finding in found)
+            self._block(before, FailsChecks(tuple(finding.path for finding in found), errors))
             return
         self.manifests.append(self._manifest(before, spec))
         self.said[before.ref] = said
@@ -238,13 +238,13 @@ def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
     things: dict[str, Ref | str] = {**since}
     pointed: list[Manifest] = []
     for kind in KINDS:
-        mine = [one for one in found.manifests if one.ref.kind == kind.name]
-        for one in mine:
-            spec = _pointing_object(one.spec, things)
-            pointed.append(replace(one, spec=spec, references=references_in(spec)))
-            if one.ref in owned:
-                owned[one.ref] = _pointing_object(owned[one.ref], things)
-        refs = {str(journal.history.of(one.ref).remote_id): one.ref for one in mine}
+        mine = [manifest for manifest in found.manifests if manifest.ref.kind == kind.name]
+        for manifest in mine:
+            spec = _pointing_object(manifest.spec, things)
+            pointed.append(replace(manifest, spec=spec, references=references_in(spec)))
+            if manifest.ref in owned:
+                owned[manifest.ref] = _pointing_object(owned[manifest.ref], things)
+        refs = {str(journal.history.of(manifest.ref).remote_id): manifest.ref for manifest in mine}
         things |= {**refs, **{old: refs[new] for old, new in since.items() if new in refs}}
     return tuple(pointed)
 
@@ -270,14 +270,14 @@ def _chosen(
     it was declared otherwise before. Raises UsageError for what the run did not write.
     """
     if not refs:
-        chosen = [one for one in found if one.last is not None or not one.adopted]
+        chosen = [before for before in found if before.last is not None or not before.adopted]
         if not chosen:
             raise UsageError(f"the run {run.run} {_nothing_in(journal, run)}")
         return chosen
-    by_ref = {one.ref: one for one in found}
+    by_ref = {before.ref: before for before in found}
     strange = [ref for ref in refs if ref not in by_ref]
     if strange:
-        known = ", ".join(str(one.ref) for one in found[:MOST_NAMED])
+        known = ", ".join(str(before.ref) for before in found[:MOST_NAMED])
         more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
         wrote = f"it wrote {known}{more}" if found else f"it {_nothing_in(journal, run)}"
         raise UsageError(f"the run {run.run} did not write {strange[0]}: {wrote}")
@@ -298,7 +298,10 @@ def _beside(history: History, found: _Found) -> list[Manifest]:
 
     An object that has two names, as in an old journal, is one of those that are.
     """
-    examined = {*(one.ref for one in found.manifests), *(one.ref for one in found.blocked)}
+    examined = {
+        *(manifest.ref for manifest in found.manifests),
+        *(change.ref for change in found.blocked),
+    }
     about = {_object(ref, history.of(ref)) for ref in examined}
     return [
         Manifest(ref, memory.last.declared, Source(found.journal.place, 1), memory.remote_id)

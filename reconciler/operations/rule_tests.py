@@ -44,7 +44,7 @@ class Tested:
     @property
     def is_good(self) -> bool:
         """Whether all is as it should be, warnings aside."""
-        return not any(one.is_error for one in self.complaints)
+        return not any(complaint.is_error for complaint in self.complaints)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +74,22 @@ def run_rule_tests(asked: Options) -> Tested:
     if not rules:
         return Tested((), tuple(complaints))
     found = list(complaints)
-    examples = [one for number, rule in enumerate(rules) for one in _examples(number, rule)]
+    examples = [example for number, rule in enumerate(rules) for example in _examples(number, rule)]
     failed: list[int] = []
     with Judges(expressions_of(rules)) as judges:
         found.extend(flaws_in_rules(judges, project.settings))
-        verdicts = judges.verdicts([one.question for one in examples])
+        verdicts = judges.verdicts([example.question for example in examples])
         for example, told in zip(examples, verdicts, strict=True):
             rule = rules[example.number]
             findings = list(_findings(example, rule, told.get(example.number)))
-            found.extend(_placed(project.settings, one) for one in findings)
+            found.extend(_placed(project.settings, finding) for finding in findings)
             if findings or judges.flaws(example.number):
                 failed.append(example.number)
-    found.extend(_placed(project.settings, one) for one in _without_examples(rules))
+    found.extend(_placed(project.settings, finding) for finding in _without_examples(rules))
     tested = (
-        TestedRule(rule, sum(one.number == number for one in examples), failed.count(number))
+        TestedRule(
+            rule, sum(example.number == number for example in examples), failed.count(number)
+        )
         for number, rule in enumerate(rules)
     )
     return Tested(tuple(tested), tuple(sorted(set(found))))
@@ -95,8 +97,12 @@ def run_rule_tests(asked: Options) -> Tested:
 
 def _examples(number: int, rule: Rule) -> Iterator[_Example]:
     for wanted, examples in ((PASS, rule.examples.passing), (FAIL, rule.examples.fail)):
-        for index, one in enumerate(examples):
-            values = _change_values(one, rule) if rule.on == "plan" else _resource_values(one, rule)
+        for index, example in enumerate(examples):
+            values = (
+                _change_values(example, rule)
+                if rule.on == "plan"
+                else _resource_values(example, rule)
+            )
             yield _Example(number, wanted, index, RuleInput(values, (number,)))
 
 
@@ -186,7 +192,7 @@ def _change_values(example: Mapping[str, Json], rule: Rule) -> dict[str, Json]:
     kind = resource.get("kind") if isinstance(resource, dict) else None
     shape = BY_NAME[kind].shape if isinstance(kind, str) and kind in BY_NAME else ANY
     found = [] if before is None else differences(before, after, shape)
-    fields: list[Json] = [field_seen(one) for one in found]
+    fields: list[Json] = [field_seen(difference) for difference in found]
     change: dict[str, Json] = {
         "action": "create" if before is None else "update",
         "fields": fields,

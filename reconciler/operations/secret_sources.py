@@ -83,7 +83,7 @@ class Secrets(Mapping[str, str]):
     @property
     def unread(self) -> frozenset[str]:
         """The secrets that only a file or a command has."""
-        return frozenset(name for name, one in self.places.items() if one.is_beside)
+        return frozenset(name for name, place in self.places.items() if place.is_beside)
 
     def why(self, name: str) -> str:
         """Say why a secret cannot be had, and where that is declared; "" where it can."""
@@ -178,7 +178,7 @@ class Secrets(Mapping[str, str]):
         try:
             where = gettempdir()
             if self._unreviewed.holds(Path(where)):
-                where = next(one for one in _SHARED if not self._unreviewed.holds(Path(one)))
+                where = next(text for text in _SHARED if not self._unreviewed.holds(Path(text)))
             return TemporaryDirectory(prefix="reconciler-", dir=where)
         except (OSError, StopIteration):
             raise _Missing("cannot be run: there is no folder for temporary files") from None
@@ -247,7 +247,7 @@ def secrets_named(
     for file in find_files(manifest_paths(asked, project), project.root).files:
         text = read_file(file.path, file.name, (project.root.resolve(),))
         names = secrets_in(text) if isinstance(text, str) else ()
-        values.update((one, known.get(one, "")) for one in names if one not in printed)
+        values.update((name, known.get(name, "")) for name in names if name not in printed)
     return values
 
 

@@ -113,7 +113,7 @@ async def _look(bench: Session, journal: Journal, run: RunSummary, until: dateti
 
 
 def _remembered(found: NoiseWatch, at: str) -> WatchedEntry:
-    verdicts = tuple(SeenVerdict(ref=one.ref, verdict=one.verdict) for one in found.alerts)
+    verdicts = tuple(SeenVerdict(ref=alert.ref, verdict=alert.verdict) for alert in found.alerts)
     return WatchedEntry(at=at, run=found.run, until=found.until, found=verdicts)
 
 
@@ -130,7 +130,7 @@ def way_back(bench: Session, found: NoiseWatch) -> tuple[ToRollBack, Plan] | Non
     """
     if bench.environment.watch.on_noisier != "rollback" or not found.noisier:
         return None
-    wanted = ToRollBack(run=found.run, refs=tuple(one.ref for one in found.noisier))
+    wanted = ToRollBack(run=found.run, refs=tuple(alert.ref for alert in found.noisier))
     journal = bench.journal()
     back = before_of(replace(bench, whole=False), journal, wanted)
     return wanted, asyncio.run(plan_now(back, journal.history))

@@ -34,13 +34,13 @@ def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[BaseD
     branch declares. No field that holds a secret is returned: the plan against the base branch
     knows no values of secrets.
     """
-    there = {one.ref: one for one in base.changes if one.ref not in unknown}
+    there = {change.ref: change for change in base.changes if change.ref not in unknown}
     known = _names(live), _names(base)
     return tuple(
         found
-        for one in live.changes
-        if (other := there.get(one.ref)) is not None
-        and (found := _strayed(one, other, known)) is not None
+        for change in live.changes
+        if (other := there.get(change.ref)) is not None
+        and (found := _strayed(change, other, known)) is not None
     )
 
 
@@ -62,7 +62,9 @@ def _strayed(live: Change, base: Change, known: tuple[_Names, _Names]) -> BaseDi
 
 def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterator[FieldBeside]:
     """Yield where the two began with something else; what one is silent of is as declared."""
-    here, there = ({one.path: one for one in some.differences} for some in (live, base))
+    here, there = (
+        {difference.path: difference for difference in some.differences} for some in (live, base)
+    )
     for path in sorted(here.keys() | there.keys(), key=lambda one: list(map(str, one))):
         mine, other = here.get(path), there.get(path)
         if _is_inside(path, here, there) or any(map(_is_secret, (mine, other))):
@@ -78,10 +80,10 @@ def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterato
 
 def _begun(side: Change, path: Path, other: Difference | None) -> Json | Missing:
     """Return what a side began with: as declared, where it has no difference there."""
-    found = next((one for one in side.differences if one.path == path), None)
+    found = next((difference for difference in side.differences if difference.path == path), None)
     if found is not None:
         return found.before
-    if any(one.path[: len(path)] == path for one in side.differences):
+    if any(difference.path[: len(path)] == path for difference in side.differences):
         shape = BY_NAME[side.ref.kind].shape
         document = side.observation.document if isinstance(side.observation, Seen) else ABSENT
         return _member_at(document if side.before is None else side.before, path, shape)
@@ -139,9 +141,9 @@ def _hides(value: Json | Missing) -> bool:
 def _names(plan: Plan) -> _Names:
     """Map the ids of a plan's resources to their names: each side has ids of its own."""
     return {
-        str(one.remote_id): str(one.ref)
-        for one in plan.changes
-        if one.remote_id is not None and len(str(one.remote_id)) >= _SHORTEST_ID
+        str(change.remote_id): str(change.ref)
+        for change in plan.changes
+        if change.remote_id is not None and len(str(change.remote_id)) >= _SHORTEST_ID
     }
 
 

@@ -111,7 +111,7 @@ def members_by_name(kind: Kind, document: Json) -> Mapping[str, Json]:
     A name that a service stores otherwise finds its member too.
     """
     found = by_identity(_list_at(document, kind), kind.shape.at(_destroyable(kind))) or {}
-    return {**found, **{_name_in(kind)(one): one for one in found.values()}}
+    return {**found, **{_name_in(kind)(value): value for value in found.values()}}
 
 
 def _destroyable(kind: Kind) -> str:
@@ -180,7 +180,7 @@ def unexpected(found: Iterable[Difference], memory: Memory, shape: Shape) -> Ite
     """
     rewritten = {}
     if memory.acknowledged is not None:
-        rewritten = {one.path: one for one in memory.acknowledged.rewritten}
+        rewritten = {rewritten.path: rewritten for rewritten in memory.acknowledged.rewritten}
     for difference in found:
         known = rewritten.get(difference.path)
         lacks = any(members_missing(difference, shape))
@@ -198,15 +198,17 @@ def _is_rewritten(difference: Difference, known: Rewritten) -> bool:
 
 def unseen_fields(seen: Seen, found: Sequence[Difference]) -> Iterator[NotInAnswer]:
     """Say which fields would be written over something that nobody ever knew."""
-    never = [one for one in unseen_in(seen, found) if one not in seen.overwritten]
+    never = [place for place in unseen_in(seen, found) if place not in seen.overwritten]
     if never:
         yield NotInAnswer(tuple(never))
 
 
 def unseen_in(seen: Seen, found: Sequence[Difference]) -> tuple[Path, ...]:
     """Give the fields that nobody knows, of those that differences are about."""
-    told = [one.path for one in found if seen.cannot_tell(one.path)]
-    return tuple(one for one in seen.unseen if any(one[: len(to)] == to[: len(one)] for to in told))
+    told = [difference.path for difference in found if seen.cannot_tell(difference.path)]
+    return tuple(
+        place for place in seen.unseen if any(place[: len(to)] == to[: len(place)] for to in told)
+    )
 
 
 def unseen_left_out(kind: Kind, seen: Seen, body: Json) -> tuple[Path, ...]:
@@ -238,7 +240,7 @@ def needed_left_out(kind: Kind, seen: Seen, body: Json) -> Iterator[Path]:
 
 def sent_again_in(seen: Seen, left_out: Sequence[Path]) -> Iterator[OverwrittenSince]:
     """Say which fields somebody wrote since, that nobody can read and a write would send."""
-    sent_again = tuple(one for one in seen.overwritten if one not in left_out)
+    sent_again = tuple(place for place in seen.overwritten if place not in left_out)
     if sent_again:
         yield OverwrittenSince(sent_again, seen.edit)
 
@@ -257,7 +259,7 @@ def settled_wrongly(kind: Kind, manifest: Manifest, memory: Memory) -> str:
 def lost_unseen(kind: Kind, seen: Seen, destroyed: Mapping[str, Json]) -> Iterator[LostUnseen]:
     """Say which of the members that are destroyed nobody knows whole."""
     inside = len(kind.destroyable) + 1
-    fields = sorted({one[inside:] for one in seen.unseen})
+    fields = sorted({place[inside:] for place in seen.unseen})
     lacking = {
         name: [field for field in fields if value_at(member, field) is ABSENT]
         for name, member in destroyed.items()
@@ -285,6 +287,8 @@ def rollbacks_undone(kind: Kind, change: Change, memory: Memory) -> Iterator[Und
     for taken in memory.rolled_back:
         found = brought_back(taken.fields, change.declared, kind.shape)
         there = brought_back(found, seen.document, kind.shape) if isinstance(seen, Seen) else ()
-        paths = tuple(one.path for one in found if one not in there)
+        paths = tuple(
+            field_taken_back.path for field_taken_back in found if field_taken_back not in there
+        )
         if paths:
             yield UndoesRollback(paths, taken.actor, taken.at)

@@ -253,15 +253,15 @@ def _others(
     live, memory = seen.document, knowledge.memory
     if memory.last is None and (not memory.candidates or _is_as_before(live, memory)):
         if not _is_empty(kind, live):
-            differs = not all(seen.cannot_tell(one.path) for one in found)
+            differs = not all(seen.cannot_tell(difference.path) for difference in found)
             yield TakesOver(seen.edit, differs)
         return
-    edits = [edited_since(kind, seen, one, knowledge) for one in memory.candidates]
+    edits = [edited_since(kind, seen, candidate, knowledge) for candidate in memory.candidates]
     if not all(edits):
         return
     written = set(places_before(found))
     fewest = min(edits, key=len)
-    undone = tuple(path for path in fewest if any(_meet(path, one) for one in written))
+    undone = tuple(path for path in fewest if any(_meet(path, place) for place in written))
     if undone:
         yield OverwritesEdit(undone, seen.edit)
     elif seen.edit.told:
@@ -289,19 +289,19 @@ def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) ->
     compared = differences(seen.document, wanted, kind.shape)
     found = unexpected(compared, knowledge.memory, kind.shape)
     told = (
-        one
-        for one in found
-        if not seen.cannot_tell(one.path)
-        and not (doubted and any(members_missing(one, kind.shape)))
+        difference
+        for difference in found
+        if not seen.cannot_tell(difference.path)
+        and not (doubted and any(members_missing(difference, kind.shape)))
     )
     return list(places_before(without_own_secrets(told, knowledge.salt)))
 
 
 def without_own_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
     """Leave out what is, under a seal, the very text that stands on the other side."""
-    for one in found:
-        if not stands_for(one.before, one.after, salt):
-            yield one
+    for difference in found:
+        if not stands_for(difference.before, difference.after, salt):
+            yield difference
 
 
 def _meet(one: Path, other: Path) -> bool:

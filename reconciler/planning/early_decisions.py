@@ -56,6 +56,6 @@ _RESTS_ON = attrgetter(*(one.name for one in fields(Knowledge) if one.name != "i
 def _is_same(before: Knowledge, now: Knowledge) -> bool:
     """Tell whether two are of the very same answer and memory, wherever ids of others lead."""
     return all(
-        one is other or (isinstance(one, str) and one == other)
-        for one, other in zip(_RESTS_ON(before), _RESTS_ON(now), strict=True)
+        value is other or (isinstance(value, str) and value == other)
+        for value, other in zip(_RESTS_ON(before), _RESTS_ON(now), strict=True)
     )

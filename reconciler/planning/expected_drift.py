@@ -27,7 +27,7 @@ def without_expected(
         return live, 0
     wanted = merge(ABSENT, declared, live, shape)
     found = differences(live, wanted, shape)
-    count = sum(any(is_covered(rule, one) for rule in rules) for one in found)
+    count = sum(any(is_covered(rule, difference) for rule in rules) for difference in found)
     if not count:
         return live, 0
     held = _held(live, wanted, shape, (), rules)
@@ -53,7 +53,7 @@ def _held(
             )
             for key in {**live, **wanted}
         }
-        return {key: one for key, one in fields.items() if one is not ABSENT}
+        return {key: field for key, field in fields.items() if field is not ABSENT}
     if isinstance(live, list) and isinstance(wanted, list):
         return _held_items(live, wanted, shape, path, rules)
     return live
@@ -69,10 +69,10 @@ def _held_items(
             return live
         pairs = zip(live, wanted, strict=True)
         items = [
-            _held(one, other, shape.item, (*path, nth), rules)
-            for nth, (one, other) in enumerate(pairs)
+            _held(element, other, shape.item, (*path, nth), rules)
+            for nth, (element, other) in enumerate(pairs)
         ]
-        return [one for one in items if one is not ABSENT]
+        return [value for value in items if value is not ABSENT]
     places = [(*path, name) for name in {**mine, **theirs}]
     if all(any(rule.covers(place) for rule in rules) for place in places):
         return wanted
@@ -82,7 +82,7 @@ def _held_items(
         )
         for name in joined([*theirs], [*mine])
     }
-    return [one for one in held.values() if one is not ABSENT]
+    return [value for value in held.values() if value is not ABSENT]
 
 
 def put(document: Json, path: Path, value: Json | Missing, shape: Shape) -> Json:
@@ -107,7 +107,7 @@ def _put_in_object(
     document: dict[str, Json], step: str, rest: Path, value: Json | Missing, shape: Shape
 ) -> Json:
     if not rest and value is ABSENT:
-        return {key: one for key, one in document.items() if key != step}
+        return {key: value for key, value in document.items() if key != step}
     if rest and step not in document:
         return document
     inner = put(document.get(step), rest, value, shape.at(step))

@@ -65,13 +65,17 @@ async def find_drift(
     """
     history = identify(manifests, history).history
     asked = [
-        one
-        for one in manifests
-        if BY_NAME[one.ref.kind].readable_by(api.assumptions)
-        and history.of(one.ref).last is not None
+        manifest
+        for manifest in manifests
+        if BY_NAME[manifest.ref.kind].readable_by(api.assumptions)
+        and history.of(manifest.ref).last is not None
     ]
     observations = dict(
-        zip((one.ref for one in asked), await observe_all(api, asked, history), strict=True)
+        zip(
+            (manifest.ref for manifest in asked),
+            await observe_all(api, asked, history),
+            strict=True,
+        )
     )
     if prove:
         await proof(api, manifests, observations.values())
@@ -86,12 +90,12 @@ async def find_drift(
         )
         for manifest in sorted(manifests, key=lambda one: one.ref)
     ]
-    by_ref = {one.ref: one for one in manifests}
+    by_ref = {manifest.ref: manifest for manifest in manifests}
     found = [
-        _aged(_with_ways_out(_without_ignored(one, ignore), by_ref[one.ref]), history)
-        for one in compared
+        _aged(_with_ways_out(_without_ignored(drift, ignore), by_ref[drift.ref]), history)
+        for drift in compared
     ]
-    used = {silent.rule for one in found for silent in one.ignored}
+    used = {silent.rule for drift in found for silent in drift.ignored}
     about = {
         rule.shown for rule in ignore if any(rule.is_about(ref.kind, ref.name) for ref in by_ref)
     }
@@ -124,13 +128,17 @@ def _drift(
             wanted = merge(ABSENT, last.declared, live, kind.shape)
             otherwise = [*unexpected(differences(live, wanted, kind.shape), memory, kind.shape)]
             unseen = unseen_in(observation, otherwise)
-            expected = (one for one in otherwise if not observation.cannot_tell(one.path))
+            expected = (
+                difference
+                for difference in otherwise
+                if not observation.cannot_tell(difference.path)
+            )
             # What is declared a secret by now may have been one before anybody said so.
             written = (*memory.candidates, declared)
             hidden = shown(without_own_secrets(expected, salt), live, written, kind.shape)
             secrets = OlderSecrets(older(ref, memory.remote_id), declared, salt)
             found = tuple(turned(map(secrets.unshown, hidden)))
-            lost = any(one in overwritten for one in unseen)
+            lost = any(place in overwritten for place in unseen)
             notes = ["overwritten by someone since"] if overwritten else []
             notes.extend([f"live was last changed {edit}"] if (found or lost) and edit.told else [])
             seen = secrets.hidden(veiled(live, written, kind.shape))
@@ -178,7 +186,7 @@ def _cause(found: Sequence[Difference], seen: Seen, memory: Memory) -> DriftCaus
     """
     last = memory.acknowledged
     untouched = last is not None and last.revision != "" and last.revision == seen.revision
-    restated = all(_is_restated(one.before, one.after) for one in found)
+    restated = all(_is_restated(difference.before, difference.after) for difference in found)
     return "rewritten" if untouched or restated else "edited"
 
 
@@ -200,14 +208,14 @@ def _without_ignored(drift: Drift, rules: Sequence[DriftIgnore]) -> Drift:
     """Take out of a drift what the project file says is expected."""
     about = [rule for rule in rules if rule.is_about(drift.ref.kind, drift.ref.name)]
     silent = []
-    for one in drift.differences:
-        rule = next((rule for rule in about if is_covered(rule, one)), None)
+    for difference in drift.differences:
+        rule = next((rule for rule in about if is_covered(rule, difference)), None)
         if rule is not None:
-            silent.append(Ignored(one, rule.shown, rule.reason))
+            silent.append(Ignored(difference, rule.shown, rule.reason))
     if not silent:
         return drift
-    taken = {id(one.difference) for one in silent}
-    left = tuple(one for one in drift.differences if id(one) not in taken)
+    taken = {id(ignored.difference) for ignored in silent}
+    left = tuple(difference for difference in drift.differences if id(difference) not in taken)
     drift = replace(drift, differences=left, ignored=tuple(silent))
     # Fields that nobody can see any more still raise the alarm.
     if left or drift.unseen:
@@ -217,7 +225,7 @@ def _without_ignored(drift: Drift, rules: Sequence[DriftIgnore]) -> Drift:
 
 def is_covered(rule: DriftIgnore, found: Difference) -> bool:
     """Tell whether a rule is about all that differs, which may be an object that came or went."""
-    sides = [one for one in (found.before, found.after) if one is not ABSENT]
+    sides = [value for value in (found.before, found.after) if value is not ABSENT]
     return rule.covers(found.path) or (len(sides) == 1 and covers_ends(rule, sides[0], found.path))
 
 
@@ -278,7 +286,8 @@ def _aged(drift: Drift, history: History) -> Drift:
 def _how(drift: Drift) -> str:
     """Give a digest of how something drifted; what could not be read is always the same."""
     fields: list[Json] = [
-        [list(one.path), _told(one.before), _told(one.after)] for one in drift.differences
+        [list(difference.path), _told(difference.before), _told(difference.after)]
+        for difference in drift.differences
     ]
     unseen: list[Json] = [list(path) for path in drift.unseen]
     return digest({"state": drift.state, "fields": fields, "unseen": unseen})
@@ -293,12 +302,12 @@ def remembered(look: DriftReport, history: History, at: str) -> Drifted:
 
     Of what was not examined, nothing is known to be over.
     """
-    told = {one.ref: _how(one) for one in look.found if one.is_told}
+    told = {drift.ref: _how(drift) for drift in look.found if drift.is_told}
     new = tuple(
         SeenDrift(ref=ref, how=how, since=at)
         for ref, how in told.items()
         if ref not in history.drifts or history.drifts[ref].how != how
     )
-    examined = {one.ref for one in look.found}
+    examined = {drift.ref for drift in look.found}
     over = tuple(ref for ref in sorted(history.drifts) if ref in examined and ref not in told)
     return Drifted(at=at, found=new, over=over)

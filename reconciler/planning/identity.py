@@ -48,7 +48,11 @@ class Identities:
 
     def shared(self, ref: Ref) -> SameObject | None:
         """Give with whom a manifest shares its object, None for nobody."""
-        found = (one for one in self.reasons.get(ref, ()) if isinstance(one, SameObject))
+        found = (
+            same_object
+            for same_object in self.reasons.get(ref, ())
+            if isinstance(same_object, SameObject)
+        )
         return next(found, None)
 
 
@@ -61,26 +65,29 @@ def identify(
 
     `observed` is what look-ups found, where they were made already.
     """
-    meant = {one.ref: _meant(one, history, (observed or {}).get(one.ref)) for one in manifests}
+    meant = {
+        manifest.ref: _meant(manifest, history, (observed or {}).get(manifest.ref))
+        for manifest in manifests
+    }
     claims: dict[LiveObject, list[Ref]] = {}
-    for ref, thing in meant.items():
-        if thing is not None:
-            claims.setdefault(thing, []).append(ref)
+    for ref, pair in meant.items():
+        if pair is not None:
+            claims.setdefault(pair, []).append(ref)
     memories: dict[Ref, Memory] = {}
     reasons: dict[Ref, tuple[Reason, ...]] = {}
     owners = _owners(history)
     taken: set[Ref] = set()
-    for ref, thing in meant.items():
+    for ref, pair in meant.items():
         own = history.of(ref)
         mine = _object(ref.kind, own)
-        rivals = tuple(sorted(one for one in claims.get(thing, ()) if one != ref)) if thing else ()
-        if rivals and thing is not None:
-            reasons[ref] = (SameObject(rivals, thing[1]),)
+        rivals = tuple(sorted(one for one in claims.get(pair, ()) if one != ref)) if pair else ()
+        if rivals and pair is not None:
+            reasons[ref] = (SameObject(rivals, pair[1]),)
             memories[ref] = own
-        elif thing is None or mine == thing:
+        elif pair is None or mine == pair:
             memories[ref] = own
         else:
-            was = next((one for one in owners.get(thing, ()) if meant.get(one) != thing), None)
+            was = next((ref for ref in owners.get(pair, ()) if meant.get(ref) != pair), None)
             memories[ref], reasons[ref] = _followed(ref, own, mine, was, history)
             taken.update(() if was is None else (was,))
     left = {
@@ -89,7 +96,7 @@ def identify(
         if ref not in meant and ref not in taken
     }
     for ref, told in reasons.items():
-        if ref not in taken and any(isinstance(one, AnotherObject) for one in told):
+        if ref not in taken and any(isinstance(reason, AnotherObject) for reason in told):
             # What the name was about until now is still there, and may be protected.
             left[aside(ref, history)] = history.of(ref)
     known = replace(history, memories={**left, **memories})
@@ -153,7 +160,7 @@ def _owners(history: History) -> dict[LiveObject, list[Ref]]:
 
 def orphans_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Ref, Memory]]:
     """Give what was written once and is no longer declared, under any name."""
-    declared = {one.ref for one in manifests}
+    declared = {manifest.ref for manifest in manifests}
     about = {_object(ref.kind, history.of(ref)) for ref in declared} - {None}
     return [
         (ref, memory)
@@ -170,13 +177,13 @@ def displaced_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[
     Names that go round look like edits, each by itself.
     """
     found = []
-    for one in manifests:
-        memory = history.of(one.ref)
-        kind = BY_NAME[one.ref.kind]
-        if memory.last is None or kind.singleton or kind.declared_id(one) is not None:
+    for manifest in manifests:
+        memory = history.of(manifest.ref)
+        kind = BY_NAME[manifest.ref.kind]
+        if memory.last is None or kind.singleton or kind.declared_id(manifest) is not None:
             continue
-        if not much_like(one.ref.kind, one.spec, [(one.ref, memory)]):
-            found.append((one.ref, memory))
+        if not much_like(manifest.ref.kind, manifest.spec, [(manifest.ref, memory)]):
+            found.append((manifest.ref, memory))
     return found
 
 

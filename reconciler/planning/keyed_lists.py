@@ -204,7 +204,7 @@ class KeyedList:
     def _untold(self, place: Path) -> tuple[str, ...]:
         """Give the fields of an item that the service does not tell, by their steps in it."""
         inside = [
-            one[len(place) :] for one in self.merge.rules.unseen if one[: len(place)] == place
+            pair[len(place) :] for pair in self.merge.rules.unseen if pair[: len(place)] == place
         ]
         return tuple(".".join(map(str, steps)) for steps in inside if steps)
 
@@ -232,7 +232,7 @@ class KeyedList:
         theirs_moved = _among(base, live) != _among(live, base)
         ours_moved = _among(base, ours) != _among(ours, base)
         if theirs_moved and ours_moved and _among(ours, live) != _among(live, ours):
-            names = (_names(one) for one in (base, ours, live))
+            names = (_names(element) for element in (base, ours, live))
             stood, declared, are = names
             side = self.merge.side
             self.merge.result.conflicts.append(
@@ -292,7 +292,7 @@ def _names(names: Sequence[str]) -> Json:
 
 def _among(names: Sequence[str], others: Sequence[str]) -> list[str]:
     known = set(others)
-    return [one for one in names if one in known]
+    return [name for name in names if name in known]
 
 
 def joined(first: Sequence[str], second: Sequence[str]) -> list[str]:

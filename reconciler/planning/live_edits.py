@@ -87,13 +87,13 @@ class Scene:
     def rules(self) -> MergeOptions:
         """How conflicts are resolved and what expressions say."""
         references = {
-            expression(ExpressionKind.REFERENCE, str(ref)): str(one)
-            for ref, one in self.ids.items()
+            expression(ExpressionKind.REFERENCE, str(ref)): str(id_)
+            for ref, id_ in self.ids.items()
         }
         return MergeOptions(
             side=self.side,
             values={**self.values, **references},
-            refs={one: said for said, one in references.items()},
+            refs={reference: said for said, reference in references.items()},
             names=self.names,
         )
 
@@ -120,15 +120,15 @@ class Scene:
         )
         memory = replace(self.history.of(manifest.ref), last=last, pending=None, earlier=())
         change = decide(manifest, self._knowledge(manifest.ref, memory))
-        left = {one.path for one in new.leftover}
+        left = {difference.path for difference in new.leftover}
         about = self.about(manifest.ref)
         seen = change.observation
         found = tuple(
-            one
-            for one in change.differences
-            if one.path not in left
-            and not (isinstance(seen, Seen) and seen.cannot_tell(one.path))
-            and not any(is_covered(rule, one) for rule in about)
+            difference
+            for difference in change.differences
+            if difference.path not in left
+            and not (isinstance(seen, Seen) and seen.cannot_tell(difference.path))
+            and not any(is_covered(rule, difference) for rule in about)
         )
         if change.action is Action.UPDATE and not found:
             return replace(change, action=Action.KEEP, differences=())
@@ -150,10 +150,10 @@ async def look(  # noqa: PLR0913 - what a scene is made of
     """Observe what is to be adopted, and what that refers to. Raises what `Api.read` raises."""
     known = identify(manifests, history)
     asked = set(wanted)
-    asked |= {ref for one in manifests if one.ref in asked for ref in one.references}
-    named = [one for one in manifests if one.ref in asked]
+    asked |= {ref for manifest in manifests if manifest.ref in asked for ref in manifest.references}
+    named = [manifest for manifest in manifests if manifest.ref in asked]
     found = await observe_all(api, named, known.history)
-    observed = {one.ref: seen for one, seen in zip(named, found, strict=True)}
+    observed = {manifest.ref: seen for manifest, seen in zip(named, found, strict=True)}
     known = identify(manifests, history, observed)
     ids = {
         ref: seen.remote_id
@@ -275,13 +275,13 @@ def _as_expected(
     wanted = merge(ABSENT, base, live, kind.shape)
     found = list(differences(live, wanted, kind.shape))
     unmade = list(unexpected(found, memory, kind.shape))
-    told = (one for one in unmade if not seen.cannot_tell(one.path))
+    told = (difference for difference in unmade if not seen.cannot_tell(difference.path))
     edits = without_own_secrets(told, salt)
-    paths = {one.path for one in edits}
+    paths = {edit.path for edit in edits}
     document: Json = live
-    for one in found:
-        if one.path not in paths and one.operation != "move":
-            document = put(document, one.path, one.after, kind.shape)
+    for difference in found:
+        if difference.path not in paths and difference.operation != "move":
+            document = put(document, difference.path, difference.after, kind.shape)
     return document, frozenset(one.path for one in found) - {one.path for one in unmade}
 
 
@@ -307,7 +307,7 @@ def _new_base(
         revision=memory.last.revision if seen.overwritten and memory.last else seen.revision,
         seen=digest(live),
         protect=memory.protected,
-        leftover=tuple(one for one in left if one.path in made),
+        leftover=tuple(difference for difference in left if difference.path in made),
     )
 
 

@@ -106,19 +106,19 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
     ahead = EarlyDecisions(partial(_knowledge, known.history, place, {}), _covered, decided)
     observations = await observe_all(api, asked_for, known.history, decided, ahead)
     proven = None if place.embedded else await proof(api, manifests, observations)
-    observed = {one.ref: seen for one, seen in zip(asked_for, observations, strict=True)}
+    observed = {manifest.ref: seen for manifest, seen in zip(asked_for, observations, strict=True)}
     known = identify(declared, history, observed)
     if decided is not None:
         moved = set(decided.forget(_known_ids(asked_for, observations), known.reasons))
-        again = [one for one in asked_for if one.ref in moved]
+        again = [manifest for manifest in asked_for if manifest.ref in moved]
         seen_again = await observe_all(api, again, known.history)
-        observed |= {one.ref: seen for one, seen in zip(again, seen_again, strict=True)}
-        observations = [observed[one.ref] for one in asked_for]
+        observed |= {manifest.ref: seen for manifest, seen in zip(again, seen_again, strict=True)}
+        observations = [observed[manifest.ref] for manifest in asked_for]
     history = known.history
     orphans = orphans_in(history, declared)
     left = cache(lambda: [*orphans, *displaced_in(history, declared)])
     ids = _known_ids(asked_for, observations)
-    missing = {one.ref for one in targets} - ids.keys()
+    missing = {target.ref for target in targets} - ids.keys()
     changes = []
     for manifest in api.waits.each(Deed.COMPARING, manifests):
         ref = manifest.ref
@@ -133,7 +133,7 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
     unsettled = _unsettled(history, changes, others if selected is not None else ())
     asked = [change for change in changes if change.action.writes]
     with api.waits.step(Deed.ASKING, total=len(asked)) as step:
-        answered = await asyncio.gather(*(_with_objections(api, one, step) for one in asked))
+        answered = await asyncio.gather(*(_with_objections(api, change, step) for change in asked))
     objected = {change.ref: change for change in answered}
     changes = [objected.get(change.ref, change) for change in changes]
     changes = with_blocked_dependants(changes)
@@ -147,11 +147,11 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
         orphans=tuple(listed) if whole else (),
         unsettled=tuple(unsettled),
         remarks=tuple(_remarks(history, place, proven)),
-        beside=tuple(one.ref for one in others if history.of(one.ref).exists),
+        beside=tuple(other.ref for other in others if history.of(other.ref).exists),
         perhaps_beside=tuple(
-            one.ref
-            for one in others
-            if one.remote_id is not None and not history.of(one.ref).exists
+            other.ref
+            for other in others
+            if other.remote_id is not None and not history.of(other.ref).exists
         ),
         selected=selected,
     )
@@ -204,8 +204,8 @@ def _identified(
 
 def _referred_to(manifests: Sequence[Manifest], others: Sequence[Manifest]) -> tuple[Manifest, ...]:
     """Give those of the others whose ids are needed."""
-    wanted = {ref for one in manifests for ref in one.references}
-    return tuple(one for one in others if one.ref in wanted)
+    wanted = {ref for manifest in manifests for ref in manifest.references}
+    return tuple(other for other in others if other.ref in wanted)
 
 
 def _known_ids(
@@ -244,7 +244,7 @@ def _unsettled(
         for change in changes
         if isinstance(change.observation, Seen | Absent) and change.action is not Action.BLOCKED
     }
-    looked_up |= {one.ref for one in others if BY_NAME[one.ref.kind].findable}
+    looked_up |= {other.ref for other in others if BY_NAME[other.ref.kind].findable}
     return [
         UnsettledCreate(ref, started.at, started.request_id)
         for ref, started in sorted(history.unsettled().items())
@@ -304,14 +304,14 @@ def _protection(change: Change) -> dict[str, Json]:
 
 def _renaming(change: Change) -> dict[str, Json]:
     """Give the name that the same object had before; nothing where it was this one."""
-    before = [str(one.ref) for one in change.reasons if isinstance(one, RenamedFrom)]
+    before = [str(reason.ref) for reason in change.reasons if isinstance(reason, RenamedFrom)]
     return {"renamedFrom": before[0]} if before else {}
 
 
 def _taking(change: Change) -> dict[str, Json]:
     """Give what of others a write would undo or take over, as a review agrees to that too."""
     agreed = OverwritesEdit | OverwrittenSince | TakesOver | NeverWritten | UndoesRollback
-    codes = {one.code for one in change.reasons if isinstance(one, agreed)}
+    codes = {reason.code for reason in change.reasons if isinstance(reason, agreed)}
     listed: list[Json] = [*sorted(codes)]
     return {"agrees": listed} if listed else {}
 

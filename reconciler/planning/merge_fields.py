@@ -68,7 +68,7 @@ class _Merge:
         self.result = Merged()
         self.whole = sides
         self.ours, self.base, self.live = (
-            homes_of(one, shape) for one in (sides.ours, sides.base, sides.live)
+            homes_of(value, shape) for value in (sides.ours, sides.base, sides.live)
         )
         known = {*self.ours, *self.base}
         self.remade = any(
@@ -89,8 +89,8 @@ class _Merge:
         """Tell whether an object that nobody knows is another one live, and no other version."""
         if shape.known or not isinstance(sides.live, dict):
             return False
-        mine = [one for one in (sides.ours, sides.base) if isinstance(one, dict)]
-        return any(another_choice(one, sides.live) for one in mine)
+        mine = [value for value in (sides.ours, sides.base) if isinstance(value, dict)]
+        return any(another_choice(value, sides.live) for value in mine)
 
     def _within(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         fields: dict[str, Edit] = {}
@@ -102,8 +102,8 @@ class _Merge:
 
     def _keys(self, sides: MergeInputs, shape: Shape) -> list[str]:
         """Give the fields to look at: all declared ones, and what live chose instead of one."""
-        known = [one for one in (sides.base, sides.ours) if isinstance(one, dict)]
-        declared = list(dict.fromkeys(key for one in known for key in one))
+        known = [value for value in (sides.base, sides.ours) if isinstance(value, dict)]
+        declared = list(dict.fromkeys(key for value in known for key in value))
         ousted = shape.ousted_by(dict.fromkeys(declared)) if shape.alternatives else frozenset()
         live = sides.live if isinstance(sides.live, dict) else {}
         return [*declared, *(key for key in live if key in ousted and key not in declared)]
@@ -112,7 +112,7 @@ class _Merge:
         self, sides: MergeInputs, key: str, shape: Shape, path: Path, at: Path
     ) -> Edit | None:
         inner = sides.at(key)
-        rivals = [one for one in shape.alternatives if key in one]
+        rivals = [alternative for alternative in shape.alternatives if key in alternative]
         if inner.live is not ABSENT and inner.base is ABSENT and rivals:
             chosen = _chosen(sides.ours, rivals), _chosen(sides.base, rivals)
             if chosen[0] != chosen[1] and inner.ours is ABSENT and isinstance(sides.base, dict):
@@ -194,32 +194,34 @@ class _Merge:
 
     def _refitted(self, text: str, live: str) -> str | None:
         """Give a text with the expressions of another one; None where there is no one way to."""
-        found = [one for one in parts_of(text) if isinstance(one, Expression)]
-        if [one.spot.written for one in found] == [text]:
+        found = [part for part in parts_of(text) if isinstance(part, Expression)]
+        if [expression.spot.written for expression in found] == [text]:
             return self.rules.refs.get(live) if found[0].word is ExpressionKind.REFERENCE else None
         rest, said = live, ""
-        for one in found:
-            value = self.rules.values.get(one.spot.written, "")
+        for expression in found:
+            value = self.rules.values.get(expression.spot.written, "")
             if not value or rest.count(value) != 1:
                 return None
             before, rest = rest.split(value)
-            said += escaped(before) + one.spot.written
+            said += escaped(before) + expression.spot.written
         said += escaped(rest)
         return said if found and self._filled(said) == live else None
 
     def _filled(self, text: str) -> str | None:
         """Give a text with its expressions filled in; None where something else is in it."""
         filled = ""
-        for one in parts_of(text):
-            if not isinstance(one, str | Expression):
+        for part in parts_of(text):
+            if not isinstance(part, str | Expression):
                 return None
-            filled += one if isinstance(one, str) else self.rules.values.get(one.spot.written, "")
+            filled += (
+                part if isinstance(part, str) else self.rules.values.get(part.spot.written, "")
+            )
         return filled
 
     def _list(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         named = [
-            by_identity(one if isinstance(one, list) else [], shape)
-            for one in (sides.ours, sides.base, sides.live)
+            by_identity(element if isinstance(element, list) else [], shape)
+            for element in (sides.ours, sides.base, sides.live)
         ]
         ours, base, live = named
         if ours is not None and base is not None and live is not None:
@@ -233,8 +235,8 @@ class _Merge:
                 base=base,
                 live=live,
             ).edit()
-        holds = [one for one in (sides.ours, sides.live) if isinstance(one, list)]
-        if any(isinstance(item, dict | list) for one in holds for item in one):
+        holds = [element for element in (sides.ours, sides.live) if isinstance(element, list)]
+        if any(isinstance(item, dict | list) for element in holds for item in element):
             return self._unnamed(sides, shape, path, at)
         if shape.unordered:
             return self._set(sides, path, at)
@@ -245,7 +247,7 @@ class _Merge:
         edit = self._whole(sides, shape, path)
         if not isinstance(edit, Put) or not isinstance(sides.live, list):
             return edit
-        ours = [canonical_text(one) for one in items_of(sides.ours)]
+        ours = [canonical_text(value) for value in items_of(sides.ours)]
         items: list[ListItem] = []
         for value in sides.live:
             text = canonical_text(value)
@@ -260,19 +262,19 @@ class _Merge:
         if self._is_secret(sides):
             return self.conflict(sides, path)
         both = (items_of(side) for side in (sides.base, sides.live))
-        base, live = ({canonical_text(one) for one in items} for items in both)
-        ours = [canonical_text(one) for one in items_of(sides.ours)]
+        base, live = ({canonical_text(value) for value in items} for items in both)
+        ours = [canonical_text(value) for value in items_of(sides.ours)]
         stay = [nth for nth, one in enumerate(ours) if one in live or one not in base]
         new = [
-            one
-            for one in items_of(sides.live)
-            if canonical_text(one) not in base and canonical_text(one) not in ours
+            value
+            for value in items_of(sides.live)
+            if canonical_text(value) not in base and canonical_text(value) not in ours
         ]
         if not new and len(stay) == len(ours):
             return None
         self.note(sides, path)
         kept = [ListItem((*at, nth)) for nth in stay]
-        return ListItems((*kept, *(ListItem(None, Put(self.out(one))) for one in new)))
+        return ListItems((*kept, *(ListItem(None, Put(self.out(value))) for value in new)))
 
     @staticmethod
     def _is_settled(sides: MergeInputs, shape: Shape) -> bool:
@@ -299,7 +301,7 @@ class _Merge:
                 items.extend([ListItem(None, edit)] if isinstance(edit, Put) else [])
             else:
                 items.append(ListItem((*at, nth), self.at(inner, shape.item, place, (*at, nth))))
-        for nth in sorted(set(range(len(base))) - {one for one in pairs if one is not None}):
+        for nth in sorted(set(range(len(base))) - {pair for pair in pairs if pair is not None}):
             self.note(sides_of(sides, nth, None), (*path, nth))
         before = [ListItem((*at, nth)) for nth in range(len(ours))]
         return None if items == before else ListItems(tuple(items))
@@ -343,7 +345,7 @@ def _with_neighbours(pairs: dict[int, int], before: int, after: int) -> list[int
             free = pairs[index] + 1
             found.append(pairs[index])
             continue
-        following = min((pairs[one] for one in pairs if one > index), default=before)
+        following = min((pairs[pair] for pair in pairs if pair > index), default=before)
         found.append(free if free < following else None)
         free += found[-1] is not None
     return found

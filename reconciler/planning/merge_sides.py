@@ -59,7 +59,7 @@ class Merged:
     @property
     def open(self) -> list[Conflict]:
         """The conflicts that nobody resolved."""
-        return [one for one in self.conflicts if one.side is None]
+        return [conflict for conflict in self.conflicts if conflict.side is None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +96,9 @@ def sides_of(sides: MergeInputs, nth: int | None, index: int | None) -> MergeInp
 def written_out(value: Json) -> Json:
     """Give a value as a manifest says it: known secrets as expressions, and texts as texts."""
     if isinstance(value, dict):
-        return {key: written_out(one) for key, one in value.items()}
+        return {key: written_out(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [written_out(one) for one in value]
+        return [written_out(element) for element in value]
     if isinstance(value, Template):
         return "".join(map(_part, value.parts))
     return escaped(value) if isinstance(value, str) else value
@@ -122,7 +122,7 @@ def _part(part: str | SecretHole | RefHole) -> str:
 
 def has_expressions(text: str) -> bool:
     """Tell whether a text of a manifest holds an expression."""
-    return OPEN in text and any(isinstance(one, Expression) for one in parts_of(text))
+    return OPEN in text and any(isinstance(part, Expression) for part in parts_of(text))
 
 
 def agrees(live: Json | Missing, declared: Json | Missing, shape: Shape) -> bool:

@@ -40,7 +40,7 @@ async def observe_all(
     use, it is the service, and that is raised.
     """
     with ExitStack() as noted:
-        counts = Counter(one.ref.kind for one in manifests)
+        counts = Counter(manifest.ref.kind for manifest in manifests)
         steps = {
             kind: noted.enter_context(api.waits.step(Deed.READING, kind, count))
             for kind, count in counts.items()
@@ -49,20 +49,26 @@ async def observe_all(
         left = iter(enumerate(manifests))
 
         async def observe_some() -> None:
-            for at, one in left:
-                step = steps[one.ref.kind]
-                found[at] = await _observe(api, one, history, step, decided, ahead)
+            for at, manifest in left:
+                step = steps[manifest.ref.kind]
+                found[at] = await _observe(api, manifest, history, step, decided, ahead)
 
         # More than can be asked for, so that none is waited for, and not as many as there are.
         async with asyncio.TaskGroup() as group:
             for _ in range(min(len(manifests), SIDE_BY_SIDE * api.assumptions.requests_at_once)):
                 group.create_task(observe_some())
-    errors = [one for one in found if isinstance(one, ReconcilerError)]
-    if errors and not any(isinstance(one, Seen | Absent) for one in found):
+    errors = [
+        reconciler_error
+        for reconciler_error in found
+        if isinstance(reconciler_error, ReconcilerError)
+    ]
+    if errors and not any(isinstance(observation, Seen | Absent) for observation in found):
         raise ExceptionGroup("no answer about a resource is of use", errors)
     return [
-        _unread(manifest, history, one) if isinstance(one, ReconcilerError) else one
-        for manifest, one in zip(manifests, found, strict=True)
+        _unread(manifest, history, observation)
+        if isinstance(observation, ReconcilerError)
+        else observation
+        for manifest, observation in zip(manifests, found, strict=True)
     ]
 
 
@@ -73,7 +79,9 @@ async def proof(
 
     With nothing to examine nothing is asked. Raises what `Api.prove` raises.
     """
-    if not manifests or any(isinstance(one, Seen | Absent | Unread) for one in observations):
+    if not manifests or any(
+        isinstance(observation, Seen | Absent | Unread) for observation in observations
+    ):
         return None
     said = await api.prove()
     return NotPermitted(said) if said else None

@@ -71,7 +71,7 @@ class OlderSecrets:
             one for one in secret_values(self.declared) if len(one) >= SHORTEST
         )
         self._public = frozenset(
-            one for one in texts_in(self.declared) if not isinstance(one, Template)
+            text for text in texts_in(self.declared) if not isinstance(text, Template)
         )
         self.seals = self.seals - seals_in([self.declared])
 
@@ -88,9 +88,9 @@ class OlderSecrets:
     def _hidden(self, live: Json) -> Json:
         match live:
             case dict():
-                return {key: self._hidden(one) for key, one in live.items()}
+                return {key: self._hidden(value) for key, value in live.items()}
             case list():
-                return [self._hidden(one) for one in live]
+                return [self._hidden(value) for value in live]
             case Template():
                 return live
             case str():
@@ -101,7 +101,7 @@ class OlderSecrets:
     def _holds(self, text: str) -> bool:
         if len(text) < SHORTEST or text in self._public:
             return False
-        return any(one in text for one in self._values) or any(map(self._fits, _pieces(text)))
+        return any(value in text for value in self._values) or any(map(self._fits, _pieces(text)))
 
     def _fits(self, piece: str) -> bool:
         """Tell whether a text is what one of the seals stands for, or too many were tried."""
@@ -115,4 +115,4 @@ class OlderSecrets:
 def _pieces(text: str) -> Iterator[str]:
     """Yield what may be a secret in a text: all of it, its lines, words and parts of words."""
     found = (text, text.strip(), *text.splitlines(), *_WORD.findall(text), *_PART.findall(text))
-    yield from dict.fromkeys(one for one in found if len(one) >= SHORTEST)
+    yield from dict.fromkeys(value for value in found if len(value) >= SHORTEST)

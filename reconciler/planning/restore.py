@@ -57,7 +57,7 @@ def _said(change: Change, restoring: Restoring) -> Change:
     """Say what state a resource is put back to, and what of it comes back as another."""
     owned, said = restoring.owned.get(change.ref, change.declared), restoring.said[change.ref]
     # A rollback of a rollback brings back what that took back, as it says itself.
-    found = tuple(one for one in change.reasons if not isinstance(one, UndoesRollback))
+    found = tuple(reason for reason in change.reasons if not isinstance(reason, UndoesRollback))
     # The first reason of what is blocked is why.
     reasons: tuple[Reason, ...] = (
         (*found, said) if change.action is Action.BLOCKED else (said, *found)

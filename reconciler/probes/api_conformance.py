@@ -137,7 +137,7 @@ def _policy_order(answer: Answer) -> tuple[Verdict, str]:
     policies = value_at(answer.document, ("policies",))
     if verdict[0] != "agrees" or not isinstance(policies, list):
         return verdict
-    orders = [value_at(one, ("order",)) for one in policies]
+    orders = [value_at(policy, ("order",)) for policy in policies]
     if not all(isinstance(order, int) for order in orders):
         return "differs", "not every policy has an `order`"
     return "agrees", ""

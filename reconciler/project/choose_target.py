@@ -195,7 +195,11 @@ def choose_target(
 def with_target(project: Project) -> set[str]:
     """Name the environments of which the project file says where they lead."""
     environments = project.settings.environments.items()
-    return {name for name, one in environments if one.base_url or one.emulator is not None}
+    return {
+        name
+        for name, environment in environments
+        if environment.base_url or environment.emulator is not None
+    }
 
 
 def place_of(project: Project, path: str) -> Path:

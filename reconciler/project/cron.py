@@ -81,14 +81,14 @@ def _unread(cron: str) -> str:
 def _no_such_date(fields: Sequence[str]) -> CronProblem | None:
     """Say that no month in question has so many days; None where one has, or nobody can tell."""
     minute, hour, day, month, weekday = fields
-    months = [_numbered(one) for one in month.split(",")]
+    months = [_numbered(part) for part in month.split(",")]
     if weekday != "*" or not _WHOLE.fullmatch(day) or not all(months):
         return None
-    longest = max(_LENGTHS[one - 1] for one in months if one)
-    days = [int(one) for one in day.split(",")]
-    if not all(longest < one <= max(_LENGTHS) for one in days):
+    longest = max(_LENGTHS[month - 1] for month in months if month)
+    days = [int(part) for part in day.split(",")]
+    if not all(longest < day <= max(_LENGTHS) for day in days):
         return None
-    names = " and ".join(_MONTHS[one - 1].capitalize() for one in months if one)
+    names = " and ".join(_MONTHS[month - 1].capitalize() for month in months if month)
     plural = "have" if len(months) > 1 else "has"
     last = f"{minute} {hour} L {month} {weekday}"
     said = f"never comes: {names} {plural} at most {longest} days, and L is the last"
@@ -111,7 +111,7 @@ def _meant(fields: Sequence[str]) -> str:
     rest = fields[1:] if len(fields) == _FIELD_COUNT + 1 else fields
     if len(rest) != _FIELD_COUNT:
         return ""
-    minute, hour, day, month, weekday = ("*" if one == "?" else one for one in rest)
+    minute, hour, day, month, weekday = ("*" if text == "?" else text for text in rest)
     return " ".join((minute, hour, day, _short(month, _MONTHS), _short(weekday, _DAYS)))
 
 
@@ -120,7 +120,7 @@ def _short(field: str, names: Sequence[str]) -> str:
 
     def shortened(word: re.Match[str]) -> str:
         typed = word[0].upper().removesuffix("S") if len(word[0]) > _SHORT else word[0].upper()
-        whole = next((one for one in names if one.startswith((typed, word[0].upper()))), "")
+        whole = next((name for name in names if name.startswith((typed, word[0].upper()))), "")
         return whole[:_SHORT] or word[0]
 
     return _WORD.sub(shortened, field)

@@ -237,16 +237,16 @@ class Holding:
 
 def holding(windows: Sequence[Window], now: datetime) -> Holding | None:
     """Give what holds now, None where no window does; windows that overlap are one."""
-    ends = [(one, end) for one in windows if (end := one.end_at(now)) is not None]
+    ends = [(window, end) for window in windows if (end := window.end_at(now)) is not None]
     if not ends:
         return None
     reach = max(end for _, end in ends)
-    return Holding(tuple(one for one, _ in ends), _end_through(windows, now, reach))
+    return Holding(tuple(window for window, _ in ends), _end_through(windows, now, reach))
 
 
 def _end_through(windows: Sequence[Window], now: datetime, reach: datetime) -> datetime | None:
     """Follow windows that begin before the others end."""
-    ahead = [_Ahead(one.starts(now - _PADDING), one.span) for one in windows]
+    ahead = [_Ahead(window.starts(now - _PADDING), window.span) for window in windows]
     left, before = _MOST_STEPS, None
     while before != reach:
         before = reach

@@ -79,7 +79,7 @@ def _meant(code: str) -> str:
     """
     figures = with_figures(code)
     known = [*codes_with_levels()]
-    near = (one for one in known if sorted(one) == sorted(figures))
+    near = (text for text in known if sorted(text) == sorted(figures))
     return figures if figures in known else next(near, "")
 
 

@@ -109,7 +109,7 @@ def _taken_with(kind: str, path: Path, document: Json) -> Path:
     path = path[:-1] if kind == "missing" else path
     # The last steps may be words of the type that did not fit.
     lengths = range(len(path), 0, -1)
-    return next((path[:one] for one in lengths if _is_there(document, path[:one])), ())
+    return next((path[:length] for length in lengths if _is_there(document, path[:length])), ())
 
 
 def _is_there(document: Json, path: Path) -> bool:
@@ -131,11 +131,11 @@ def _as_written(path: Path, gone: Collection[Path]) -> Path:
 
 def _without(value: Json, gone: Collection[Path], path: Path) -> Json:
     if isinstance(value, dict):
-        fields = [(key, one) for key, one in value.items() if (*path, key) not in gone]
-        return {key: _without(one, gone, (*path, key)) for key, one in fields}
+        fields = [(key, member) for key, member in value.items() if (*path, key) not in gone]
+        return {key: _without(value, gone, (*path, key)) for key, value in fields}
     if isinstance(value, list):
-        items = [(nth, one) for nth, one in enumerate(value) if (*path, nth) not in gone]
-        return [_without(one, gone, (*path, nth)) for nth, one in items]
+        items = [(nth, element) for nth, element in enumerate(value) if (*path, nth) not in gone]
+        return [_without(value, gone, (*path, nth)) for nth, value in items]
     return value
 
 
@@ -292,7 +292,7 @@ def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
                 slips.add((*path[:-1], finding.suggestion))
             found.append((path, error["type"], finding))
         said.add(path)
-    yield from (one for path, kind, one in found if kind != "missing" or path not in slips)
+    yield from (finding for path, kind, finding in found if kind != "missing" or path not in slips)
 
 
 _NO_MAPPINGS: Mapping[tuple[str, ...], Advice] = {

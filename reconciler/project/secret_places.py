@@ -42,7 +42,7 @@ class SecretPlace(BaseModel):
         if sum(one is not None for one in said) != 1:
             words = "a secret has one of `environment`, `file` and `command`"
             raise PydanticCustomError("secret_place", "{said}", {"said": words})
-        if any("\0" in one for one in (self.file or "", *(self.command or ()))):
+        if any("\0" in value for value in (self.file or "", *(self.command or ()))):
             raise PydanticCustomError("secret_place", "{said}", {"said": "must not hold a NUL"})
         if self.command is not None and not self.command[0]:
             raise PydanticCustomError("secret_place", "{said}", {"said": "names no program"})

@@ -113,7 +113,9 @@ def queries_named(
                     inside.append((value, (way, name)))
         elif isinstance(here, list):
             inside = [
-                (one, (way, at)) for at, one in enumerate(here) if isinstance(one, _CONTAINERS)
+                (element, (way, at))
+                for at, element in enumerate(here)
+                if isinstance(element, _CONTAINERS)
             ]
         inside.reverse()
         waiting += inside

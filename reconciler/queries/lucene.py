@@ -68,7 +68,7 @@ def _wrong(text: str, tried: str, refused: str) -> QueryProblem:
             return QueryProblem("this / begins a regular expression that is never closed", start, 1)
         case "\\":
             return QueryProblem("a backslash has nothing after it", start, 1)
-        case ")" | "]" | "}" if not any(here in _CLOSING[one] for _, one in opened):
+        case ")" | "]" | "}" if not any(here in _CLOSING[text] for _, text in opened):
             return QueryProblem(f"this `{here}` closes nothing: remove it", start, 1)
         case _:
             return _misplaced(text, start, opened)

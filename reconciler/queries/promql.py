@@ -141,12 +141,12 @@ def _facts(text: str, original: str) -> Parsed:
         return Parsed()
     metrics: dict[str, None] = {}
     matchers: dict[Matcher, None] = {}
-    for one in node.walk():
-        if one.form is not Form.SELECTOR:
+    for query_node in node.walk():
+        if query_node.form is not Form.SELECTOR:
             continue
-        if one.head.sort is TokenKind.NAME:
-            metrics[_written(one.head, original)] = None
-        for condition in one.conditions:
+        if query_node.head.sort is TokenKind.NAME:
+            metrics[_written(query_node.head, original)] = None
+        for condition in query_node.conditions:
             label = "__name__" if condition.label is None else _written(condition.label, original)
             value = _written(condition.value, original)
             if label == "__name__" and condition.op == "=":

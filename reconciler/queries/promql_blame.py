@@ -123,7 +123,7 @@ def _misplaced(unparsed: Unparsed) -> QueryProblem:
     if token.is_sign(")", "]", "}") and opened is None:
         return QueryProblem(f"this `{token.text}` closes nothing: remove it", token.start, width)
     if opened is not None and any(
-        token.is_sign(OPENING[one.text]) for one in unparsed.brackets[:-1]
+        token.is_sign(OPENING[bracket.text]) for bracket in unparsed.brackets[:-1]
     ):
         closing = OPENING[opened.text]
         if not token.is_sign(closing):
@@ -152,24 +152,38 @@ def blamed(text: str, node: QueryNode, refused: str, refusal: Refusal) -> QueryP
     at_string = _bad_string(node, refused, refusal)
     if at_string is not None:
         return at_string
-    inner = next((one for one in node.inner if refusal(text[one.start : one.end])), None)
+    inner = next(
+        (
+            query_node
+            for query_node in node.inner
+            if refusal(text[query_node.start : query_node.end])
+        ),
+        None,
+    )
     while inner is not None:
         node = inner
         refused = refusal(text[node.start : node.end]) or refused
-        inner = next((one for one in node.inner if refusal(text[one.start : one.end])), None)
+        inner = next(
+            (
+                query_node
+                for query_node in node.inner
+                if refusal(text[query_node.start : query_node.end])
+            ),
+            None,
+        )
     return _said_of(node, refused)
 
 
 def _bad_string(node: QueryNode, refused: str, refusal: Refusal) -> QueryProblem | None:
     """Find a text with an escape that is none, or one that is no regular expression."""
-    for one in node.walk():
-        tokens = [condition.value for condition in one.conditions]
-        tokens += [one.head] if one.form is Form.TEXT else []
+    for query_node in node.walk():
+        tokens = [condition.value for condition in query_node.conditions]
+        tokens += [query_node.head] if query_node.form is Form.TEXT else []
         for token in tokens:
             found = _bad_escape(token)
             if found is not None:
                 return found
-        for condition in one.conditions if refused.startswith(_NO_REGEX) else ():
+        for condition in query_node.conditions if refused.startswith(_NO_REGEX) else ():
             token = condition.value
             if condition.op in ("=~", "!~") and refusal(f"x{{a=~{token.text}}}") is not None:
                 said = f"`{meaning(token)}` is no regular expression of RE2"
@@ -206,7 +220,14 @@ def _said_of(node: QueryNode, refused: str) -> QueryProblem:
         said = f"`{head.text}` takes {counted[1]} arguments, and has {len(node.inner)}"
         return QueryProblem(said, head.start, width)
     if refused.startswith("binary expression must contain"):
-        wrong = next((one for one in node.inner if type_of(one) in ("matrix", "string")), node)
+        wrong = next(
+            (
+                query_node
+                for query_node in node.inner
+                if type_of(query_node) in ("matrix", "string")
+            ),
+            node,
+        )
         what = "a range has to go through a function, as `rate(metric[5m])`,"
         what = what if type_of(wrong) == "matrix" else "text"
         return QueryProblem(
@@ -217,7 +238,10 @@ def _said_of(node: QueryNode, refused: str) -> QueryProblem:
 
 
 def _ill_typed(node: QueryNode, wanted: str, got: str) -> QueryProblem:
-    wrong = next((one for one in node.inner if type_of(one) == got and got != wanted), node)
+    wrong = next(
+        (query_node for query_node in node.inner if type_of(query_node) == got and got != wanted),
+        node,
+    )
     said = f"`{node.head.text}` wants {_TYPES.get(wanted, wanted)} here, not {_TYPES.get(got, got)}"
     return QueryProblem(said, wrong.start, wrong.end - wrong.start)
 
@@ -236,7 +260,7 @@ def type_of(node: QueryNode) -> str:  # noqa: PLR0911 - a table
         case Form.GROUP | Form.SIGNED | Form.SHIFTED:
             return type_of(node.inner[0])
         case Form.BINARY:
-            sides = {type_of(one) for one in node.inner}
+            sides = {type_of(query_node) for query_node in node.inner}
             return "scalar" if sides == {"scalar"} else "vector"
         case _:
             return "vector"

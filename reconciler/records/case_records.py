@@ -107,7 +107,7 @@ class CaseFilter:
             "states": list(self.states),
             # Of all the filters, the document shows this one's values without their prefix.
             "statuses": [
-                one.removeprefix(STATUSES.prefix) if bare else one for one in self.statuses
+                status.removeprefix(STATUSES.prefix) if bare else status for status in self.statuses
             ],
             "priorities": list(self.priorities),
             "categories": list(self.categories),

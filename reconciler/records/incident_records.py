@@ -318,13 +318,13 @@ async def close_incidents(api: Api, ids: Sequence[str]) -> list[Incident]:
         answered = await _close(api, ids)
     except OutcomeUnknown:
         known = await find_incidents(api, ids)
-        still_open = [one for one in ids if one not in known or known[one].is_open]
+        still_open = [id_ for id_ in ids if id_ not in known or known[id_].is_open]
         answered = await _close(api, still_open) if still_open else []
     known |= {incident.id: incident for incident in answered}
-    untold = [one for one in ids if one not in known]
+    untold = [id_ for id_ in ids if id_ not in known]
     if untold:
         known |= await find_incidents(api, untold)
-    return [known[one] for one in ids if one in known]
+    return [known[id_] for id_ in ids if id_ in known]
 
 
 async def _close(api: Api, ids: Sequence[str]) -> list[Incident]:

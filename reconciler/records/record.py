@@ -287,8 +287,10 @@ def _check_beside(reply: Json | Missing, member: str) -> None:
         return
     inside = reply.get(PAGINATION)
     known = inside if isinstance(inside, dict) else {}
-    others = {key: one for key, one in known.items() if key not in ("nextPageToken", "totalSize")}
-    beside = {key: one for key, one in reply.items() if key != PAGINATION}
+    others = {
+        key: value for key, value in known.items() if key not in ("nextPageToken", "totalSize")
+    }
+    beside = {key: value for key, value in reply.items() if key != PAGINATION}
     check_whole({**beside, PAGINATION: others}, member)
 
 

@@ -54,7 +54,7 @@ def conceal(live: Json, declared: Json, shape: Shape) -> Json:
     if not secrets:
         return live
     # Whichever it is, it must be the same one each time: plans are compared by their digest.
-    elsewhere = {str(as_sent(one)): one for one in sorted(secrets, reverse=True)}
+    elsewhere = {str(as_sent(secret)): secret for secret in sorted(secrets, reverse=True)}
     return _concealed(live, at_home(declared, live, shape), shape, elsewhere)
 
 
@@ -129,7 +129,7 @@ def stands_for(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:
         )
     if isinstance(live, list) and isinstance(sealed, list):
         return len(live) == len(sealed) and all(
-            stands_for(one, other, salt) for one, other in zip(live, sealed, strict=True)
+            stands_for(value, other, salt) for value, other in zip(live, sealed, strict=True)
         )
     if isinstance(live, str) and isinstance(sealed, str):
         text = str(as_sent(live))
@@ -156,7 +156,7 @@ def shown(
             continue
         before, path = difference.before, difference.path
         places = (
-            place for one, elsewhere in sealed for place in _places(one, path, shape, elsewhere)
+            place for value, elsewhere in sealed for place in _places(value, path, shape, elsewhere)
         )
         if holds_seal(difference.after) or any(map(holds_seal, places)):
             yield replace(difference, before=HIDDEN)
@@ -249,11 +249,11 @@ def _sealed_homes(
         return found
     there = homes_in(live, shape)
     known: set[Key] = set()
-    for one in written:
-        homes = homes_in(one, shape)
+    for value in written:
+        homes = homes_in(value, shape)
         known.update(homes)
-        if holds_seal(one):
-            found.append((one, _with_seals(homes, there, known)))
+        if holds_seal(value):
+            found.append((value, _with_seals(homes, there, known)))
     return found
 
 

@@ -159,7 +159,11 @@ def reveal(document: Json) -> Json:
 
 def secrets_in(document: Json) -> list[Template]:
     """Give every template with a secret that waits for nothing, so that its text is known."""
-    return [one for one in _templates(document) if one.has_secret and not one.references]
+    return [
+        template
+        for template in _templates(document)
+        if template.has_secret and not template.references
+    ]
 
 
 def as_sent(document: Json) -> Json:

@@ -123,8 +123,8 @@ def adopted_json(run: AdoptionRun) -> str:
         "target": run.target,
         "dryRun": run.only_shown,
         "summary": _counts(run),
-        "resources": [_resource(one, run) for one in run.adoptions],
-        "files": [_file(one) for one in run.files],
+        "resources": [_resource(adoption, run) for adoption in run.adoptions],
+        "files": [_file(file) for file in run.files],
     }
     if run.selected is not None:
         document["selection"] = selection_document(run.selected)
@@ -132,7 +132,7 @@ def adopted_json(run: AdoptionRun) -> str:
 
 
 def _counts(run: AdoptionRun) -> AdoptionCounts:
-    found = Counter(one.state for one in run.adoptions)
+    found = Counter(adoption.state for adoption in run.adoptions)
     return {
         "adopted": found["adopted"],
         "same": found["same"],

@@ -88,8 +88,8 @@ def notes_on(one: Adoption) -> list[str]:
 def adopted_text(run: AdoptionRun, style: Style) -> str:
     """Give what was adopted field by field, conflicts with all three values, and the diff."""
     lines: list[str] = []
-    for one in run.adoptions:
-        lines.extend(_lines(one, run, style))
+    for adoption in run.adoptions:
+        lines.extend(_lines(adoption, run, style))
     if run.only_shown:
         lines.extend(fix_diff(file.name, file.before, file.after) for file in run.files)
     lines.append(fitted(style.paint(adoption_summary(run), Colour.BOLD), style))
@@ -98,8 +98,8 @@ def adopted_text(run: AdoptionRun, style: Style) -> str:
 
 def adoption_summary(run: AdoptionRun) -> str:
     """Say in one line what came of all."""
-    counts: Mapping[str, int] = Counter(one.state for one in run.adoptions)
-    noted = sum(one.is_only_noted for one in run.adoptions)
+    counts: Mapping[str, int] = Counter(adoption.state for adoption in run.adoptions)
+    noted = sum(adoption.is_only_noted for adoption in run.adoptions)
     head = f"{plural(counts['adopted'], 'resource')}{' would be' if run.only_shown else ''} adopted"
     head += f" in {plural(len(run.files), 'file')}"
     head += f", {noted:,} of them in the journal alone" if noted else ""
@@ -115,7 +115,7 @@ def adoption_summary(run: AdoptionRun) -> str:
         )
         if counts[state]
     ]
-    waiting = sum(one.git_waits for one in run.adoptions)
+    waiting = sum(adoption.git_waits for adoption in run.adoptions)
     same = f"{counts['same'] - waiting} as live already"
     rest += [f"{waiting} that only git changed"] if waiting else []
     ignored = f", {plural(run.ignored, 'difference')} ignored" if run.ignored else ""
@@ -204,7 +204,9 @@ def adopted_markdown(run: AdoptionRun, budget: int = COMMENT_BYTES, drift_page: 
     `drift_page` is the name that the page with pictures is kept under, "" for none.
     """
     head = "\n".join(_head(run, drift_page))
-    folds = [_fold(one) for one in run.adoptions if one.adopted or one.conflicts]
+    folds = [
+        _fold(adoption) for adoption in run.adoptions if adoption.adopted or adoption.conflicts
+    ]
     room = budget - len(head.encode()) - 1
     return head + "\n" + folds_markdown(folds, room, WHOLE_ADOPTION)
 
@@ -216,16 +218,20 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
     if drift_page:
         yield f"How it looks is drawn in the artifact {code(drift_page, LONGEST_CELL)}."
     yield ""
-    found = [one for one in run.adoptions if one.adopted or one.state not in ("same", "unseen")]
+    found = [
+        adoption
+        for adoption in run.adoptions
+        if adoption.adopted or adoption.state not in ("same", "unseen")
+    ]
     if not found:
         return
     yield "| state | resource | fields | last changed by | at | how |"
     yield "|---|---|--:|---|---|---|"
-    for one in found[:MOST_ROWS]:
-        last = (one.last.who, one.last.at, one.last.how)
+    for adoption in found[:MOST_ROWS]:
+        last = (adoption.last.who, adoption.last.at, adoption.last.how)
         cells = " | ".join(code(said, LONGEST_CELL) if said else "" for said in last)
-        name = code(str(one.ref), LONGEST_CELL)
-        yield f"| {one.state} | {name} | {len(one.adopted):,} | {cells} |"
+        name = code(str(adoption.ref), LONGEST_CELL)
+        yield f"| {adoption.state} | {name} | {len(adoption.adopted):,} | {cells} |"
     if len(found) > MOST_ROWS:
         yield f"| | and {len(found) - MOST_ROWS:,} more | | | | |"
     yield ""

@@ -55,16 +55,18 @@ def notices(plan: Plan) -> Iterator[Notice]:
     for change in plan.changes:
         if change.destroys and not _told_by_guard(change, plan):
             yield Notice("destroys for good", "", (change.ref,), names=change.destroys)
-    for one in plan.unsettled:
+    for create in plan.unsettled:
         words = "the answer to its create was lost, and nothing can be applied before it is settled"
-        settle = on_journal("settle", str(one.ref), environment=plan.environment)
+        settle = on_journal("settle", str(create.ref), environment=plan.environment)
         ways = (f"{settle} --id ID", f"{settle} --never-happened")
         commands = tuple(quoted(way, len(way)) for way in ways)
-        yield Notice("in doubt", words, (one.ref,), ways=commands)
+        yield Notice("in doubt", words, (create.ref,), ways=commands)
     base = plan.signals.base
     if base is not None and base.strayed:
         words = "not live as the base branch declares it, so this change meets something else"
-        yield Notice("drifted", words, tuple(one.ref for one in base.strayed))
+        yield Notice(
+            "drifted", words, tuple(base_difference.ref for base_difference in base.strayed)
+        )
     yield from _protection(plan)
     yield from _renamed(plan)
     yield from _under(plan, Action.BLOCKED, "blocked", "cannot be done")
@@ -73,7 +75,7 @@ def notices(plan: Plan) -> Iterator[Notice]:
     )
     if plan.orphans:
         words = "stays where it is, as the API has no delete"
-        yield Notice("no longer declared", words, tuple(one.ref for one in plan.orphans))
+        yield Notice("no longer declared", words, tuple(orphan.ref for orphan in plan.orphans))
 
 
 def by_consent(guarded: Sequence[GuardViolation]) -> list[GuardViolation]:

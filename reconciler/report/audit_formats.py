@@ -97,10 +97,10 @@ def audit_json(audit: Audit, environment: str, target: str) -> str:
         "resources": audit.resources,
         "events": audit.events,
         "requests": audit.requests,
-        "findings": [_found(one) for one in audit.found],
+        "findings": [_found(audited) for audited in audit.found],
         "notJudged": [
-            {"codes": [*one.codes], "lacks": one.rest.value, "why": one.why}
-            for one in audit.unjudged
+            {"codes": [*unjudged.codes], "lacks": unjudged.rest.value, "why": unjudged.why}
+            for unjudged in audit.unjudged
         ],
         "ignored": len(audit.suppressed),
     }
@@ -125,7 +125,10 @@ def audit_sarif(audit: Audit, folder: str, environment: str) -> str:
 
 def audit_text(audit: Audit, style: Style) -> str:
     """Give each finding with its lines, what could not be judged, and the counts."""
-    lines = [fitted(f"not judged: {safe(unjudged_words(one))}", style) for one in audit.unjudged]
+    lines = [
+        fitted(f"not judged: {safe(unjudged_words(unjudged))}", style)
+        for unjudged in audit.unjudged
+    ]
     closing = fitted(style.paint(audit_summary(audit), Colour.BOLD), style)
     said = "".join(f"{line}\n" for line in (*lines, closing))
     return complaints_text(audit.complaints, style) + said
@@ -140,7 +143,7 @@ def audit_summary(audit: Audit) -> str:
     """Give the counts in one line."""
     found = plural(len(audit.found), "finding") if audit.found else "nothing found"
     ignored = f", {len(audit.suppressed):,} ignored" if audit.suppressed else ""
-    left = sum(len(one.codes) for one in audit.unjudged)
+    left = sum(len(unjudged.codes) for unjudged in audit.unjudged)
     unjudged = f", {plural(left, 'check')} not judged" if left else ""
     return (
         f"{found} in {plural(audit.resources, 'resource')}{ignored}{unjudged}: "
@@ -164,10 +167,13 @@ def audit_markdown(audit: Audit, environment: str) -> str:
     head = [f"### Audit of {code(environment, LONGEST_CELL)}: {audit_summary(audit)}", ""]
     tail = [
         "",
-        *(f"- not judged: {code(unjudged_words(one), LONGEST_SAID)}" for one in audit.unjudged),
+        *(
+            f"- not judged: {code(unjudged_words(unjudged), LONGEST_SAID)}"
+            for unjudged in audit.unjudged
+        ),
     ]
     ordered = sorted(audit.found, key=lambda one: (not one.complaint.is_error, one.complaint))
-    rows = [_row(one) for one in ordered]
+    rows = [_row(audited) for audited in ordered]
     if rows:
         head += ["| code | resource | what | evidence | place |", "|---|---|---|---|---|"]
     room = COMMENT_BYTES - NOTICE_BYTES - len("\n".join((*head, *tail)).encode())

@@ -152,7 +152,7 @@ def postponed_note(edits: Sequence[str]) -> str:
     """
     if not edits:
         return ""
-    named = ", ".join(code(one, LONGEST_NAME) for one in edits[:MOST_ERRORS])
+    named = ", ".join(code(edit, LONGEST_NAME) for edit in edits[:MOST_ERRORS])
     more = f" and {len(edits) - MOST_ERRORS:,} more" if len(edits) > MOST_ERRORS else ""
     return (
         "> **Edits of the project file take effect after the merge.** Of a change only manifests, "

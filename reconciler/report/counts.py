@@ -109,7 +109,7 @@ def summary(plan: Plan) -> str:
 def selection_words(selected: Selected) -> str:
     """Say what a run was limited to, and how much it left out; foreign text, not yet safe."""
     given = (("--select", selected.select), ("--exclude", selected.exclude))
-    flags = " ".join(f"{flag} {one}" for flag, some in given for one in some)
+    flags = " ".join(f"{flag} {text}" for flag, some in given for text in some)
     return f"limited by {flags}: {plural(selected.left_out, 'resource')} left out"
 
 

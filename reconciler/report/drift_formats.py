@@ -176,22 +176,22 @@ def _resource(drift: Drift) -> DriftedDocument:
         "ref": str(drift.ref),
         "state": drift.state,
         "source": source_document(drift.source),
-        "fields": [difference_document(one) for one in drift.differences],
+        "fields": [difference_document(difference) for difference in drift.differences],
         "note": drift_note(drift),
         "unseen": [list(path) for path in drift.unseen],
         "cause": drift.cause,
         "edit": _edit(drift.edit),
         "ignored": [
             {
-                "field": difference_document(one.difference),
-                "rule": one.rule,
-                "reason": one.reason,
+                "field": difference_document(ignored.difference),
+                "rule": ignored.rule,
+                "reason": ignored.reason,
             }
-            for one in drift.ignored
+            for ignored in drift.ignored
         ],
         "waysOut": [
-            {"way": one.way, "command": one.command, "said": way_out_words(one)}
-            for one in drift.ways_out
+            {"way": remedy.way, "command": remedy.command, "said": way_out_words(remedy)}
+            for remedy in drift.ways_out
         ],
         "isNew": drift.is_new,
         "since": drift.since or None,
@@ -265,9 +265,9 @@ def _lines(drift: Drift, style: Style) -> Iterator[str]:
 
 
 def _ignored_lines(drift: Drift, style: Style) -> Iterator[str]:
-    for one in drift.ignored:
-        place = spoken_place(one.difference.path, drift.live, drift.applied).words
-        yield from wrapped(f"ignored: {place} ({safe(one.reason)})", style, Colour.DIM)
+    for ignored in drift.ignored:
+        place = spoken_place(ignored.difference.path, drift.live, drift.applied).words
+        yield from wrapped(f"ignored: {place} ({safe(ignored.reason)})", style, Colour.DIM)
 
 
 MOST_ROWS = 50
@@ -310,7 +310,7 @@ def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
         yield f"- {code(str(drift.ref), LONGEST_CELL)}"
         for way in drift.ways_out:
             words = (way.before.replace("`", ""), way.command, way.after)
-            told = " ".join(code(one, LONGEST_NOTE) for one in words if one)
+            told = " ".join(code(word, LONGEST_NOTE) for word in words if word)
             yield f"  - {WAYS[way.way]}: {told}"
     if len(several) > MOST_WAYS:
         yield f"- and {len(several) - MOST_WAYS:,} more: `drift` tells the commands of each"

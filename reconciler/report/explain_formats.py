@@ -92,11 +92,11 @@ def explained_json(subject: Field | Explanation | Several, *, recursive: bool) -
         case Field():
             document = ExplainedDocument(field=_field_document(subject))
             if recursive:
-                document["below"] = [_field_document(one) for one in subject.inside()]
+                document["below"] = [_field_document(field) for field in subject.inside()]
         case Explanation():
             document = ExplainedDocument(code=_code_document(subject))
         case Several(fields=fields):
-            document = ExplainedDocument(candidates=[one.address for one in fields])
+            document = ExplainedDocument(candidates=[field.address for field in fields])
         case _:
             assert_never(subject)
     return json_text(document)
@@ -148,7 +148,10 @@ def _of_others(field: Field) -> Iterator[tuple[str, str]]:
     yield "inside", f"of fields that exclude each other, {chosen}" if chosen else ""
     seen = "seen of services; the API document does not show it"
     yield "source", seen if field.observed else ""
-    yield "carried by", ", ".join(f"{one.number} {one.shown}" for one in field.endpoints)
+    yield (
+        "carried by",
+        ", ".join(f"{endpoint.number} {endpoint.shown}" for endpoint in field.endpoints),
+    )
 
 
 def _other_values(field: Field) -> str:
@@ -184,7 +187,7 @@ def _tree_lines(field: Field, style: Style) -> Iterator[str]:
     yield f"{style.paint(field.address, Colour.BOLD)} ({MARKS})"
     depth = len(field.path) + 1
     inside = list(field.inside())
-    widest = min(_WIDEST_NAME, max((_indent(one, depth) for one in inside), default=0))
+    widest = min(_WIDEST_NAME, max((_indent(field, depth) for field in inside), default=0))
     for one in inside:
         margin = "  " * (len(one.path) - depth + 1)
         yield _line(one, margin, widest, style)
@@ -195,9 +198,9 @@ def _indent(field: Field, depth: int) -> int:
 
 
 def _listed(fields: Sequence[Field], style: Style) -> Iterator[str]:
-    widest = max((columns(one.name) + 3 for one in fields), default=0)
-    for one in fields:
-        yield _line(one, "  ", widest, style)
+    widest = max((columns(field.name) + 3 for field in fields), default=0)
+    for field in fields:
+        yield _line(field, "  ", widest, style)
 
 
 def _line(field: Field, margin: str, widest: int, style: Style) -> str:
@@ -212,8 +215,8 @@ def _several_lines(several: Several, style: Style) -> Iterator[str]:
     count = len(several.fields)
     yield fitted(f"`{safe(several.typed)}` may mean any of {count} fields:", style)
     shown = several.fields if style.verbose else several.fields[:MOST_CANDIDATES]
-    for one in shown:
-        yield fitted(f"  {one.address}  {safe(one.said)}", style)
+    for field in shown:
+        yield fitted(f"  {field.address}  {safe(field.said)}", style)
     if len(shown) < count:
         yield f"  and {count - len(shown)} more (-v shows them)"
 
@@ -229,7 +232,7 @@ def _field_document(field: Field) -> ExplainedFieldDocument:
         readOnly=unread.why if unread is not None else "",
         instead=unread.instead if unread is not None else "",
         bounds=list(field.bounds),
-        limits=[one for one in field.limits if one],
+        limits=[limit for limit in field.limits if limit],
         values=list(field.values),
         closed=field.listing is ValueCoverage.CLOSED,
         default=field.default,
@@ -238,7 +241,7 @@ def _field_document(field: Field) -> ExplainedFieldDocument:
         unordered=field.unordered,
         refersTo=field.refers,
         excludes=list(field.excludes),
-        endpoints=[one.shown for one in field.endpoints],
+        endpoints=[endpoint.shown for endpoint in field.endpoints],
         example="" if unread is not None else yaml_text(document_of(field)),
         fields=[one.name for one in field.fields],
     )

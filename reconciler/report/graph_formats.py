@@ -83,13 +83,14 @@ def graph_document(graph: Graph, selected: Selected | None = None) -> GraphDocum
     """Give a graph as data; `selected` is what it is limited to, None where that is nothing."""
     document = GraphDocument(
         resources=[
-            ResourceDocument(ref=str(one.ref), source=_place(one.source)) for one in graph.manifests
+            ResourceDocument(ref=str(manifest.ref), source=_place(manifest.source))
+            for manifest in graph.manifests
         ],
         references=[
-            {"from": str(one.start), "to": str(one.end), "source": _place(one.source)}
-            for one in graph.links
+            {"from": str(link.start), "to": str(link.end), "source": _place(link.source)}
+            for link in graph.links
         ],
-        uses=[_use(one) for one in graph.uses],
+        uses=[_use(use) for use in graph.uses],
     )
     if selected is not None:
         document["selection"] = selection_document(selected)
@@ -115,8 +116,8 @@ def _use(use: Use) -> UseDocument:
         parsed=use.parsed.error is None,
         metrics=list(use.parsed.metrics),
         matchers=[
-            MatcherDocument(label=one.label, op=one.op, value=one.value)
-            for one in use.parsed.matchers
+            MatcherDocument(label=matcher.label, op=matcher.op, value=matcher.value)
+            for matcher in use.parsed.matchers
         ],
         fields=list(use.parsed.fields),
     )
@@ -157,7 +158,7 @@ def _said(use: Use) -> Iterator[str]:
     if parsed.metrics:
         yield f"metrics: {_listed(parsed.metrics)}"
     if parsed.matchers:
-        yield f"labels: {_listed([_matched(one) for one in parsed.matchers])}"
+        yield f"labels: {_listed([_matched(matcher) for matcher in parsed.matchers])}"
     if parsed.fields:
         yield f"fields: {_listed(parsed.fields)}"
 
@@ -207,8 +208,8 @@ def _mermaid(name: str) -> str:
 
 def _nodes(graph: Graph) -> list[str]:
     """Give the resources, those that are referred to and not there too."""
-    named = [str(one.ref) for one in graph.manifests]
-    return [*dict.fromkeys((*named, *(str(one.end) for one in graph.links)))]
+    named = [str(manifest.ref) for manifest in graph.manifests]
+    return [*dict.fromkeys((*named, *(str(link.end) for link in graph.links)))]
 
 
 def _used_names(graph: Graph) -> list[str]:
@@ -225,7 +226,7 @@ def _fields(use: Use) -> Iterator[str]:
 
 
 def _edges(graph: Graph) -> list[tuple[str, str]]:
-    edges = [(str(one.start), str(one.end)) for one in graph.links]
+    edges = [(str(link.start), str(link.end)) for link in graph.links]
     for use in graph.uses:
         edges += [(str(use.manifest.ref), name) for name in (*_metrics(use), *_fields(use))]
     return [*dict.fromkeys(edges)]

@@ -23,6 +23,6 @@ class InitDocument(TypedDict):
 def init_words(kept: Sequence[str], remarks: Sequence[str], advised: Sequence[str]) -> str:
     """Say what was left as it is and what is left to do, the next commands last."""
     lines = [f"left as it is: {safe(name)}" for name in kept]
-    lines += [safe(one) for one in remarks]
+    lines += [safe(remark) for remark in remarks]
     lines += ["Next:", *(f"  {safe(command)}" for command in advised)]
     return "\n".join(lines)

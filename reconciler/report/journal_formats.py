@@ -115,8 +115,8 @@ def _run_document(run: RunSummary, wanted: Ref | None) -> RunDocument:
         "commit": run.commit,
         "digest": run.digest,
         "outcomes": run.counts,
-        "overrides": [one.reason for one in run.overrides],
-        "unfrozen": [one.reason for one in run.unfrozen],
+        "overrides": [override.reason for override in run.overrides],
+        "unfrozen": [unfrozen.reason for unfrozen in run.unfrozen],
     }
     if wanted is not None:
         document["outcome"] = run.outcomes[wanted]
@@ -176,8 +176,8 @@ def _became(run: RunSummary, wanted: Ref | None) -> str:
     told = [f"{number} {name}" for name, number in run.counts.items()]
     if wanted is not None:
         told = [run.outcomes[wanted]]
-    told += [f"guard overridden: {one.reason}" for one in run.overrides]
-    told += [f"freeze broken: {one.reason}" for one in run.unfrozen]
+    told += [f"guard overridden: {override.reason}" for override in run.overrides]
+    told += [f"freeze broken: {unfrozen.reason}" for unfrozen in run.unfrozen]
     return ", ".join(told) or "nothing"
 
 
@@ -207,9 +207,11 @@ def _words(entry: Entry) -> str:  # noqa: C901 - one case an entry
 
 def _looked(entry: Drifted | WatchedEntry) -> str:
     if isinstance(entry, WatchedEntry):
-        verdicts = ", ".join(f"{one.ref} {one.verdict}" for one in entry.found)
+        verdicts = ", ".join(
+            f"{seen_verdict.ref} {seen_verdict.verdict}" for seen_verdict in entry.found
+        )
         return f"run {entry.run[:SHORT_RUN]}: {verdicts or 'no alerts'}"
-    new = ", ".join(str(one.ref) for one in entry.found)
+    new = ", ".join(str(seen_drift.ref) for seen_drift in entry.found)
     over = ", ".join(map(str, entry.over))
     told = (f"{word} {refs}" for word, refs in (("new:", new), ("over:", over)) if refs)
     return "; ".join(told) or "nothing new"

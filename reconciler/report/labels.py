@@ -132,7 +132,7 @@ class _Walk:
         )
         self.facts = facts_within(self.facts, step)
         *prefix, key = self.fields or [""]
-        said = [one for one in prefix if one not in self.unsaid]
+        said = [text for text in prefix if text not in self.unsaid]
         if said:
             self.items.append(_Item(".".join(said), named=False))
         if len(items) != 1 or key not in self.unsaid:
@@ -176,7 +176,7 @@ def spoken_place(
             walk.into_item(step)
         else:
             walk.into_field(step)
-    said = [one for one in walk.fields if one not in unsaid] or walk.fields[-1:]
+    said = [text for text in walk.fields if text not in unsaid] or walk.fields[-1:]
     return FieldLabel(safe(_subject(walk.items)), safe(".".join(said)))
 
 

@@ -37,6 +37,6 @@ def matrix_json(environments: Iterable[str], count: int) -> str:
             jobs.append({"environment": name})
             continue
         shards = (Shard(number, count) for number in range(1, count + 1))
-        jobs.extend({"environment": name, "shard": str(one)} for one in shards)
+        jobs.extend({"environment": name, "shard": str(shard)} for shard in shards)
     document: MatrixDocument = {"include": jobs}
     return json.dumps(document)

@@ -107,7 +107,7 @@ def watched_json(found: NoiseWatch, environment: str, target: str) -> str:
         "complete": found.complete,
         "unread": found.unread or None,
         "summary": {verdict: counts[verdict] for verdict in _ORDER},
-        "alerts": [_alert(one) for one in found.alerts],
+        "alerts": [_alert(alert) for alert in found.alerts],
     }
     return json_text(document)
 
@@ -137,7 +137,7 @@ def _counted(counted: Counted | None) -> CountedDocument | None:
 
 
 def _counts(found: NoiseWatch) -> Counter[Verdict]:
-    return Counter(one.verdict for one in found.alerts)
+    return Counter(alert.verdict for alert in found.alerts)
 
 
 _CAUSES: dict[UnknownCause | Literal[""], str] = {
@@ -182,12 +182,12 @@ def watched_text(found: NoiseWatch, style: Style) -> str:
     headings = [Heading("verdict", whole=True), Heading("alert")]
     headings += [Heading(one, whole=True, right=True) for one in ("before", "base/h", "after/h")]
     headings += [Heading("after", whole=True, right=True), Heading("p", whole=True, right=True)]
-    rows = [_row(one) for one in _sorted(found)]
+    rows = [_row(alert) for alert in _sorted(found)]
     shown = table(headings, rows, style) if rows else ""
-    notes = [f"{one.ref}: {cause_words(one)}" for one in _sorted(found) if one.cause]
+    notes = [f"{alert.ref}: {cause_words(alert)}" for alert in _sorted(found) if alert.cause]
     if found.unread:
         notes = [f"the events could not be read: {found.unread}"]
-    if any(one.p is not None for one in found.alerts):
+    if any(alert.p is not None for alert in found.alerts):
         notes.append(level_words(found))
     below = [line for note in notes for line in wrapped(note, style, margin=INDENT)]
     return "\n".join(lines) + "\n" + shown + "".join(f"{line}\n" for line in below)
@@ -218,14 +218,14 @@ def watched_markdown(found: NoiseWatch, environment: str) -> str:
     if rows:
         lines += ["", "| verdict | alert | before, an hour | since, an hour | events | p |"]
         lines += ["| --- | --- | ---: | ---: | ---: | ---: |"]
-        lines += [_markdown_row(one) for one in rows[:MOST_ROWS]]
+        lines += [_markdown_row(row) for row in rows[:MOST_ROWS]]
         if len(rows) > MOST_ROWS:
             lines += ["", f"And {plural(len(rows) - MOST_ROWS, 'alert')} more."]
-    notes = [f"- {code(str(one.ref), LONGEST_NAME)}: {safe(cause_words(one))}" for one in rows]
-    told = [line for line, one in zip(notes, rows, strict=True) if one.cause]
+    notes = [f"- {code(str(row.ref), LONGEST_NAME)}: {safe(cause_words(row))}" for row in rows]
+    told = [line for line, row in zip(notes, rows, strict=True) if row.cause]
     if found.unread:
         told = [f"- the events could not be read: {code(found.unread, LONGEST_WHY)}"]
-    if any(one.p is not None for one in rows):
+    if any(row.p is not None for row in rows):
         told.append(f"- {level_words(found)}")
     return "\n".join([*lines, *([""] if told else []), *told[: MOST_ROWS + 1]]) + "\n"
 

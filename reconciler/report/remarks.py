@@ -132,4 +132,4 @@ def _in_git(remark: RollsBack) -> str:
 
 
 def _folder_of(files: Sequence[str]) -> tuple[str, ...]:
-    return (posixpath.commonpath([posixpath.dirname(one) for one in files]) or ".",)
+    return (posixpath.commonpath([posixpath.dirname(file) for file in files]) or ".",)

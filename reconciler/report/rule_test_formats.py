@@ -47,18 +47,18 @@ class _Tested(Protocol):
 def rule_tests_json(rules: Sequence[_Tested], complaints: Sequence[Complaint]) -> str:
     """Give the JSON of schemas/rule-tests.schema.json, ending in a line break."""
     document: RuleTestsDocument = {
-        "valid": not any(one.is_error for one in complaints),
+        "valid": not any(complaint.is_error for complaint in complaints),
         "rules": [
             {
-                "code": one.rule.code,
-                "on": one.rule.on,
-                "severity": one.rule.severity,
-                "examples": one.examples,
-                "failed": one.failed,
+                "code": rule.rule.code,
+                "on": rule.rule.on,
+                "severity": rule.rule.severity,
+                "examples": rule.examples,
+                "failed": rule.failed,
             }
-            for one in rules
+            for rule in rules
         ],
-        "complaints": [complaint_document(one) for one in complaints],
+        "complaints": [complaint_document(complaint) for complaint in complaints],
     }
     return json_text(document)
 
@@ -67,10 +67,10 @@ def rule_tests_summary(rules: Sequence[_Tested], complaints: Sequence[Complaint]
     """Say in a line what became of all of them."""
     if not rules and not complaints:
         return "the project file has no rules: docs/rules.md says how to write one"
-    count = sum(one.examples for one in rules)
-    failed = sum(one.failed for one in rules)
+    count = sum(rule.examples for rule in rules)
+    failed = sum(rule.failed for rule in rules)
     held = f"{plural(len(rules), 'rule')} held against {plural(count, 'example')}"
     if failed:
         return f"{held}: {failed} came out as they should not"
-    wrong = sum(one.is_error for one in complaints)
+    wrong = sum(complaint.is_error for complaint in complaints)
     return f"{held}: {plural(wrong, 'error')}" if wrong else f"{held}: all came out as they should"

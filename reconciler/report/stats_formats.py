@@ -82,8 +82,8 @@ def stats_json(stats: Stats, environment: str) -> str:
         "putBack": stats.put_back,
         "compacted": stats.compacted,
         "whole": _counts(stats.whole),
-        "teams": [{"team": name or None, **_counts(one)} for name, one in stats.teams.items()],
-        "weeks": [{"week": name, **_counts(one)} for name, one in stats.weeks.items()],
+        "teams": [{"team": name or None, **_counts(team)} for name, team in stats.teams.items()],
+        "weeks": [{"week": name, **_counts(week)} for name, week in stats.weeks.items()],
     }
     return json_text(document)
 
@@ -158,7 +158,7 @@ def stats_text(stats: Stats, style: Style) -> str:
             f"{line}\n" for one in stats_lines(stats) for line in wrapped(one, style, margin="")
         )
     ]
-    named = {name or UNKNOWN: one for name, one in stats.teams.items()}
+    named = {name or UNKNOWN: team for name, team in stats.teams.items()}
     for title, rows in (("team", named), ("week of", stats.weeks)):
         if rows:
             parts.append(table(_headings(title), [_row(*row) for row in rows.items()], style))

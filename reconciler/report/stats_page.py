@@ -38,7 +38,7 @@ def stats_html(
 ) -> str:
     """Give the page, ending in a line break."""
     title = f"What became of changes: {environment}"
-    named = {name or UNKNOWN: one for name, one in stats.teams.items()}
+    named = {name or UNKNOWN: team for name, team in stats.teams.items()}
     return page(
         title,
         skip_link("weeks", "To the weeks"),
@@ -89,14 +89,14 @@ def _counts(stats: Stats) -> Markup:
 def _bars(weeks: Mapping[str, Counts]) -> Markup:
     """Draw a bar a week, the troubled part of it at its foot with a pattern of its own."""
     drawn = dict(list(weeks.items())[-MOST_WEEKS:])
-    most = max((one.changes for one in drawn.values()), default=0)
+    most = max((counts.changes for counts in drawn.values()), default=0)
     if not most:
         return NOTHING
     step = WIDTH / len(drawn)
     every = -(-len(drawn) // LABELS)
     shapes: list[Markup] = [words(f"{most:,}", "s quiet", 0, HEAD - 5)]
-    for number, (week, one) in enumerate(drawn.items()):
-        shapes.append(_bar(week, one, number * step, step, HEIGHT / most))
+    for number, (week, counts) in enumerate(drawn.items()):
+        shapes.append(_bar(week, counts, number * step, step, HEIGHT / most))
         if number % every == 0:
             shapes.append(words(week[5:], "s quiet", number * step, HEAD + HEIGHT + FOOT - 5))
     floor = HEAD + HEIGHT
@@ -134,7 +134,7 @@ def _table(title: str, first: str, rows: Mapping[str, Counts]) -> Markup:
     if not rows:
         return NOTHING
     heads = (element("th", {"scope": "col"}, name) for name in (first, *_COLUMNS))
-    body = (element("tr", None, *_cells(name, one)) for name, one in rows.items())
+    body = (element("tr", None, *_cells(name, row)) for name, row in rows.items())
     table = element(
         "table",
         {"class": "figures"},

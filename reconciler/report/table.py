@@ -65,12 +65,12 @@ def _parts(line: str, width: int) -> Iterator[str]:
     margin = line[: len(line) - len(body)]
     first, *others = unbroken(body, width - len(margin) - len(_HANG))
     part = margin + first
-    for one in others:
-        if _columns(part) + 1 + _columns(one) > width:
+    for other in others:
+        if _columns(part) + 1 + _columns(other) > width:
             yield part.rstrip(" ")
-            part = margin + _HANG + one
+            part = margin + _HANG + other
         else:
-            part += f" {one}"
+            part += f" {other}"
     yield part
 
 

@@ -49,7 +49,7 @@ def misplaced_plan(path: str) -> str:
 
 def none_for(environment: str, elsewhere: int, environments: Sequence[str]) -> str:
     """Say what to do where all that is declared is limited to other environments; "" is any."""
-    others = ", ".join(safe(one) for one in environments if one != environment)
+    others = ", ".join(safe(text) for text in environments if text != environment)
     choose = f"choose another with -e ({others}), or " if environment and others else ""
     here = f"the environment {safe(environment)}" if environment else "any environment"
     return (

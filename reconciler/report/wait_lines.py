@@ -72,8 +72,8 @@ def waiting_line(now: Now, hide: Hide, width: int | None = None) -> str:
     `hide` takes secrets out of what is foreign before that is cut, as half of one would
     not be known any more.
     """
-    step = next((_step(one, hide) for one in now.steps if not one.is_over), "")
-    waits = [one for one in now.waits if not step or _lasts(one, now.at)]
+    step = next((_step(step, hide) for step in now.steps if not step.is_over), "")
+    waits = [wait for wait in now.waits if not step or _lasts(wait, now.at)]
     if not waits:
         return step if width is None else cut(step, width)
     words = _wait(waits[0], now.at, hide)

@@ -47,8 +47,8 @@ def value(document: Json | Missing, longest: int) -> str:
 def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
     """Cut two long texts so that the place where they part is in sight."""
     common = 0
-    for one, other in zip(before, after, strict=False):
-        if one != other:
+    for side, other in zip(before, after, strict=False):
+        if side != other:
             break
         common += 1
     start = max(0, common - room // 3) if max(len(before), len(after)) > room else 0

@@ -46,7 +46,7 @@ class RuleProblem:
     def offset(self, written: str) -> int:
         """Give where it stands in the expression, from 0."""
         lines = written.split("\n")[: self.line]
-        before = sum(len(one) + 1 for one in lines[:-1])
+        before = sum(len(line) + 1 for line in lines[:-1])
         # The library points at the last dot of what it does not know, or at the bracket after it.
         begun = lines[-1].rfind(self.name, 0, self.column + len(self.name)) if self.name else -1
         return before + (begun if begun >= 0 else self.column - 1)
@@ -127,7 +127,7 @@ class Judges:
     def verdicts(self, questions: Sequence[RuleInput]) -> list[dict[int, RuleVerdict]]:
         """Give what each rule says of each document, by the rule's number."""
         found: list[dict[int, RuleVerdict]] = [{} for _ in questions]
-        queue = deque(_Asked(number, one.rules) for number, one in enumerate(questions))
+        queue = deque(_Asked(number, question.rules) for number, question in enumerate(questions))
         while queue:
             batch = self._next(queue, found)
             began = time.monotonic()
@@ -143,7 +143,8 @@ class Judges:
     def _told(self, batch: Sequence[_Asked], questions: Sequence[RuleInput]) -> Iterator[list[Any]]:
         assert self._process is not None  # noqa: S101 - entered, so started
         asked: list[Json] = [
-            {"values": {**questions[one.number].values}, "rules": [*one.rules]} for one in batch
+            {"values": {**questions[asked.number].values}, "rules": [*asked.rules]}
+            for asked in batch
         ]
         for told in self._process.told(asked, len(asked)):
             yield cast("list[Any]", told)
@@ -208,11 +209,11 @@ class Judges:
         idle = self._dropped | self._flaws.keys()
         rules: list[Json] = [
             {
-                "when": "" if number in idle else one.when,
-                "check": _NEVER_ASKED if number in idle else one.check,
-                "variables": [*one.variables],
+                "when": "" if number in idle else rule.when,
+                "check": _NEVER_ASKED if number in idle else rule.check,
+                "variables": [*rule.variables],
             }
-            for number, one in enumerate(self.rules)
+            for number, rule in enumerate(self.rules)
         ]
         bounds: dict[str, Json] = {
             "cpu": self.bounds.cpu,
@@ -304,5 +305,5 @@ def _why(told: str) -> str:
     for pattern, words in _REASONS:
         match = pattern.fullmatch(told)
         if match is not None:
-            return words.format(*(one.strip('"') for one in match.groups()))
+            return words.format(*(group.strip('"') for group in match.groups()))
     return told.split(": ", 1)[-1]

@@ -105,14 +105,14 @@ def main() -> None:
         # What it ends is this process, in the middle of whatever it does: no code can refuse.
         signal.setitimer(signal.ITIMER_PROF, span)
 
-    for one in begun["rules"]:
+    for rule in begun["rules"]:
         wind()
-        names = one["variables"]
+        names = rule["variables"]
         key = " ".join(names)
         if key not in environments:
             environments[key] = _environment(names)
         environment = environments[key]
-        pairs = [_compiled(environment, one[part]) for part in ("when", "check")]
+        pairs = [_compiled(environment, rule[part]) for part in ("when", "check")]
         rules.append((pairs[0][0], pairs[1][0]))
         _tell([said[:WIDEST_TEXT] for _, said in pairs])
     for line in sys.stdin:
@@ -122,7 +122,7 @@ def main() -> None:
             environment = environments[" ".join(sorted(asked["values"]))]
             values = environment.Activation(asked["values"])
             told = [_judged(rules[number], values) for number in asked["rules"]]
-            _tell([one if isinstance(one, int) else one[:WIDEST_TEXT] for one in told])
+            _tell([number if isinstance(number, int) else number[:WIDEST_TEXT] for number in told])
 
 
 if __name__ == "__main__":

@@ -96,10 +96,10 @@ class Process:
                         if not left:
                             ready.unregister(sink)
                     else:
-                        for one in self._heard():
+                        for value in self._heard():
                             count -= 1
                             until = time.monotonic() + self.bounds.wall
-                            yield one
+                            yield value
 
     def _said(self, left: memoryview) -> memoryview:
         assert self._process.stdin is not None  # noqa: S101 - it is a pipe

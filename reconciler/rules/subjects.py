@@ -30,7 +30,7 @@ def change_seen(change: Change) -> dict[str, Json]:
     """Give what stands in `change`: live documents are hidden where a secret belongs."""
     return {
         "action": change.action.word,
-        "fields": [field_seen(one) for one in change.differences],
+        "fields": [field_seen(difference) for difference in change.differences],
         "before": change.before,
         "after": change.body,
         "destroys": [*change.destroys],
@@ -41,4 +41,4 @@ def field_seen(difference: Difference) -> dict[str, Json]:
     """Give one field that differs; what is not there before or after is left out."""
     sides = {"before": difference.before, "after": difference.after}
     path = ".".join(map(str, difference.path))
-    return {"path": path, **{name: one for name, one in sides.items() if one is not ABSENT}}
+    return {"path": path, **{name: side for name, side in sides.items() if side is not ABSENT}}

@@ -11,7 +11,7 @@ from reconciler.rules.ask_worker import Broken, Expressions, RuleAnswer, RuleVer
 
 def expressions_of(rules: Sequence[Rule]) -> list[Expressions]:
     """Give rules as far as they are judged."""
-    return [Expressions(one.when or "", one.check, one.variables) for one in rules]
+    return [Expressions(rule.when or "", rule.check, rule.variables) for rule in rules]
 
 
 def said_of(rule: Rule, verdict: RuleVerdict) -> str:

@@ -62,7 +62,7 @@ def reordering(text: str, blocks: Sequence[tuple[int, int]]) -> Iterator[tuple[i
 
 def escaped_in(value: str, written: str) -> str:
     """Give the first unsafe character of a value that came in by an escape, or ""."""
-    return next((one for one in _UNSAFE.findall(value) if one not in written), "")
+    return next((element for element in _UNSAFE.findall(value) if element not in written), "")
 
 
 def described(character: str) -> str:

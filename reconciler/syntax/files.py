@@ -126,7 +126,9 @@ def _files_in(top: Path, found: Files) -> Iterator[File]:
         said = "this file is not a regular file, and git cannot read what to ignore: remove it"
         found.complaints.append(Complaint.of_file(display_name(rules, found.root), "M112", said))
     ignored = walked.rules.ignored((*walked.files, *walked.wrong)) if walked.files else set()
-    found.complaints.extend(one for place, one in walked.wrong.items() if place not in ignored)
+    found.complaints.extend(
+        complaint for place, complaint in walked.wrong.items() if place not in ignored
+    )
     named = DisplayNames(found.root)
     for path in walked.files:
         if path not in ignored and not is_plan_file(path):
@@ -213,7 +215,7 @@ def content_of(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complain
         if not inside:
             said = "this file leads out of the project folder: put a copy inside"
             return Complaint.of_file(name, "M112", said)
-        if all(GIT_FOLDER in map(str.lower, one.parts) for one in inside):
+        if all(GIT_FOLDER in map(str.lower, path.parts) for path in inside):
             # Its settings hold the token of a job that checked out with one.
             return Complaint.of_file(name, "M112", "this file leads to what git keeps for itself")
         descriptor = os.open(real, _FLAGS)

@@ -114,12 +114,14 @@ class IgnoreRules:
 
 
 def _repository_around(real: Path) -> Path | None:
-    return next((one for one in (real, *real.parents) if (one / _OWN).exists()), None)
+    return next((parent for parent in (real, *real.parents) if (parent / _OWN).exists()), None)
 
 
 def _has_rules(folder: Path, around: Path | None) -> bool:
-    between = [one for one in folder.parents if around is not None and one.is_relative_to(around)]
-    return any((one / _RULES).is_file() for one in (folder, *between))
+    between = [
+        parent for parent in folder.parents if around is not None and parent.is_relative_to(around)
+    ]
+    return any((path / _RULES).is_file() for path in (folder, *between))
 
 
 def _ignored(places: Sequence[Path], top: Path, repository: Path | None) -> set[Path]:

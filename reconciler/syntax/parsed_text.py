@@ -141,7 +141,7 @@ class Document:
         if places is None:
             end = begin + WIDEST_SEARCH if following is None else self.lines.in_text(following)
             written = written_scalar(self.text, begin, end)
-            places = [one.start() for one in re.finditer(re.escape(spot.written), written)]
+            places = [match.start() for match in re.finditer(re.escape(spot.written), written)]
             self._spots[begin, spot.written] = places
         found = places[spot.nth] if -1 < spot.nth < len(places) else 0
         return self.lines.place_in_text(begin + found)
@@ -330,7 +330,7 @@ class DocumentText:
 
     def inside(self, step: str) -> DocumentText:
         """Give the same text for findings whose paths lead from the value of a key on."""
-        grafts = {path[1:]: one for path, one in self.grafts.items() if path[:1] == (step,)}
+        grafts = {path[1:]: graft for path, graft in self.grafts.items() if path[:1] == (step,)}
         return replace(self, prefix=(*self.prefix, step), grafts=grafts)
 
     def complaint(self, finding: Finding) -> Complaint:

@@ -77,7 +77,7 @@ def reading_ahead(files: Sequence[File], roots: Sequence[Path]) -> Iterator[Read
             mine = rest[nth::count]
             with suppress(OSError):
                 share = started.enter_context(_started(mine, roots))
-                ahead.shares |= dict.fromkeys((one.path for one in mine), share)
+                ahead.shares |= dict.fromkeys((file.path for file in mine), share)
         yield ahead
 
 

@@ -118,7 +118,7 @@ def height(value: Json, known: dict[int, int]) -> int:
     else:
         return 0
     if id(value) not in known:
-        known[id(value)] = 1 + max((height(one, known) for one in inner), default=0)
+        known[id(value)] = 1 + max((height(value, known) for value in inner), default=0)
     return known[id(value)]
 
 

@@ -35,7 +35,7 @@ class FlowPart:
         members = self.members or []
         if self.style == "{":
             return list(zip(members[::2], members[1::2], strict=True))
-        return [(None, one) for one in members]
+        return [(None, member) for member in members]
 
 
 def split_anchor(text: str, start: int, end: int) -> tuple[str, int]:

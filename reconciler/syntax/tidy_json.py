@@ -92,7 +92,7 @@ class _Writer:
         if end < 0 or end - place > room:
             return ""
         spaced = {",": ", ", ":": ": "}
-        whole = "".join(spaced.get(one, one) for one in self.tokens[place : end + 1])
+        whole = "".join(spaced.get(token, token) for token in self.tokens[place : end + 1])
         has_comma = self.tokens[end + 1 : end + 2] == [","]
         return whole if len(whole) + has_comma <= room else ""
 

@@ -35,7 +35,7 @@ def laid_block(source: str, column: int, indent: int) -> BlockText:
     ends = body.endswith("\n") or not body
     if ends:
         lines.pop()
-    digit = next((one for one in signs if one.isdigit()), "")
+    digit = next((sign for sign in signs if sign.isdigit()), "")
     keeps = "+" in signs
     margin = max(column, 0) + int(digit) if digit else _margin(lines)
     content = [line[margin:] for line in lines]

@@ -123,7 +123,7 @@ class _Writer:
         start, end = self._span(event)
         self._end_document(start)
         # Without the marker that a directive needs before it, a document has only its own.
-        head = [one.strip() for one in self.text[start:end].split("\n")] if event.explicit else []
+        head = [part.strip() for part in self.text[start:end].split("\n")] if event.explicit else []
         if len(head) > 1:
             self.sheet.out.extend(["..."] if self.has_document else [])
             self.sheet.out.extend(filter(None, head[:-1]))
@@ -275,7 +275,7 @@ class _Writer:
             members.append(self._part(inner))
         is_map = kind is MappingStartEvent
         if is_map and self.text[own : own + 1] != "{":
-            end = max(one.end for one in members)
+            end = max(member.end for member in members)
         else:
             end = self._span(inner)[1]
         return FlowPart(start, end, own, event.anchor or "", "{" if is_map else "[", members)

@@ -79,12 +79,12 @@ def remove_left(folders: Iterable[Path]) -> int:
 
     What a run that lives has begun is locked, and stays.
     """
-    return sum(map(_removed, {one for folder in folders for one in _left_in(folder)}))
+    return sum(map(_removed, {path for folder in folders for path in _left_in(folder)}))
 
 
 def _left_in(folder: Path) -> list[Path]:
     with suppress(OSError):
-        return [one for one in folder.glob(f"{BEGINS}*{ENDS}") if not one.is_symlink()]
+        return [path for path in folder.glob(f"{BEGINS}*{ENDS}") if not path.is_symlink()]
     return []
 
 

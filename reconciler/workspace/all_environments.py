@@ -23,19 +23,23 @@ def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) ->
     `elsewhere` only if it is of none. With `are_all`, no environment and no file
     of the project is left out, so that what is idle in all of them is complained of.
     """
-    idle = set.intersection(*(set(one.idle) for one in workspaces.values())) if are_all else set()
+    idle = (
+        set.intersection(*(set(workspace.idle) for workspace in workspaces.values()))
+        if are_all
+        else set()
+    )
     manifests: dict[Ref, Manifest] = {}
     for workspace in workspaces.values():
         for manifest in workspace.manifests:
             manifests.setdefault(manifest.ref, manifest)
     left = {
-        one.ref: one
+        manifest.ref: manifest
         for workspace in workspaces.values()
-        for one in workspace.left_out
-        if one.ref not in manifests
+        for manifest in workspace.left_out
+        if manifest.ref not in manifests
     }
-    limited = {ref: None for one in workspaces.values() for ref in one.elsewhere}
-    files = max((one.files for one in workspaces.values()), default=0)
+    limited = {ref: None for workspace in workspaces.values() for ref in workspace.elsewhere}
+    files = max((workspace.files for workspace in workspaces.values()), default=0)
     return Workspace(
         manifests=tuple(
             sorted(manifests.values(), key=lambda one: (one.source.file, one.source.line))
@@ -43,11 +47,21 @@ def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) ->
         complaints=tuple(sorted((*_merged(workspaces), *idle))),
         elsewhere=tuple(ref for ref in limited if ref not in manifests),
         files=files,
-        read=tuple({path for one in workspaces.values() for path in one.read}),
-        suppressed=tuple(sorted({one for each in workspaces.values() for one in each.suppressed})),
+        read=tuple({path for workspace in workspaces.values() for path in workspace.read}),
+        suppressed=tuple(
+            sorted(
+                {
+                    suppressed
+                    for workspace in workspaces.values()
+                    for suppressed in workspace.suppressed
+                }
+            )
+        ),
         left_out=tuple(left.values()),
-        unheeded=max((one.unheeded for one in workspaces.values()), default=0),
-        unselected=tuple({ref: None for one in workspaces.values() for ref in one.unselected}),
+        unheeded=max((workspace.unheeded for workspace in workspaces.values()), default=0),
+        unselected=tuple(
+            {ref: None for workspace in workspaces.values() for ref in workspace.unselected}
+        ),
     )
 
 
@@ -56,7 +70,9 @@ def _merged(workspaces: Mapping[str, Workspace]) -> list[Complaint]:
     for name, workspace in workspaces.items():
         for complaint in workspace.complaints:
             holding[complaint].append(name)
-    everywhere = [one for one, names in holding.items() if len(names) == len(workspaces)]
+    everywhere = [
+        complaint for complaint, names in holding.items() if len(names) == len(workspaces)
+    ]
     # What is said of an environment by its name is one complaint all the same.
     some: dict[_Place, list[Complaint]] = defaultdict(list)
     for complaint, names in holding.items():
@@ -71,7 +87,7 @@ def _place_of(complaint: Complaint) -> _Place:
 
 def _in_some(group: Sequence[Complaint], holding: Mapping[Complaint, Sequence[str]]) -> Complaint:
     first = group[0]
-    names = tuple(dict.fromkeys(name for one in group for name in holding[one]))
+    names = tuple(dict.fromkeys(name for complaint in group for name in holding[complaint]))
     more = len(names) - MOST_NAMED
     named = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     return replace(first, message=f"{first.message} (in {named})", environments=names)

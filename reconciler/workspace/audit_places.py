@@ -39,6 +39,6 @@ def placed(
     for file in files.files:
         loader.load(file)
     loader.complain_of_strays()
-    places = {one.manifest.ref: one for one in loader.declared}
-    complaints = [places[ref].spec.complaint(one) for ref, one in found if ref in places]
-    return silencing.told(sorted(complaints), [one.manifest for one in loader.declared])
+    places = {manifest.manifest.ref: manifest for manifest in loader.declared}
+    complaints = [places[ref].spec.complaint(finding) for ref, finding in found if ref in places]
+    return silencing.told(sorted(complaints), [manifest.manifest for manifest in loader.declared])

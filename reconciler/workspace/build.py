@@ -114,7 +114,7 @@ class Making(Complaining):
         written: Json = {FOR_EACH: written_items(value[FOR_EACH])}
         items = items_of(self._fill(written, here, file.path, self.scope), here)
         self.complain(items.text, items.findings)
-        rest = {key: one for key, one in value.items() if key != FOR_EACH}
+        rest = {key: member for key, member in value.items() if key != FOR_EACH}
         self.check_overrides(rest, here)
         uses = uses_of(self.uses, items, value[FOR_EACH])
         named = uses.note(rest)
@@ -133,8 +133,8 @@ class Making(Complaining):
 
     def complain_of_unused(self) -> None:
         """Note what no manifest names of the items that it is made of."""
-        for one in self.uses.values():
-            all(map(self.keep, one.unused()))
+        for use in self.uses.values():
+            all(map(self.keep, use.unused()))
 
     def check_overrides(self, value: dict[str, Json], here: DocumentText) -> None:
         """Note what is wrong with `overrides`, those of other environments too."""
@@ -155,8 +155,8 @@ class Making(Complaining):
         kind = envelope.kind
         if kind is None or not envelope.name:
             # What is wrong with an expression is not told again of the text that it is.
-            told = filled.unfilled | {one.path for one in filled.findings}
-            around = [one for one in envelope.findings if one.path not in told]
+            told = filled.unfilled | {finding.path for finding in filled.findings}
+            around = [finding for finding in envelope.findings if finding.path not in told]
             envelope = replace(envelope, findings=around)
         if kind is None:
             self.complain(here, (*envelope.findings, *filled.findings))
@@ -239,7 +239,7 @@ class Making(Complaining):
         if patch is not None:
             whole = _object(filled.document)
             patch = _object(whole[OVERRIDES])[self.scope.environment]
-            filled.document = {key: one for key, one in whole.items() if key != OVERRIDES}
+            filled.document = {key: value for key, value in whole.items() if key != OVERRIDES}
         envelope = read_envelope(_object(filled.document), self._around())
         return _Read(filled, envelope, patch, scope)
 
@@ -249,7 +249,7 @@ class Making(Complaining):
             return value, None
         overrides = value[OVERRIDES]
         patch = overrides.get(self.scope.environment) if isinstance(overrides, dict) else None
-        rest = {key: one for key, one in value.items() if key != OVERRIDES}
+        rest = {key: member for key, member in value.items() if key != OVERRIDES}
         if patch is None:
             return rest, None
         return {**rest, OVERRIDES: {self.scope.environment: patch}}, patch
@@ -276,8 +276,8 @@ class Making(Complaining):
         is_export = spec.get("file") is not None and kind.from_export is not None
         if isinstance(patch, dict) and is_export:
             # The rest is for what the file holds.
-            own = {key: one for key, one in patch.items() if key == "file"}
-            patch = {key: one for key, one in patch.items() if key != "file"}
+            own = {key: value for key, value in patch.items() if key == "file"}
+            patch = {key: value for key, value in patch.items() if key != "file"}
             spec = {**spec, **own}
         elif isinstance(patch, dict):
             spec, inside = self._patched(spec, patch, made, here, inside)
@@ -303,14 +303,16 @@ class Making(Complaining):
         root = (OVERRIDES, self.scope.environment)
         own = without_misplaced(_object(patch), made.kind)
         merged = overridden(spec, own, made.kind.shape)
-        findings = (replace(one, path=(*root, *one.path)) for one in merged.findings)
+        findings = (replace(finding, path=(*root, *finding.path)) for finding in merged.findings)
         self.complain(here, findings)
         made.forget(merged.gone)
         grafts = {
             path: Graft(here, (*root, *there), keyed=True) for path, there in merged.patched.items()
         }
         # What stood in the place of a part that was overridden tells nothing of it any more.
-        kept = {path: one for path, one in inside.grafts.items() if not is_in(path, merged.gone)}
+        kept = {
+            path: graft for path, graft in inside.grafts.items() if not is_in(path, merged.gone)
+        }
         return _object(merged.document), replace(inside, grafts={**kept, **grafts})
 
     def _expand(
@@ -343,7 +345,7 @@ class Making(Complaining):
         if dropped and exported.grafts:
             first = next(iter(spec))
             place = replace(
-                place, grafts={(first, *key): one for key, one in exported.grafts.items()}
+                place, grafts={(first, *key): graft for key, graft in exported.grafts.items()}
             )
         if isinstance(patch, dict) and patch:
             spec, place = self._patched(spec, patch, made, here, place)

@@ -38,15 +38,19 @@ def changed_since(
     """
     with TemporaryDirectory(prefix="reconciler-") as folder:
         old = declared_at(revision, Path(folder), project, scope, paths).workspace
-    before = {one.ref: one for one in old.manifests}
-    now = {one.ref: one for one in workspace.manifests}
-    touched = {ref for ref, one in now.items() if ref not in before or _differ(before[ref], one)}
+    before = {manifest.ref: manifest for manifest in old.manifests}
+    now = {manifest.ref: manifest for manifest in workspace.manifests}
+    touched = {
+        ref for ref, manifest in now.items() if ref not in before or _differ(before[ref], manifest)
+    }
     part = _with_dependants(touched, now)
     _add_all(part, lambda ref: now[ref].references & now.keys())
-    known = now.keys() | set(workspace.elsewhere) | {one.ref for one in workspace.left_out}
+    known = (
+        now.keys() | set(workspace.elsewhere) | {manifest.ref for manifest in workspace.left_out}
+    )
     return Changed(
         revision,
-        tuple(one for one in workspace.manifests if one.ref in part),
+        tuple(manifest for manifest in workspace.manifests if manifest.ref in part),
         len(now) - len(part),
         tuple(sorted(ref for ref in before if ref not in known)),
     )
@@ -60,8 +64,8 @@ def _differ(before: Manifest, now: Manifest) -> bool:
 
 def _with_dependants(touched: set[Ref], now: Mapping[Ref, Manifest]) -> set[Ref]:
     dependants: dict[Ref, list[Ref]] = {}
-    for ref, one in now.items():
-        for wanted in one.references:
+    for ref, manifest in now.items():
+        for wanted in manifest.references:
             dependants.setdefault(wanted, []).append(ref)
     part = set(touched)
     _add_all(part, lambda ref: dependants.get(ref, ()))

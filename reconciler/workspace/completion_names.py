@@ -70,7 +70,9 @@ class CompletionProject:
     def environments(self) -> Mapping[str, Any]:
         """The environments, by their names."""
         found = _said(self.text).get("environments")
-        return {str(name): one for name, one in found.items()} if isinstance(found, dict) else {}
+        return (
+            {str(name): value for name, value in found.items()} if isinstance(found, dict) else {}
+        )
 
     @property
     def manifests(self) -> Sequence[str]:
@@ -79,9 +81,11 @@ class CompletionProject:
             return ["."]
         plain = _MANIFESTS.search(self.text)
         if plain is not None:
-            return [one.strip("\"' ") for one in plain[1].split(",")]
+            return [part.strip("\"' ") for part in plain[1].split(",")]
         found = _said(self.text).get("manifests")
-        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else ["."]
+        return (
+            [text for text in found if isinstance(text, str)] if isinstance(found, list) else ["."]
+        )
 
 
 def place_of(start: Path, file: Path | None = None) -> CompletionProject:
@@ -134,7 +138,7 @@ def _files(top: str) -> Iterator[str]:
         return
     for folder, folders, names in os.walk(top):
         folders[:] = sorted(
-            one for one in folders if not one.startswith(".") and one not in _SKIPPED
+            folder for folder in folders if not folder.startswith(".") and folder not in _SKIPPED
         )
         for name in sorted(names):
             if name.endswith((".yaml", ".yml", ".json")) and name != PROJECT_FILE:
@@ -197,7 +201,7 @@ def rules_in(place: CompletionProject) -> list[str]:
     """Give the names of the rules of a project file."""
     rules = _said(place.text).get("rules") if "rules" in place.text else None
     found = rules if isinstance(rules, list) else []
-    return [str(one["name"]) for one in found if isinstance(one, dict) and "name" in one]
+    return [str(value["name"]) for value in found if isinstance(value, dict) and "name" in value]
 
 
 def runs_in(place: CompletionProject, environment: str | None) -> list[str]:

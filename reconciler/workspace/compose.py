@@ -98,9 +98,9 @@ def check_writable(document: Json) -> None:
             case str():
                 _check_text(value, path)
             case dict():
-                stack.extend((one, _checked(key, path)) for key, one in value.items())
+                stack.extend((member, _checked(key, path)) for key, member in value.items())
             case list():
-                stack.extend((one, (*path, index)) for index, one in enumerate(value))
+                stack.extend((element, (*path, index)) for index, element in enumerate(value))
             case _:
                 _check_number(value, path)
         if nodes > MOST_NODES // 2 or len(path) >= DEEPEST:
@@ -246,14 +246,14 @@ class _ManifestLines:
 
 
 def _flow(value: dict[str, Json] | list[Json]) -> str | None:
-    for one in value if isinstance(value, list) else value.values():
-        if one.__class__ in _CONTAINERS:
+    for member in value if isinstance(value, list) else value.values():
+        if member.__class__ in _CONTAINERS:
             return None
     if _may_grow(value):
         return None
     parts: list[str] = []
-    for key, one in enumerate(value) if isinstance(value, list) else value.items():
-        part = _flow_scalar(one)
+    for key, element in enumerate(value) if isinstance(value, list) else value.items():
+        part = _flow_scalar(element)
         if part is None or (isinstance(key, str) and _key(key) != key):
             return None
         parts.append(part if isinstance(key, int) else f"{key}: {part}")

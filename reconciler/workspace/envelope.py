@@ -96,7 +96,9 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
 
 def _is_misspelt(key: str, envelope: Envelope) -> bool:
     """Tell a field that stands there under a slip of its name, of which the complaint says so."""
-    return any(one.code == UNKNOWN and one.suggestion == key for one in envelope.findings)
+    return any(
+        finding.code == UNKNOWN and finding.suggestion == key for finding in envelope.findings
+    )
 
 
 def _spec_finding(document: dict[str, Json], envelope: Envelope) -> Finding:
@@ -106,7 +108,7 @@ def _spec_finding(document: dict[str, Json], envelope: Envelope) -> Finding:
     beside = [key for key in document if key in known and key not in MANIFEST]
     if spec is None and beside:
         there = {(key,) for key in beside}
-        envelope.findings = [one for one in envelope.findings if one.path not in there]
+        envelope.findings = [finding for finding in envelope.findings if finding.path not in there]
         told = ", ".join(f"`{key}`" for key in beside)
         said = f"`spec` is empty, and its fields stand beside it: {told}"
         return Finding("M301", ("spec",), said, suggestion=Advice("indent them by two blanks"))
@@ -188,7 +190,7 @@ def _read_metadata(
         return
     strange = list(_unknown_fields(metadata, METADATA_FIELDS, ("metadata",)))
     yield from strange
-    is_misspelt = any(one.suggestion == "name" for one in strange)
+    is_misspelt = any(finding.suggestion == "name" for finding in strange)
     if "name" in metadata or not ("name" in document or is_misspelt):
         yield from _read_name(metadata, document, envelope)
     yield from _read_labels(metadata, envelope)
@@ -321,7 +323,7 @@ _PAIRS = re.compile(
 def _meant_labels(labels: Json) -> str:
     """Give labels as a mapping that were written as a list, or as `team=payments,tier=one`."""
     if isinstance(labels, str) and _PAIRS.fullmatch(labels):
-        pairs = [re.split("[=:]", one.strip(), maxsplit=1) for one in labels.split(",")]
+        pairs = [re.split("[=:]", part.strip(), maxsplit=1) for part in labels.split(",")]
         return "{" + ", ".join(f"{key}: {plain(value)}" for key, value in pairs) + "}"
     return NO_ITEMS if is_mappings(labels) else Advice("write each as `KEY: VALUE`")
 

@@ -86,8 +86,8 @@ class _Search:
             return
         text = reading.lines.text
         pasted = [
-            None if (name, one.locate(())[0]) in self.left else _Pasted.read(one.value)
-            for one in reading.documents
+            None if (name, document.locate(())[0]) in self.left else _Pasted.read(document.value)
+            for document in reading.documents
         ]
         places = [nth for nth, one in enumerate(pasted) if one is not None and one.rounds]
         if reading.has_errors:

@@ -80,7 +80,7 @@ def items_of(filled: Filled, text: DocumentText) -> ForEachItems:
         items.findings.append(Finding("M115", (FOR_EACH,), said, suggestion=advice))
         return items
     items.findings.extend(_take(value, items))
-    items.keys = frozenset(key for _, one in items.values for key in one)
+    items.keys = frozenset(key for _, document in items.values for key in document)
     references: dict[int, list[Reference]] = {}
     for reference in filled.references:
         nth = reference.path[1] if len(reference.path) > 1 else None
@@ -144,10 +144,10 @@ class Uses:
         named = list(keys_named(document))
         known = {key: value for _, values in self.items.values for key, value in values.items()}
         # A slip of a key is told as such, and not as a key that nothing names too.
-        near = [nearest(one, known) for one in named if along(known, one) is None]
+        near = [nearest(name, known) for name in named if along(known, name) is None]
         self.used |= set(near)
-        found = (along(known, one) for one in named)
-        self.used |= {str(one[0][0]) for one in found if one is not None}
+        found = (along(known, name) for name in named)
+        self.used |= {str(row[0][0]) for row in found if row is not None}
         return named[0] if named else ""
 
     def unused(self) -> Iterator[Complaint]:
@@ -180,26 +180,28 @@ def told_once(complaints: list[Complaint]) -> Iterator[Complaint]:
     wrong is wrong in the template.
     """
     together: dict[Complaint, set[Member]] = {}
-    for one in complaints:
-        members = together.setdefault(one, set())
-        if one.item is not None:
-            members.add(one.item)
+    for complaint in complaints:
+        members = together.setdefault(complaint, set())
+        if complaint.item is not None:
+            members.add(complaint.item)
     places: dict[tuple[object, ...], list[Complaint]] = {}
     named: set[Complaint] = set()
-    for one, members in together.items():
+    for complaint, members in together.items():
         if not members:
-            yield one
+            yield complaint
             continue
-        alike = places.setdefault((one.file, one.line, one.column, one.code, one.path), [])
+        alike = places.setdefault(
+            (complaint.file, complaint.line, complaint.column, complaint.code, complaint.path), []
+        )
         first = next((two for two in alike if together[two].isdisjoint(members)), None)
         if first is None:
-            alike.append(one)
+            alike.append(complaint)
         else:
             together[first] |= members
             named.add(first)
     for alike in places.values():
-        for one in alike:
-            yield _of_items(one, sorted(together[one]), names_one=one in named)
+        for complaint in alike:
+            yield _of_items(complaint, sorted(together[complaint]), names_one=complaint in named)
 
 
 def _of_items(one: Complaint, members: list[Member], *, names_one: bool) -> Complaint:

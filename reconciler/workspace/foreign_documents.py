@@ -41,9 +41,9 @@ def groups_in(document: Json) -> list[dict[str, Json]]:
 def is_grafana(document: Json) -> bool:
     """Tell a dashboard, as it was exported or as the API of Grafana answers."""
     inner = document.get("dashboard") if isinstance(document, dict) else None
-    for one in (document, inner):
-        if isinstance(one, dict) and isinstance(one.get("schemaVersion"), int):
-            return isinstance(one.get("panels"), list) or isinstance(one.get("rows"), list)
+    for value in (document, inner):
+        if isinstance(value, dict) and isinstance(value.get("schemaVersion"), int):
+            return isinstance(value.get("panels"), list) or isinstance(value.get("rows"), list)
     return False
 
 

@@ -94,7 +94,7 @@ def text_in(content: bytes, name: str) -> tuple[str, str | Sequence[Complaint]]:
 
 def _made_of(reading: Reading, name: str, *, is_json: bool) -> str | Sequence[Complaint]:
     """Give a text in its one layout, or what is wrong with it."""
-    errors = [one for one in complaints_of_text(name, reading) if one.is_error]
+    errors = [complaint for complaint in complaints_of_text(name, reading) if complaint.is_error]
     if errors:
         return errors
     after = tidied(reading, is_json=is_json)

@@ -76,7 +76,7 @@ class Includes:
         self.real.add(target.real)
         if reading.has_errors:
             return None
-        documents = [one for one in reading.documents if one.value is not None]
+        documents = [document for document in reading.documents if document.value is not None]
         if len(documents) == 1:
             return IncludedFile(file, name, documents[0])
         return _wrong(path, named, f"it holds {len(documents) or 'no'} documents, and not one")
@@ -102,7 +102,7 @@ class Includes:
     def _why_not(self, target: _Target, inside: Inside) -> str:
         """Return why a file is not read below those that include it, "" where it is."""
         if target.real in map(self._real, inside.trail):
-            names = (display_name(one, self.root) for one in (*inside.trail, target.file))
+            names = (display_name(path, self.root) for path in (*inside.trail, target.file))
             return f"files include each other: {' → '.join(names)}"
         if len(inside.trail) > MOST_TRAILED:
             return f"files include one another deeper than {MOST_TRAILED}"

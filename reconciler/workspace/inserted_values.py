@@ -56,12 +56,14 @@ class Measures:
             return _SCALAR
         known = self.known.get(id(value))
         if known is None:
-            inner = [self.of(one) for one in (value.values() if isinstance(value, dict) else value)]
+            inner = [
+                self.of(member) for member in (value.values() if isinstance(value, dict) else value)
+            ]
             size = Size(
-                1 + sum(one.nodes for one in inner),
-                sum(one.text for one in inner)
+                1 + sum(size.nodes for size in inner),
+                sum(size.text for size in inner)
                 + (sum(map(len, value)) if isinstance(value, dict) else 0),
-                1 + max((one.levels for one in inner), default=0),
+                1 + max((size.levels for size in inner), default=0),
             )
             # The value is kept too, so that no other takes its place in memory.
             known = value, size

@@ -90,11 +90,11 @@ class FileLayout:
             members = [
                 self.key(name, _some_key(like), in_flow=True)
                 + self.colon
-                + self.flow(one, field_of(like, name), inner)
-                for name, one in _as_ordered(value, like)
+                + self.flow(element, field_of(like, name), inner)
+                for name, element in _as_ordered(value, like)
             ]
         else:
-            members = [self.flow(one, item_like(like, one), inner) for one in value]
+            members = [self.flow(element, item_like(like, element), inner) for element in value]
         opening, closing = "{}" if isinstance(value, dict) else "[]"
         if inner is None:
             return f"{opening}{self.comma.join(members)}{closing}"
@@ -110,25 +110,25 @@ class FileLayout:
             offset = self.offset if isinstance(value, list) else len(self.step)
             return [said, *(_indented(one, offset) for one in self.block(value, like))]
         lines = self.scalar(value, like)
-        return [f"{said} {lines[0]}", *(_indented(one, len(self.step)) for one in lines[1:])]
+        return [f"{said} {lines[0]}", *(_indented(line, len(self.step)) for line in lines[1:])]
 
     def item(self, value: Json, like: SyntaxNode | None, gap: int = 1) -> list[str]:
         """Give the lines of an item of a block list, its dash `gap` blanks before the value."""
         lead = "-" + " " * gap
         block = is_block(value, like)
         lines = self.block(value, like) if block else self.scalar(value, like)
-        return [lead + lines[0], *(_indented(one, len(lead)) for one in lines[1:])]
+        return [lead + lines[0], *(_indented(line, len(lead)) for line in lines[1:])]
 
     def block(self, value: Json, like: SyntaxNode | None) -> list[str]:
         """Give the lines of a container that is not empty, not indented."""
         if isinstance(value, dict):
             return [
                 line
-                for name, one in _as_ordered(value, like)
-                for line in self.entry(name, one, field_of(like, name), _some_key(like))
+                for name, element in _as_ordered(value, like)
+                for line in self.entry(name, element, field_of(like, name), _some_key(like))
             ]
         assert isinstance(value, list)  # noqa: S101 - asked by `is_block` before
-        return [line for one in value for line in self.item(one, item_like(like, one))]
+        return [line for element in value for line in self.item(element, item_like(like, element))]
 
     def scalar(self, value: Json, like: SyntaxNode | None) -> list[str]:
         """Give the lines of what is no container in a block; several make a block text."""
@@ -253,7 +253,7 @@ def _is_text_to_all(value: str, *, in_flow: bool) -> bool:
         return False
     found = node.value[:-1] if isinstance(node, SequenceNode) and in_flow else [node]
     texts = [one for one in found if isinstance(one, ScalarNode)]
-    return [(one.tag, one.value) for one in texts] == [(_TEXT, value)]
+    return [(text.tag, text.value) for text in texts] == [(_TEXT, value)]
 
 
 def _reads_as(candidate: str, value: str, *, in_flow: bool) -> bool:
@@ -269,7 +269,7 @@ def _reads_as(candidate: str, value: str, *, in_flow: bool) -> bool:
 
 def _steps(where: WrittenText) -> Iterator[str]:
     """Yield by what each container is indented beyond the one around it, where it has its lines."""
-    stack = [(one, "") for one in where.documents]
+    stack = [(document, "") for document in where.documents]
     while stack:
         node, margin = stack.pop()
         for nth, value in enumerate(node.values):

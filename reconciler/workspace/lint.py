@@ -15,21 +15,25 @@ from reconciler.workspace.loader import Loader
 
 def practice_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint]:
     """Yield what works and is still unwise; a resource with errors is not looked at."""
-    broken = {one.ref for one in loader.complaints if one.is_error}
+    broken = {complaint.ref for complaint in loader.complaints if complaint.is_error}
     of_kinds: dict[str, list[DeclaredManifest]] = {}
-    for one in loader.declared:
-        if str(one.manifest.ref) not in broken:
-            of_kinds.setdefault(one.kind.name, []).append(one)
+    for manifest in loader.declared:
+        if str(manifest.manifest.ref) not in broken:
+            of_kinds.setdefault(manifest.kind.name, []).append(manifest)
     for own in of_kinds.values():
         alone, among = _practices_of(own[0].kind, settings.checks)
-        for one in own:
-            yield from _alone(one, alone)
+        for manifest in own:
+            yield from _alone(manifest, alone)
         yield from _among(own, loader, among)
 
 
 def _practices_of(kind: Kind, levels: Mapping[str, Level]) -> tuple[list[LintRule], list[LintRule]]:
     """Give the checks of a kind that are on: of one resource, and of all."""
-    wanted = [one for one in kind.practices() if is_on(one.code, levels, only_asked=one.asked)]
+    wanted = [
+        practice
+        for practice in kind.practices()
+        if is_on(practice.code, levels, only_asked=practice.asked)
+    ]
     return [one for one in wanted if one.find], [one for one in wanted if one.among]
 
 
@@ -47,9 +51,9 @@ def _among(
 ) -> Iterator[Complaint]:
     if not practices:
         return
-    places = {id(one.manifest): one.spec for one in own}
-    every = [one.manifest for one in loader.declared]
-    neighbours = Neighbours([one.manifest for one in own], every, loader.elsewhere)
+    places = {id(manifest.manifest): manifest.spec for manifest in own}
+    every = [manifest.manifest for manifest in loader.declared]
+    neighbours = Neighbours([manifest.manifest for manifest in own], every, loader.elsewhere)
     for practice in practices:
         assert practice.among is not None  # noqa: S101 - told apart above
         for manifest, (path, said, suggestion, at_key) in practice.among(neighbours):

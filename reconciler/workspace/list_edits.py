@@ -41,8 +41,8 @@ class ListSplicing(Splicing):
 
     def _within(self, node: SyntaxNode, fields: Mapping[str, Edit], path: Path) -> None:
         names = [key.text for key in node.keys]
-        gone = {name for name, one in fields.items() if isinstance(one, Gone)} & set(names)
-        new = {name: one for name, one in fields.items() if name not in names}
+        gone = {name for name, edit in fields.items() if isinstance(edit, Gone)} & set(names)
+        new = {name: edit for name, edit in fields.items() if name not in names}
         if new and gone == set(names):
             whole = followed({}, Within(new), self.value)
             self._replace(node, whole, node)
@@ -51,7 +51,7 @@ class ListSplicing(Splicing):
             if name in fields and name not in gone:
                 self.go_on(node.values[nth], fields[name], (*path, name))
         last = max((nth for nth, name in enumerate(names) if name not in gone), default=-1)
-        added = {name: followed(None, one, self.value) for name, one in new.items()}
+        added = {name: followed(None, edit, self.value) for name, edit in new.items()}
         if node.is_flow and len(gone) < max(len(names), 1):
             texts = {last: [*self._flow_entries(node, added)]} if added else {}
             self._members_in_flow(node, [names.index(name) for name in sorted(gone)], texts)
@@ -101,7 +101,7 @@ class ListSplicing(Splicing):
         left = dict(added)
         for first, last in _spans(sorted(gone)):
             nodes = [node.values[nth] for nth in range(first, last + 1) if nth in moved]
-            spans = [(one.opening, one.end) for one in nodes]
+            spans = [(node.opening, node.end) for node in nodes]
             instead = left.pop(first - 1, ()) if last + 1 == len(node.values) else ()
             self._cut_in_flow(node, first, last, spans, instead)
         for after, texts in left.items():
@@ -137,10 +137,10 @@ class ListSplicing(Splicing):
         self._edit_staying(node, path, stays)
         margin = self._margin(node)
         texts = {
-            after: [self._flow_item(node, one, margin) for one in new]
+            after: [self._flow_item(node, list_item, margin) for list_item in new]
             for after, new in _runs(items, path, stays).items()
         }
-        kept = {one.origin for one in items} | self.arrived
+        kept = {list_item.origin for list_item in items} | self.arrived
         gone = [nth for nth in range(len(node.values)) if nth not in stays]
         moved = [nth for nth in gone if (*path, nth) in kept]
         self._members_in_flow(node, gone, texts, moved)
@@ -155,7 +155,7 @@ class ListSplicing(Splicing):
         if self.layout.is_json or not is_open or self.where.opens_line(node.start):
             return False
         column = self.where.column(holder.keys[nth].start) + self.layout.offset
-        chunks = [self._chunk(one, column) for one in items]
+        chunks = [self._chunk(list_item, column) for list_item in items]
         if not any(chunks):
             return False
         texts = [
@@ -166,7 +166,7 @@ class ListSplicing(Splicing):
         start = node.start - len(before) + len(before.rstrip(" "))
         self.splices.append(Splice(start, node.end, ""))
         end = self.where.line_end(node.end)
-        self.splices.append(Splice(end, end, "".join(self.layout.newline + one for one in texts)))
+        self.splices.append(Splice(end, end, "".join(self.layout.newline + text for text in texts)))
         return True
 
     def _flow_item(self, node: SyntaxNode, item: ListItem, margin: str | None) -> str:
@@ -199,12 +199,14 @@ class ListSplicing(Splicing):
         if last + 1 < len(node.values):
             start, end = starts[first].opening, starts[last + 1].opening
             comments = self._left_comments(start, end, moved)
-            kept = "".join(one + lead for one in comments)
+            kept = "".join(comment + lead for comment in comments)
         else:
             start, end = self._member_end(node, first - 1), self._member_end(node, last)
             comments = self._left_comments(start, end, moved)
             ends_line = not self.where.text[end : self.where.line_end(end)].strip()
-            kept = "".join(f"{lead if nth else ' '}{one}" for nth, one in enumerate(comments))
+            kept = "".join(
+                f"{lead if nth else ' '}{comment}" for nth, comment in enumerate(comments)
+            )
             if instead:
                 step = self.layout.comma if self._margin(node) is None else f",{lead}"
                 kept = f",{kept}{lead}" if comments else step
@@ -222,9 +224,9 @@ class ListSplicing(Splicing):
             return
         self._edit_staying(node, path, stays)
         for after, new in _runs(items, path, stays).items():
-            texts = [self._block_item(node, one) for one in new]
+            texts = [self._block_item(node, list_item) for list_item in new]
             self._insert_items(node, after, texts, stays)
-        moved = {one.origin for one in items} | self.arrived
+        moved = {list_item.origin for list_item in items} | self.arrived
         first = 0 if opens else min(stays, default=0)
         if first > 0:
             self._cut_to(node, first, [nth for nth in range(first) if (*path, nth) in moved])
@@ -238,7 +240,7 @@ class ListSplicing(Splicing):
         margin = self.layout.newline + " " * self.where.column(start)
         chunks = [self._extent(node.values[nth]) for nth in moved]
         comments = self._left_comments(start, end, chunks)
-        self.splices.append(Splice(start, end, "".join(one + margin for one in comments)))
+        self.splices.append(Splice(start, end, "".join(comment + margin for comment in comments)))
 
     def _edit_staying(self, node: SyntaxNode, path: Path, stays: Mapping[int, ListItem]) -> None:
         for nth, item in stays.items():
@@ -304,11 +306,11 @@ class ListSplicing(Splicing):
         made, self.splices = self.splices, before
         # An alias inside may have been written out before; what is put before it stays there.
         inside = [
-            one
-            for one in self.splices
-            if child.opening <= one.start <= child.end and one.end > child.opening
+            splice
+            for splice in self.splices
+            if child.opening <= splice.start <= child.end and splice.end > child.opening
         ]
-        self.splices = [one for one in self.splices if one not in inside]
+        self.splices = [splice for splice in self.splices if splice not in inside]
         return [*made, *inside]
 
     def _cut_lines(self, node: SyntaxNode, nth: int, *, moved: bool) -> None:
@@ -323,12 +325,12 @@ class ListSplicing(Splicing):
         after = self.where.text.find("\n", end)
         after = len(self.where.text) if after < 0 else after + 1
         self.splices.append(
-            Splice(start, after, "".join(f"{margin}{one}{newline}" for one in comments))
+            Splice(start, after, "".join(f"{margin}{comment}{newline}" for comment in comments))
         )
 
 
 def _shifted(splices: Sequence[Splice], by: int) -> list[Splice]:
-    return [Splice(one.start - by, one.end - by, one.text) for one in splices]
+    return [Splice(splice.start - by, splice.end - by, splice.text) for splice in splices]
 
 
 def _shift(line: str, less: int) -> str:

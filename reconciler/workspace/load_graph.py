@@ -46,15 +46,15 @@ def graph_of(declared: Sequence[DeclaredManifest], scope: Scope) -> Graph:
     """
     places = QueryPositions(scope)
     ids = {
-        (one.kind.name, str(known)): one.manifest.ref
-        for one in declared
-        if (known := one.kind.declared_id(one.manifest)) is not None
+        (manifest.kind.name, str(known)): manifest.manifest.ref
+        for manifest in declared
+        if (known := manifest.kind.declared_id(manifest.manifest)) is not None
     }
-    selected = [one for one in declared if one.selected]
+    selected = [manifest for manifest in declared if manifest.selected]
     return Graph(
-        tuple(one.manifest for one in selected),
-        tuple(link for one in selected for link in _links(one, ids, places)),
-        tuple(use for one in selected for use in _uses(one, places)),
+        tuple(manifest.manifest for manifest in selected),
+        tuple(link for manifest in selected for link in _links(manifest, ids, places)),
+        tuple(use for manifest in selected for use in _uses(manifest, places)),
     )
 
 

@@ -62,7 +62,7 @@ class Loader(Making):
         if file.is_json and any(flaw.code == "M101" for flaw in reading.flaws):
             # YAML reads more than JSON: what it made of this is not what was meant.
             return
-        documents = [one for one in reading.documents if one.value is not None]
+        documents = [document for document in reading.documents if document.value is not None]
         for document in documents:
             self._declare(file, document)
         if not documents and not reading.has_errors:
@@ -162,7 +162,7 @@ def _looks_declared(reading: Reading) -> bool:
 def _sample_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:
     """Give the real places of the files that hold samples in some environment: no manifests."""
     return frozenset(
-        (root / one.policy_samples.file).resolve()
-        for one in environments.values()
-        if isinstance(one, Environment) and one.policy_samples is not None
+        (root / environment.policy_samples.file).resolve()
+        for environment in environments.values()
+        if isinstance(environment, Environment) and environment.policy_samples is not None
     )

@@ -63,7 +63,7 @@ class Script:
     @cached_property
     def places(self) -> dict[tuple[int, int], int]:
         """The number of each document by the line and column where it begins."""
-        return {one.locate(()): nth for nth, one in enumerate(self.reading.documents)}
+        return {document.locate(()): nth for nth, document in enumerate(self.reading.documents)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,8 +194,8 @@ def write_edits(
         if not wrong:
             return files, refused
         refused.extend(wrong)
-        for one in wrong:
-            left.pop(one.ref, None)
+        for unadopted in wrong:
+            left.pop(unadopted.ref, None)
 
 
 def _attempt(
@@ -237,9 +237,9 @@ def _attempt(
 def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> list[Unadopted]:
     """Return the resources whose edits do not fit a file; all of them, if only all do not."""
     read = [read_text(text, is_json=script.is_json) for text in texts_of_documents(script.text)]
-    alone = [replace(script, reading=one) for one in read if one.documents]
+    alone = [replace(script, reading=reading) for reading in read if reading.documents]
     wrong = [*here]
-    if identical([one.values for one in alone], [[value] for value in script.values]):
+    if identical([script.values for script in alone], [[value] for value in script.values]):
         # A file may hold thousands of documents, so that each is tried without the others.
         wrong = [nth for nth in here if text_after(alone[nth], {0: here[nth][0]}) is None] or wrong
     return [Unadopted(ref, f"{script.name}: {_LOST}") for nth in wrong for ref in here[nth][1]]
@@ -347,16 +347,16 @@ def _rooted(edit: Edit, prefix: Path) -> Edit:
     """Give an edit whose origins lead from the root of the document."""
     match edit:
         case Within(fields=fields):
-            return Within({key: _rooted(one, prefix) for key, one in fields.items()})
+            return Within({key: _rooted(edit, prefix) for key, edit in fields.items()})
         case ListItems(items=items):
             return ListItems(
                 tuple(
                     replace(
-                        one,
-                        origin=None if one.origin is None else (*prefix, *one.origin),
-                        edit=None if one.edit is None else _rooted(one.edit, prefix),
+                        list_item,
+                        origin=None if list_item.origin is None else (*prefix, *list_item.origin),
+                        edit=None if list_item.edit is None else _rooted(list_item.edit, prefix),
                     )
-                    for one in items
+                    for list_item in items
                 )
             )
         case _:
@@ -371,13 +371,13 @@ def _spelled(edit: Edit, document: Json, whole: Json, dropped: int) -> Edit:
             return Within(
                 {
                     names.get(key, key): _spelled(
-                        one, document.get(names.get(key, key)), whole, dropped
+                        edit, document.get(names.get(key, key)), whole, dropped
                     )
-                    for key, one in fields.items()
+                    for key, edit in fields.items()
                 }
             )
         case ListItems(items=items):
-            return ListItems(tuple(_spelled_item(one, whole, dropped) for one in items))
+            return ListItems(tuple(_spelled_item(list_item, whole, dropped) for list_item in items))
         case Within() | Put() | Gone():
             return edit
 

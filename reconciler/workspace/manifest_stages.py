@@ -44,8 +44,12 @@ class FilledManifest:
     def forget(self, gone: Sequence[Path]) -> None:
         """Leave out what is said of parts of `spec` that are not there any more."""
         filled, places = self.filled, [("spec", *path) for path in gone]
-        filled.findings[:] = [one for one in filled.findings if not is_in(one.path, places)]
-        filled.references[:] = [one for one in filled.references if not is_in(one.path, places)]
+        filled.findings[:] = [
+            finding for finding in filled.findings if not is_in(finding.path, places)
+        ]
+        filled.references[:] = [
+            reference for reference in filled.references if not is_in(reference.path, places)
+        ]
 
 
 def is_in(path: Path, places: Sequence[Path]) -> bool:

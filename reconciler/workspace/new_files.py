@@ -47,11 +47,11 @@ def passed_over(
     homes: dict[Path, list[Path]] = {}
     for file in files:
         place = display_name(file, root)
-        top = next((one for one in tops if file.is_relative_to(one) and file != one), None)
+        top = next((top for top in tops if file.is_relative_to(top) and file != top), None)
         if top is None or any(matches(place, pattern) for pattern in exclude):
             return file
         homes.setdefault(top, []).append(file)
-    return next((one for top, own in homes.items() for one in _ignored(top, own)), None)
+    return next((path for top, own in homes.items() for path in _ignored(top, own)), None)
 
 
 def _ignored(top: Path, files: Sequence[Path]) -> list[Path]:
@@ -59,7 +59,7 @@ def _ignored(top: Path, files: Sequence[Path]) -> list[Path]:
     rules, wrong = IgnoreRules(top), list[Path]()
     met: dict[Path, bool] = {}
     for file in files:
-        between = [one for one in file.parents if one.is_relative_to(top)]
+        between = [parent for parent in file.parents if parent.is_relative_to(top)]
         for folder in reversed(between):
             if folder not in met:
                 names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 - names only
@@ -69,15 +69,15 @@ def _ignored(top: Path, files: Sequence[Path]) -> list[Path]:
             wrong.append(file)
     rules.look_around()
     ignored = rules.ignored(files)
-    return [*wrong, *(one for one in files if one in ignored)]
+    return [*wrong, *(file for file in files if file in ignored)]
 
 
 def folder_like(folder: Path) -> Path:
     """Give a folder as it is there already, if only in other capitals."""
     with suppress(OSError):
         if not folder.exists():
-            named = sorted(one for one in folder.parent.iterdir() if one.is_dir())
-            same = (one for one in named if one.name.casefold() == folder.name.casefold())
+            named = sorted(path for path in folder.parent.iterdir() if path.is_dir())
+            same = (path for path in named if path.name.casefold() == folder.name.casefold())
             return next(same, folder)
     return folder
 
@@ -149,9 +149,9 @@ def replace_text(path: Path, name: str, roots: Sequence[Path], *, before: str, a
 def settle(folders: set[Path], root: Path) -> None:
     """Wait until the names of new files, and of new folders, are kept."""
     try:
-        for one in {above for folder in folders for above in (folder, *folder.parents)}:
-            if one.is_relative_to(root):
-                sync_folder(one)
+        for path in {above for folder in folders for above in (folder, *folder.parents)}:
+            if path.is_relative_to(root):
+                sync_folder(path)
     except OSError as error:
         raise InvalidInput(f"the folder cannot be written: {error.strerror}") from error
 

@@ -227,9 +227,9 @@ def _patch_findings(patch: Json, kind: Kind, path: Path) -> Iterator[Finding]:
     if isinstance(patch, dict):
         patch = without_misplaced(patch, kind)
     settled = _settled(without_nulls(patch))
-    for one in islice(lint(settled, kind.spec), MOST_FINDINGS):
-        if one.code not in _ONLY_WHOLE:
-            yield replace(one, path=(*path, *one.path))
+    for finding in islice(lint(settled, kind.spec), MOST_FINDINGS):
+        if finding.code not in _ONLY_WHOLE:
+            yield replace(finding, path=(*path, *finding.path))
 
 
 def without_misplaced(patch: dict[str, Json], kind: Kind) -> dict[str, Json]:

@@ -69,7 +69,10 @@ def _unknown_code(
 def reads_findings(settings: ProjectFile) -> Iterator[Finding]:
     """Yield the kinds under `api: reads:` that there are not, or that are read anyway."""
     environments = settings.environments.items()
-    if not any(one.api.reads.of_kinds or one.api.reads.lists for _, one in environments):
+    if not any(
+        environment.api.reads.of_kinds or environment.api.reads.lists
+        for _, environment in environments
+    ):
         # Most projects say nothing of it, and to ask a kind loads it.
         return
     unread = [kind.name for kind in KINDS if not kind.readable]
@@ -140,10 +143,10 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     if settings is not None:
         settings.note_text(place)
         checks = guard_findings, reads_findings, ignored_findings, rule_findings
-        findings.extend(made.as_written(one) for check in checks for one in check(settings))
+        findings.extend(made.as_written(finding) for check in checks for finding in check(settings))
     complaints.extend(place.complaint(finding) for finding in findings)
     if settings is None or findings:
-        about_rules = any(one.path[:1] == ("rules",) for one in findings)
+        about_rules = any(finding.path[:1] == ("rules",) for finding in findings)
         if settings is not None and about_rules:
             complaints.extend(flaws_told_early(settings, made))
         return None, complaints

@@ -34,11 +34,13 @@ def query_complaints(loader: Loader, _: ProjectFile) -> Iterator[Complaint]:
     """Yield a warning for each query that cannot be parsed, at the character that is to blame."""
     places = QueryPositions(loader.scope)
     # An expression that is malformed is text in a query, and told of once.
-    told = {(one.file, one.path) for one in loader.complaints if one.is_error}
-    for one in loader.declared:
-        for query in one.kind.queries(one.manifest.spec):
+    told = {
+        (complaint.file, complaint.path) for complaint in loader.complaints if complaint.is_error
+    }
+    for manifest in loader.declared:
+        for query in manifest.kind.queries(manifest.manifest.spec):
             wrong = mistake_in(query.language, query.text)
-            complaint = None if wrong is None else places.complaint(one, query, wrong)
+            complaint = None if wrong is None else places.complaint(manifest, query, wrong)
             if complaint is not None and (complaint.file, complaint.path) not in told:
                 yield complaint
 
@@ -56,7 +58,7 @@ class Filling:
 
     def expression_at(self, offset: int) -> str:
         """Give the expression that gave a character, "" where it stands in the manifest."""
-        return next((one for start, end, one in self.filled if start <= offset < end), "")
+        return next((text for start, end, text in self.filled if start <= offset < end), "")
 
 
 def filling_of(written: str, text: str, scope: Scope) -> Filling | None:

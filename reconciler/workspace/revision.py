@@ -217,9 +217,10 @@ def declared_at(
         read, complaints = load_project(file)
         old = read or old
         wrong += [
-            f"{one.file}:{one.line}:{one.column}: {one.code} {one.message}"
-            for one in complaints
-            if read is None and one.is_error
+            f"{complaint.file}:{complaint.line}:{complaint.column}: "
+            f"{complaint.code} {complaint.message}"
+            for complaint in complaints
+            if read is None and complaint.is_error
         ]
     environment = old.settings.environments.get(scope.environment)
     variables = environment.variables if environment is not None else {}
@@ -232,18 +233,23 @@ def declared_at(
     inside = (path for path in asked if path.is_relative_to(folder))
     places = [PurePosixPath(path.relative_to(folder)) for path in inside]
     wrong += [f"{name} {why}" for name, why in sorted(tree.odd.items()) if _is_meant(name, places)]
-    hidden = {one for one in tree.submodules if any(place.is_relative_to(one) for place in places)}
+    hidden = {
+        submodule
+        for submodule in tree.submodules
+        if any(place.is_relative_to(submodule) for place in places)
+    }
     wrong += [f"{one} is a submodule, whose files git has elsewhere" for one in sorted(hidden)]
     wrong += [
-        f"{one.file}:{one.line}:{one.column}: {one.code} {one.message}" for one in workspace.errors
+        f"{error.file}:{error.line}:{error.column}: {error.code} {error.message}"
+        for error in workspace.errors
     ]
     return DeclaredRevision(
         workspace=workspace,
         wrong=tuple(wrong),
         said=tuple(
-            f"{one} is a submodule there, and what it declares is not compared"
-            for one in tree.submodules
-            if one not in hidden and _is_meant(one, places)
+            f"{submodule} is a submodule there, and what it declares is not compared"
+            for submodule in tree.submodules
+            if submodule not in hidden and _is_meant(submodule, places)
         ),
     )
 

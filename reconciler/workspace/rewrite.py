@@ -74,7 +74,7 @@ class Rewriting(ListSplicing):
                 self.edits.update((id(one), CUT) for one in _inside(node))
             case Within(fields=fields):
                 named = zip([key.text for key in node.keys], node.values, strict=True)
-                for name, value in [one for one in named if one[0] in fields]:
+                for name, value in [pair for pair in named if pair[0] in fields]:
                     self._mark(value, fields[name], (*path, name))
             case ListItems(items=items):
                 self._mark_items(node, items, path)
@@ -102,21 +102,21 @@ class Rewriting(ListSplicing):
         for uses in self.aliases.values():
             target = uses[0][0].itself
             own = self.edits.get(id(target))
-            left = [one for one in uses if self.edits.get(id(one[0])) != CUT]
-            parted = {id(one[0]) for one in left if self._parted(one[0], target)}
+            left = [use for use in uses if self.edits.get(id(use[0])) != CUT]
+            parted = {id(row[0]) for row in left if self._parted(row[0], target)}
             apart = [
-                one for one in left if self.edits.get(id(one[0])) != own or id(one[0]) in parted
+                row for row in left if self.edits.get(id(row[0])) != own or id(row[0]) in parted
             ]
             staying = len(apart) < len(left) or parted
-            together = len({repr(self.edits.get(id(one[0]))) for one in apart}) == 1
+            together = len({repr(self.edits.get(id(row[0]))) for row in apart}) == 1
             worthwhile = len(apart) > 1 or own is not None
             if worthwhile and apart and together and not staying:
                 self._write_out(*apart[0], anchor=f"&{target.anchor} ")
                 if own != CUT:
                     self.splices.append(self._without_anchor(target))
                 continue
-            for one in apart:
-                self._write_out(*one)
+            for row in apart:
+                self._write_out(*row)
 
     def _parted(self, alias: SyntaxNode, target: SyntaxNode) -> bool:
         return self.by_itself and self._mover(alias) != self._mover(target)
@@ -179,14 +179,14 @@ def _refined(edit: Edit, document: Json, whole: Json, path: Path) -> Edit:
         case Within(fields=fields) if isinstance(document, dict):
             return Within(
                 {
-                    key: _refined(one, document[key], whole, (*path, key))
+                    key: _refined(edit, document[key], whole, (*path, key))
                     if key in document
-                    else one
-                    for key, one in fields.items()
+                    else edit
+                    for key, edit in fields.items()
                 }
             )
         case ListItems(items=items):
-            return ListItems(tuple(_refined_item(one, whole) for one in items))
+            return ListItems(tuple(_refined_item(list_item, whole) for list_item in items))
         case _:
             return edit
 

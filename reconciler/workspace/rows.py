@@ -22,7 +22,7 @@ def read_rows(file: Path, fields: Sequence[str] | None) -> list[dict[str, Json]]
         raise InvalidInput(f"{file}: {text.message}")
     reading = read_text(text, is_json=file.suffix == ".json")
     if reading.has_errors:
-        flaw = next(one for one in reading.flaws if one.severity is Severity.ERROR)
+        flaw = next(flaw for flaw in reading.flaws if flaw.severity is Severity.ERROR)
         raise InvalidInput(f"{file}:{flaw.line}:{flaw.column}: {flaw.message}")
     document = reading.documents[0] if len(reading.documents) == 1 else None
     if document is None or not isinstance(document.value, list) or not document.value:

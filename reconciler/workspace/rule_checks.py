@@ -51,22 +51,22 @@ def _against(
     from reconciler.rules.subjects import resource_seen  # noqa: PLC0415 - with it
 
     # A text that may be a key is not handed on, whatever it is handed on to.
-    hidden = {one.ref for one in loader.complaints if one.code == WITHHELD}
-    wrong = {one.ref for one in loader.complaints if one.is_error}
-    asked = [one for one in loader.declared if str(one.manifest.ref) not in hidden]
+    hidden = {complaint.ref for complaint in loader.complaints if complaint.code == WITHHELD}
+    wrong = {complaint.ref for complaint in loader.complaints if complaint.is_error}
+    asked = [manifest for manifest in loader.declared if str(manifest.manifest.ref) not in hidden]
     questions = [
         RuleInput(
-            {"resource": resource_seen(one.manifest, loader.scope.environment)},
-            tuple(number for number, rule in rules if rule.is_about(one.kind.name)),
+            {"resource": resource_seen(manifest.manifest, loader.scope.environment)},
+            tuple(number for number, rule in rules if rule.is_about(manifest.kind.name)),
         )
-        for one in asked
+        for manifest in asked
     ]
     by_number = dict(rules)
-    for one, found in zip(asked, judges.verdicts(questions), strict=True):
+    for manifest, found in zip(asked, judges.verdicts(questions), strict=True):
         for number, verdict in found.items():
             # What is missing from it may be what is complained of already.
-            is_wrong = str(one.manifest.ref) in wrong
-            yield from _complaints(one, by_number[number], verdict, is_wrong=is_wrong)
+            is_wrong = str(manifest.manifest.ref) in wrong
+            yield from _complaints(manifest, by_number[number], verdict, is_wrong=is_wrong)
 
 
 def _complaints(

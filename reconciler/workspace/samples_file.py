@@ -108,21 +108,21 @@ def _no_list(documents: Sequence[Document], name: str) -> Complaint:
 
 def policies_of(manifests: Iterable[Manifest]) -> set[str] | None:
     """Name the policies of the list that is among manifests, None where there is none."""
-    lists = [one for one in manifests if BY_NAME[one.ref.kind].singleton]
+    lists = [manifest for manifest in manifests if BY_NAME[manifest.ref.kind].singleton]
     names = (
         value_at(item, ("policy", "name"))
-        for one in lists
-        if isinstance(items := one.spec.get("policies"), list)
+        for manifest in lists
+        if isinstance(items := manifest.spec.get("policies"), list)
         for item in items
     )
-    return {stored_name(one) for one in names if isinstance(one, str)} if lists else None
+    return {stored_name(name) for name in names if isinstance(name, str)} if lists else None
 
 
 def _rows(
     reading: Reading, name: str, declared: Collection[str] | None
 ) -> Iterator[PolicySample | Complaint]:
     """Yield the rows, and complaints in the place of those that are wrong."""
-    documents = [one for one in reading.documents if one.value is not None]
+    documents = [document for document in reading.documents if document.value is not None]
     value = documents[0].value if len(documents) == 1 else None
     if not isinstance(value, list) or not value:
         yield _no_list(documents, name)
@@ -136,8 +136,10 @@ def _rows(
         findings = [*_findings(row, index)]
         if declared is not None and not findings:
             findings = [*_undeclared(row, index, declared)]
-        yield from (place.complaint(one) for one in findings)
-        if isinstance(row, dict) and not any(one.severity is Severity.ERROR for one in findings):
+        yield from (place.complaint(finding) for finding in findings)
+        if isinstance(row, dict) and not any(
+            finding.severity is Severity.ERROR for finding in findings
+        ):
             yield _sample(row)
 
 
@@ -164,7 +166,7 @@ def _undeclared(row: Json, index: int, declared: Collection[str]) -> Iterator[Fi
     expected = row.get("policy") if isinstance(row, dict) else None
     if not isinstance(expected, str) or not expected.strip():
         return
-    folded = {one.casefold() for one in declared}
+    folded = {text.casefold() for text in declared}
     if expected.strip().casefold() not in folded:
         near = shortened(expected, declared)
         said = f"no policy of the list that is declared is called `{expected}`"
@@ -179,7 +181,7 @@ def _value_findings(value: Json, name: str, path: Path) -> Iterator[Finding]:
         said = f"`{name}` has {len(value):,} characters, and may have {LONGEST:,}"
         yield Finding(MALFORMED, path, said)
     elif name == "severity" and not _severity(value):
-        listed = ", ".join(_plain(one) for one in SEVERITIES.known)
+        listed = ", ".join(_plain(text) for text in SEVERITIES.known)
         said = f"`{value}` is no severity (known: {listed}, or a name of the API whole)"
         near = _plain(nearest(value.strip().upper(), SEVERITIES.known))
         yield Finding(MALFORMED, path, said, suggestion=near)

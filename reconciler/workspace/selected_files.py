@@ -43,8 +43,8 @@ class TakenFiles:
         self.known.update(ref for name in (*met.refs, *met.left) if (ref := Ref.parse(name)))
         self.taken |= met.files
         self.left |= met.left_files
-        for one in loader.declared:
-            (self.taken if one.selected else self.left).add(one.manifest.source.file)
+        for manifest in loader.declared:
+            (self.taken if manifest.selected else self.left).add(manifest.manifest.source.file)
         for complaint in loader.complaints:
             # Of M201, no manifest, it is known that nothing is declared.
             if not complaint.is_error or complaint.code == "M201":

@@ -88,15 +88,15 @@ class Alternative:
 
     def holds(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
         """Tell whether a manifest is meant."""
-        return all(one.holds(ref, file, labels) for one in self.terms)
+        return all(term.holds(ref, file, labels) for term in self.terms)
 
     def may_hold_in(self, file: str) -> bool:
         """Tell whether anything in a file could be meant, whatever it declares."""
-        return all(matches(file, one.glob) for one in self.terms if one.about is About.FILE)
+        return all(matches(file, term.glob) for term in self.terms if term.about is About.FILE)
 
     def holds_in_all_of(self, file: str) -> bool:
         """Tell whether everything in a file is meant, whatever it declares."""
-        return all(one.about is About.FILE and matches(file, one.glob) for one in self.terms)
+        return all(term.about is About.FILE and matches(file, term.glob) for term in self.terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +113,13 @@ class Selection:
     @property
     def shard(self) -> Shard | None:
         """The shard that all of it is in; None where none was named."""
-        terms = (term for one in self.select for term in one.terms)
-        return next((read_shard(one.glob) for one in terms if one.about is About.SHARD), None)
+        terms = (term for alternative in self.select for term in alternative.terms)
+        return next((read_shard(term.glob) for term in terms if term.about is About.SHARD), None)
 
     @property
     def is_shard(self) -> bool:
         """Tell a whole shard from a part of one: its journal knows nothing that is not in it."""
-        alone = not self.exclude and all(len(one.terms) == 1 for one in self.select)
+        alone = not self.exclude and all(len(alternative.terms) == 1 for alternative in self.select)
         return alone and self.shard is not None
 
     def at_homes(self, homes: Mapping[Ref, int]) -> Selection:
@@ -127,25 +127,35 @@ class Selection:
         return replace(
             self,
             select=tuple(
-                replace(one, terms=tuple(term.at_homes(homes) for term in one.terms))
-                for one in self.select
+                replace(
+                    alternative, terms=tuple(term.at_homes(homes) for term in alternative.terms)
+                )
+                for alternative in self.select
             ),
         )
 
     def takes(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
         """Tell whether a manifest is selected; `file` is relative to the project."""
-        wanted = not self.select or any(one.holds(ref, file, labels) for one in self.select)
-        return wanted and not any(one.holds(ref, file, labels) for one in self.exclude)
+        wanted = not self.select or any(
+            alternative.holds(ref, file, labels) for alternative in self.select
+        )
+        return wanted and not any(
+            alternative.holds(ref, file, labels) for alternative in self.exclude
+        )
 
     def may_take_from(self, file: str) -> bool:
         """Tell whether a file that cannot be read may hold something that is selected."""
-        wanted = not self.select or any(one.may_hold_in(file) for one in self.select)
-        return wanted and not any(one.holds_in_all_of(file) for one in self.exclude)
+        wanted = not self.select or any(
+            alternative.may_hold_in(file) for alternative in self.select
+        )
+        return wanted and not any(alternative.holds_in_all_of(file) for alternative in self.exclude)
 
     def takes_whole(self, file: str) -> bool:
         """Tell whether a file is selected whatever it declares, be it nothing."""
-        wanted = not self.select or any(one.holds_in_all_of(file) for one in self.select)
-        return wanted and not any(one.holds_in_all_of(file) for one in self.exclude)
+        wanted = not self.select or any(
+            alternative.holds_in_all_of(file) for alternative in self.select
+        )
+        return wanted and not any(alternative.holds_in_all_of(file) for alternative in self.exclude)
 
     def check_named(self, known: Iterable[Ref]) -> None:
         """Raise UsageError where a resource is selected by its name that no manifest declares."""
@@ -209,7 +219,7 @@ class SelectedNames:
 
 
 def _written(some: Sequence[Alternative]) -> tuple[str, ...]:
-    return tuple(sorted({one.written for one in some}))
+    return tuple(sorted({alternative.written for alternative in some}))
 
 
 def read_selection(
@@ -220,7 +230,7 @@ def read_selection(
     Raises UsageError naming the term, and what may be meant.
     """
     given = (("--select", select), ("--exclude", exclude))
-    read = (tuple(_alternative(flag, one, kinds) for one in some) for flag, some in given)
+    read = (tuple(_alternative(flag, text, kinds) for text in some) for flag, some in given)
     selection = Selection(*read)
     _check_shards(selection)
     return selection
@@ -234,7 +244,7 @@ def of_shard(shard: Shard) -> Selection:
 
 def _check_shards(selection: Selection) -> None:
     """Raise UsageError where not all that is selected is of one shard."""
-    if any(one.about is About.SHARD for some in selection.exclude for one in some.terms):
+    if any(term.about is About.SHARD for some in selection.exclude for term in some.terms):
         raise UsageError("--exclude takes no shard: select the one that is meant, with --select")
     shards = [{t.glob for t in some.terms if t.about is About.SHARD} for some in selection.select]
     if any(shards) and (len(set().union(*shards)) > 1 or not all(shards)):
@@ -244,8 +254,8 @@ def _check_shards(selection: Selection) -> None:
 
 
 def _alternative(flag: str, written: str, kinds: Collection[str]) -> Alternative:
-    terms = tuple(_term(flag, one.strip(), kinds) for one in written.split(","))
-    return Alternative(terms, ",".join(sorted(one.strip() for one in written.split(","))))
+    terms = tuple(_term(flag, part.strip(), kinds) for part in written.split(","))
+    return Alternative(terms, ",".join(sorted(part.strip() for part in written.split(","))))
 
 
 def _term(flag: str, text: str, kinds: Collection[str]) -> Term:

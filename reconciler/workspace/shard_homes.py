@@ -28,10 +28,10 @@ class EnvironmentReading(Protocol):
 def homes_of(manifests: Iterable[Manifest]) -> dict[Ref, int]:
     """Give the number that decides where each resource goes; it is the same all over a group."""
     joined: dict[Ref, Ref] = {}
-    for one in manifests:
-        _root(joined, one.ref)
-        for other in one.references:
-            _join(joined, one.ref, other)
+    for manifest in manifests:
+        _root(joined, manifest.ref)
+        for other in manifest.references:
+            _join(joined, manifest.ref, other)
     known: dict[Ref, int] = {}
     homes: dict[Ref, int] = {}
     for ref in joined:
@@ -64,14 +64,16 @@ def with_homes(
 
     All manifests are read for that, without a secret: a name or a reference holds none.
     """
-    if not any(one.selection.shard for one in scopes):
+    if not any(scope.selection.shard for scope in scopes):
         return scopes
     plain = [
-        replace(one.without_secrets, selection=EVERYTHING, unread=frozenset(), ruled=False)
-        for one in scopes
+        replace(scope.without_secrets, selection=EVERYTHING, unread=frozenset(), ruled=False)
+        for scope in scopes
     ]
     found = read(plain)
     return [
-        replace(one, selection=one.selection.at_homes(homes_of(found[one.environment].manifests)))
-        for one in scopes
+        replace(
+            scope, selection=scope.selection.at_homes(homes_of(found[scope.environment].manifests))
+        )
+        for scope in scopes
     ]

@@ -80,26 +80,28 @@ class Silencing:
 
         An exemption goes before a level: what is off is not told anyway.
         """
-        exempt = {str(one.ref): one.exempt for one in manifests if one.exempt}
+        exempt = {str(manifest.ref): manifest.exempt for manifest in manifests if manifest.exempt}
         told: list[Complaint] = []
         suppressed: list[Suppressed] = []
         used: set[tuple[str, int, int, str]] = set()
         unjudged: set[str] = set()
-        for one in complaints:
-            if one.is_error:
-                unjudged.add(one.file)
-            if not _has_choice(one):
-                told.append(one)
+        for complaint in complaints:
+            if complaint.is_error:
+                unjudged.add(complaint.file)
+            if not _has_choice(complaint):
+                told.append(complaint)
                 continue
-            comment = self._ignoring(one)
-            exemption = exempt[one.ref].get(one.code) if one.ref in exempt else None
+            comment = self._ignoring(complaint)
+            exemption = (
+                exempt[complaint.ref].get(complaint.code) if complaint.ref in exempt else None
+            )
             if comment is not None:
-                used.add((one.file, comment.asked.line, comment.asked.column, one.code))
-                suppressed.append(Suppressed(one, comment.asked.reason, in_source=True))
+                used.add((complaint.file, comment.asked.line, comment.asked.column, complaint.code))
+                suppressed.append(Suppressed(complaint, comment.asked.reason, in_source=True))
             elif exemption is not None:
-                suppressed.append(Suppressed(one, exemption.reason, in_source=False))
+                suppressed.append(Suppressed(complaint, exemption.reason, in_source=False))
             else:
-                told.extend(self._levelled(one))
+                told.extend(self._levelled(complaint))
         idle = [*self._idle(used, unjudged)]
         return Silenced(tuple(told), tuple(suppressed), tuple(idle))
 
@@ -120,18 +122,18 @@ class Silencing:
         self, used: Collection[tuple[str, int, int, str]], unjudged: Collection[str]
     ) -> Iterator[Complaint]:
         """Yield the comments that ignore nothing; where there are errors not all was looked for."""
-        for one in self._comments:
-            at = (one.file, one.asked.line, one.asked.column)
-            for code in one.asked.codes or () if one.file not in unjudged else ():
+        for comment in self._comments:
+            at = (comment.file, comment.asked.line, comment.asked.column)
+            for code in comment.asked.codes or () if comment.file not in unjudged else ():
                 # What is off is not looked for, nor what happened, so that nobody can tell.
                 is_made = is_on(code, self.levels, only_asked=code in only_asked())
                 is_asked = is_made and not code.startswith(AUDIT)
                 if (*at, code) in used or not is_asked:
                     continue
                 if has_a_level(code, self.rules):
-                    said = f"line {one.asked.about} has no complaint {code} to be ignored"
+                    said = f"line {comment.asked.about} has no complaint {code} to be ignored"
                     finding = Finding("M117", (), said, Severity.WARNING, REMOVE)
-                    told = complaint_at(one.file, one.lines, *at[1:], finding)
+                    told = complaint_at(comment.file, comment.lines, *at[1:], finding)
                     yield from self._levelled(told)
 
 

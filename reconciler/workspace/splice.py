@@ -70,7 +70,7 @@ class Splicing:
         return [
             self.where.text[begin:after]
             for begin, after in self.where.comment_spans(start, end)
-            if not any(one[0] <= begin and after <= one[1] for one in away)
+            if not any(pair[0] <= begin and after <= pair[1] for pair in away)
         ]
 
     def _chunk_start(self, node: SyntaxNode, nth: int) -> int:
@@ -127,7 +127,7 @@ class Splicing:
         if not comments or margin is None or text[0] not in "[{":
             return text
         lead = f"{self.layout.newline}{margin}"
-        kept = "".join(lead + one for one in comments)
+        kept = "".join(lead + comment for comment in comments)
         rest = text[1:] if text[1:].startswith(self.layout.newline) else lead + text[1:]
         return f"{text[0]}{kept}{rest}"
 
@@ -161,15 +161,15 @@ class Splicing:
             lines = layout.block(value, like)
             if holder.keys:
                 by = layout.offset if isinstance(value, list) else len(layout.step)
-                return "", [" " * (column + by) + one if one else one for one in lines]
+                return "", [" " * (column + by) + line if line else line for line in lines]
             by = self._gap(holder) + 1
-            return lines[0], [" " * (column + by) + one if one else one for one in lines[1:]]
+            return lines[0], [" " * (column + by) + line if line else line for line in lines[1:]]
         kept = self._in_its_lines(node, value) if isinstance(value, str) else None
         if kept is not None:
             return kept
         lines = layout.scalar(value, like)
         by = len(layout.step) if holder.keys else self._gap(holder) + 1
-        return lines[0], [" " * (column + by) + one if one else one for one in lines[1:]]
+        return lines[0], [" " * (column + by) + line if line else line for line in lines[1:]]
 
     def _in_its_lines(self, node: SyntaxNode, value: str) -> tuple[str, list[str]] | None:
         """Give a text laid out over lines as the one that it replaces; None where it cannot be."""
@@ -186,7 +186,7 @@ class Splicing:
             return _wrapped(node, source, value, margin)
         if not lines:
             return None
-        return lines[0], [margin + one if one else one for one in lines[1:]]
+        return lines[0], [margin + line if line else line for line in lines[1:]]
 
     def _lay(self, node: SyntaxNode, head: int, first: str, rest: Sequence[str]) -> None:
         """Put a first line behind a key or dash, and the rest below, in place of a node."""
@@ -209,7 +209,7 @@ class Splicing:
             below = stop = where.line_end(header_end)
             comments = self._left_comments(start, header_end)
         margin = self._line_margin(head - 1)
-        lines = [*rest, *(margin + one for one in comments)]
+        lines = [*rest, *(margin + comment for comment in comments)]
         self.splices.append(Splice(start, header_end, said))
         self.splices.append(Splice(below, stop, "".join(newline + line for line in lines)))
 
@@ -230,7 +230,7 @@ def _folded(source: Sequence[str], before: str, value: str) -> list[str] | None:
     ended = len(value) - len(body)
     if "\n" in before.rstrip("\n") or ended > 1:
         return None
-    lines = rewrapped([one for one in source if one.strip()], body)
+    lines = rewrapped([text for text in source if text.strip()], body)
     return lines and [">" if ended else ">-", *lines]
 
 
@@ -241,7 +241,7 @@ def _wrapped(
     quote = node.style
     if quote not in ("", "'", '"') or "\n" in node.text or set("'\"\\#:") & set(value):
         return None
-    bare = [one.strip() for one in source]
+    bare = [text.strip() for text in source]
     bare[0], bare[-1] = bare[0].removeprefix(quote), bare[-1].removesuffix(quote)
     if " ".join(bare) != node.text:
         return None
@@ -250,7 +250,7 @@ def _wrapped(
         return None
     lines = [quote + lines[0], *lines[1:]]
     lines[-1] += quote
-    return lines[0], [margin + one for one in lines[1:]]
+    return lines[0], [margin + line for line in lines[1:]]
 
 
 def spliced(text: str, splices: Sequence[Splice]) -> str:
@@ -261,12 +261,12 @@ def spliced(text: str, splices: Sequence[Splice]) -> str:
     """
     parts: list[str] = []
     place = 0
-    for one in sorted(splices, key=lambda each: (each.start, each.end)):
-        if one.start >= place:
-            parts.extend((text[place : one.start], one.text))
-            place = one.end
-        elif one.start == one.end:
-            newline = one.text[: len(one.text) - len(one.text.lstrip("\r\n"))]
+    for splice in sorted(splices, key=lambda each: (each.start, each.end)):
+        if splice.start >= place:
+            parts.extend((text[place : splice.start], splice.text))
+            place = splice.end
+        elif splice.start == splice.end:
+            newline = splice.text[: len(splice.text) - len(splice.text.lstrip("\r\n"))]
             ended = text[:place].endswith("\n")
-            parts.append(one.text.removeprefix(newline) + newline if ended else one.text)
+            parts.append(splice.text.removeprefix(newline) + newline if ended else splice.text)
     return "".join((*parts, text[place:]))

@@ -23,21 +23,21 @@ def split(
         raise KeyError("spec")
     own: dict[str, Edit] = {}
     over: dict[str, Edit] = {}
-    for key, one in edit.fields.items():
+    for key, field in edit.fields.items():
         if key not in patch:
-            own[key] = one
+            own[key] = field
             continue
         below, above, inner = base.get(key), patch[key], shape.at(key)
-        if isinstance(above, dict) and isinstance(one, Within) and _may_hold(below):
-            mine, theirs = split(one, below if isinstance(below, dict) else {}, above, inner)
+        if isinstance(above, dict) and isinstance(field, Within) and _may_hold(below):
+            mine, theirs = split(field, below if isinstance(below, dict) else {}, above, inner)
             own |= {key: Within(mine)} if mine else {}
             over |= {key: Within(theirs)} if theirs else {}
         elif isinstance(above, list) and isinstance(below, list) and inner.identity:
             raise WovenError(f"`{key}` is merged of `spec` and `overrides`: edit it by hand")
-        elif isinstance(one, Gone) and key in base:
+        elif isinstance(field, Gone) and key in base:
             over[key] = Put(None)
         else:
-            over[key] = one
+            over[key] = field
     return own, over
 
 
@@ -54,8 +54,8 @@ def check_own(edit: Edit, written: Json, root: Json) -> None:
     match edit:
         case Within(fields=fields):
             _check_open(written, is_inside=True)
-            for key, one in fields.items():
-                check_own(one, value_at_key(written, key), root)
+            for key, field in fields.items():
+                check_own(field, value_at_key(written, key), root)
         case ListItems(items=items):
             _check_open(written, is_inside=True)
             for item in items:

@@ -111,7 +111,7 @@ class Editor:
     def _id_moved(self, value: SyntaxNode) -> Splice:
         """Write an id behind the name, in the metadata."""
         metadata = self.document.at(METADATA)
-        empty = next((one for one in metadata.keys if one.text == "id"), None)
+        empty = next((key for key in metadata.keys if key.text == "id"), None)
         if empty is not None:
             null = metadata.at(("id",))
             return Splice(empty.end, null.end, f": {self._shown(value)}")
@@ -156,7 +156,7 @@ class Editor:
     def _kept(self, start: int, end: int, column: int) -> str:
         """Give the comments of what goes, each on its line, and the indentation after them."""
         comments = self.written.comments(start, end)
-        return "".join(f"{one}{self._break}{' ' * column}" for one in comments)
+        return "".join(f"{comment}{self._break}{' ' * column}" for comment in comments)
 
     def _cut_lines(self, holder: SyntaxNode, first: int, last: int) -> Splice:
         start = holder.keys[first].start
@@ -168,7 +168,7 @@ class Editor:
         start = self.written.line_start(start)
         end = self.written.line_end(max(holder.keys[last].end, holder.values[last].end))
         comments = self.written.comments(start, end)
-        kept = self._break.join(f"{' ' * column}{one}" for one in comments)
+        kept = self._break.join(f"{' ' * column}{comment}" for comment in comments)
         if comments:
             return Splice(start, end, kept)
         after = self.written.text.find("\n", end)
@@ -205,7 +205,7 @@ class Editor:
         heads = repair.steps[:-1]
         if holder.is_flow or outer.is_flow:
             yield self._cut_in_line(holder, nth, nth)
-            names = [_quoted_as(key, one) for one in repair.steps]
+            names = [_quoted_as(key, step) for step in repair.steps]
             entry = f"{': {'.join(names)}: {self._shown(value)}{'}' * len(heads)}"
             if outer.is_flow:
                 yield Splice(holder.end, holder.end, f", {entry}")
@@ -217,14 +217,14 @@ class Editor:
         start = self.written.line_start(key.start)
         end = self.written.line_end(max(key.end, value.end))
         column = self.written.column(outer.keys[0].start)
-        lines = [f"{' ' * (column + STEP * depth)}{one}:" for depth, one in enumerate(heads)]
+        lines = [f"{' ' * (column + STEP * depth)}{head}:" for depth, head in enumerate(heads)]
         body = self.written.text[start:end]
         more = column + STEP * len(heads) - self.written.column(key.start)
         moved = re.sub(
             r"^ +", lambda found: " " * max(0, len(found[0]) + more), body, flags=re.MULTILINE
         )
         told = self._break.join((*lines, moved))
-        last = self.written.line_end(max(one.end for one in (*outer.keys, *outer.values)))
+        last = self.written.line_end(max(key.end for key in (*outer.keys, *outer.values)))
         if last == end:
             yield Splice(start, end, told)
             return
@@ -248,12 +248,16 @@ class Editor:
             yield self._spilled(key, value, inner)
             return
         end = self.written.line_end(max(value.end, inner.end))
-        lines = [f"{' ' * column}{one}" for one in self.written.comments(key.end, inner.start)]
+        lines = [
+            f"{' ' * column}{comment}" for comment in self.written.comments(key.end, inner.start)
+        ]
         if inner.is_flow:
             pairs = zip(inner.keys, inner.values, strict=True)
-            entries = [f"{' ' * column}{self._shown(one)}: {self._shown(it)}" for one, it in pairs]
+            entries = [
+                f"{' ' * column}{self._shown(node)}: {self._shown(it)}" for node, it in pairs
+            ]
             comments = self._between(inner, end)
-            lines += [*(f"{' ' * column}{one}" for one in comments), *entries]
+            lines += [*(f"{' ' * column}{comment}" for comment in comments), *entries]
         else:
             body = self.written.text[inner.start : end]
             less = self.written.column(inner.start) - column
@@ -269,7 +273,7 @@ class Editor:
             places.extend((key.start, max(key.end, value.end)))
         places.append(end)
         spans = zip(places[::2], places[1::2], strict=True)
-        return [one for start, stop in spans for one in self.written.comments(start, stop)]
+        return [comment for start, stop in spans for comment in self.written.comments(start, stop)]
 
     def _spilled(self, key: SyntaxNode, value: SyntaxNode, inner: SyntaxNode) -> Splice:
         """Put the content of braces in the place of the entry that they stand in."""
@@ -282,7 +286,7 @@ class Editor:
             content = re.sub(rf"(?<=\n) {{1,{less}}}", "", content)
         if not self.written.comments(inner.start, inner.end):
             content = content.strip().removesuffix(",").rstrip()
-        kept = "".join(f"{one}{self._break}{' ' * column}" for one in comments)
+        kept = "".join(f"{comment}{self._break}{' ' * column}" for comment in comments)
         return Splice(
             key.start, max(value.end, inner.end), f" {kept}{content}" if kept else content
         )

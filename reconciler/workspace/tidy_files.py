@@ -38,7 +38,7 @@ def _says_the_same(text: str, before: Reading, *, is_json: bool) -> bool:
         not after.has_errors
         and len(after.documents) == len(before.documents)
         and all(
-            identical(one.value, other.value)
-            for one, other in zip(after.documents, before.documents, strict=True)
+            identical(document.value, other.value)
+            for document, other in zip(after.documents, before.documents, strict=True)
         )
     )

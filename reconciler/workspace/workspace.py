@@ -70,17 +70,17 @@ def _twins(loader: Loader) -> Iterator[Complaint]:
 
 def _shared_ids(loader: Loader) -> Iterator[Complaint]:
     """Warn of an id that every service gives out, where it is used in several environments."""
-    for one in loader.declared:
-        metadata = _metadata(one)
-        value = metadata.get("id") if one.manifest.remote_id is not None else None
+    for manifest in loader.declared:
+        metadata = _metadata(manifest)
+        value = metadata.get("id") if manifest.manifest.remote_id is not None else None
         limits = metadata.get("environments")
         names = limits if isinstance(limits, list) else sorted(loader.environments)
-        if one.kind.id_form.counted and isinstance(value, int) and len(names) > 1:
+        if manifest.kind.id_form.counted and isinstance(value, int) and len(names) > 1:
             said = (
                 f"the id {value} is used in {', '.join(map(str, names))}, and may be another "
-                f"{one.kind.name} in each: write `ids: {{ENVIRONMENT: {value}}}`"
+                f"{manifest.kind.name} in each: write `ids: {{ENVIRONMENT: {value}}}`"
             )
-            yield one.text.complaint(warning("M209", ("metadata", "id"), said))
+            yield manifest.text.complaint(warning("M209", ("metadata", "id"), said))
 
 
 def _metadata(one: DeclaredManifest) -> dict[str, Json]:
@@ -92,33 +92,33 @@ def _metadata(one: DeclaredManifest) -> dict[str, Json]:
 
 def _singletons(loader: Loader) -> Iterator[Complaint]:
     first: dict[str, DeclaredManifest] = {}
-    for one in loader.declared:
-        if not one.kind.singleton:
+    for manifest in loader.declared:
+        if not manifest.kind.singleton:
             continue
-        other = first.setdefault(one.kind.name, one)
-        if other is not one:
+        other = first.setdefault(manifest.kind.name, manifest)
+        if other is not manifest:
             said = (
-                f"there is one {one.kind.name} for the whole service, and "
+                f"there is one {manifest.kind.name} for the whole service, and "
                 f"`{other.manifest.ref}` at {other.manifest.source} is it: put all in one manifest"
             )
-            yield one.text.complaint(Finding("M403", ("kind",), said))
+            yield manifest.text.complaint(Finding("M403", ("kind",), said))
 
 
 def complain_of_lost_references(loader: Loader) -> None:
     """Note the references that lead to nothing in this environment."""
     known = dict.fromkeys(loader.elsewhere, False)
-    known |= {one.manifest.ref: True for one in loader.declared}
+    known |= {manifest.manifest.ref: True for manifest in loader.declared}
     # One mistake is said once: what cannot be read is there all the same.
     known |= dict.fromkeys(loader.unusable, True)
-    for one in loader.declared:
-        for text, references in one.references:
+    for manifest in loader.declared:
+        for text, references in manifest.references:
             findings = reference_findings(references, known, loader.scope.environment)
             loader.complain(text, findings)
 
 
 def _cycles(loader: Loader) -> Iterator[Complaint]:
     """Complain once of each cycle of references, at a manifest on it."""
-    by_ref = {one.manifest.ref: one for one in loader.declared}
+    by_ref = {manifest.manifest.ref: manifest for manifest in loader.declared}
     done: set[Ref] = set()
     for start in by_ref:
         cycle = _cycle_from(start, by_ref, done)
@@ -170,7 +170,7 @@ class Workspace(CachedWorkspace):
     @property
     def known(self) -> Iterator[Ref]:
         """What is declared, selected or not, here or in other environments."""
-        yield from (one.ref for one in (*self.manifests, *self.left_out))
+        yield from (manifest.ref for manifest in (*self.manifests, *self.left_out))
         yield from self.elsewhere
 
     @property
@@ -226,21 +226,21 @@ def load_workspaces(
     known = lookup.get()
     if known is not None:
         kept, read = known
-        return {name: _workspace(one, read) for name, one in kept.items()}
+        return {name: _workspace(cached_workspace, read) for name, cached_workspace in kept.items()}
     sources.digests = {}
     made = _load_all(found, sources, scopes, settings, waits)
     packed = lookup.put([*made.values()], sources.digests) or {}
     return {
-        name: replace(one, manifests=packed[name].manifests, left_out=packed[name].left_out)
+        name: replace(workspace, manifests=packed[name].manifests, left_out=packed[name].left_out)
         if name in packed
-        else one
-        for name, one in made.items()
+        else workspace
+        for name, workspace in made.items()
     }
 
 
 def _workspace(kept: CachedWorkspace, read: tuple[Path, ...]) -> Workspace:
     return Workspace(
-        **{one.name: getattr(kept, one.name) for one in fields(CachedWorkspace)}, read=read
+        **{field.name: getattr(kept, field.name) for field in fields(CachedWorkspace)}, read=read
     )
 
 
@@ -297,22 +297,29 @@ def _load(
     loader.complaints.extend(rule_complaints(loader, settings))
     loader.complaints.extend([*practice_complaints(loader, settings)])
     samples = _samples_of(loader, settings)
-    manifests = tuple(one.manifest for one in declared)
+    manifests = tuple(manifest.manifest for manifest in declared)
     said = silencing.told(sorted(set(told_once(loader.complaints))), manifests)
-    about = [one for one in said.complaints if loader.taken.is_about(one, scope.selection)]
+    about = [
+        complaint
+        for complaint in said.complaints
+        if loader.taken.is_about(complaint, scope.selection)
+    ]
     silenced = [
-        one for one in said.suppressed if loader.taken.is_about(one.complaint, scope.selection)
+        suppressed
+        for suppressed in said.suppressed
+        if loader.taken.is_about(suppressed.complaint, scope.selection)
     ]
     return Workspace(
-        manifests=tuple(one.manifest for one in declared if one.selected),
+        manifests=tuple(manifest.manifest for manifest in declared if manifest.selected),
         complaints=tuple(about),
         elsewhere=tuple(loader.elsewhere),
         files=len(found.files) - loader.samples,
         read=tuple(sources.paths),
         suppressed=tuple(silenced),
         idle=said.idle,
-        left_out=tuple(one.manifest for one in declared if not one.selected),
-        unheeded=sum(one.is_error for one in said.complaints) - sum(one.is_error for one in about),
+        left_out=tuple(manifest.manifest for manifest in declared if not manifest.selected),
+        unheeded=sum(complaint.is_error for complaint in said.complaints)
+        - sum(one.is_error for one in about),
         samples=samples,
         unselected=tuple(ref for ref in loader.elsewhere if str(ref) in loader.taken.left),
     )
@@ -330,7 +337,9 @@ def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
         read_samples,
     )
 
-    declared = None if loader.unusable else policies_of(one.manifest for one in loader.declared)
+    declared = (
+        None if loader.unusable else policies_of(manifest.manifest for manifest in loader.declared)
+    )
     named = SamplesSetting(settings.written, loader.scope.environment, setting.file)
     samples, complaints = read_samples(setting, loader.root, loader.sources, named, declared)
     all(map(loader.keep, complaints))
@@ -353,7 +362,7 @@ def wrong_in(
     )
     loader = Loader(root, sources, scope, environments)
     loader.load(File(file, display_name(file, root), named=True))
-    return next((one for one in loader.complaints if one.is_error), None)
+    return next((complaint for complaint in loader.complaints if complaint.is_error), None)
 
 
 def _outside(paths: Sequence[Path], root: Path) -> Iterator[Path]:

@@ -107,18 +107,18 @@ class Lookup:
             "format": FORMAT,
             "program": program(),
             "root": str(self.found.root),
-            "roots": [str(one) for one in self.roots],
-            "files": [[str(one.path), one.name, one.named] for one in self.found.files],
+            "roots": [str(root) for root in self.roots],
+            "files": [[str(file.path), file.name, file.named] for file in self.found.files],
             "settings": self.settings.model_dump(mode="json", by_alias=True),
             # Complaints of rules stand in the project file's own lines.
             "written": _text_of(self.settings),
-            "scopes": [about_scope(one, self.cache) for one in self.scopes],
+            "scopes": [about_scope(scope, self.cache) for scope in self.scopes],
         }
         return digest(about)
 
     @property
     def _days(self) -> list[str]:
-        return [one.today.isoformat() for one in self.scopes]
+        return [scope.today.isoformat() for scope in self.scopes]
 
     def get(self) -> tuple[Mapping[str, CachedWorkspace], tuple[Path, ...]] | None:
         """Give what the files were, by environment, and what was read; None where it changed."""
@@ -145,17 +145,17 @@ class Lookup:
 
         Gives them as `get` will, by environment, whose manifests take less room; None for none.
         """
-        wrong = any(one.is_error for kept in made for one in kept.complaints)
+        wrong = any(complaint.is_error for kept in made for complaint in kept.complaints)
         if wrong or not self.cache.is_on:
             return None
         closing = _Closing(self.cache)
         # Only exemptions and rules end some day.
-        manifests = [one for kept in made for one in (*kept.manifests, *kept.left_out)]
-        ends = bool(self.settings.rules) or any(one.exempt for one in manifests)
+        manifests = [manifest for kept in made for manifest in (*kept.manifests, *kept.left_out)]
+        ends = bool(self.settings.rules) or any(manifest.exempt for manifest in manifests)
         entry = {
             "days": self._days if ends else None,
             "read": [[str(path), name, known] for path, (name, known) in read.items()],
-            "workspaces": [closing.kept(one) for one in made],
+            "workspaces": [closing.kept(cached_workspace) for cached_workspace in made],
             "seals": closing.seals,
         }
         head = json.dumps(entry, separators=(",", ":")).encode()
@@ -166,8 +166,8 @@ class Lookup:
     def _opened(self, entry: CachedJson, specs: bytes) -> Mapping[str, CachedWorkspace]:
         """Open an entry for each environment. Raises _Missed for what it is not about."""
         return {
-            scope.environment: _Opening(self.cache, scope, entry["seals"], specs).kept(one)
-            for scope, one in zip(self.scopes, entry["workspaces"], strict=True)
+            scope.environment: _Opening(self.cache, scope, entry["seals"], specs).kept(workspace)
+            for scope, workspace in zip(self.scopes, entry["workspaces"], strict=True)
         }
 
 
@@ -230,9 +230,13 @@ class _Closing:
                 holes.append([[*path], [*map(self._part, parts)]])
                 return None
             case dict():
-                return {key: self._opened(one, (*path, key), holes) for key, one in value.items()}
+                return {
+                    key: self._opened(member, (*path, key), holes) for key, member in value.items()
+                }
             case list():
-                return [self._opened(one, (*path, at), holes) for at, one in enumerate(value)]
+                return [
+                    self._opened(element, (*path, at), holes) for at, element in enumerate(value)
+                ]
             case _:
                 return value
 
@@ -264,7 +268,9 @@ class _Opening:
             complaints=tuple(map(_complained, held["complaints"])),
             elsewhere=tuple(Ref(*ref) for ref in held["elsewhere"]),
             files=held["files"],
-            suppressed=tuple(Suppressed(_complained(one), why, at) for one, why, at in suppressed),
+            suppressed=tuple(
+                Suppressed(_complained(value), why, at) for value, why, at in suppressed
+            ),
             idle=tuple(map(_complained, held["idle"])),
             left_out=tuple(map(self._manifest, held["leftOut"])),
             unheeded=held["unheeded"],
@@ -285,7 +291,7 @@ class _Opening:
             Source(file, line, column, None if item is None else Member(*item)),
             remote_id=remote_id,
             labels=labels,
-            references=frozenset(Ref(*one) for one in references),
+            references=frozenset(Ref(*reference) for reference in references),
             protect=protect,
             exempt={code: Exemption(why, _until(day)) for code, (why, day) in exempt.items()},
         )

@@ -150,7 +150,7 @@ def test_the_statuses_that_say_nothing_are_told(page: str, before: str, after: s
     """Both pages list exactly the statuses whose answers say nothing of a write."""
     text = PAGE.with_name(page).read_text(encoding="utf-8").partition(after)[0]
     listed = text.rpartition(before)[2].replace(" or ", ", ").split(", ")
-    ends = [[int(end) for end in one.split("\N{EN DASH}")] for one in listed]
+    ends = [[int(end) for end in text.split("\N{EN DASH}")] for text in listed]
 
     assert {status for first, *last in ends for status in range(first, [first, *last][-1] + 1)} == {
         *LOST_STATUSES

@@ -51,7 +51,7 @@ def test_shown_secret() -> None:
 
     shown = [str(secret), repr(secret), f"{secret}", f"{[secret]}", "%s" % secret]  # noqa: UP031 - one of the ways
 
-    assert all("hunter2" not in one for one in shown)
+    assert all("hunter2" not in text for text in shown)
     assert secret.reveal() == "hunter2"
 
 

@@ -99,10 +99,10 @@ def test_trimmed(around: tuple[str, str]) -> None:
     encoded = base64.b64encode(PASSWORD.encode()).decode()
     told = (PASSWORD, json.dumps(PASSWORD), PASSWORD.encode().hex(), encoded)
 
-    for one in told:
-        assert PASSWORD not in redact(one)
+    for text in told:
+        assert PASSWORD not in redact(text)
         # The last digit of base64 is not of the secret alone.
-        assert redact(one).strip('"=Q') == HIDDEN
+        assert redact(text).strip('"=Q') == HIDDEN
 
 
 LINES = ("-----BEGIN THING-----", "bGluZSBvbmUgb2YgdHdv", "bGluZSB0d28gb2YgdHdv", "Zg=")

@@ -40,7 +40,7 @@ def results(change: Callable[[list[Any]], Any]) -> Meddler:
 
 def each(**fields: Any) -> Meddler:
     """Give a meddler that sets these fields in what is told of each sample."""
-    return results(lambda told: [{**one, **fields} for one in told])
+    return results(lambda told: [{**value, **fields} for value in told])
 
 
 OTHER_LOG = {

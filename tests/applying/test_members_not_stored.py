@@ -111,7 +111,7 @@ def test_member_dropped(site: Site, drop: Drop, declared: Manifest, path: str, w
     assert where in outcome.message
     assert sum(site.waited) == pytest.approx(2)
     assert change.action.word == "update"
-    assert not any(isinstance(one, OverwritesEdit) for one in change.reasons)
+    assert not any(isinstance(reason, OverwritesEdit) for reason in change.reasons)
     assert outcomes(site.apply(declared)) == {str(declared.ref): "written"}
     assert_settled(site, declared)
 
@@ -137,13 +137,15 @@ def test_dropped_by_an_older_version(site: Site) -> None:
     journal = site.journal
     pending = journal.history.of(POLICIES.ref).pending
     assert pending is not None
-    (difference,) = (one for one in site.change(POLICIES).differences if one.path[-1] == "a")
+    (difference,) = (
+        difference for difference in site.change(POLICIES).differences if difference.path[-1] == "a"
+    )
     site.apply(policy_set(policy("b")))
     journal = site.journal
     with journal.locked():
         last = Rewritten(difference.path, difference.after, ABSENT)
         started = replace(pending, run="old")
-        written = next(one for one in journal.entries if type(one).__name__ == "WrittenEntry")
+        written = next(entry for entry in journal.entries if type(entry).__name__ == "WrittenEntry")
         journal.append(
             [
                 started,

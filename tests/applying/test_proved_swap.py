@@ -68,7 +68,7 @@ def planned(site: Site, wanted: Manifest = NEW, on_mismatch: OnMismatch = "rollb
 def live(site: Site) -> list[str]:
     """Name the policies that are live, in their order."""
     listed = site.outside("GET", POLICIES)["policies"]
-    return [one["name"] for one in sorted(listed, key=lambda one: int(one["order"]))]
+    return [value["name"] for value in sorted(listed, key=lambda one: int(one["order"]))]
 
 
 def code(applied: Applied) -> int:
@@ -87,7 +87,7 @@ def test_put_back(tmp_path: Path) -> None:
     assert code(applied) == ExitCode.PARTIAL
     new, old = (one.body["policies"] for one in site.sent if one.path == OVERWRITE)
     assert len(new) == len(NEW.spec["policies"])  # type: ignore[arg-type]  # it is a list
-    assert [one["logRules"] for one in old] == [{"severities": ["SEVERITY_ERROR"]}]
+    assert [value["logRules"] for value in old] == [{"severities": ["SEVERITY_ERROR"]}]
 
 
 def test_put_back_in_history(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_late_answers(tmp_path: Path) -> None:
     site = Site(tmp_path)
     site.apply(OLD)
     made = planned(site)
-    told = site.outside("POST", TEST, {"metaFieldsValuesList": [_row(one) for one in ROWS]})
+    told = site.outside("POST", TEST, {"metaFieldsValuesList": [_row(sample) for sample in ROWS]})
     site.meddle("POST", TEST, answer_with(200, told), answer_with(200, told))
     site.forget()
     applied = site.apply(plan=made)
@@ -267,7 +267,7 @@ def test_somebody_else(tmp_path: Path) -> None:
     site = deviating(tmp_path)
     made = planned(site)
     theirs = {"policies": [policy("theirs", "ERROR")]}
-    told = site.outside("POST", TEST, {"metaFieldsValuesList": [_row(one) for one in ROWS]})
+    told = site.outside("POST", TEST, {"metaFieldsValuesList": [_row(sample) for sample in ROWS]})
 
     async def meddle(_: httpx.Request, inner: httpx.AsyncBaseTransport) -> httpx.Response:
         url = "http://emulator/mgmt/openapi/latest" + OVERWRITE

@@ -118,9 +118,9 @@ def test_next_plan(site: Site, declared: Manifest, path: str, write: str) -> Non
     seen = site.change(declared)
 
     assert unseen.action.word == "create"
-    assert any(isinstance(one, NeverSeen) for one in unseen.reasons)
+    assert any(isinstance(reason, NeverSeen) for reason in unseen.reasons)
     assert seen.action.word == "keep"
-    assert any(isinstance(one, WriteLost) for one in seen.reasons)
+    assert any(isinstance(reason, WriteLost) for reason in seen.reasons)
     site.apply(declared)
     assert_settled(site, declared)
     assert site.count("POST", write) == 0
@@ -181,7 +181,7 @@ def test_replaced_and_still_as_before(
     assert sum(site.waited) == pytest.approx(2)
     assert applied.rewritten == {}
     assert change.action.word == "update"
-    assert not any(isinstance(one, OverwritesEdit) for one in change.reasons)
+    assert not any(isinstance(reason, OverwritesEdit) for reason in change.reasons)
     site.apply(after)
     assert_settled(site, after)
 
@@ -289,7 +289,7 @@ def test_request_id_after_a_lost_journal(
 
     applied = site.apply(dashboard())
 
-    first, second = (one.body["requestId"] for one in site.writes if one.path == DASHBOARDS)
+    first, second = (write.body["requestId"] for write in site.writes if write.path == DASHBOARDS)
     assert first != second
     assert outcomes(applied) == {"Dashboard/checkout": "written"}
     assert board_is_there(site)
@@ -320,7 +320,7 @@ def test_id_of_what_is_gone(site: Site, other: bool) -> None:
     assert isinstance(outcome, Unconfirmed)
     assert NOWHERE in outcome.message
     assert actions(made) == {"Dashboard/checkout": "update" if other else "create"}
-    ids = [one.body["requestId"] for one in site.writes]
+    ids = [write.body["requestId"] for write in site.writes]
     assert len(set(ids)) == len(ids) == 2
     assert board_is_there(site)
 

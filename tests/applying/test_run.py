@@ -67,7 +67,7 @@ def test_declared_order_means_nothing(site: Site) -> None:
     """What is referred to is written first, in whatever order it is declared."""
     site.apply(leading("end"), dashboard("end"))
 
-    first, second = (one.body["dashboard"] for one in site.writes)
+    first, second = (write.body["dashboard"] for write in site.writes)
     assert first["slugName"] == "end"
     assert (
         second["actions"][0]["definition"]["goToDashboardAction"]["dashboardId"]
@@ -90,7 +90,7 @@ def test_failed_resource(site: Site, golden: Golden) -> None:
         "SavedView/errors": "written",
     }
     assert applied.exit_codes == {3}
-    golden(next(one for one in applied.outcomes if isinstance(one, Skipped)).message)
+    golden(next(outcome for outcome in applied.outcomes if isinstance(outcome, Skipped)).message)
     site.apply(*chain)
     assert_settled(site, *chain)
 
@@ -143,7 +143,7 @@ def test_stopped_run(site: Site, stop: Meddler, exit_code: int) -> None:
         "SavedView/errors": "skipped",
     }
     assert max(applied.exit_codes) == exit_code
-    assert [one.path for one in site.writes] == [DASHBOARDS]
+    assert [write.path for write in site.writes] == [DASHBOARDS]
     assert site.journal.history.unsettled() == {}
 
 
@@ -153,7 +153,7 @@ def test_worst_reason(site: Site) -> None:
     site.apply(*boards)
     site.meddle("PUT", DASHBOARDS, answer_with(307), answer_with(401))
 
-    applied = site.apply(*(dashboard(one.ref.name, description="x") for one in boards))
+    applied = site.apply(*(dashboard(board.ref.name, description="x") for board in boards))
 
     assert applied.stopped_by is not None
     assert applied.stopped_by.exit_code == 10
@@ -178,7 +178,7 @@ def test_changed_between_plan_and_write(site: Site, changed: str) -> None:
 
     assert outcomes(applied) == {str(later[changed].ref): "refused", "SavedView/errors": "written"}
     assert applied.exit_codes == {6}
-    assert [one.path for one in site.writes] == [VIEWS]
+    assert [write.path for write in site.writes] == [VIEWS]
 
 
 def edit_outside(site: Site, what: str) -> None:
@@ -276,7 +276,7 @@ def test_order_of_kinds(site: Site) -> None:
         CHECKOUT,
     )
 
-    assert [one.path for one in site.writes] == [ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS]
+    assert [write.path for write in site.writes] == [ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS]
 
 
 def test_read_policies_before_the_write(site: Site) -> None:

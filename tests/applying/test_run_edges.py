@@ -77,7 +77,7 @@ def test_orphans(site: Site) -> None:
     """What was written and is no longer declared is named, if the manifests are all there are."""
     site.apply(dashboard(), VIEW)
 
-    assert [str(one.ref) for one in site.plan(VIEW).orphans] == ["Dashboard/checkout"]
+    assert [str(orphan.ref) for orphan in site.plan(VIEW).orphans] == ["Dashboard/checkout"]
     assert site.plan(VIEW, whole=False).orphans == ()
     site.forget()
     site.apply(VIEW)
@@ -111,7 +111,7 @@ def test_full_disk_after_the_write(site: Site, monkeypatch: pytest.MonkeyPatch) 
 
     applied = site.apply(dashboard(), VIEW)
 
-    assert [one.path for one in site.writes] == [DASHBOARDS]
+    assert [write.path for write in site.writes] == [DASHBOARDS]
     assert len(appends) == 2
     assert outcomes(applied) == {"Dashboard/checkout": "written", "SavedView/errors": "skipped"}
     assert worst(applied.exit_codes) == 8
@@ -136,7 +136,7 @@ def test_full_disk_between_the_requests_of_a_view(
     assert outcomes(applied) == {"SavedView/errors": "indoubt"}
     assert worst(applied.exit_codes) == 8
     assert site.entries() == ["started SavedView/errors"]
-    assert [one.method for one in site.writes] == ["POST"]
+    assert [write.method for write in site.writes] == ["POST"]
     assert len(site.plan(compact).unsettled) == 1
 
 

@@ -247,7 +247,7 @@ def test_second_writer_of_policies(tmp_path: Path, position: int) -> None:
 
     applied = run_with_edit(site, policy_set(policy("a"), policy("b")), position)
 
-    left = {one["name"] for one in site.outside("GET", POLICIES)["policies"]}
+    left = {value["name"] for value in site.outside("GET", POLICIES)["policies"]}
     ended = worst(applied.exit_codes)
     asked = [(one.method, one.path) for one in site.sent]
     assert asked[:position] == requests[:position]
@@ -332,7 +332,7 @@ def test_live_edits(tmp_path_factory: pytest.TempPathFactory, position: int, tar
     ref = made.changes[target].ref
     reads, writes = edits.index("GET", board_id), edits.index("PUT", board_id)
     live = site.outside("GET", f"{BY_SLUG}/{ref.name}")["dashboard"]["description"]
-    others = {one.ref for one in applied.outcomes if isinstance(one, Refused)} - {ref}
+    others = {outcome.ref for outcome in applied.outcomes if isinstance(outcome, Refused)} - {ref}
     assert others == set()
     if position <= reads[0]:
         assert (writes, live, worst(applied.exit_codes)) == ([], "theirs", 6)

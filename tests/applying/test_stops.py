@@ -85,9 +85,9 @@ def test_every_code_has_a_cause() -> None:
 def test_precedence(first: int, second: int) -> None:
     """Of any two codes that apply, the first of the order is given, whichever came first."""
     assert worst({first, second}) == first
-    for one, other in ((first, second), (second, first)):
+    for number, other in ((first, second), (second, first)):
         if {first, second}.isdisjoint(TOLD) and {first, second} not in UNORDERED:
-            assert worst(together(CAUSES[one](), CAUSES[other]()).exit_codes) == first
+            assert worst(together(CAUSES[number](), CAUSES[other]()).exit_codes) == first
 
 
 def test_worst_stop() -> None:
@@ -127,7 +127,7 @@ def test_lost_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, appends: int
         lose_the_lock(context, appends)
         applied = site.apply(plan=made)
 
-    answered = [one for one in site.entries() if one.split()[0] in ("written", "stored")]
+    answered = [entry for entry in site.entries() if entry.split()[0] in ("written", "stored")]
     code = worst(applied.exit_codes)
     rescued = [*tmp_path.glob("reconciler-journal-*.jsonl")]
     assert isinstance(applied.stopped_by, Locked)
@@ -137,7 +137,7 @@ def test_lost_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, appends: int
     if rescued:
         saved = [json.loads(line) for line in rescued[0].read_text().splitlines()]
         assert str(rescued[0]) in str(applied.stopped_by)
-        assert {one["entry"] for one in saved} <= {"written", "identified", "stored"}
+        assert {value["entry"] for value in saved} <= {"written", "identified", "stored"}
     known = site.journal.history.unsettled()
     assert len(known) <= 1
 
@@ -161,9 +161,9 @@ def test_broken_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, appends
         applied = site.apply(plan=made)
 
     assert worst(applied.exit_codes) == 8
-    assert {one.ref for one in applied.outcomes} == {one.ref for one in EVERYTHING}
-    told = [one for one in outcomes(applied).values() if one in ("written", "indoubt")]
-    assert len({one.path for one in site.writes}) in (len(told), len(told) + 1)
+    assert {outcome.ref for outcome in applied.outcomes} == {one.ref for one in EVERYTHING}
+    told = [outcome for outcome in outcomes(applied).values() if outcome in ("written", "indoubt")]
+    assert len({write.path for write in site.writes}) in (len(told), len(told) + 1)
 
 
 def test_refusal_beside_a_stop(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_one_unreadable_resource(tmp_path: Path) -> None:
     site = Site(tmp_path)
     boards = [dashboard(f"board-{number}") for number in range(3)]
     site.apply(*boards)
-    edited = [dashboard(one.ref.name, description="new") for one in boards]
+    edited = [dashboard(board.ref.name, description="new") for board in boards]
     broken = str(site.journal.history.of(boards[1].ref).remote_id)
     site.meddle("GET", f"{DASHBOARDS}/{broken}", answer_with(200, {"dashboard": 5}))
 
@@ -194,7 +194,7 @@ def test_one_unreadable_resource(tmp_path: Path) -> None:
 
     assert [change.action.word for change in made.changes] == ["update", "blocked", "update"]
     assert codes_of(made.changes[1]) == ["unread"]
-    assert [one.exit_code for one in made.unread] == [9]
+    assert [unread.exit_code for unread in made.unread] == [9]
     assert set(outcomes(applied).values()) == {"written", "refused"}
     assert worst(applied.exit_codes) == 9
     site.apply(*edited)
@@ -206,7 +206,7 @@ def test_unreadable_before_the_write(tmp_path: Path) -> None:
     site = Site(tmp_path)
     boards = [dashboard(f"board-{number}") for number in range(3)]
     site.apply(*boards)
-    made = site.plan(*(dashboard(one.ref.name, description="new") for one in boards))
+    made = site.plan(*(dashboard(board.ref.name, description="new") for board in boards))
     broken = str(site.journal.history.of(boards[1].ref).remote_id)
     site.meddle("GET", f"{DASHBOARDS}/{broken}", answer_with(200, {"dashboard": 5}))
 
@@ -214,7 +214,7 @@ def test_unreadable_before_the_write(tmp_path: Path) -> None:
 
     assert list(outcomes(applied).values()) == ["refused", "written", "written"]
     assert worst(applied.exit_codes) == 9
-    assert [one.method for one in site.writes[-2:]] == ["PUT", "PUT"]
+    assert [write.method for write in site.writes[-2:]] == ["PUT", "PUT"]
 
 
 def test_nothing_readable(tmp_path: Path) -> None:

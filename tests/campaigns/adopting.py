@@ -257,8 +257,10 @@ def modelled(style: Style, value: Any, *, in_flow: str = "", depth: int = 0) -> 
         is_map = isinstance(value, dict)
         pairs: Any = value.items() if isinstance(value, dict) else enumerate(value)
         members = [
-            Member(modelled(style, one, in_flow=flow, depth=depth + 1), str(key) if is_map else "")
-            for key, one in pairs
+            Member(
+                modelled(style, value, in_flow=flow, depth=depth + 1), str(key) if is_map else ""
+            )
+            for key, value in pairs
         ]
         made: Any = Mapping(members, flow) if is_map else Sequence(members, flow)
         for member in members:
@@ -402,7 +404,9 @@ async def edit_one(client: httpx.AsyncClient, ref: str, known: str, drawn: Drawn
         stored = (
             await client.get(f"{ROOT}{POLICIES}", params={"sourceType": "SOURCE_TYPE_LOGS"})
         ).json()
-        items = [_request(one) for one in sorted(stored["policies"], key=lambda one: one["order"])]
+        items = [
+            _request(policy) for policy in sorted(stored["policies"], key=lambda one: one["order"])
+        ]
         drawn.edit_policies(items)
         answer = await client.post(
             f"{ROOT}{POLICIES}/atomicOverwriteLogPolicies", json={"policies": items}
@@ -419,8 +423,8 @@ def _request(stored: dict[str, Any]) -> dict[str, Any]:
 
 def comments_of(texts: dict[Path, str]) -> list[str]:
     """Give every comment of some files that a person wrote."""
-    found = (one for text in texts.values() for one in written(text).comments())
-    return sorted(one for one in found if "not told by the service" not in one)
+    found = (comment for text in texts.values() for comment in written(text).comments())
+    return sorted(text for text in found if "not told by the service" not in text)
 
 
 def adopt_edits(stage: Stage, count: int, seed: int) -> Tally:
@@ -461,9 +465,9 @@ def _case(place: Place, called: str, tally: Tally) -> None:
     if code != 0:
         tally.counts["refused"] += 1
         states = [
-            (one["ref"], one["note"], one["conflicts"])
-            for one in json.loads(out or "{}").get("resources", ())
-            if one["state"] not in ("same", "adopted")
+            (value["ref"], value["note"], value["conflicts"])
+            for value in json.loads(out or "{}").get("resources", ())
+            if value["state"] not in ("same", "adopted")
         ]
         tally.fail("adopted", f"{called}: {code} {states} {err[-600:]}")
         place.run("apply", "--yes", "--override-guard", "test", "--allow-destroy")
@@ -604,7 +608,7 @@ def _kill(place: Place, called: str, point: int, tally: Tally) -> None:
         os._exit(0)
     _, status = os.waitpid(process, 0)
     tally.counts["killed"] += os.WIFSIGNALED(status)
-    edited = {one["file"] for one in json.loads(shown)["files"]}
+    edited = {file["file"] for file in json.loads(shown)["files"]}
     for file, text in place.texts().items():
         name = file.relative_to(place.root).as_posix()
         if text != before[file] and (name not in edited or read_text(text).has_errors):
@@ -640,8 +644,8 @@ def _left(place: Place) -> list[Any]:
     if not out:
         return [err[-400:]]
     return [
-        (one["ref"], fields)
-        for one in json.loads(out)["changes"]
-        if one["action"] != "keep"
-        and (fields := [each for each in one["fields"] if "severities" not in str(each)])
+        (change["ref"], fields)
+        for change in json.loads(out)["changes"]
+        if change["action"] != "keep"
+        and (fields := [value for value in change["fields"] if "severities" not in str(value)])
     ]

@@ -98,9 +98,9 @@ def _compact(stage: Stage, _: Random) -> None:
 
 
 def _entries(stage: Stage) -> list[Path]:
-    found = (one for one in (stage.root / "cache").rglob("*") if one.is_file())
+    found = (path for path in (stage.root / "cache").rglob("*") if path.is_file())
     # Where the mark is another one, the folder is of others, and nothing more is tried.
-    return sorted(one for one in found if one.name != "CACHEDIR.TAG")
+    return sorted(path for path in found if path.name != "CACHEDIR.TAG")
 
 
 def _damage(stage: Stage, chance: Random) -> None:  # noqa: C901 - a table of damages
@@ -134,11 +134,11 @@ def _damage(stage: Stage, chance: Random) -> None:  # noqa: C901 - a table of da
 def _mend(stage: Stage) -> None:
     """Let what is open to others be private again, without which nothing is kept any more."""
     folder = stage.root / "cache"
-    for one in (folder, *folder.rglob("*")):
-        if one.is_symlink():
-            one.unlink()
-        elif one.exists():
-            one.chmod(0o700 if one.is_dir() else 0o600)
+    for path in (folder, *folder.rglob("*")):
+        if path.is_symlink():
+            path.unlink()
+        elif path.exists():
+            path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def _race(stage: Stage, _: Random) -> None:
@@ -203,7 +203,7 @@ def _look(stage: Stage, chance: Random, tally: Tally, called: str) -> None:
         if with_cache != bare:
             tally.fail("same", f"{called}: the {which} {words} told {with_cache}, not {bare}")
     tally.counts["kept"] += bare[0] != INVALID and _kept(stage) == before != {}
-    if any(SECRET.encode() in one.read_bytes() for one in _entries(stage)):
+    if any(SECRET.encode() in path.read_bytes() for path in _entries(stage)):
         tally.fail("secret", f"{called}: a secret is in the cache")
 
 
@@ -213,4 +213,4 @@ def _told(ended: Ended) -> tuple[int, str, str]:
 
 def _kept(stage: Stage) -> dict[Path, int]:
     """Give the entries and when each was written: where none is new, all were taken."""
-    return {one: one.stat().st_ino for one in _entries(stage)}
+    return {path: path.stat().st_ino for path in _entries(stage)}

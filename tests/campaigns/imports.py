@@ -86,12 +86,12 @@ class World:
             applied = self._run("apply", "--yes", "--allow-destroy", "--override-guard", "campaign")
             assert applied.code in (0, 3), ("apply", applied)
             planned = self._plan()
-            kept = {one["ref"] for one in planned["changes"] if one["action"] == "keep"}
+            kept = {change["ref"] for change in planned["changes"] if change["action"] == "keep"}
             tally.counts["not settled"] += len(refs) - len(kept)
             self._forget()
             self._import_all(chance, tally)
             after = self._plan()
-            odd = [_shown(one) for one in after["changes"] if one["action"] != "keep"]
+            odd = [_shown(change) for change in after["changes"] if change["action"] != "keep"]
             assert not odd, f"not kept: {odd}"
             assert after["orphans"] == after["unsettled"] == [], "orphans"
             tally.counts["cases"] += len(after["changes"])
@@ -164,9 +164,9 @@ class World:
     def _import_all(self, chance: random.Random, tally: Tally, *, again: bool = False) -> None:
         keep = ["--keep-json"] if chance.random() < 0.2 else []
         slos, boards = self._stored("slos"), self._stored("dashboards")
-        orders = [["slo", "--", *(one["id"] for one in slos)]] if slos else []
+        orders = [["slo", "--", *(slo["id"] for slo in slos)]] if slos else []
         if boards:
-            ids = (one["dashboard"]["id"] for one in boards)
+            ids = (board["dashboard"]["id"] for board in boards)
             orders.append(["dashboard", *keep, "--", *ids])
         if self._has_policies:
             orders.append(["policies"])
@@ -182,8 +182,8 @@ class World:
             assert ran.code == 0, (order[0], ran)
             told = json.loads(ran.out)
             tally.counts["imported again"] += again and len(told["imported"])
-            for one in told["imported"]:
-                assert (self.folder / one["file"]).is_file(), one
+            for value in told["imported"]:
+                assert (self.folder / value["file"]).is_file(), value
 
     def _stored(self, table: str) -> list[dict[str, Any]]:
         with sqlite3.connect(self.folder / "data.db") as data:
@@ -192,7 +192,7 @@ class World:
         named = [dict(zip(columns, row, strict=True)) for row in rows]
         found = []
         for row in named:
-            held = next(one for one in row.values() if str(one).startswith("{"))
+            held = next(value for value in row.values() if str(value).startswith("{"))
             found.append({**json.loads(held)})
         return found
 
@@ -236,7 +236,7 @@ EXPONENT = re.compile(r"[-+]?[0-9.]+[eE][-+]?[0-9]+")
 
 def _exports(records: list[dict[str, Any]], chance: random.Random) -> Iterator[str]:
     """Yield texts as people have them: a list, one by one, wrapped, in YAML."""
-    records = [json.loads(json.dumps(one)) for one in records]
+    records = [json.loads(json.dumps(record)) for record in records]
     match chance.randrange(4):
         case 0:
             yield json.dumps(records)
@@ -245,7 +245,7 @@ def _exports(records: list[dict[str, Any]], chance: random.Random) -> Iterator[s
                 {"items": records, "pagination": {"totalSize": len(records)}}, indent=1
             )
         case 2:
-            yield from (json.dumps(one) for one in records)
+            yield from (json.dumps(record) for record in records)
         case _:
             yield yaml.dump_all(records, Dumper=_Quoting, allow_unicode=False, explicit_start=True)
 
@@ -263,7 +263,9 @@ _Quoting.add_representer(str, _represented)
 
 
 def _shown(change: dict[str, Any]) -> str:
-    fields = [(one["path"], one.get("before"), one.get("after")) for one in change["fields"][:3]]
+    fields = [
+        (field["path"], field.get("before"), field.get("after")) for field in change["fields"][:3]
+    ]
     return f"{change['ref']} {change['action']} {fields} {change['notes']}"[:900]
 
 
@@ -328,14 +330,14 @@ class Killed(World):
         self._import_all(drawing(self.number), Tally())
         assert not self._left(), f"death {step}/{call}: {self._left()} is left"
         planned = self._plan()
-        odd = [_shown(one) for one in planned["changes"] if one["action"] != "keep"]
+        odd = [_shown(change) for change in planned["changes"] if change["action"] != "keep"]
         assert not odd, f"death {step}/{call}: not kept: {odd}"
         assert planned["orphans"] == planned["unsettled"] == [], f"death {step}/{call}: orphans"
 
     def _manifests(self) -> list[Path]:
         return [
-            one for one in self.folder.rglob("*.yaml") if one.parent != self.folder / ".exports"
+            path for path in self.folder.rglob("*.yaml") if path.parent != self.folder / ".exports"
         ]
 
     def _left(self) -> list[str]:
-        return [one.name for one in self.folder.rglob(".*.new")]
+        return [path.name for path in self.folder.rglob(".*.new")]

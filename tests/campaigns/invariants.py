@@ -50,7 +50,7 @@ class Step:
     @property
     def writes(self) -> list[Asked]:
         """What may have changed something, refused or not."""
-        return [one for one in self.log if is_write(one)]
+        return [asked for asked in self.log if is_write(asked)]
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ def refs_of(asked: Asked) -> list[str]:
         return []
     if "alertDefsToReplace" in body:
         return [
-            f"AlertDefinition/{name_of('AlertDefinition', one)}"
-            for one in body["alertDefsToReplace"]
+            f"AlertDefinition/{name_of('AlertDefinition', value)}"
+            for value in body["alertDefsToReplace"]
         ]
     if path.startswith("/dataplans"):
         return ["LogPolicySet/all"]
@@ -125,12 +125,12 @@ def nothing_forgotten(evidence: Evidence) -> Iterator[str]:
     stood: set[str] = set()
     for number, step in enumerate(evidence.steps):
         known = read(step.journal).known()
-        created |= {ref for one in step.writes if made(one) for ref in refs_of(one)}
+        created |= {ref for write in step.writes if made(write) for ref in refs_of(write)}
         for ref, remote_id, _ in objects(step.live):
             mine = known.get(ref, Known())
             if ref in created and not (remote_id in before | mine.ids or mine.open_creates):
                 yield f"I1: step {number}: {ref} is {remote_id}, and the journal does not know it"
-        for ref in {ref for one in step.writes for ref in refs_of(one)}:
+        for ref in {ref for write in step.writes for ref in refs_of(write)}:
             earlier = known_before.get(ref, Known())
             if known.get(ref, Known()).started <= earlier.started and ref not in stood:
                 yield f"I1: step {number}: {ref} was sent and never started in the journal"
@@ -149,9 +149,9 @@ def nothing_doubled(evidence: Evidence) -> Iterator[str]:
     created = Counter(
         ref
         for step in evidence.steps
-        for one in step.writes
-        if made(one) and one.path.endswith(("/slos", "/saved-views/v1"))
-        for ref in refs_of(one)
+        for write in step.writes
+        if made(write) and write.path.endswith(("/slos", "/saved-views/v1"))
+        for ref in refs_of(write)
     )
     yield from (
         f"I2: {ref} was created {count} times" for ref, count in created.items() if count > 1
@@ -208,7 +208,7 @@ def nothing_foreign(evidence: Evidence) -> Iterator[str]:
     our_ids = {one.remote_id for one in evidence.declared}
     last = evidence.steps[-1]
     after = {remote_id: record for _, remote_id, record in objects(last.live)}
-    edited = any(one.method == EDITED for step in evidence.steps for one in step.log)
+    edited = any(asked.method == EDITED for step in evidence.steps for asked in step.log)
     for ref, remote_id, record in objects(evidence.before):
         if ref in ours or remote_id in our_ids or edited:
             continue
@@ -238,7 +238,7 @@ def nothing_left(evidence: Evidence) -> Iterator[str]:
     """I6: an apply after a successful one writes nothing."""
     for number, step in enumerate(evidence.steps):
         if step.idle and (step.writes or step.code != 0):
-            asked = [f"{one.method} {one.path}" for one in step.writes]
+            asked = [f"{write.method} {write.path}" for write in step.writes]
             said = f"exit {step.code}, {asked} {step.err[-300:]}"
             yield f"I6: step {number} had nothing to do: {said}"
 
@@ -248,13 +248,13 @@ def refusals_hold(evidence: Evidence) -> Iterator[str]:
     waits = {one.ref: one.waits_for for one in evidence.declared}
     unsettled = _unsettled(evidence.journal)
     for number, step in enumerate(evidence.steps):
-        if STOPPED in (step.code, *(one.code for one in evidence.steps[:number])):
+        if STOPPED in (step.code, *(step.code for step in evidence.steps[:number])):
             # What is open belongs to a run that still goes on.
             unsettled = False
         if step.writes and (step.code in REFUSED_RUNS or unsettled):
             yield f"I7: step {number} was refused ({step.code}), and wrote"
         failed = {ref for ref, outcome in outcomes(step.out).items() if outcome in FAILED}
-        for ref in {ref for one in step.writes for ref in refs_of(one)}:
+        for ref in {ref for write in step.writes for ref in refs_of(write)}:
             if waits.get(ref, frozenset()) & failed:
                 yield f"I7: step {number}: {ref} was written, and waits for what failed"
         unsettled = _unsettled(step.journal)
@@ -273,7 +273,7 @@ def outcomes(out: str) -> dict[str, str]:
     except ValueError:
         return {}
     listed = document.get("outcomes", []) if isinstance(document, dict) else []
-    return {one["ref"]: one["outcome"] for one in listed}
+    return {value["ref"]: value["outcome"] for value in listed}
 
 
 def key_kept(evidence: Evidence) -> Iterator[str]:

@@ -129,17 +129,17 @@ def verdict(step: Step, edit: Edit) -> str:
     the read after it. `harmless`: nothing was written over it.
     """
     log = list(step.log)
-    when = next((at for at, one in enumerate(log) if one.method == EDITED), None)
+    when = next((at for at, asked in enumerate(log) if asked.method == EDITED), None)
     if when is None:
         return "harmless"
-    written = [at for at, one in enumerate(log) if is_write(one) and edit.ref in refs_of(one)]
+    written = [at for at, asked in enumerate(log) if is_write(asked) and edit.ref in refs_of(asked)]
     later = [at for at in written if at > when]
     if not later:
-        if written and any(_reads(one, edit) for one in log[when:]):
+        if written and any(_reads(asked, edit) for asked in log[when:]):
             return READ_BACK
         refused = outcomes(step.out).get(edit.ref) == "refused" and step.code == STALE
         return "caught" if refused else "harmless"
-    reads = [at for at, one in enumerate(log[: later[0]]) if _reads(one, edit)]
+    reads = [at for at, asked in enumerate(log[: later[0]]) if _reads(asked, edit)]
     planned = reads[: max(1, len(reads) // 2)]
     if when < planned[-1]:
         return "planned"

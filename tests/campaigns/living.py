@@ -74,8 +74,8 @@ class Person:
             if kind == "LogPolicySet":
                 found[kind] = {"all": records}
                 continue
-            ids = [one["dashboard"] if kind == "Dashboard" else one for one in records]
-            found[kind] = {str(own["id"]): one for own, one in zip(ids, records, strict=True)}
+            ids = [record["dashboard"] if kind == "Dashboard" else record for record in records]
+            found[kind] = {str(own["id"]): record for own, record in zip(ids, records, strict=True)}
         return found
 
 
@@ -130,7 +130,7 @@ class Living(World):
         nouns = {"AlertDefinition": "alert", "SavedView": "view"}
         tables = {"AlertDefinition": "alert_definitions", "SavedView": "saved_views"}
         for kind in sorted(readable):
-            ids = [str(one["id"]) for one in self._stored(tables[kind])]
+            ids = [str(value["id"]) for value in self._stored(tables[kind])]
             ran = self._run("import", nouns[kind], "--", *ids)
             assert ran.code == 0, (kind, ran)
         super()._import_all(chance, tally, again=again)
@@ -201,19 +201,23 @@ class Living(World):
             and not is_filled_in(place, after, before)
         ]
         planned = self._plan()["changes"]
-        seen = {_record_of(one) for one in planned if one["action"] != "keep"}
+        seen = {_record_of(value) for value in planned if value["action"] != "keep"}
         missed = [place for place in places if place[:2] not in seen]
         assert not missed, f"edits missed: {_first(missed, before, after)}"
         tally.counts["edits seen"] += len({place[:2] for place in places})
         ran = self._run("adopt", "--all", "--format", "json")
         if ran.code == IN_PART:
             told = json.loads(ran.out)["resources"]
-            left = {one["ref"]: one["note"] for one in told if one["state"] == "refused"}
-            assert {one["state"] for one in told} <= {"adopted", "same", "unseen", "refused"}, told
+            left = {value["ref"]: value["note"] for value in told if value["state"] == "refused"}
+            assert {value["state"] for value in told} <= {"adopted", "same", "unseen", "refused"}, (
+                told
+            )
             odd = [note for note in left.values() if not any(words in note for words in BY_HAND)]
             assert not odd, f"not adopted: {odd}"
             changes = self._plan()["changes"]
-            assert left.keys() == {one["ref"] for one in changes if one["action"] != "keep"}
+            assert left.keys() == {
+                change["ref"] for change in changes if change["action"] != "keep"
+            }
             tally.counts["adopting refused"] += 1
             return False
         assert ran.code == 0, ("adopt", ran.code, ran.out[-600:], ran.err[-600:])
@@ -231,9 +235,9 @@ class Living(World):
         if not texts:
             return
         edits = {
-            (*_record_of(one), *_path_in_record(one["ref"], field["path"]))
-            for one in self._plan()["changes"]
-            for field in one["fields"]
+            (*_record_of(change), *_path_in_record(change["ref"], field["path"]))
+            for change in self._plan()["changes"]
+            for field in change["fields"]
         }
         assert len(edits) == len(texts), f"not what was edited: {edits}"
         applied = self._run("apply", *CONSENT)
@@ -301,9 +305,9 @@ class Living(World):
         """See that nothing is left to do."""
         plan = self._plan()
         odd = [
-            (one["ref"], one["action"], one["fields"][:2], one["notes"])
-            for one in plan["changes"]
-            if one["action"] != "keep"
+            (change["ref"], change["action"], change["fields"][:2], change["notes"])
+            for change in plan["changes"]
+            if change["action"] != "keep"
         ]
         assert not odd, f"not settled after {after}: {odd[:3]}"
         assert plan["orphans"] == plan["unsettled"] == [], after

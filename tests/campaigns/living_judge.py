@@ -95,8 +95,8 @@ def _lost(before: Any, after: Any, place: Path) -> Iterator[Path]:
             if sorted(map(json.dumps, before)) != sorted(map(json.dumps, after)):
                 yield place
         case list(), list() if len(before) == len(after):
-            for at, (one, other) in enumerate(zip(before, after, strict=True)):
-                yield from _lost(one, other, (*place, at))
+            for at, (side, other) in enumerate(zip(before, after, strict=True)):
+                yield from _lost(side, other, (*place, at))
         case _:
             if before != after or isinstance(before, bool) != isinstance(after, bool):
                 yield place

@@ -53,7 +53,9 @@ def targets(stage: Stage, *, reads: bool) -> list[Target]:
     stage.again()
     count: Counter[tuple[str, str]] = Counter()
     found = []
-    writes = {(one.method, one.path.removeprefix(API_ROOT)) for one in seen.log if is_write(one)}
+    writes = {
+        (asked.method, asked.path.removeprefix(API_ROOT)) for asked in seen.log if is_write(asked)
+    }
     for method, path, size in seen.sizes:
         count[method, path] += 1
         if reads or (method, path) in writes:
@@ -90,7 +92,7 @@ def lose_answers(stage: Stage, count: int, seed: int) -> Tally:
     tally = Tally()
     chance = drawing(seed)
     for number in _worlds(stage, tally, count, seed):
-        cases = [(one, fault) for one in targets(stage, reads=False) for fault in LOST]
+        cases = [(target, fault) for target in targets(stage, reads=False) for fault in LOST]
         chance.shuffle(cases)
         cases.sort(key=lambda case: (case[0].method, case[1]) != ("POST", LOST[0]))
         few = min(share(count), count - tally.counts["cases"])

@@ -57,7 +57,7 @@ class Disk:
             self.unsure.add(path)
         elif name == "fsync":
             # A folder's own sync makes the names in it last.
-            self.unsure -= {one for one in self.unsure if str(Path(one).parent) == path}
+            self.unsure -= {text for text in self.unsure if str(Path(text).parent) == path}
             if path == self.journal:
                 self.synced, self.pending = self.content, []
         elif path == self.journal:
@@ -119,7 +119,7 @@ def lose_power(stage: Stage, count: int, seed: int) -> Tally:
         step = stage.apply(meddle=partial(record, stage.folder, notes))
         operations = [json.loads(line) for line in notes.read_text("utf-8").splitlines()]
         notes.unlink()
-        sent = [refs_of(one) for one in step.log if is_write(one)]
+        sent = [refs_of(asked) for asked in step.log if is_write(asked)]
         tally.counts["cases"] += 1
         _fail_at_each(stage, operations, sent, chance, tally)
         stage.clear()

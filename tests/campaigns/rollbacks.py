@@ -215,10 +215,10 @@ def _judged(stage: Stage, life: Life, tally: Tally) -> Iterator[str]:
     if shown.code:
         yield f"the plan ended with {shown.code}: {shown.err[-300:]}"
         return
-    plan = {one["ref"]: one for one in json.loads(shown.out)["changes"]}
+    plan = {change["ref"]: change for change in json.loads(shown.out)["changes"]}
     yield from _planned(life, plan, tally)
     undone = stage.run("rollback", "last", *ROLLBACK)
-    blocked = {ref for ref, one in plan.items() if one["action"] == "blocked"}
+    blocked = {ref for ref, value in plan.items() if value["action"] == "blocked"}
     if undone.code != (3 if blocked else 0):
         yield f"ended with {undone.code}, {len(blocked)} blocked: {undone.err[-300:]}"
         return
@@ -233,7 +233,7 @@ def _judged(stage: Stage, life: Life, tally: Tally) -> Iterator[str]:
         if again.code:
             yield f"the second one ended with {again.code}: {again.err[-300:]}"
             return
-        wrote = frozenset(ref for ref, one in outcomes(undone.out).items() if one in SURE)
+        wrote = frozenset(ref for ref, outcome in outcomes(undone.out).items() if outcome in SURE)
         yield from not_as_declared(again.live, life.state, life, wrote, "after the second rollback")
         tally.counts["redone"] += 1
 
@@ -245,7 +245,7 @@ def _judged_live(stage: Stage, life: Life, tally: Tally) -> Iterator[str]:
     if shown.code:
         yield f"the plan ended with {shown.code}: {shown.err[-300:]}"
         return
-    plan = {one["ref"]: one["reasons"][0] for one in json.loads(shown.out)["changes"]}
+    plan = {change["ref"]: change["reasons"][0] for change in json.loads(shown.out)["changes"]}
     undone = stage.run(*words, *ROLLBACK)
     if undone.code not in (0, 3):
         yield f"ended with {undone.code}: {undone.err[-300:]}"
@@ -295,9 +295,9 @@ def _judged_compacted(stage: Stage, life: Life, tally: Tally) -> Iterator[str]:
         if "compacted" not in shown.err:
             yield f"nothing says that it was compacted: {shown.err}"
         return
-    reasons = [one["reasons"][0] for one in json.loads(shown.out)["changes"]]
+    reasons = [change["reasons"][0] for change in json.loads(shown.out)["changes"]]
     tally.counts["compacted, with backups"] += 1
-    if any((one["code"], one["compacted"]) != ("nothing-before", True) for one in reasons):
+    if any((reason["code"], reason["compacted"]) != ("nothing-before", True) for reason in reasons):
         yield f"what was dropped is known: {reasons}"
     if undone.code != 3 or not life.wrote:
         yield f"ended with {undone.code}"
@@ -308,9 +308,9 @@ def _planned(life: Life, plan: Mapping[str, Any], tally: Tally) -> Iterator[str]
     missing = life.wrote - plan.keys()
     if missing:
         yield f"not in the plan: {sorted(missing)}"
-    for ref, one in plan.items():
+    for ref, value in plan.items():
         was = life.before.get(ref)
-        code = one["reasons"][0]["code"]
+        code = value["reasons"][0]["code"]
         tally.counts[f"said: {code}"] += 1
         lost = was is not None and HOLE in json.dumps(was.spec) and was.secret != life.secret
         expected = {
@@ -320,7 +320,7 @@ def _planned(life: Life, plan: Mapping[str, Any], tally: Tally) -> Iterator[str]
             "put-back": was is not None and not lost,
         }
         if not expected.get(code):
-            yield f"{ref} is {one['action']} ({code}), and that is not so"
+            yield f"{ref} is {value['action']} ({code}), and that is not so"
 
 
 def not_as_declared(
@@ -370,7 +370,7 @@ def _untouched(before: Live, after: Live, life: Life, refs: frozenset[str]) -> I
 def _silent(step: Step, life: Life) -> Iterator[str]:
     """Yield where a secret stands in what was printed or journaled."""
     texts = (step.out, step.err, step.journal.decode("utf-8", "replace"))
-    forms = (*FORBIDDEN, *(form for one in SECRETS for form in forms_of(one)))
+    forms = (*FORBIDDEN, *(form for secret in SECRETS for form in forms_of(secret)))
     if any(form in text for form in forms for text in texts):
         yield f"a secret was told, {life.secret}"
 
@@ -402,7 +402,7 @@ def _last_run_undone(stage: Stage) -> tuple[str, ...]:
     wrote = outcomes(applied.out)
     ours = [one.ref for one in stage.world.versions[0] if wrote.get(one.ref) in SURE]
     entries = [json.loads(line) for line in applied.journal.decode().splitlines()[1:]]
-    run = [one["run"] for one in entries if one["entry"] == "run"][-1]
+    run = [entry["run"] for entry in entries if entry["entry"] == "run"][-1]
     stage.book = stage.kept()
     stage.emulator.order(keep=str(stage.world.number), look=False)
     stage.version = 0

@@ -91,7 +91,7 @@ def verdict(step: Step, *, allowed: bool) -> str:
     the overwrite, and the read after it saw it. `not met`: nothing of the run met it.
     """
     log = step.log
-    when = next((at for at, one in enumerate(log) if one.method == EDITED), len(log))
+    when = next((at for at, asked in enumerate(log) if asked.method == EDITED), len(log))
     written = _places(log, OVERWRITE)
     read = _places(log, POLICIES)
     told = NAME in step.out + step.err
@@ -108,4 +108,4 @@ def verdict(step: Step, *, allowed: bool) -> str:
 
 def _places(log: tuple[Asked, ...], path: str) -> list[int]:
     """Give where in a log a path was asked for."""
-    return [at for at, one in enumerate(log) if one.path == API_ROOT + path]
+    return [at for at, asked in enumerate(log) if asked.path == API_ROOT + path]

@@ -142,8 +142,11 @@ class Pause:
         """Check that the holder sends only what was in flight, once, and that its code says so."""
         known = read(self.stood.journal).known().items()
         started = {ref for ref, one in known if one.open_writes}
-        late = [ref for one in first.writes for ref in refs_of(one)]
-        in_flight = started & {*late, *(ref for one in self.stood.writes for ref in refs_of(one))}
+        late = [ref for write in first.writes for ref in refs_of(write)]
+        in_flight = started & {
+            *late,
+            *(ref for write in self.stood.writes for ref in refs_of(write)),
+        }
         self.tally.counts["sent late"] += len(first.writes)
         self.tally.counts["several late"] += len(first.writes) > 1
         self.tally.counts[f"exit {first.code}"] += 1
@@ -172,7 +175,7 @@ class Pause:
         if (profile.get("requestIds"), profile.get("duplicateSlug")) != ("ignored", "suffixed"):
             return False
         ours, theirs = (
-            {ref for one in step.writes if made(one) for ref in refs_of(one)}
+            {ref for write in step.writes if made(write) for ref in refs_of(write)}
             for step in (first, second)
         )
         return any(ref.startswith("Dashboard/") for ref in ours & theirs)

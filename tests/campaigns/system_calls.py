@@ -65,12 +65,12 @@ def injections(stage: Stage, chance: random.Random) -> Iterator[Injection]:
     """Yield faults without end: every call of the journal's files, and of the wire."""
     while True:
         path = chance.choice((stage.journal, stage.journal, stage.journal.parent))
-        what = chance.choice((*(f"error={one}" for one in ERRORS), "signal=KILL"))
+        what = chance.choice((*(f"error={error}" for error in ERRORS), "signal=KILL"))
         yield Injection(chance.choice(JOURNAL_CALLS), what, chance.randint(1, 10), path)
         what = chance.choice(("error=EPIPE", "error=ECONNRESET", "signal=KILL"))
         yield Injection(chance.choice(WIRE_CALLS), what, chance.randint(1, 24))
         path = stage.journal
-        what = chance.choice((*(f"error={one}" for one in ERRORS), "signal=KILL"))
+        what = chance.choice((*(f"error={error}" for error in ERRORS), "signal=KILL"))
         yield Injection(chance.choice(("write", "fsync")), what, chance.randint(1, 10), path)
 
 

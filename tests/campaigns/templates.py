@@ -146,8 +146,8 @@ def drawn(chance: Random) -> tuple[Drawn, dict[str, Any], Any]:
             name: {
                 **made.patch({"zqa": spec["zqa"]}),
                 "policies": [
-                    {**one, **({"zqb": None} if chance.random() < 0.3 else {})}
-                    for one in made.policies(tuple(chance.sample(("a", "b", "d", "e"), 2)))
+                    {**policy, **({"zqb": None} if chance.random() < 0.3 else {})}
+                    for policy in made.policies(tuple(chance.sample(("a", "b", "d", "e"), 2)))
                 ],
             }
             for name in ENVIRONMENTS
@@ -187,9 +187,9 @@ def filled(value: Any, project: Drawn, environment: str, item: Any) -> Any:
         return looked_up(project.variables[environment] if word == "var" else item, name)
 
     if isinstance(value, dict):
-        return {key: filled(one, project, environment, item) for key, one in value.items()}
+        return {key: filled(member, project, environment, item) for key, member in value.items()}
     if isinstance(value, list):
-        return [filled(one, project, environment, item) for one in value]
+        return [filled(element, project, environment, item) for element in value]
     if not isinstance(value, str):
         return value
     whole = _EXPRESSION.fullmatch(value)
@@ -204,21 +204,21 @@ def filled(value: Any, project: Drawn, environment: str, item: Any) -> Any:
 
 def stripped(patch: Any) -> Any:
     if isinstance(patch, dict):
-        return {key: stripped(one) for key, one in patch.items() if one is not None}
-    return [stripped(one) for one in patch] if isinstance(patch, list) else patch
+        return {key: stripped(value) for key, value in patch.items() if value is not None}
+    return [stripped(value) for value in patch] if isinstance(patch, list) else patch
 
 
 def with_policies(base: list[Any], patch: list[Any]) -> list[Any]:
     """Merge policies by their names."""
     result = list(base)
-    for one in patch:
+    for value in patch:
         names = [other["policy"]["name"] for other in result]
-        name = one["policy"]["name"]
+        name = value["policy"]["name"]
         if name in names:
             nth = names.index(name)
-            result[nth] = patched(result[nth], one)
+            result[nth] = patched(result[nth], value)
         else:
-            result.append(stripped(one))
+            result.append(stripped(value))
     return result
 
 
@@ -229,11 +229,11 @@ def patched(base: Any, patch: Any, key: str = "") -> Any:
     if not isinstance(base, dict) or not isinstance(patch, dict):
         return stripped(patch)
     result = dict(base)
-    for name, one in patch.items():
-        if one is None:
+    for name, value in patch.items():
+        if value is None:
             result.pop(name, None)
         else:
-            result[name] = patched(result[name], one, name) if name in result else stripped(one)
+            result[name] = patched(result[name], value, name) if name in result else stripped(value)
     return result
 
 
@@ -270,12 +270,12 @@ def check(folder: Path, chance: Random, tally: Tally, case: str) -> None:
     for environment in ENVIRONMENTS:
         wanted = expected(project, template, environment)
         got = {
-            one.ref.name: {"labels": dict(one.labels), "spec": one.spec}
-            for one in found[environment].manifests
+            manifest.ref.name: {"labels": dict(manifest.labels), "spec": manifest.spec}
+            for manifest in found[environment].manifests
         }
         tally.counts["resources"] += len(got)
         if as_text(got) != as_text(wanted):
-            said = [str(one) for one in found[environment].errors[:3]]
+            said = [str(error) for error in found[environment].errors[:3]]
             tally.fail("T1", f"{case} in {environment}: {as_text(got)} != {as_text(wanted)} {said}")
 
 

@@ -88,7 +88,9 @@ def live(**kinds: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def told(**outcomes: str) -> str:
     """Give the output of an apply."""
-    listed = [{"ref": ref.replace("_", "/"), "outcome": one} for ref, one in outcomes.items()]
+    listed = [
+        {"ref": ref.replace("_", "/"), "outcome": outcome} for ref, outcome in outcomes.items()
+    ]
     return json.dumps({"outcomes": listed})
 
 

@@ -118,7 +118,9 @@ def declared(ref: Ref, version: int, slos: set[str]) -> Manifest:
             compact: dict[str, Json] = {"isCompactMode": True} if version % 2 else {}
             return manifest(str(ref), {**VIEW_SPEC, "name": said, **compact})
         case _:
-            return policy_set(*(policy(f"p{one}", description=said) for one in range(version + 1)))
+            return policy_set(
+                *(policy(f"p{number}", description=said) for number in range(version + 1))
+            )
 
 
 class Lives(RuleBasedStateMachine):
@@ -208,7 +210,7 @@ class Lives(RuleBasedStateMachine):
         # A service that leaves out an empty list cannot be read while there is no policy.
         least = 1 if self.profile.required_lists == "empty_left_out" else 0
         count = max(version, least)
-        theirs: list[Json] = [policy(f"q{one}", description="theirs") for one in range(count)]
+        theirs: list[Json] = [policy(f"q{number}", description="theirs") for number in range(count)]
         self.site.outside("POST", OVERWRITE, {"policies": theirs})
 
     @precondition(lambda self: self.profile.slis == "either")

@@ -229,7 +229,7 @@ def test_worlds_repeat() -> None:
     deeds = [deed for one in some for step in one.steps for deed in step]
     assert {deed.what for deed in deeds} == set(DEEDS)
     assert {deed.kind for deed in deeds if deed.what == "declare"} == set(KINDS)
-    assert {json.dumps(one.profile) for one in some} == {json.dumps(one) for one in PROFILES}
+    assert {json.dumps(one.profile) for one in some} == {json.dumps(value) for value in PROFILES}
 
 
 def test_shorter_worlds() -> None:

@@ -196,7 +196,7 @@ class Watched:
     def _seen(self) -> dict[str, Any]:
         store = self.app.state.store
         return {
-            "log": [list(one) for one in self.app.state.requests],
+            "log": [list(request) for request in self.app.state.requests],
             "live": {
                 kind: {str(key): json.loads(record) for key, record in store.rows(query)}
                 for kind, query in TABLES.items()
@@ -278,7 +278,9 @@ class Emulator:
 def _seen(answer: dict[str, Any]) -> Seen:
     log: Sequence[list[Any]] = answer["log"]
     sizes = tuple((method, path, size) for method, path, size in answer["sizes"])
-    return Seen(tuple(Asked(*one) for one in log), answer["live"], tuple(answer["leaks"]), sizes)
+    return Seen(
+        tuple(Asked(*element) for element in log), answer["live"], tuple(answer["leaks"]), sizes
+    )
 
 
 def _serve(watched: Watched, listener: socket.socket) -> None:

@@ -105,14 +105,14 @@ def world(number: int) -> World:
     if profile.get("requiredLists") == "empty_left_out":
         # Without any policy such a service cannot be read.
         first.append(Deed("foreign", "LogPolicySet#0", chance.getrandbits(32)))
-    first += [Deed("declare", thing, chance.getrandbits(32)) for thing in things]
+    first += [Deed("declare", text, chance.getrandbits(32)) for text in things]
     steps = [tuple(first)]
     for _ in range(chance.randint(1, 3)):
         deeds = []
         for what in chance.choices(list(DEEDS), list(DEEDS.values()), k=chance.randint(1, 4)):
             if what == "declare":
                 kind = chance.choice([kind for kind in KINDS if kind not in left_out])
-                count = sum(thing.startswith(kind) for thing in things)
+                count = sum(text.startswith(kind) for text in things)
                 thing = f"{kind}#{0 if kind == 'LogPolicySet' else count}"
                 things.append(thing)
             else:

@@ -82,13 +82,15 @@ class Editor:
             return [*items, self.content.item(item)]
         at = chance.randrange(len(items))
         deeds: list[Callable[[], list[Spec]]] = [
-            lambda: [one for place, one in enumerate(items) if place != at],
+            lambda: [element for place, element in enumerate(items) if place != at],
             lambda: chance.sample(items, len(items)),
             lambda: [
-                self._item(one, item) if at == place else one for place, one in enumerate(items)
+                self._item(element, item) if at == place else element
+                for place, element in enumerate(items)
             ],
             lambda: [
-                self._item(one, item) if at == place else one for place, one in enumerate(items)
+                self._item(element, item) if at == place else element
+                for place, element in enumerate(items)
             ],
         ]
         return chance.choice(deeds)()
@@ -106,16 +108,18 @@ class Editor:
     def _policies(self, items: list[Spec], fresh: list[Spec]) -> list[Spec]:
         chance = self.content.chance
         at = chance.randrange(len(items)) if items else 0
-        names = {one["policy"]["name"] for one in items}
+        names = {value["policy"]["name"] for value in items}
         new = [
-            one for one in fresh if one["policy"]["name"][:5] not in {name[:5] for name in names}
+            value
+            for value in fresh
+            if value["policy"]["name"][:5] not in {name[:5] for name in names}
         ]
         if new and (not items or self.content.sometimes(0.3)):
             return [*items[:at], new[0], *items[at:]]
         if len(items) > 1 and self.content.sometimes(0.4):
             if self.content.sometimes(0.5):
                 return chance.sample(items, len(items))
-            return [one for place, one in enumerate(items) if place != at]
+            return [element for place, element in enumerate(items) if place != at]
         if not items:
             return items
         changed = copy.deepcopy(items)
@@ -148,6 +152,6 @@ def lists_in(board: Any) -> Iterator[tuple[Spec, str]]:
 def with_ids(board: Spec, content: Content) -> Spec:
     """Give every item an id that has none, as the web interface does."""
     for holder, name in lists_in(board):
-        for one in holder[name]:
-            one.setdefault("id", {"value": str(UUID(int=content.chance.getrandbits(128)))})
+        for value in holder[name]:
+            value.setdefault("id", {"value": str(UUID(int=content.chance.getrandbits(128)))})
     return board

@@ -66,7 +66,7 @@ class Round:
     @property
     def changes(self) -> dict[str, dict[str, Any]]:
         """The changes of the plan, by ref."""
-        return {one["ref"]: one for one in self.plan["changes"]}
+        return {change["ref"]: change for change in self.plan["changes"]}
 
     def record(self, live: Live, ref: str, remote_id: Any) -> Any:
         """Give what is live of a resource, None where there is none."""
@@ -76,9 +76,9 @@ class Round:
     def ids(self, plan: dict[str, Any]) -> dict[str, str]:
         """Give the id of each resource that has one, by ref."""
         return {
-            one["ref"]: str(one["remoteId"])
-            for one in plan["changes"]
-            if one["remoteId"] is not None
+            change["ref"]: str(change["remoteId"])
+            for change in plan["changes"]
+            if change["remoteId"] is not None
         }
 
 
@@ -192,7 +192,7 @@ def declared_is_live(turn: Round) -> Iterator[str]:
 
 def others_are_left_alone(turn: Round) -> Iterator[str]:
     """See that what is not declared stays: objects of others, and fields of ours."""
-    named = {str(one["remoteId"]) for one in turn.plan["changes"]}
+    named = {str(change["remoteId"]) for change in turn.plan["changes"]}
     for kind in ("SLO", "Dashboard", "SavedView", "AlertDefinition"):
         for remote_id, record in turn.before[kind].items():
             if remote_id not in named and turn.after[kind].get(remote_id) != record:
@@ -200,8 +200,8 @@ def others_are_left_alone(turn: Round) -> Iterator[str]:
     for ref, change in turn.changes.items():
         if change["action"] == "update" and ref not in turn.blind:
             yield from _unsaid_fields(turn, ref, change)
-    held = Counter(one["name"] for one in turn.before["LogPolicySet"]["all"])
-    left = Counter(one["name"] for one in turn.after["LogPolicySet"]["all"])
+    held = Counter(value["name"] for value in turn.before["LogPolicySet"]["all"])
+    left = Counter(value["name"] for value in turn.after["LogPolicySet"]["all"])
     said = Counter(name for change in turn.changes.values() for name in change["destroys"])
     for name in held - left:
         if not said[name]:
@@ -238,7 +238,7 @@ def _timeless(value: Any) -> Any:
         return {
             name: _timeless(inner) for name, inner in value.items() if name not in OWNED - {"id"}
         }
-    return [_timeless(one) for one in value] if isinstance(value, list) else value
+    return [_timeless(element) for element in value] if isinstance(value, list) else value
 
 
 def nothing_is_doubled(turn: Round) -> Iterator[str]:
@@ -252,7 +252,7 @@ def nothing_is_doubled(turn: Round) -> Iterator[str]:
         new = turn.after[kind].keys() - turn.before[kind].keys()
         if len(new) > creates[kind]:
             yield f"{len(new)} of {kind} are new, and {creates[kind]} were to be made"
-    ids = Counter((ref.partition("/")[0], one) for ref, one in turn.ids(turn.again).items())
+    ids = Counter((ref.partition("/")[0], id_) for ref, id_ in turn.ids(turn.again).items())
     for (kind, remote_id), count in ids.items():
         if count > 1 and kind != "LogPolicySet":
             yield f"{count} manifests are the {kind} {remote_id}"
@@ -367,7 +367,9 @@ def without_severities(value: Any) -> Any:
     """Leave out of a list of policies what most services do not return."""
     if not isinstance(value, list):
         return value
-    return [{name: inner for name, inner in one.items() if name != "logRules"} for one in value]
+    return [
+        {name: inner for name, inner in element.items() if name != "logRules"} for element in value
+    ]
 
 
 def secrets_are_kept(ended: Ended) -> Iterator[str]:

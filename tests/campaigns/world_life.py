@@ -159,7 +159,7 @@ class Life:
         if not self._book.exists():
             return False
         chance, before = deed.chance, self._book
-        free = [one for one in JOURNALS if not (self.folder / one).exists()]
+        free = [journal for journal in JOURNALS if not (self.folder / journal).exists()]
         if not free:
             return False
         place = chance.choice(free)
@@ -262,18 +262,20 @@ class Life:
             return
         refused = self.run("apply", "--yes", "--allow-destroy", "--new-journal")
         self.counts["refused without review"] += 1
-        if refused.code != REFUSED_BY_GUARD or any(one.writes for one in self.service.requests()):
+        if refused.code != REFUSED_BY_GUARD or any(
+            request.writes for request in self.service.requests()
+        ):
             raise LawBrokenError("guards", f"--yes undoes what others did: exit {refused.code}")
 
     def _apply(self, plan: dict[str, Any]) -> Ended:
         """Apply the plan that was shown, with the consent that its guards need."""
         words = ["apply", "--expect", plan["digest"], "--format", "json", "--allow-destroy"]
-        guards = {one["code"] for one in plan["guards"]} - CONSENTED
+        guards = {guard["code"] for guard in plan["guards"]} - CONSENTED
         if guards:
             refused = self.run(*words)
             if refused.code != REFUSED_BY_GUARD:
                 raise LawBrokenError("guards", f"{sorted(guards)}: exit {refused.code}")
-            if any(one.writes for one in self.service.requests()):
+            if any(request.writes for request in self.service.requests()):
                 raise LawBrokenError("guards", f"{sorted(guards)}: refused, and written")
         if "new-journal" in guards:
             words.append("--new-journal")
@@ -289,7 +291,11 @@ class Life:
         if applied.code == 0:
             return
         outcomes = json.loads(applied.out)["outcomes"] if applied.code == IN_PART else []
-        failed = {one["ref"] for one in outcomes if one["outcome"] not in ("written", "unchanged")}
+        failed = {
+            outcome["ref"]
+            for outcome in outcomes
+            if outcome["outcome"] not in ("written", "unchanged")
+        }
         if not failed or not failed <= self.files.hopeless:
             said = f"exit {applied.code}: {applied.out[-600:]} {applied.err[-600:]}"
             raise LawBrokenError("applies", said)

@@ -45,7 +45,7 @@ class Others:
     @staticmethod
     def _in_write_form(kind: str, record: Any) -> Spec:
         if kind == "LogPolicySet":
-            return {"policies": [_policy_input(one) for one in record]}
+            return {"policies": [_policy_input(value) for value in record]}
         if kind == "AlertDefinition":
             properties: Spec = record["alertDefProperties"]
             return properties
@@ -102,7 +102,7 @@ class Others:
         """Put policies of theirs among what is there; some have a name of ours."""
         chance = self.content.chance
         held = self.service.live()["LogPolicySet"]["all"]
-        items = [_policy_input(one) for one in held]
+        items = [_policy_input(value) for value in held]
         items += self.content.policies(chance.choice(("theirs", "theirs", "ours")))
         chance.shuffle(items)
         status, _ = self.service.api("POST", OVERWRITE, {"policies": items})
@@ -120,4 +120,4 @@ def without_times(value: Any) -> Any:
         return {
             name: without_times(inner) for name, inner in value.items() if name not in BOARD_TIMES
         }
-    return [without_times(one) for one in value] if isinstance(value, list) else value
+    return [without_times(element) for element in value] if isinstance(value, list) else value

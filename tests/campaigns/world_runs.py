@@ -47,8 +47,8 @@ def lived(chosen: World, root: Path) -> tuple[Life, LawBrokenError | None]:
 
 
 def _manifests(folder: Path) -> list[str]:
-    files = sorted(one for one in (folder / "manifests").rglob("*") if one.is_file())
-    return [f"{one.relative_to(folder)}:\n{one.read_text(encoding='utf-8')}" for one in files]
+    files = sorted(path for path in (folder / "manifests").rglob("*") if path.is_file())
+    return [f"{file.relative_to(folder)}:\n{file.read_text(encoding='utf-8')}" for file in files]
 
 
 def shorter(chosen: World) -> Iterator[World]:

@@ -76,7 +76,7 @@ class Service:
         self.folder.mkdir()
         settings = self.folder / "profile.json"
         settings.write_text(json.dumps(as_file(self.profile)), encoding="utf-8")
-        ids = [word for one in self.alert_ids for word in ("--alert-id", one)]
+        ids = [word for alert_id_ in self.alert_ids for word in ("--alert-id", alert_id_)]
         words = ("--port", "0", "--profile", str(settings), "--log", str(self.log), *ids)
         self._child = start(self.folder, self.around, ("emulator", "serve", *words))
         self.port = self._announced(self.folder / f".{self._child.process}.err")
@@ -154,9 +154,14 @@ class Service:
             self._read = lines.tell()
         documents = [json.loads(line) for line in new.splitlines()]
         return [
-            Request(one["method"], one["path"].removeprefix(API_ROOT), one["status"], one["body"])
-            for one in documents
-            if one["path"].startswith(API_ROOT)
+            Request(
+                document["method"],
+                document["path"].removeprefix(API_ROOT),
+                document["status"],
+                document["body"],
+            )
+            for document in documents
+            if document["path"].startswith(API_ROOT)
         ]
 
 
@@ -164,5 +169,5 @@ def _by_id(kind: str, records: list[Any]) -> dict[str, Any]:
     if kind == "LogPolicySet":
         return {"all": records}
     if kind == "Dashboard":
-        return {one["dashboard"]["id"]: one for one in records}
-    return {str(one["id"]): one for one in records}
+        return {record["dashboard"]["id"]: record for record in records}
+    return {str(record["id"]): record for record in records}

@@ -144,7 +144,7 @@ class _Draw:
             for kind, all_ in names.items()
         }
         slos = [self._slo(name, word) for name in kept["SLO"]]
-        known = [one.ref for one in slos]
+        known = [slo.ref for slo in slos]
         return (
             *slos,
             *(self._alert(name, word, known) for name in kept.get("AlertDefinition", ())),
@@ -189,7 +189,7 @@ class _Draw:
     def _board(self, name: str, word: str, slos: list[str]) -> Declared:
         waits = frozenset(slos[:1] if slos and self.chance.random() < 0.3 else ())
         secret = f" {HOLE}" if self.chance.random() < 0.3 else ""
-        reference = "".join(" ${ref:" + one + "}" for one in waits)
+        reference = "".join(" ${ref:" + wait + "}" for wait in waits)
         widget = {"title": f"{word}", "definition": {"markdown": {"markdownText": word}}}
         layout = {
             "sections": [{"rows": [{"appearance": {"height": 19}, "widgets": [widget]}]}],

@@ -146,12 +146,12 @@ def edit_goal(shop: Workspace, **fields: Any) -> None:
     async def deed(client: httpx.AsyncClient) -> httpx.Response:
         written = [json.loads(line) for line in journal_of(shop).splitlines()]
         (known,) = {
-            one["remoteId"]
-            for one in written
-            if one.get("ref") == "SLO/goal" and one["entry"] == "written"
+            value["remoteId"]
+            for value in written
+            if value.get("ref") == "SLO/goal" and value["entry"] == "written"
         }
         goal = (await client.get(f"{ROOT}/v1/slo/slos/{known}")).json()["slo"]
-        kept = {key: one for key, one in goal.items() if key not in READ_ONLY}
+        kept = {key: value for key, value in goal.items() if key not in READ_ONLY}
         return await client.put(f"{ROOT}/v1/slo/slos", json={**kept, **fields})
 
     outside(shop, deed)
@@ -163,7 +163,7 @@ def overwrite_policies(shop: Workspace, names: Sequence[str]) -> None:
 
     async def deed(client: httpx.AsyncClient) -> httpx.Response:
         found = (await client.get(url, params={"sourceType": "SOURCE_TYPE_LOGS"})).json()
-        known = {one["name"]: one for one in found["policies"]}
+        known = {policy["name"]: policy for policy in found["policies"]}
         told = ("name", "description", "priority")
         new = {"priority": "PRIORITY_TYPE_LOW", "description": "Made live"}
         policies = [
@@ -171,7 +171,7 @@ def overwrite_policies(shop: Workspace, names: Sequence[str]) -> None:
             for name in names
         ]
         rules = {"severities": ["SEVERITY_INFO"]}
-        body = {"policies": [{"policy": one, "logRules": rules} for one in policies]}
+        body = {"policies": [{"policy": policy, "logRules": rules} for policy in policies]}
         return await client.post(f"{url}/atomicOverwriteLogPolicies", json=body)
 
     outside(shop, deed)
@@ -203,7 +203,7 @@ def test_edits_come_in(shop: Workspace) -> None:
     assert ran.code == 0, ran.err
     moved = mark + errors.replace("second", "third")
     assert text_of(shop) == head + title + latency + moved
-    assert {one["action"] for one in shop.plan()["changes"]} == {"keep"}
+    assert {change["action"] for change in shop.plan()["changes"]} == {"keep"}
     assert adopt(shop, "--all", "--format", "json").json["summary"]["same"] == 1
 
 
@@ -338,7 +338,7 @@ def test_adopt_as_a_remedy(
     """A guard that names `adopt` names the flag that it takes, and is gone after it."""
     happened(shop)
     (guard,) = shop.plan()["guards"]
-    (way,) = (one for one in guard["waysOut"] if "reconciler adopt" in one)
+    (way,) = (value for value in guard["waysOut"] if "reconciler adopt" in value)
     command = shlex.split(way.split("`")[1])
 
     ran = typed(*command[1:])
@@ -374,7 +374,9 @@ def test_git_edits_wait(shop: Workspace) -> None:
 
     assert text_of(shop) == mine.replace("'Checkout'", "'Live'")
     (change,) = shop.plan()["changes"]
-    assert [(one["before"], one["after"]) for one in change["fields"]] == [("Latency", "Speed")]
+    assert [(field["before"], field["after"]) for field in change["fields"]] == [
+        ("Latency", "Speed")
+    ]
     assert shop.apply().code == 0
 
 
@@ -524,11 +526,11 @@ def test_a_run_that_dies_is_made_good(shop: Workspace, point: Point) -> None:
     finally:
         _watchers.remove(die)
     assert text_of(shop) in (BOARD, BOARD.replace("'Checkout'", "'Live'"))
-    assert [one.name for one in shop.root.iterdir() if one.name.endswith(".new")] == []
+    assert [path.name for path in shop.root.iterdir() if path.name.endswith(".new")] == []
 
     assert adopt(shop, "--all").code == 0
     assert text_of(shop) == BOARD.replace("'Checkout'", "'Live'")
-    assert {one["action"] for one in shop.plan()["changes"]} == {"keep"}
+    assert {change["action"] for change in shop.plan()["changes"]} == {"keep"}
 
 
 @pytest.mark.parametrize(
@@ -580,7 +582,7 @@ def test_advised_by_drift(shop: Workspace, form: str, monkeypatch: pytest.Monkey
 
     assert ran.code == 0, ran.err
     assert text_of(shop) == BOARD.replace("'Checkout'", "'Live'")
-    assert {one["action"] for one in shop.plan()["changes"]} == {"keep"}
+    assert {change["action"] for change in shop.plan()["changes"]} == {"keep"}
     assert typed("drift", str(shop.root)).code == 0
 
 

@@ -60,7 +60,7 @@ def describe(board: Any) -> None:
 
 
 def actions(made: Workspace) -> set[str]:
-    return {one["action"] for one in made.plan()["changes"]}
+    return {change["action"] for change in made.plan()["changes"]}
 
 
 def test_an_overridden_value_is_adopted_in_the_override(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_the_way_out_of_an_item(tmp_path: Path, golden: Golden) -> None:
 
     looked = made.run("drift", "--format", "json").json["resources"]
 
-    (found,) = [one for one in looked if one["waysOut"]]
-    (way,) = [one for one in found["waysOut"] if one["way"] == "take-over"]
+    (found,) = [value for value in looked if value["waysOut"]]
+    (way,) = [value for value in found["waysOut"] if value["way"] == "take-over"]
     golden(way["said"])
 
 

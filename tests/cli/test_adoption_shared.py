@@ -64,7 +64,7 @@ class Machine:
 
     def files(self) -> list[str]:
         """Name all files that stand in the folder of imports."""
-        return sorted(one.name for one in self.folder.rglob("*-hand.yaml"))
+        return sorted(path.name for path in self.folder.rglob("*-hand.yaml"))
 
 
 @dataclass
@@ -85,7 +85,7 @@ class Shared:
 
     def entries(self) -> list[str]:
         """Name the entries of the journal."""
-        return [type(one).__name__ for one in self.journal().entries]
+        return [type(entry).__name__ for entry in self.journal().entries]
 
 
 @pytest.fixture(params=["git", "s3"])
@@ -206,16 +206,18 @@ def test_two_machines_adopt_at_once(shared: Shared) -> None:
     assert (first.returncode, second.returncode) in ((0, 0), (0, 3), (3, 0)), told
     assert "Live" in shared.one.text + shared.two.text
     journal = shared.journal()
-    assert [one.declared["dashboard"]["name"] for one in _last(journal)] == ["Live"]
+    assert [value.declared["dashboard"]["name"] for value in _last(journal)] == ["Live"]
     texts = sorted((shared.one.text, shared.two.text))
     for machine in (shared.one, shared.two):
-        (machine.folder / "checkout.yaml").write_text(next(one for one in texts if "Live" in one))
+        (machine.folder / "checkout.yaml").write_text(
+            next(text for text in texts if "Live" in text)
+        )
         plan = json.loads(machine.run("plan", "--format", "json").out)
-        assert [one["action"] for one in plan["changes"]] == ["keep"]
+        assert [change["action"] for change in plan["changes"]] == ["keep"]
 
 
 def _last(journal: Journal) -> list[Any]:
-    return [one.last for one in journal.history.memories.values()]
+    return [memory.last for memory in journal.history.memories.values()]
 
 
 def test_what_another_machine_adopted(shared: Shared) -> None:
@@ -248,7 +250,7 @@ def test_journal_lost_while_adopting(shared: Shared, point: Point) -> None:
     again = unlocked(shared.one, "adopt", "--all")
     assert again.code == 0, again.err
     plan = json.loads(shared.one.run("plan", "--format", "json").out)
-    assert [one["action"] for one in plan["changes"]] == ["keep"]
+    assert [change["action"] for change in plan["changes"]] == ["keep"]
     assert shared.entries()[-2:] == ["Started", "WrittenEntry"]
 
 
@@ -265,7 +267,7 @@ def test_journal_lost_while_importing(shared: Shared, point: Point) -> None:
     assert again.code == 0, again.err
     assert shared.one.files() == ["made-by-hand.yaml"]
     plan = json.loads(shared.one.run("plan", "--format", "json").out)
-    assert {one["action"] for one in plan["changes"]} == {"keep"}
+    assert {change["action"] for change in plan["changes"]} == {"keep"}
     assert shared.entries().count("ImportedEntry") == 1
 
 
@@ -287,7 +289,7 @@ def test_journal_lost_while_rolling_back(shared: Shared, point: Point) -> None:
     again = unlocked(shared.one, "apply", "--yes")
     assert again.code == 0, again.err
     plan = json.loads(shared.one.run("plan", "--format", "json").out)
-    assert [one["action"] for one in plan["changes"]] == ["keep"]
+    assert [change["action"] for change in plan["changes"]] == ["keep"]
 
 
 def unlocked(machine: Machine, *arguments: str) -> Ran:

@@ -130,7 +130,7 @@ def test_too_many_changes(
         golden(ended.err)
         assert "--override-guard" in ended.err
     found = journal(folder, service.base_url).entries
-    kept = [one.reason for one in found if isinstance(one, OverrideEntry)]
+    kept = [entry.reason for entry in found if isinstance(entry, OverrideEntry)]
     assert kept == ["tested in staging"] * bool(code)
     assert ("--override-guard was not needed" in forced.err) is not bool(code)
 

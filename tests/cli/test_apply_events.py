@@ -23,7 +23,7 @@ def events_of(shop: Workspace, *flags: str) -> list[dict[str, Any]]:
     ran = shop.run("apply", "--format", "jsonl", *flags)
     events = [json.loads(line) for line in ran.out.splitlines()]
     checker = Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
-    assert [error.message for one in events for error in checker.iter_errors(one)] == []
+    assert [error.message for event in events for error in checker.iter_errors(event)] == []
     return events
 
 
@@ -39,9 +39,9 @@ def test_each_outcome_is_an_event(shop: Workspace) -> None:
         "digest": digest,
         "total": len(outcomes),
     }
-    refs = [one["outcome"]["ref"] for one in outcomes]
+    refs = [outcome["outcome"]["ref"] for outcome in outcomes]
     assert sorted(refs) == sorted(set(refs))
-    assert {one["outcome"]["outcome"] for one in outcomes} == {"written"}
+    assert {outcome["outcome"]["outcome"] for outcome in outcomes} == {"written"}
     assert ended["ended"]["digest"] == digest
     assert ended["ended"]["summary"]["written"] == len(outcomes)
 

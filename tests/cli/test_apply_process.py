@@ -56,7 +56,7 @@ def test_one_signal(
     out, err = in_flight.communicate(timeout=30)
 
     assert in_flight.returncode == code, err
-    outcomes = {one["ref"]: one["outcome"] for one in json.loads(out)["outcomes"]}
+    outcomes = {outcome["ref"]: outcome["outcome"] for outcome in json.loads(out)["outcomes"]}
     assert outcomes == {
         "AlertDefinition/errors": "written",
         "Dashboard/checkout": "written",
@@ -81,7 +81,7 @@ def test_two_signals(folder: Path, service: Served, in_flight: subprocess.Popen[
 
     assert in_flight.returncode == 130
     entries = journal(folder, service.base_url).entries
-    assert [str(getattr(one, "ref", "")) for one in entries][-1] == "Dashboard/checkout"
+    assert [str(getattr(entry, "ref", "")) for entry in entries][-1] == "Dashboard/checkout"
     service.switch.behave()
     assert in_this_process(folder, service.base_url, *APPLY, "--yes").code == 0
     assert service.rows("SELECT count(*) FROM dashboards") == [(1,)]

@@ -143,7 +143,7 @@ def test_unsettled_create(folder: Path, service: Served) -> None:
     assert (first.code, plan.code, apply.code) == (7, 7, 7)
     (unsettled,) = json.loads(plan.out)["unsettled"]
     assert unsettled["ref"] == "SavedView/errors"
-    actions = {one["ref"]: one["action"] for one in json.loads(plan.out)["changes"]}
+    actions = {change["ref"]: change["action"] for change in json.loads(plan.out)["changes"]}
     assert actions["SavedView/errors"] == "blocked"
     assert "journal settle" in apply.err
     assert len(service.writes) == before

@@ -66,7 +66,7 @@ def leaves() -> Iterator[str]:
     for name in COMMANDS:
         found = cli.get_command(context, name)
         if isinstance(found, click.Group):
-            yield from (f"{name} {one}" for one in found.commands)
+            yield from (f"{name} {command}" for command in found.commands)
         else:
             yield name
 
@@ -100,8 +100,8 @@ def state(folder: Path) -> object:
     connection.close()
     journal = folder / ".reconciler" / "local.journal.jsonl"
     entries = [json.loads(line) for line in journal.read_text("utf-8").splitlines()]
-    told = [(one.get("entry"), one.get("ref")) for one in entries]
-    files = {one.name for one in folder.rglob("*") if one.suffix != ".kept"}
+    told = [(entry.get("entry"), entry.get("ref")) for entry in entries]
+    files = {path.name for path in folder.rglob("*") if path.suffix != ".kept"}
     return rows, told, files
 
 
@@ -136,29 +136,29 @@ def test_every_command_and_every_broken_sink(shop: Path, tmp_path: Path, part: i
     jobs = [[*name.split(), *given.get(name, [])] for name in leaves() if name != ENDLESS]
     jobs += BESIDE
     launches = [
-        Launch(str(shutil.copytree(shop, tmp_path / f"{place}-{out}-{err}")), one, out=out, err=err)
-        for place, one in enumerate(jobs)
+        Launch(str(shutil.copytree(shop, tmp_path / f"{place}-{out}-{err}")), job, out=out, err=err)
+        for place, job in enumerate(jobs)
         if place % PARTS == part
-        for out, err in sinks_of(place, one)
+        for out, err in sinks_of(place, job)
     ]
 
     plain, left = Came(0, "", "", 0), None
-    for one, came in zip(launches, run_all(launches), strict=True):
-        now, shown = state(Path(one.folder)), (one, came)
-        if (one.out, one.err) == ("kept", "kept"):
+    for launche, came in zip(launches, run_all(launches), strict=True):
+        now, shown = state(Path(launche.folder)), (launche, came)
+        if (launche.out, launche.err) == ("kept", "kept"):
             plain, left = came, now
-        lost = one.out != "kept" and plain.out != ""
-        code = worst({plain.code, LOST[one.out]}) if lost else plain.code
+        lost = launche.out != "kept" and plain.out != ""
+        code = worst({plain.code, LOST[launche.out]}) if lost else plain.code
         assert came.code == code, shown
         # How much comes with a tick is a matter of the minute.
-        assert now == left or one.arguments[:2] == ["emulator", "tick"], shown
+        assert now == left or launche.arguments[:2] == ["emulator", "tick"], shown
         assert "internal error" not in came.err, shown
         assert "Traceback" not in came.err, shown
-        if one.out == "kept":
+        if launche.out == "kept":
             assert told(came.out) == told(plain.out), shown
-        elif one.err == "kept":
+        elif launche.err == "kept":
             is_said = "stdout could not be written: " in came.err
-            assert is_said == (lost and one.out != "unread"), shown
+            assert is_said == (lost and launche.out != "unread"), shown
 
 
 @pytest.mark.promise("P42")

@@ -142,7 +142,7 @@ def test_a_deleted_manifest_is_told(repository: Repository, golden: Golden) -> N
     (repository.root / "views.yaml").unlink()
     ran = repository.run("plan", "--changed-since", "main", "--format", "json")
 
-    assert [one["ref"] for one in ran.json["orphans"]] == ["SavedView/a", "SavedView/b"]
+    assert [orphan["ref"] for orphan in ran.json["orphans"]] == ["SavedView/a", "SavedView/b"]
     golden(ran.err)
 
 

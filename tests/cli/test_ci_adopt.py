@@ -90,7 +90,7 @@ def test_one_pull_request(shop: Jobs) -> None:
 
     edit_live(shop, "Board")
     assert drift(shop).code == 0
-    assert [one["state"] for one in shop.forge.requests_open] == ["closed"]
+    assert [value["state"] for value in shop.forge.requests_open] == ["closed"]
 
 
 def test_after_the_merge_nothing_is_to_do(shop: Jobs) -> None:
@@ -160,7 +160,7 @@ def test_requests_of_forks_stay(shop: Jobs) -> None:
         "base": {"ref": "main"},
     }
     gone = {**theirs, "number": 67, "head": {"ref": BRANCH, "repo": None}}
-    shop.forge.requests_open[:] = [json.loads(json.dumps(one)) for one in (theirs, gone)]
+    shop.forge.requests_open[:] = [json.loads(json.dumps(value)) for value in (theirs, gone)]
 
     nothing = drift(shop)
     edit_live(shop, "Live")

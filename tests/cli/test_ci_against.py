@@ -39,9 +39,9 @@ def test_live_has_drifted_from_the_base_branch(jobs: Jobs) -> None:
     assert TITLE in ran.summary
     assert document["besideBase"]["against"] == jobs.base
     fields = {
-        (one["ref"], field["path"][-1]): (field["base"], field["live"])
-        for one in document["besideBase"]["resources"]
-        for field in one["fields"]
+        (resource["ref"], field["path"][-1]): (field["base"], field["live"])
+        for resource in document["besideBase"]["resources"]
+        for field in resource["fields"]
     }
     assert fields == {
         ("Dashboard/checkout", "description"): ("first", "by hand"),
@@ -84,7 +84,11 @@ def policies_beside(jobs: Jobs) -> list[dict[str, Any]]:
     document = json.loads((jobs.temporary / "plan-default.json").read_text("utf-8"))
     assert ran.code == 0, ran.log
     assert document["besideBase"]["why"] == ""
-    return [one for one in document["besideBase"]["resources"] if one["ref"] == "LogPolicySet/all"]
+    return [
+        resource
+        for resource in document["besideBase"]["resources"]
+        if resource["ref"] == "LogPolicySet/all"
+    ]
 
 
 @pytest.mark.promise("S17")
@@ -146,7 +150,7 @@ def test_a_secret_is_in_no_comparison(jobs: Jobs) -> None:
     ran = jobs.change()
     document = json.loads((jobs.temporary / "plan-default.json").read_text("utf-8"))
 
-    assert [one["ref"] for one in document["besideBase"]["resources"]] == ["SLO/checkout"]
+    assert [resource["ref"] for resource in document["besideBase"]["resources"]] == ["SLO/checkout"]
     for text in (jobs.comment, ran.log, ran.summary, json.dumps(document)):
         assert "very-secret" not in text
         assert "stand-in" not in text
@@ -162,7 +166,7 @@ def test_a_fork_and_a_desk_see_one_difference(jobs: Jobs) -> None:
 
     assert document["against"] == f"the base branch {jobs.base}"
     told = [document["changes"], desk.json["changes"]]
-    for one in (*told[0], *told[1]):
+    for value in (*told[0], *told[1]):
         # Each emulator gives ids of its own.
-        del one["remoteId"]
+        del value["remoteId"]
     assert told[0] == told[1]

@@ -63,7 +63,7 @@ def since(jobs: Jobs, commit: str, *files: str, status: str = "ahead") -> None:
     """Let the default branch have another newest commit by now, with these files changed."""
     newest = "d" * 40
     jobs.forge.newest["main"] = newest
-    told = [{"filename": one} for one in files]
+    told = [{"filename": file} for file in files]
     jobs.forge.compared[f"{commit}...{newest}"] = {"status": status, "files": told}
 
 

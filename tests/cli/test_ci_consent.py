@@ -117,8 +117,8 @@ def test_overridden_for_one_run(applied: Jobs, given: str, code: int) -> None:
 
     assert ran.code == code
     lines = (applied.root / ".reconciler" / "production.jsonl").read_text("utf-8").splitlines()
-    kept = [one for one in map(json.loads, lines) if one.get("entry") == "override"]
-    told = [(one["reason"], one["codes"]) for one in kept]
+    kept = [value for value in map(json.loads, lines) if value.get("entry") == "override"]
+    told = [(value["reason"], value["codes"]) for value in kept]
     assert told == [("asked Ann", ["protected"])] * (code == 0)
 
 

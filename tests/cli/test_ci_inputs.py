@@ -83,11 +83,11 @@ def test_plan_files() -> None:
         for name, path in places
     ]
 
-    assert [str(one.plan_file) for one in found[:2]] == [
+    assert [str(inputs.plan_file) for inputs in found[:2]] == [
         "/tmp/x/plan-default.json",  # noqa: S108 - only a name
         "/tmp/x/plan-production.json",  # noqa: S108 - only a name
     ]
-    assert len({one.artifact for one in found}) == len(places)
+    assert len({inputs.artifact for inputs in found}) == len(places)
 
 
 def test_every_reason_has_words() -> None:

@@ -32,7 +32,7 @@ def test_owners_in_the_comment(jobs: Jobs) -> None:
     owned(jobs)
     plan = planned(jobs)
 
-    assert {tuple(one["owners"]) for one in plan["changes"]} == {("@team/payments",)}
+    assert {tuple(change["owners"]) for change in plan["changes"]} == {("@team/payments",)}
     assert "- `@team/payments`: " in jobs.comment
     assert "@" not in jobs.comment.replace("`@team/payments`", "")
 
@@ -48,7 +48,7 @@ def test_owners_come_from_the_base(jobs: Jobs) -> None:
     committed(jobs.root)
     plan = planned(jobs)
 
-    assert {tuple(one["owners"]) for one in plan["changes"]} == {("@team/payments",)}
+    assert {tuple(change["owners"]) for change in plan["changes"]} == {("@team/payments",)}
     assert "mallory" not in jobs.comment
 
 
@@ -57,18 +57,18 @@ def test_the_first_place_counts(jobs: Jobs) -> None:
     owned(jobs, "* @team/first\n", ".github/CODEOWNERS")
     owned(jobs)
 
-    assert {tuple(one["owners"]) for one in planned(jobs)["changes"]} == {("@team/first",)}
+    assert {tuple(change["owners"]) for change in planned(jobs)["changes"]} == {("@team/first",)}
 
 
 def test_what_is_nobodys(jobs: Jobs) -> None:
     """What no line matches is said to be nobody's, and without a file nothing is said."""
     owned(jobs, "other.yaml @team/other\n")
-    assert {tuple(one["owners"]) for one in planned(jobs)["changes"]} == {()}
+    assert {tuple(change["owners"]) for change in planned(jobs)["changes"]} == {()}
     assert "- nobody: " in jobs.comment
 
     (jobs.root / "CODEOWNERS").unlink()
     jobs.base = committed(jobs.root, "No owners")
-    assert not any("owners" in one for one in planned(jobs)["changes"])
+    assert not any("owners" in change for change in planned(jobs)["changes"])
     assert "Whose it is" not in jobs.comment
 
 
@@ -92,4 +92,4 @@ def test_hostile_owners(jobs: Jobs) -> None:
     """What is no owner by the forge's rules is skipped, so that it can speak nowhere."""
     owned(jobs, "* @team/payments\n* @a](javascript:x) <script>\n*.yaml `@b`|\n")
 
-    assert {tuple(one["owners"]) for one in planned(jobs)["changes"]} == {("@team/payments",)}
+    assert {tuple(change["owners"]) for change in planned(jobs)["changes"]} == {("@team/payments",)}

@@ -116,7 +116,7 @@ def test_the_comment_while_it_applies(jobs: Jobs) -> None:
     jobs.forge.requests.clear()
     jobs.merged()
 
-    assert sum(one.startswith("PATCH") for one in jobs.forge.requests) == 2
+    assert sum(request.startswith("PATCH") for request in jobs.forge.requests) == 2
 
 
 def test_stale(jobs: Jobs) -> None:

@@ -15,7 +15,7 @@ CLOSE = "/incidents/incidents/v1/close"
 @pytest.fixture
 def open_ids(shop: Shop) -> list[str]:
     listed = shop.run("incidents", "list", "--open", "--format", "json").json
-    return [one["id"] for one in listed]
+    return [value["id"] for value in listed]
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, *, yes: bool) -> list[str]:
@@ -40,14 +40,14 @@ def test_close_with_yes(shop: Shop, open_ids: list[str]) -> None:
     assert (ran.code, ran.out) == (0, f"closed {first}\nclosed {second}\n")
     assert [line.split()[0] for line in ran.err.splitlines()] == ["INCIDENT", first, second]
     left = shop.run("incidents", "list", "--open", "--format", "json").json
-    assert [one["id"] for one in left] == rest
+    assert [value["id"] for value in left] == rest
 
 
 def test_close_as_json(shop: Shop, open_ids: list[str]) -> None:
     """JSON holds the incidents as they are now, with `closedAt`."""
     ran = shop.run("incidents", "close", open_ids[0], "--yes", "-q", "--format", "json")
 
-    assert [(one["id"], bool(one["closedAt"])) for one in ran.json] == [(open_ids[0], True)]
+    assert [(value["id"], bool(value["closedAt"])) for value in ran.json] == [(open_ids[0], True)]
     assert ran.err == ""
 
 
@@ -62,7 +62,7 @@ def test_close_after_asking(
 
     assert (closed, ran.code) == (0, 0)
     assert questions == ["Close 2 of 3?"]
-    assert ran.out == "".join(f"closed {one}\n" for one in open_ids[1:3])
+    assert ran.out == "".join(f"closed {open_id_}\n" for open_id_ in open_ids[1:3])
 
 
 def test_no_sends_nothing(shop: Shop, open_ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def test_one_that_is_not_there(shop: Shop, open_ids: list[str], golden: Golden) 
 def test_closed_already(shop: Shop, golden: Golden) -> None:
     """What is closed already is shown and said, and nothing is sent."""
     listed = shop.run("incidents", "list", "--state", "resolved", "--format", "json").json
-    closed = next(one["id"] for one in listed if one.get("closedAt"))
+    closed = next(value["id"] for value in listed if value.get("closedAt"))
 
     ran = shop.run("incidents", "close", closed, "--yes")
 

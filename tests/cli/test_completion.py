@@ -150,7 +150,7 @@ def test_runs(made: Workspace) -> None:
     offered = in_bash(made.root, "rollback", "")
 
     history = typed("journal", "history", "--path", str(made.root), "--format", "json")
-    assert offered == sorted(["last", *(one["run"] for one in history.json)])
+    assert offered == sorted(["last", *(value["run"] for value in history.json)])
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

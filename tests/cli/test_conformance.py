@@ -20,7 +20,7 @@ def differing(shop: Shop, **switches: Any) -> dict[int, str]:
     """Give the endpoints that differ under a profile, with the detail."""
     shop.options["profile"] = Profile(**switches)
     found = shop.run("conformance", "--format", "json").json
-    return {one["endpoint"]: one["detail"] for one in found if one["verdict"] == "differs"}
+    return {value["endpoint"]: value["detail"] for value in found if value["verdict"] == "differs"}
 
 
 def test_default_profile(shop: Shop) -> None:
@@ -78,7 +78,13 @@ def test_nothing_to_tell(shop: Shop) -> None:
     ran = shop.run("conformance", "--format", "json")
 
     assert ran.code == 0
-    assert {one["endpoint"] for one in ran.json if one["verdict"] == "untold"} >= {2, 7, 8, 9, 19}
+    assert {value["endpoint"] for value in ran.json if value["verdict"] == "untold"} >= {
+        2,
+        7,
+        8,
+        9,
+        19,
+    }
 
 
 def test_other_key_form(shop: Shop) -> None:
@@ -88,7 +94,7 @@ def test_other_key_form(shop: Shop) -> None:
     ran = shop.run("conformance", "--format", "json")
 
     assert ran.code == 10
-    assert [one["verdict"] for one in ran.json] == ["agrees", "untold"]
+    assert [value["verdict"] for value in ran.json] == ["agrees", "untold"]
 
 
 def test_one_permission_missing(shop: Shop) -> None:
@@ -98,7 +104,7 @@ def test_one_permission_missing(shop: Shop) -> None:
     ran = shop.run("conformance", "--format", "json")
 
     assert ran.code == 10
-    assert [one["endpoint"] for one in ran.json if one["verdict"] == "untold"] == [7]
+    assert [value["endpoint"] for value in ran.json if value["verdict"] == "untold"] == [7]
 
 
 @pytest.mark.parametrize(
@@ -125,8 +131,8 @@ def test_answers_that_differ(shop: Shop, path: str, body: str, detail: str) -> N
 
     ran = shop.run("conformance", "--format", "json")
 
-    told = [one["detail"] for one in ran.json if one["verdict"] == "differs"]
-    assert any(detail in one for one in told), told
+    told = [value["detail"] for value in ran.json if value["verdict"] == "differs"]
+    assert any(detail in value for value in told), told
 
 
 def test_no_answer(shop: Shop, monkeypatch: pytest.MonkeyPatch, unused_port: int) -> None:
@@ -169,7 +175,7 @@ def test_answers_that_are_no_answers(shop: Shop) -> None:
 
     ran = shop.run("conformance", "--format", "json")
 
-    verdicts = {one["endpoint"]: one["verdict"] for one in ran.json}
+    verdicts = {value["endpoint"]: value["verdict"] for value in ran.json}
     assert ran.code == 9, ran.json
     assert {number for number, verdict in verdicts.items() if verdict == "differs"} == {6, 14, 18}
     assert {number for number, verdict in verdicts.items() if verdict == "untold"} == {7}
@@ -200,12 +206,12 @@ def test_reads_of_the_project_file(shop: Shop, items: str, differ: int) -> None:
 
     ran = shop.run("conformance", "--format", "json")
 
-    told = [one for one in ran.json if one["endpoint"] == 0]
-    assert [one["question"].split("`")[1] for one in told] == [
+    told = [value for value in ran.json if value["endpoint"] == 0]
+    assert [value["question"].split("`")[1] for value in told] == [
         *("api.reads.AlertDefinition", "api.reads.SavedView"),
         *("api.reads.lists.Dashboard", "api.reads.lists.SLO"),
     ]
-    assert [one["verdict"] for one in told].count("differs") == differ
+    assert [value["verdict"] for value in told].count("differs") == differ
     assert ("no list at `others`" in told[-1]["detail"]) == bool(differ)
 
 
@@ -216,4 +222,4 @@ def test_a_path_that_is_not_there(shop: Shop) -> None:
 
     found = shop.run("conformance", "--format", "json").json
 
-    assert {one["verdict"] for one in found if one["endpoint"] == 0} == {"differs"}
+    assert {value["verdict"] for value in found if value["endpoint"] == 0} == {"differs"}

@@ -83,10 +83,14 @@ def test_the_journal_keeps_codes(lowered: Path, service: Served) -> None:
     ran = in_this_process(lowered, service.base_url, *APPLY, "--yes", *flags)
 
     kept = [
-        one for one in journal(lowered, service.base_url).entries if isinstance(one, OverrideEntry)
+        entry
+        for entry in journal(lowered, service.base_url).entries
+        if isinstance(entry, OverrideEntry)
     ]
     assert ran.code == 0
-    assert [(one.reason, one.codes) for one in kept] == [("asked Ann", ("slo-target-lowered",))]
+    assert [(entry.reason, entry.codes) for entry in kept] == [
+        ("asked Ann", ("slo-target-lowered",))
+    ]
     assert "--override-guard frozen was" in ran.err
 
 

@@ -57,7 +57,7 @@ def test_what_is_no_id(words: list[str]) -> None:
     """Options, their values, what follows `--`, and shorter words stay as they are."""
     assert with_ids_last(import_, ["dashboard", *words])[:1] in (["dashboard"], ["-e"], ["--to"])
     assert [one for one in with_ids_last(import_, words) if one != "--"] == [
-        one for one in words if one != "--"
+        word for word in words if word != "--"
     ]
 
 

@@ -51,7 +51,7 @@ def examine(shop: Shop, *flags: str) -> tuple[int, dict[str, tuple[str, str]]]:
     """Give the exit code, and state and detail of each check; no secret may be anywhere."""
     ran = shop.run("doctor", "--format", "json", *flags)
     assert CANARY not in ran.out + ran.err
-    checks = {one["check"]: (one["state"], one["detail"]) for one in ran.json}
+    checks = {value["check"]: (value["state"], value["detail"]) for value in ran.json}
     assert len(checks) == len(ran.json)
     return ran.code, checks
 
@@ -541,7 +541,7 @@ def test_places_of_secrets(shop: Shop) -> None:
     (shop.root / "kept").write_text(f"{CANARY}\n", encoding="utf-8")
     (shop.root / "hollow").write_text("\n", encoding="utf-8")
     project = shop.root / "reconciler.yaml"
-    places = "".join(f"  {name}: {one[0]}\n" for name, one in SHOWN_PLACES.items())
+    places = "".join(f"  {name}: {row[0]}\n" for name, row in SHOWN_PLACES.items())
     project.write_text(f"{project.read_text(encoding='utf-8')}secrets:\n{places}", encoding="utf-8")
 
     code, checks = examine(shop)

@@ -63,7 +63,9 @@ def edit(shop: Shop, **fields: Any) -> None:
         async with httpx.AsyncClient(transport=transport, base_url="http://emulator") as client:
             client.headers["Authorization"] = "any"
             items = (await client.get("/web/slos")).json()["items"]
-            known = next(one for one in items if one["name"] == "Checkout" and one["description"])
+            known = next(
+                value for value in items if value["name"] == "Checkout" and value["description"]
+            )
             body = {name: known[name] for name in ("id", *WRITTEN)}
             answer = await client.put(f"{API_ROOT}/v1/slo/slos", json={**body, **fields})
             assert answer.status_code == 200, answer.text
@@ -84,7 +86,7 @@ def looked(shop: Shop, *words: str) -> Any:
 
 def of(document: Any, ref: str = "SLO/checkout") -> Any:
     """Give what was found of one resource."""
-    (found,) = [one for one in document["resources"] if one["ref"] == ref]
+    (found,) = [resource for resource in document["resources"] if resource["ref"] == ref]
     return found
 
 
@@ -125,7 +127,7 @@ def test_the_rest_is_drift(applied: Shop) -> None:
     ran = applied.run("drift", "--format", "json")
 
     assert (ran.code, ran.json["ignored"]) == (2, 1)
-    assert [one["path"] for one in of(ran.json)["fields"]] == [["labels", "team"]]
+    assert [field["path"] for field in of(ran.json)["fields"]] == [["labels", "team"]]
 
 
 def test_gone_is_never_expected(applied: Shop) -> None:
@@ -194,7 +196,7 @@ def test_what_is_new(applied: Shop) -> None:
 def entries(shop: Shop) -> list[dict[str, Any]]:
     """Give what the journal keeps of looks."""
     lines = (shop.root / ".reconciler" / "local.journal.jsonl").read_text().splitlines()
-    return [one for one in map(json.loads, lines) if one.get("entry") == "drifted"]
+    return [value for value in map(json.loads, lines) if value.get("entry") == "drifted"]
 
 
 def test_a_night_without_news_is_short(applied: Shop) -> None:
@@ -203,7 +205,7 @@ def test_a_night_without_news_is_short(applied: Shop) -> None:
     for _ in range(3):
         applied.run("drift", "--remember")
 
-    assert [len(one.get("found", [])) for one in entries(applied)] == [1, 0, 0]
+    assert [len(entry.get("found", [])) for entry in entries(applied)] == [1, 0, 0]
 
 
 def test_compacted_history(applied: Shop) -> None:
@@ -251,7 +253,9 @@ def test_put_back(applied: Shop, monkeypatch: pytest.MonkeyPatch, place: str) ->
     below, outside = applied.root / "manifests", applied.root.parent
     monkeypatch.chdir({"inside": applied.root, "below": below, "outside": outside}[place])
     project = ["--project", str(applied.root / "reconciler.yaml")] if place == "outside" else []
-    (way,) = [one for one in of(looked(applied, *project))["waysOut"] if one["way"] == "put-back"]
+    (way,) = [
+        value for value in of(looked(applied, *project))["waysOut"] if value["way"] == "put-back"
+    ]
 
     words = shlex.split(way["command"])[1:]
     refused = applied.run(*words, "--yes")
@@ -295,7 +299,9 @@ def test_job(applied: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     edit(applied, description="theirs", labels={"team": "b"})
     first, second, third = job("false"), job("true"), job("true")
 
-    counts = [(one["drifted"], one["drift-new"], one["drift-ignored"]) for one in (first, second)]
+    counts = [
+        (value["drifted"], value["drift-new"], value["drift-ignored"]) for value in (first, second)
+    ]
     assert counts == [("1", "1", "1")] * 2
     assert (third["drifted"], third["drift-new"]) == ("1", "0")
     assert len(entries(applied)) == 3

@@ -101,7 +101,7 @@ def use_all(ask: PlainClient) -> dict[str, str]:
     assert ask("GET", f"{DASHBOARDS}/{board_id}") == ask("GET", "/v1/dashboards/by-slug/mine")
     assert ask("POST", "/cases/cases/v1", {})["cases"]
     listed = ask("POST", INCIDENTS, {}, **page)["incidents"]
-    open_id = next(one["id"] for one in listed if "closedAt" not in one)
+    open_id = next(value["id"] for value in listed if "closedAt" not in value)
     assert ask("GET", f"{INCIDENTS}/events", **page)["items"]
     closed = ask("POST", f"{INCIDENTS}/close", {}, incident_ids=open_id)["incidents"]
     assert closed[0]["closedAt"]
@@ -116,7 +116,7 @@ def use_all(ask: PlainClient) -> dict[str, str]:
     assert ask("POST", f"{POLICIES}/atomicOverwriteLogPolicies", whole)["createResponses"]
     more = {"policyRequests": [{**policy, "name": "more"}]}
     assert ask("POST", f"{POLICIES}/bulkCreate", more)["createResponses"]
-    assert [one["name"] for one in ask("GET", POLICIES)["policies"]] == ["kept", "more"]
+    assert [policy["name"] for policy in ask("GET", POLICIES)["policies"]] == ["kept", "more"]
     tested = ask("POST", f"{POLICIES}/bulkTestLog", {"metaFieldsValuesList": [{}]})
     assert tested["testPoliciesBulkResult"][0]["policy"]["name"] == "kept"
     usage = ask("POST", "/dataplans/data-usage/v2/daily:units", {"range": "RANGE_LAST_WEEK"})

@@ -52,7 +52,7 @@ def test_only_broken_glass(shop: Workspace, golden: Golden) -> None:
     plan = shop.root / "plan.json"
     digest = shop.plan("--out", str(plan))["digest"]
     guards = shop.plan()["guards"]
-    assert [one["code"] for one in guards] == ["frozen"]
+    assert [guard["code"] for guard in guards] == ["frozen"]
 
     every = ("--override-guard", "x", "--allow-destroy", "--new-journal")
     for consent in (["--yes"], ["--expect", digest], ["--plan", str(plan)]):
@@ -67,7 +67,7 @@ def test_only_broken_glass(shop: Workspace, golden: Golden) -> None:
     history = typed(
         "journal", "history", "--format", "json", "--project", str(shop.root / "reconciler.yaml")
     )
-    assert [one["unfrozen"] for one in history.json] == [["the target is wrong"]]
+    assert [value["unfrozen"] for value in history.json] == [["the target is wrong"]]
 
 
 def test_no_reason_holds_a_secret(shop: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,8 +88,8 @@ def test_no_reason_holds_a_secret(shop: Workspace, monkeypatch: pytest.MonkeyPat
 
     assert ran.code == 0, ran.err
     kept = "".join(
-        one.read_text(encoding="utf-8", errors="replace")
-        for one in shop.root.rglob("*journal.jsonl")
+        path.read_text(encoding="utf-8", errors="replace")
+        for path in shop.root.rglob("*journal.jsonl")
     )
     assert kept.count("it is ***, or ***") == 2
     assert "hunter2" not in kept
@@ -105,8 +105,8 @@ def test_nothing_was_frozen(shop: Workspace) -> None:
     assert ran.code == 0, ran.err
     assert "not needed" in ran.err
     assert "it burns" not in "".join(
-        one.read_text(encoding="utf-8", errors="replace")
-        for one in shop.root.rglob("*journal.jsonl")
+        path.read_text(encoding="utf-8", errors="replace")
+        for path in shop.root.rglob("*journal.jsonl")
     )
 
 
@@ -151,7 +151,7 @@ def test_nothing_to_write(shop: Workspace) -> None:
 
     assert ran.code == 0
     found = (shop.root / ".reconciler/journal.jsonl", *shop.root.rglob("*journal*"))
-    assert not any('"unfrozen"' in one.read_text("utf-8") for one in found if one.is_file())
+    assert not any('"unfrozen"' in path.read_text("utf-8") for path in found if path.is_file())
 
 
 @pytest.mark.parametrize(

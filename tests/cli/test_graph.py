@@ -128,7 +128,7 @@ def test_every_format_says_the_same(project: Workspace) -> None:
     mermaid = project.run("graph", "--format", "mermaid").out
 
     assert project.run("graph", "--format", "dot").out == dot
-    assert {one["to"] for one in document["references"]} == {"SLO/checkout"}
+    assert {reference["to"] for reference in document["references"]} == {"SLO/checkout"}
     for name in ("SLO/checkout", "Dashboard/shop", "metric shop_requests_total", "field level"):
         assert f'"{name}"' in dot
         assert f'"{name}"' in mermaid
@@ -193,8 +193,8 @@ def test_a_selection(project: Workspace) -> None:
     text = project.run("graph", "--exclude", "kind=AlertDefinition", "--exclude", "file=c.yaml")
     mermaid = project.run("graph", "--select", "file=b/*", "--format", "mermaid")
 
-    assert [one["ref"] for one in drawn["resources"]] == ["AlertDefinition/by-ref"]
-    assert [(one["from"], one["to"]) for one in drawn["references"]] == [
+    assert [resource["ref"] for resource in drawn["resources"]] == ["AlertDefinition/by-ref"]
+    assert [(reference["from"], reference["to"]) for reference in drawn["references"]] == [
         ("AlertDefinition/by-ref", "SLO/checkout")
     ]
     assert drawn["uses"] == []

@@ -77,7 +77,7 @@ def actions(folder: Path, environment: str) -> dict[str, str]:
     """Give the action of each resource in the plan of an environment."""
     ended = run(folder, environment, "plan", "--format", "json")
     assert ended.code == 0, ended.err
-    return {one["ref"]: one["action"] for one in json.loads(ended.out)["changes"]}
+    return {change["ref"]: change["action"] for change in json.loads(ended.out)["changes"]}
 
 
 def make_view_of_others(service: Served) -> None:

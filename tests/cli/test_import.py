@@ -25,15 +25,15 @@ def stored(shop: Shop, table: str) -> list[dict[str, Any]]:
     """Give the records of the service as it keeps them."""
     with sqlite3.connect(shop.root / "demo.db") as data:
         rows = data.execute(f"select * from {table}").fetchall()  # noqa: S608 - a table's name
-    return [json.loads(next(one for one in row if str(one).startswith("{"))) for row in rows]
+    return [json.loads(next(value for value in row if str(value).startswith("{"))) for row in rows]
 
 
 def change(shop: Shop, table: str, edit: dict[str, Any]) -> None:
     """Let the service hold something else in every record of a table."""
     with sqlite3.connect(shop.root / "demo.db") as data:
         for row in data.execute(f"select rowid, * from {table}").fetchall():  # noqa: S608 - a table's name
-            column = next(nth for nth, one in enumerate(row) if str(one).startswith("{"))
-            names = [one[1] for one in data.execute(f"pragma table_info({table})")]
+            column = next(nth for nth, element in enumerate(row) if str(element).startswith("{"))
+            names = [value[1] for value in data.execute(f"pragma table_info({table})")]
             record = json.loads(row[column])
             record.get("dashboard", record).update(edit)
             data.execute(
@@ -50,7 +50,7 @@ def export(shop: Shop, name: str, document: Any) -> Path:
 def actions(shop: Shop, *arguments: str) -> dict[str, str]:
     """Give what a plan would do, by resource."""
     planned = shop.run("plan", "--format", "json", *arguments).json
-    return {one["ref"]: one["action"] for one in planned["changes"]}
+    return {value["ref"]: value["action"] for value in planned["changes"]}
 
 
 def everything(shop: Shop) -> None:
@@ -81,7 +81,7 @@ def test_all_kept(shop: Shop) -> None:
     assert len(planned) == 3 + 2 + 1 + 15 + 2
     assert shop.run("drift").code == 0
     assert shop.run("validate").code == 0
-    assert not [one for one in shop.asked if one[0] in ("PUT", "POST")]
+    assert not [pair for pair in shop.asked if pair[0] in ("PUT", "POST")]
 
 
 def test_again(shop: Shop) -> None:
@@ -143,7 +143,7 @@ def test_found_not_imported(shop: Shop) -> None:
 
     told = shop.run("import", "--from", "alerts.json", "--format", "json")
 
-    lacking = [one for one in told.json["skipped"] if one["what"] == f"SLO {SLOS[0]}"]
+    lacking = [value for value in told.json["skipped"] if value["what"] == f"SLO {SLOS[0]}"]
     assert "found, not imported" in lacking[0]["why"]
     assert f" slo -e local {SLOS[0]}" in lacking[0]["why"]
 
@@ -218,7 +218,9 @@ def test_declared_by_hand(shop: Shop) -> None:
     assert differs.code == agrees.code == 0
     entries = shop.run("journal", "show", "--format", "json").json
     listed = entries["entries"] if isinstance(entries, dict) else entries
-    assert [one["ref"] for one in listed if one["entry"] == "imported"] == ["Dashboard/checkout"]
+    assert [value["ref"] for value in listed if value["entry"] == "imported"] == [
+        "Dashboard/checkout"
+    ]
 
 
 def test_again_without_ids(shop: Shop) -> None:
@@ -415,9 +417,9 @@ def test_listed(shop: Shop) -> None:
     """`--all` imports what can be listed, and says which alerts the service mentions elsewhere."""
     told = shop.run("import", "--all", "--format", "json").json
 
-    assert [one["ref"] for one in told["imported"]] == ["LogPolicySet/log-policy-set"]
+    assert [value["ref"] for value in told["imported"]] == ["LogPolicySet/log-policy-set"]
     assert "AlertDefinition a1e47000-0000-4000-8000-000000000001" in [
-        one["what"] for one in told["skipped"]
+        value["what"] for value in told["skipped"]
     ]
 
 
@@ -444,7 +446,7 @@ def test_everything_listed(shop: Shop, shape: str) -> None:
     assert len(planned) == 3 + 2 + 1 + 15 + 2
     assert files(shop) == before
     assert "no list of them" not in ran.err
-    assert {one for one in shop.asked if one[0] != "GET"} == {("POST", "/cases/cases/v1")}
+    assert {pair for pair in shop.asked if pair[0] != "GET"} == {("POST", "/cases/cases/v1")}
     assert shop.run("drift").code == 0
 
 
@@ -462,7 +464,7 @@ def test_alert_and_view_by_id(shop: Shop, golden: Golden) -> None:
     assert set(actions(shop).values()) == {"keep"}
     entries = shop.run("journal", "show", "--format", "json").json
     listed = entries["entries"] if isinstance(entries, dict) else entries
-    assert sum(one["entry"] == "imported" for one in listed) == 3
+    assert sum(value["entry"] == "imported" for value in listed) == 3
     assert lost.code == 4
     golden(lost.err)
     # Which alerts were heard of, and in which order, is a matter of the hour.
@@ -490,9 +492,9 @@ def test_wrong_list(shop: Shop) -> None:
     ran = shop.run("import", "--all", "--format", "json")
 
     assert ran.code == 9
-    (said,) = [one["why"] for one in ran.json["skipped"] if one["what"] == "AlertDefinition"]
+    (said,) = [value["why"] for value in ran.json["skipped"] if value["what"] == "AlertDefinition"]
     assert "`api.reads.lists.AlertDefinition`" in said
-    assert {one["ref"].partition("/")[0] for one in ran.json["imported"]} == {
+    assert {value["ref"].partition("/")[0] for value in ran.json["imported"]} == {
         "SLO",
         "Dashboard",
         "LogPolicySet",
@@ -509,14 +511,14 @@ def test_exports_of_what_can_be_read(shop: Shop) -> None:
 
     entries = shop.run("journal", "show", "--format", "json").json
     listed = entries["entries"] if isinstance(entries, dict) else entries
-    assert [one for one in listed if one["entry"] == "imported"] == []
+    assert [value for value in listed if value["entry"] == "imported"] == []
     assert set(actions(shop).values()) == {"keep"}
 
 
 def without_ids(shop: Shop) -> list[dict[str, Any]]:
     """Write an export of alerts that tells no ids; gives what they were."""
     alerts = stored(shop, "alert_definitions")[:3]
-    bare = [{"alertDefProperties": one["alertDefProperties"]} for one in alerts]
+    bare = [{"alertDefProperties": alert["alertDefProperties"]} for alert in alerts]
     export(shop, "alerts.json", bare)
     return alerts
 
@@ -530,18 +532,18 @@ def test_alerts_without_ids(shop: Shop) -> None:
 
     assert ran.code == 4
     assert ran.err.count("it has no id, which this kind needs") == 3
-    assert all(one["alertDefProperties"]["name"] in ran.err for one in alerts)
+    assert all(alert["alertDefProperties"]["name"] in ran.err for alert in alerts)
     assert ran.err.count('add `"id": "<uuid>"` beside its content') == 1
     assert ran.err.count("`--id NAME=UUID`") == 1
     assert "drift cannot be seen" not in ran.err
-    assert all("--id NAME=UUID" in one["why"] for one in told["skipped"])
+    assert all("--id NAME=UUID" in value["why"] for value in told["skipped"])
 
 
 def test_ids_given_by_names(shop: Shop, golden: Golden) -> None:
     """An alert whose export tells no id gets that of `--id`; what is none is refused by name."""
     alerts = without_ids(shop)
-    names = [one["alertDefProperties"]["name"] for one in alerts]
-    given = [f"--id={name}={one['id']}" for name, one in zip(names, alerts, strict=True)]
+    names = [alert["alertDefProperties"]["name"] for alert in alerts]
+    given = [f"--id={name}={alert['id']}" for name, alert in zip(names, alerts, strict=True)]
 
     wrong = shop.run("import", "--from", "alerts.json", "--id", f"{names[0]}=7", *given[1:])
     right = shop.run("import", "--from", "alerts.json", *given)

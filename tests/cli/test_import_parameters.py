@@ -43,7 +43,7 @@ def declared(shop: Shop, environment: str, *path: str) -> Any:
     planned = shop.run("plan", "-e", environment, "--format", "json")
     assert planned.code == 0, planned.err
     (change,) = planned.json["changes"]
-    fields = {one["path"][0]: one["after"] for one in change["fields"]}
+    fields = {field["path"][0]: field["after"] for field in change["fields"]}
     return value_at(fields, path)
 
 
@@ -93,7 +93,7 @@ def test_other_shapes(shop: Shop) -> None:
 
     ran = shop.run(*IMPORT, BOTH, "-e", "staging", "--format", "json")
 
-    assert [one["ref"] for one in ran.json["imported"]] == [
+    assert [value["ref"] for value in ran.json["imported"]] == [
         "AlertDefinition/errors-staging",
         "AlertDefinition/errors-production",
     ]
@@ -116,7 +116,7 @@ def test_secret_among_values(shop: Shop, held: str, monkeypatch: pytest.MonkeyPa
     assert ran.code == 4
     assert "canary" not in ran.out + ran.err
     assert (shop.root / "reconciler.yaml").read_text() == PROJECT
-    assert not [one for one in shop.root.rglob("manifests/**/*") if "canary" in _text(one)]
+    assert not [path for path in shop.root.rglob("manifests/**/*") if "canary" in _text(path)]
 
 
 def _text(file: Path) -> str:

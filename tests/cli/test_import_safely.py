@@ -78,7 +78,7 @@ def test_secret_where_none_can_stand(secret: Shop, odd: dict[str, Any]) -> None:
 
     ran = secret.run("import", "--from", "export.json", "export2.json", "--format", "json")
 
-    assert (ran.code, [one["ref"] for one in ran.json["imported"]]) == (4, ["SavedView/good"])
+    assert (ran.code, [value["ref"] for value in ran.json["imported"]]) == (4, ["SavedView/good"])
     assert TOK not in written(secret) + ran.err + ran.out
 
 

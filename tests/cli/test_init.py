@@ -83,7 +83,7 @@ def test_a_second_init_changes_nothing(home: Path, golden: Golden) -> None:
     again = typed("init", "--format", "json")
 
     assert (again.code, again.json["created"], state(home)) == (0, [], before)
-    assert set(again.json["kept"]) == {one for one in before if not one.startswith("examples/")}
+    assert set(again.json["kept"]) == {text for text in before if not text.startswith("examples/")}
     golden(again.err)
 
 
@@ -146,22 +146,24 @@ def test_the_workflows_fit_the_action(home: Path, given: list[str]) -> None:
 
     assert checked.returncode == 0, checked.stdout
     assert len(ours) == 3
-    for one in ours:
-        assert one.keys() - inputs == set()
-        assert one.get("base-url", "") == (ADDRESS if given else "")
-        assert one["environment"] == ("eu-1" if given else "production")
+    for value in ours:
+        assert value.keys() - inputs == set()
+        assert value.get("base-url", "") == (ADDRESS if given else "")
+        assert value["environment"] == ("eu-1" if given else "production")
 
 
 def test_what_init_writes_is_laid_out(home: Path) -> None:
     """All that init writes stands in the one layout, and names a schema that is there."""
     typed("init", "--base-url", ADDRESS)
     files = [home / "reconciler.yaml", *(home / "examples").iterdir()]
-    leads = [re.match(r"# yaml-language-server: \$schema=(.*)\n", one.read_text()) for one in files]
+    leads = [
+        re.match(r"# yaml-language-server: \$schema=(.*)\n", file.read_text()) for file in files
+    ]
 
     assert typed("fmt", "--check").code == 0
-    assert [one for one, led in zip(files, leads, strict=True) if led is None] == []
+    assert [file for file, led in zip(files, leads, strict=True) if led is None] == []
     assert all(
-        (one.parent / led[1]).is_file() for one, led in zip(files, leads, strict=True) if led
+        (file.parent / led[1]).is_file() for file, led in zip(files, leads, strict=True) if led
     )
 
 
@@ -240,9 +242,9 @@ def test_every_template_is_used(home: Path) -> None:
     """No template lies about that init does not write."""
     typed("init")
     templates = [
-        one
-        for one in Path(str(files("reconciler.operations") / "template")).rglob("*")
-        if one.is_file()
+        path
+        for path in Path(str(files("reconciler.operations") / "template")).rglob("*")
+        if path.is_file()
     ]
 
     assert len(templates) == len([*(state(home))]) - 3
@@ -262,5 +264,5 @@ def test_nothing_before_every_place_is_good(home: Path, leads: str) -> None:
     ran = typed("init", "a")
 
     assert ran.code == 4
-    assert [one.name for one in (home / "a").iterdir()] == [".github"]
+    assert [path.name for path in (home / "a").iterdir()] == [".github"]
     assert not [*(home / "out").iterdir()]

@@ -94,7 +94,7 @@ def history(folder: Path) -> History:
 def outcomes_of(came: Came) -> dict[str, str]:
     """Give the outcomes that were printed; none where nothing was applied."""
     found = json.loads(came.out)["outcomes"] if came.out else []
-    return {one["ref"]: one["outcome"] for one in found}
+    return {value["ref"]: value["outcome"] for value in found}
 
 
 @pytest.mark.promise("P43")

@@ -148,7 +148,7 @@ def test_lost_journal(folder: Path, service: Served) -> None:
 
     plan = in_this_process(folder, service.base_url, "plan", "--format", "json")
 
-    actions = {one["ref"]: one["action"] for one in json.loads(plan.out)["changes"]}
+    actions = {change["ref"]: change["action"] for change in json.loads(plan.out)["changes"]}
     assert actions == {
         "AlertDefinition/errors": "assert",
         "Dashboard/checkout": "keep",
@@ -168,7 +168,7 @@ def test_written_ids(folder: Path, service: Served) -> None:
     plan = in_this_process(folder, service.base_url, "plan", "--format", "json")
 
     assert ended.out == "3 ids written\n"
-    actions = {one["ref"]: one["action"] for one in json.loads(plan.out)["changes"]}
+    actions = {change["ref"]: change["action"] for change in json.loads(plan.out)["changes"]}
     assert actions["SLO/checkout"] == "keep"
     assert actions["SavedView/errors"] == "assert"
 
@@ -189,9 +189,12 @@ def test_history(folder: Path, service: Served) -> None:
     text = in_this_process(folder, service.base_url, "journal", "history")
 
     told = history(folder, service)
-    assert [one["command"] for one in told] == ["apply", "settle"]
-    assert [one["outcomes"] for one in told] == [{"written": 4, "unanswered": 1}, {"settled": 1}]
-    assert all(one["actor"] for one in told)
+    assert [value["command"] for value in told] == ["apply", "settle"]
+    assert [value["outcomes"] for value in told] == [
+        {"written": 4, "unanswered": 1},
+        {"settled": 1},
+    ]
+    assert all(value["actor"] for value in told)
     assert "4 written, 1 unanswered" in text.out
     (about, settled) = history(folder, service, "SavedView/errors")
     assert (about["outcome"], settled["outcome"]) == ("unanswered", "settled")
@@ -216,7 +219,7 @@ def verified(folder: Path, service: Served) -> tuple[int, dict[str, str]]:
     ended = in_this_process(folder, service.base_url, "journal", "verify", "--format", "json")
     if not ended.out:
         return ended.code, {"error": ended.err}
-    found = {one["finding"]: one["wayOut"] for one in json.loads(ended.out)["findings"]}
+    found = {finding["finding"]: finding["wayOut"] for finding in json.loads(ended.out)["findings"]}
     return ended.code, found
 
 
@@ -306,13 +309,13 @@ def test_compact(folder: Path, service: Served) -> None:
     assert ended.code == 0, ended.err
     assert journal(folder, service.base_url).history == memories
     assert in_this_process(folder, service.base_url, "plan", "--format", "json") == before
-    assert [one["command"] for one in history(folder, service)] == ["apply", "compact"]
+    assert [value["command"] for value in history(folder, service)] == ["apply", "compact"]
     assert history(folder, service)[0]["outcomes"] == {"written": 4, "unanswered": 1}
     code, found = verified(folder, service)
     assert (code, list(found)) == (0, ["unsettled", "compacted"])
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     left = {".gitignore", file.name, f"{file.name}.lock"}
-    assert {one.name for one in file.parent.iterdir()} == left
+    assert {path.name for path in file.parent.iterdir()} == left
     assert settle(folder, service, "SavedView/errors", "--id", "1")[0] == 0
 
 

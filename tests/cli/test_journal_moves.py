@@ -76,7 +76,7 @@ def test_to_git_and_back(folder: Path, service: Served, golden: Golden) -> None:
     before = run(folder, service, "plan", "--format", "json")
 
     ended = run(folder, service, "journal", "move", "--to", REF, RECONCILER_ACTOR="alice")
-    old = [run(folder, service, *one) for one in (["plan"], ["apply", "--yes"], ["drift"])]
+    old = [run(folder, service, *element) for element in (["plan"], ["apply", "--yes"], ["drift"])]
     old += [run(folder, service, "journal", one) for one in ("init", "show", "verify", "compact")]
     keep_in(folder, REF)
 
@@ -86,7 +86,7 @@ def test_to_git_and_back(folder: Path, service: Served, golden: Golden) -> None:
     assert all(f"was moved to {REF}" in one.err for one in old)
     assert run(folder, service, "plan", "--format", "json") == before
     runs = json.loads(run(folder, service, "journal", "history", "--format", "json").out)
-    assert [(one["command"], one["outcomes"]) for one in runs] == [
+    assert [(value["command"], value["outcomes"]) for value in runs] == [
         ("apply", {"written": 5}),
         ("move", {}),
     ]
@@ -140,12 +140,12 @@ def test_next_to_it(folder: Path, service: Served) -> None:
 )
 def test_refused(folder: Path, service: Served, arguments: list[str], code: int, said: str) -> None:
     """A move to no place, to no address or over another file is refused, and nothing changes."""
-    files = {one: one.read_bytes() for one in (folder / FILE, folder / "all.yaml")}
+    files = {path: path.read_bytes() for path in (folder / FILE, folder / "all.yaml")}
 
     ended = run(folder, service, "journal", "move", *arguments)
 
     assert (ended.code, said in ended.err) == (code, True), ended.err
-    assert {one: one.read_bytes() for one in files} == files
+    assert {file: file.read_bytes() for file in files} == files
     assert not (folder / "all.yaml.lock").exists()
 
 
@@ -201,7 +201,7 @@ def test_another_address(
 
     plan = run_at(moved, folder, "plan", SECRETS, "--format", "json")
     drift = run_at(moved, folder, "drift", SECRETS)
-    assert {one["action"] for one in json.loads(plan.out)["changes"]} == {"keep"}
+    assert {change["action"] for change in json.loads(plan.out)["changes"]} == {"keep"}
     assert drift.code == 0, drift.out
     verified = run_at(moved, folder, "journal", SECRETS, "verify")
     golden(verified.out)
@@ -209,7 +209,7 @@ def test_another_address(
     changed = run_at(
         moved, folder, "plan", {**SECRETS, "TOKEN": "s3cret-token-changed"}, "--format", "json"
     )
-    actions = {one["ref"]: one["action"] for one in json.loads(changed.out)["changes"]}
+    actions = {change["ref"]: change["action"] for change in json.loads(changed.out)["changes"]}
     assert actions["AlertDefinition/errors"] == "update"
     assert run_at(moved, folder, "journal", {}, "compact").code == 0
     assert run_at(moved, folder, "plan", SECRETS, "--format", "json").out == plan.out

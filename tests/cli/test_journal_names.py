@@ -42,7 +42,7 @@ def planned(folder: Path, service: Served) -> dict[str, Any]:
 
 def actions(plan: dict[str, Any]) -> dict[str, str]:
     """Give the action of each resource."""
-    return {one["ref"]: one["action"] for one in plan["changes"]}
+    return {change["ref"]: change["action"] for change in plan["changes"]}
 
 
 def entries(folder: Path, service: Served) -> list[Entry]:
@@ -130,12 +130,12 @@ def test_told(folder: Path, service: Served) -> None:
     runs = json.loads(run(folder, service, "journal", "history", "--format", "json").out)
 
     assert old[-1]["entry"] == "renamed"
-    assert [(one["ref"], one["was"]) for one in new] == [("SLO/answers", "SLO/checkout")]
-    assert [(one["command"], one["outcomes"]) for one in runs[1:]] == [
+    assert [(value["ref"], value["was"]) for value in new] == [("SLO/answers", "SLO/checkout")]
+    assert [(value["command"], value["outcomes"]) for value in runs[1:]] == [
         ("rename", {"renamed": 1}),
         ("forget", {"forgotten": 1}),
     ]
-    assert all(one["actor"] for one in runs)
+    assert all(value["actor"] for value in runs)
 
 
 def test_forgotten(folder: Path, service: Served) -> None:
@@ -147,7 +147,7 @@ def test_forgotten(folder: Path, service: Served) -> None:
 
     ended = run(folder, service, "journal", "forget", "SavedView/errors")
 
-    assert [one["ref"] for one in before["orphans"]] == ["SavedView/errors"]
+    assert [orphan["ref"] for orphan in before["orphans"]] == ["SavedView/errors"]
     assert (ended.code, "(1)" in ended.err) == (0, True), ended.err
     assert "no guard remembers" in ended.err
     assert planned(folder, service)["orphans"] == []
@@ -222,4 +222,4 @@ def test_locked(folder: Path, service: Served) -> None:
         ]
 
     assert [one.code for one in ended] == [5, 5]
-    assert not any(isinstance(one, Renamed | Forgotten) for one in entries(folder, service))
+    assert not any(isinstance(entry, Renamed | Forgotten) for entry in entries(folder, service))

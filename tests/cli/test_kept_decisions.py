@@ -78,16 +78,16 @@ class World:
     def gets(self) -> list[str]:
         """Give the paths that were read so far."""
         return [
-            one.path.removeprefix(API_ROOT)
-            for one in self.service.switch.app.state.requests
-            if one.method == "GET"
+            request.path.removeprefix(API_ROOT)
+            for request in self.service.switch.app.state.requests
+            if request.method == "GET"
         ]
 
     def put(self, word: str) -> None:
         """Write one dashboard of the service as somebody else does."""
         headers = {"Authorization": self.environ["RECONCILER_API_KEY"]}
         with httpx.Client(base_url=self.service.base_url + API_ROOT, headers=headers) as client:
-            ids = [one.rpartition("/")[2] for one in self.gets() if one.startswith(DASHBOARDS)]
+            ids = [get.rpartition("/")[2] for get in self.gets() if get.startswith(DASHBOARDS)]
             for remote_id in sorted(set(ids))[:1]:
                 found = client.get(f"{DASHBOARDS}/{remote_id}")
                 if found.status_code == httpx.codes.OK:
@@ -236,9 +236,9 @@ def test_folders_in_the_cache(world: World) -> None:
     """Folders where the cache has files are as if nothing had been kept."""
     without = world.plan("--no-cache")
     world.plan()
-    for one in world.entries:
-        one.unlink()
-        one.mkdir()
+    for entry in world.entries:
+        entry.unlink()
+        entry.mkdir()
     assert world.plan() == without
     key = world.root.parent / "cache" / "key"
     key.unlink()
@@ -300,7 +300,7 @@ def test_nothing_is_parsed(world: World, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(wire, "make_reply", noted)
     world.plan()
 
-    assert len(parsed) == len([one for one in parsed if one == 200]) <= 2
+    assert len(parsed) == len([number for number in parsed if number == 200]) <= 2
 
 
 def test_rules_of_plans_see_documents(world: World, decisions: list[str]) -> None:
@@ -342,7 +342,7 @@ def test_all_that_decides_is_in_the_key(world: World, monkeypatch: pytest.Monkey
             replace(bench, early=lambda: longer),
             replace(bench, early=lambda: replace(journal, environment="another")),
         ]
-        keys = [session.key_of_decisions(one) for one in benches]
+        keys = [session.key_of_decisions(benche) for benche in benches]
         monkeypatch.setattr(session, "program", lambda: "another")
         keys.append(session.key_of_decisions(bench))
 

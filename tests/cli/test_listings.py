@@ -135,7 +135,7 @@ def test_since_a_span(shop: Shop, monkeypatch: pytest.MonkeyPatch, text: str, ho
     some = shop.run("incidents", "list", "--limit", "0", "--since", text, "--format", "json").json
 
     start = now - timedelta(hours=hours)
-    assert some == [one for one in every if (moment(one["createdAt"]) or now) >= start]
+    assert some == [value for value in every if (moment(value["createdAt"]) or now) >= start]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_since_a_span(shop: Shop, monkeypatch: pytest.MonkeyPatch, text: str, ho
 def test_between_two_times(shop: Shop, command: str, name: str) -> None:
     """`--since` is in the range and `--until` is not; a time without a zone is UTC."""
     every = shop.run(*command.split(), "--limit", "0", "--format", "json").json
-    at = [moment(one[name]) for one in every]
+    at = [moment(value[name]) for value in every]
     late, early = at[2], at[20]
     assert late is not None
     assert early is not None
@@ -158,7 +158,7 @@ def test_between_two_times(shop: Shop, command: str, name: str) -> None:
     some = shop.run(*command.split(), "--limit", "0", *span, "--format", "json").json
 
     assert some == [
-        one for one, time in zip(every, at, strict=True) if time and early <= time < late
+        value for value, time in zip(every, at, strict=True) if time and early <= time < late
     ]
 
 
@@ -182,7 +182,7 @@ def test_filters(shop: Shop, arguments: str, field: str, value: object) -> None:
     some = shop.run(*arguments.split(), "--format", "json").json
 
     assert some != []
-    assert {one[field] for one in some} == {value or "INCIDENT_SEVERITY_CRITICAL"}
+    assert {value[field] for value in some} == {value or "INCIDENT_SEVERITY_CRITICAL"}
 
 
 def test_several_values(shop: Shop) -> None:
@@ -191,7 +191,7 @@ def test_several_values(shop: Shop) -> None:
 
     some = shop.run("incidents", "list", *flags, "--format", "json").json
 
-    assert {one["severity"] for one in some} == {
+    assert {value["severity"] for value in some} == {
         "INCIDENT_SEVERITY_CRITICAL",
         "INCIDENT_SEVERITY_WARNING",
     }
@@ -202,7 +202,7 @@ def test_open_incidents(shop: Shop) -> None:
     every = shop.run("incidents", "list", "--limit", "0", "--format", "json").json
     some = shop.run("incidents", "list", "--open", "--limit", "0", "--format", "json").json
 
-    assert some == [one for one in every if not one.get("closedAt")]
+    assert some == [value for value in every if not value.get("closedAt")]
     assert 0 < len(some) < len(every)
 
 
@@ -221,16 +221,20 @@ def test_labels(shop: Shop) -> None:
 def test_one_label_twice_for_cases(shop: Shop) -> None:
     """For cases the values of one label are alternatives."""
     every = shop.run("cases", "list", "--limit", "0", "--format", "json").json
-    pairs = {(one["labels"][0]["key"], one["labels"][0]["value"]) for one in every if one["labels"]}
+    pairs = {
+        (value["labels"][0]["key"], value["labels"][0]["value"])
+        for value in every
+        if value["labels"]
+    }
     key = min(key for key, _ in pairs)
     values = sorted(value for name, value in pairs if name == key)[:2]
     flags = [flag for value in values for flag in ("--label", f"{key}={value}")]
 
     some = shop.run("cases", "list", *flags, "--limit", "0", "--format", "json").json
 
-    assert {one["value"] for case in some for one in case["labels"] if one["key"] == key} == set(
-        values
-    )
+    assert {
+        label["value"] for case in some for label in case["labels"] if label["key"] == key
+    } == set(values)
 
 
 def test_records_as_they_came(shop: Shop) -> None:

@@ -21,7 +21,7 @@ IN_GIT = f"environments: {{default: {{journal: 'git:{REF}'}}}}"
 def checks(root: Path, service: Served) -> dict[str, str]:
     """Give what `doctor` reports of each thing."""
     out = in_this_process(root, service.base_url, "doctor", "--format", "json").json
-    return {one["check"]: f"{one['state']}: {one['detail']}" for one in out}
+    return {value["check"]: f"{value['state']}: {value['detail']}" for value in out}
 
 
 @pytest.mark.promise("S44")
@@ -147,7 +147,7 @@ def test_the_remedies_name_the_commands(tmp_path: Path, service: Served) -> None
 
     plan = in_this_process(root, service.base_url, "plan", "--format", "json", more=ISOLATED).json
 
-    ways = {one["code"]: " ".join(one["waysOut"]) for one in plan["guards"]}
+    ways = {guard["code"]: " ".join(guard["waysOut"]) for guard in plan["guards"]}
     assert ways.keys() == {"new-journal", "takes-over"}
     assert [len(commands_in(way)) for way in ways.values()] == [2, 2]
 

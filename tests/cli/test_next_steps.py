@@ -35,7 +35,7 @@ def test_empty_folder(workspace: Workspace, command: str, golden: Golden) -> Non
     workspace.write("checkout.yaml", "\n".join(line[6:] for line in lines))
     again = workspace.run(name, *flags)
     assert (again.code, "no manifests" in again.err) == (0, False)
-    assert [one["ref"] for one in workspace.plan()["changes"]] == ["Dashboard/checkout"]
+    assert [change["ref"] for change in workspace.plan()["changes"]] == ["Dashboard/checkout"]
 
 
 @pytest.mark.promise("P49")
@@ -150,11 +150,11 @@ def test_declined_writes(shop: Shop, answer: str) -> None:
 
 
 def words() -> list[str]:
-    return [one for listed in COMMAND_WORDS.values() for one in listed.split()]
+    return [part for listed in COMMAND_WORDS.values() for part in listed.split()]
 
 
 def options() -> list[str]:
-    return [one for listed in OPTION_WORDS.values() for one in listed.split()]
+    return [part for listed in OPTION_WORDS.values() for part in listed.split()]
 
 
 @pytest.mark.promise("P49")
@@ -222,7 +222,10 @@ def commands_and_options() -> Iterator[tuple[str, list[str]]]:
     """Give every command line's words, and the options it takes."""
 
     def walk(name: str, command: click.Command) -> Iterator[tuple[str, list[str]]]:
-        yield name, [flag for one in command.params for flag in (*one.opts, *one.secondary_opts)]
+        yield (
+            name,
+            [flag for param in command.params for flag in (*param.opts, *param.secondary_opts)],
+        )
         if isinstance(command, click.Group):
             context = click.Context(command)
             for one in command.list_commands(context):
@@ -241,7 +244,7 @@ def test_advice_can_be_followed() -> None:
 
     for said in (*COMMAND_WORDS, *OPTION_WORDS):
         for line in re.findall(r"`reconciler ([^`]*)`", said):
-            names = [one for one in line.split() if not one.startswith("-") and one.islower()]
+            names = [part for part in line.split() if not part.startswith("-") and part.islower()]
             assert " ".join(names) in known, said
         for flag in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", said):
             assert flag in flags, said

@@ -45,9 +45,9 @@ def with_files() -> Iterator[tuple[str, str]]:
         if isinstance(command, click.Group):
             waiting += [(f"{name} {word}", one) for word, one in command.commands.items()]
             continue
-        for one in command.params:
-            if isinstance(one.type, click.Path):
-                yield name, one.opts[0] if isinstance(one, click.Option) else ""
+        for param in command.params:
+            if isinstance(param.type, click.Path):
+                yield name, param.opts[0] if isinstance(param, click.Option) else ""
 
 
 @pytest.fixture

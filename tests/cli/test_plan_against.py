@@ -56,7 +56,9 @@ def planned(root: Path, *arguments: str) -> Any:
 
 def actions(plan: Any) -> dict[str, str]:
     """Map what is changed to its action."""
-    return {one["ref"]: one["action"] for one in plan["changes"] if one["action"] != "keep"}
+    return {
+        change["ref"]: change["action"] for change in plan["changes"] if change["action"] != "keep"
+    }
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
@@ -74,7 +76,7 @@ def test_nothing_changed(repository: Workspace) -> None:
 
     assert (actions(plan), plan["summary"]["keep"]) == ({}, 5)
     assert plan["against"] == f"main {git(repository.root, 'rev-parse', 'HEAD')}"
-    assert {one["evidence"] for one in plan["changes"]} == {"base"}
+    assert {change["evidence"] for change in plan["changes"]} == {"base"}
 
 
 def test_exactly_what_changed(repository: Workspace) -> None:
@@ -85,10 +87,12 @@ def test_exactly_what_changed(repository: Workspace) -> None:
     plan = planned(repository.root)
 
     assert actions(plan) == {"Dashboard/checkout": "update", "SLO/new": "create"}
-    (fields,) = (one["fields"] for one in plan["changes"] if one["ref"] == "Dashboard/checkout")
+    (fields,) = (
+        change["fields"] for change in plan["changes"] if change["ref"] == "Dashboard/checkout"
+    )
     path = ["dashboard", "description"]
     assert fields == [{"path": path, "operation": "change", "before": "first", "after": "second"}]
-    assert [one["ref"] for one in plan["orphans"]] == ["SavedView/errors"]
+    assert [orphan["ref"] for orphan in plan["orphans"]] == ["SavedView/errors"]
 
 
 def test_lost_policies_are_destroyed(repository: Workspace) -> None:
@@ -96,7 +100,9 @@ def test_lost_policies_are_destroyed(repository: Workspace) -> None:
     text = WORKSPACE.replace("name: a, description: d", "name: b, description: d")
     repository.write("all.yaml", text)
 
-    (one,) = (one for one in planned(repository.root)["changes"] if one["action"] != "keep")
+    (one,) = (
+        change for change in planned(repository.root)["changes"] if change["action"] != "keep"
+    )
     assert (one["ref"], one["destroys"]) == ("LogPolicySet/all", ["a"])
 
 
@@ -111,9 +117,11 @@ def test_ids_that_the_service_gave(repository: Workspace) -> None:
     plan = planned(repository.root)
 
     assert actions(plan) == {"SLO/other": "create"}
-    codes = {one["ref"]: [why["code"] for why in one["reasons"]] for one in plan["changes"]}
+    codes = {
+        change["ref"]: [why["code"] for why in change["reasons"]] for change in plan["changes"]
+    }
     assert "renamed-from" in codes["SLO/new"]
-    assert [(one["code"], one["refs"]) for one in plan["remarks"]] == [
+    assert [(remark["code"], remark["refs"]) for remark in plan["remarks"]] == [
         ("only-live-knows", ["SLO/other"])
     ]
 
@@ -265,9 +273,9 @@ def test_what_an_emulator_does_not_take(
     repository.write("other.yaml", SLO.replace("{name: checkout}", "{name: other}"))
     committed(repository.root)
     plan = planned(repository.root)
-    refused = [one["refs"] for one in plan["remarks"] if one["code"] == "base-refused"]
+    refused = [remark["refs"] for remark in plan["remarks"] if remark["code"] == "base-refused"]
 
-    assert [actions(plan).keys()] == [set(one) for one in refused]
+    assert [actions(plan).keys()] == [set(value) for value in refused]
     assert len(refused) == 1
 
 
@@ -373,13 +381,13 @@ def test_a_lost_object(repository: Workspace) -> None:
 def essence(plan: Any) -> str:
     """Give what a plan says of each resource, ids by their names, but for seals and evidence."""
     parts = ("ref", "action", "fields", "destroys", "source")
-    told = [{name: one[name] for name in parts} for one in plan["changes"]]
-    gone = [one["ref"] for one in plan["orphans"]]
+    told = [{name: change[name] for name in parts} for change in plan["changes"]]
+    gone = [orphan["ref"] for orphan in plan["orphans"]]
     text = json.dumps((told, gone), ensure_ascii=False)
-    for one in (*plan["changes"], *plan["orphans"]):
+    for change in (*plan["changes"], *plan["orphans"]):
         # Those of saved views are counted, and stand in no text.
-        if isinstance(one["remoteId"], str):
-            text = text.replace(one["remoteId"], one["ref"])
+        if isinstance(change["remoteId"], str):
+            text = text.replace(change["remoteId"], change["ref"])
     return SEAL.sub("SEAL", text)
 
 

@@ -34,10 +34,10 @@ def test_the_same_plan(project: Workspace) -> None:
     """What is said beside a plan changes neither its digest nor what an apply of it takes."""
     plain, beside = project.plan(), project.plan("--track-record")
 
-    told = [one.pop("trackRecord", None) for one in beside["changes"]]
+    told = [change.pop("trackRecord", None) for change in beside["changes"]]
 
     assert [record is not None for record in told] == [
-        one["kind"] == "AlertDefinition" for one in beside["changes"]
+        change["kind"] == "AlertDefinition" for change in beside["changes"]
     ]
     assert beside["digest"] == plain["digest"]
     assert beside["changes"] == plain["changes"]
@@ -48,8 +48,10 @@ def test_as_the_schema_says(project: Workspace) -> None:
     made = project.plan("--track-record", "7")
 
     Draft202012Validator(schemas()["plan"]).validate(made)
-    assert {one["trackRecord"]["days"] for one in made["changes"] if "trackRecord" in one} == {7}
-    assert [one["watchedBy"] for one in made["changes"] if one["kind"] == "SLO"] == [
+    assert {
+        change["trackRecord"]["days"] for change in made["changes"] if "trackRecord" in change
+    } == {7}
+    assert [change["watchedBy"] for change in made["changes"] if change["kind"] == "SLO"] == [
         ["AlertDefinition/budget"]
     ]
 
@@ -57,7 +59,7 @@ def test_as_the_schema_says(project: Workspace) -> None:
 def test_not_asked(project: Workspace) -> None:
     """Without the option, and with 0 days, nothing is said of what alerts did."""
     for arguments in ((), ("--track-record", "0")):
-        assert not any("trackRecord" in one for one in project.plan(*arguments)["changes"])
+        assert not any("trackRecord" in change for change in project.plan(*arguments)["changes"])
 
 
 @pytest.mark.parametrize("days", ["-1", "91", "x", "1.5"])
@@ -83,7 +85,7 @@ def test_told_after_the_write(project: Workspace) -> None:
 
     ran = project.apply("--format", "json")
 
-    (told,) = [one["watchedBy"] for one in ran.json["outcomes"] if "watchedBy" in one]
+    (told,) = [outcome["watchedBy"] for outcome in ran.json["outcomes"] if "watchedBy" in outcome]
     assert told == {
         "predicted": ["AlertDefinition/budget"],
         "told": ["AlertDefinition/budget"],

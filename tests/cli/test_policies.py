@@ -37,14 +37,14 @@ def strike(shop: Shop, *faults: Fault) -> None:
 
 
 def names(shop: Shop) -> list[str]:
-    return [one["name"] for one in shop.run("policies", "list", "--format", "json").json]
+    return [value["name"] for value in shop.run("policies", "list", "--format", "json").json]
 
 
 def test_order(shop: Shop) -> None:
     """Policies come in the order in which they are tried, whatever order they are sent in."""
     listed = shop.run("policies", "list", "--format", "json").json
 
-    assert [one["order"] for one in listed] == [1, 2, 3, 4, 5]
+    assert [value["order"] for value in listed] == [1, 2, 3, 4, 5]
 
 
 def test_spans(shop: Shop) -> None:
@@ -140,7 +140,7 @@ def test_add_as_json(shop: Shop) -> None:
 
     ran = shop.run("policies", "add", "new.yaml", "--yes", "--format", "json")
 
-    assert [(one["name"], one["enabled"]) for one in ran.json] == [
+    assert [(value["name"], value["enabled"]) for value in ran.json] == [
         (NAMES[0], True),
         (NAMES[1], False),
     ]

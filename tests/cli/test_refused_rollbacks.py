@@ -67,10 +67,10 @@ def test_what_no_manifest_may_declare(folder: Path, service: Served) -> None:
     plan = in_this_process(folder, service.base_url, *shown).json
     ended = in_this_process(folder, service.base_url, "rollback", "last", "--yes")
 
-    assert [one["action"] for one in plan["changes"]] == ["blocked"] * len(WRONG)
-    reasons = {one["ref"]: one["reasons"][0] for one in plan["changes"]}
-    assert {one["code"] for one in reasons.values()} == {"fails-checks"}
-    assert {ref: one["said"][0][-5:-1] for ref, one in reasons.items()} == {
+    assert [change["action"] for change in plan["changes"]] == ["blocked"] * len(WRONG)
+    reasons = {change["ref"]: change["reasons"][0] for change in plan["changes"]}
+    assert {reason["code"] for reason in reasons.values()} == {"fails-checks"}
+    assert {ref: reason["said"][0][-5:-1] for ref, reason in reasons.items()} == {
         ref: code for ref, (code, _) in WRONG.items()
     }
     assert ended.code == 3, ended.err

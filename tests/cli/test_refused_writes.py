@@ -67,7 +67,11 @@ def test_deleted_view(applied: Path, service: Served) -> None:
     forget = re.findall(r"`reconciler (journal forget [^`]*)`", refused.err)
 
     assert refused.code == 3
-    (found,) = (one for one in json.loads(refused.out)["outcomes"] if one["outcome"] == "refused")
+    (found,) = (
+        outcome
+        for outcome in json.loads(refused.out)["outcomes"]
+        if outcome["outcome"] == "refused"
+    )
     assert forget[0] in " ".join(found["waysOut"])
     assert in_this_process(applied, service.base_url, *shlex.split(forget[0])).code == 0
     assert in_this_process(applied, service.base_url, "apply", "--yes").code == 0

@@ -83,7 +83,9 @@ def test_verify_and_doctor(machine: Machine) -> None:
     assert machine.run("journal", "verify").code == 8
 
     (found,) = (
-        one for one in machine.run("doctor", "--format", "json").json if one["check"] == "journal"
+        value
+        for value in machine.run("doctor", "--format", "json").json
+        if value["check"] == "journal"
     )
 
     assert found["state"] == "warning"

@@ -88,18 +88,18 @@ def planned(folder: Path, service: Served, *arguments: str, **more: str) -> dict
 
 def actions(plan: dict[str, Any]) -> dict[str, str]:
     """Give the action of each resource."""
-    return {one["ref"]: one["action"] for one in plan["changes"]}
+    return {change["ref"]: change["action"] for change in plan["changes"]}
 
 
 def codes(plan: dict[str, Any]) -> dict[str, list[str]]:
     """Give the codes of the reasons of each resource."""
-    return {one["ref"]: [why["code"] for why in one["reasons"]] for one in plan["changes"]}
+    return {change["ref"]: [why["code"] for why in change["reasons"]] for change in plan["changes"]}
 
 
 def runs(folder: Path, service: Served) -> list[RunEntry]:
     """Give the runs of the journal, oldest first."""
     entries = journal(folder, service.base_url).entries
-    return [one for one in entries if isinstance(one, RunEntry)]
+    return [entry for entry in entries if isinstance(entry, RunEntry)]
 
 
 def test_what_was_declared_before(applied: Path, service: Served) -> None:
@@ -115,7 +115,7 @@ def test_what_was_declared_before(applied: Path, service: Served) -> None:
     (board,) = service.rows("SELECT record FROM dashboards")
     assert json.loads(slo[0])["targetThresholdPercentage"] == 99.9
     assert json.loads(board[0])["dashboard"]["description"] == "first"
-    assert "e" not in {json.loads(one[0])["description"] for one in policies(service)}
+    assert "e" not in {json.loads(policy[0])["description"] for policy in policies(service)}
     workspace(applied)
     again = json.loads(run(applied, service, "plan", "--format", "json").out)
     assert set(actions(again).values()) == {"keep"}
@@ -170,7 +170,7 @@ def test_every_line_says_what_it_is(applied: Path, service: Served) -> None:
 
     (remark,) = plan["remarks"]
     assert set(actions(plan).values()) == {"update"}
-    assert {one[0] for one in codes(plan).values()} == {"put-back"}
+    assert {code[0] for code in codes(plan).values()} == {"put-back"}
     assert (remark["code"], remark["run"]) == ("rolls-back", runs(applied, service)[1].run)
     lines = (applied / ".reconciler" / "journal.jsonl").read_text().splitlines()
     for change in plan["changes"]:
@@ -409,7 +409,7 @@ def test_what_was_never_declared(folder: Path, service: Served) -> None:
     assert (without["remarks"][0]["state"], plan["remarks"][0]["state"]) == ("declared", "live")
     assert "before the run" in ended.err
     assert ended.code == 0, ended.err
-    assert [json.loads(one[0])["name"] for one in policies(service)] == ["x", "y"]
+    assert [json.loads(policy[0])["name"] for policy in policies(service)] == ["x", "y"]
     again = run(folder, service, "drift")
     assert again.code == 0, again.out
 
@@ -460,7 +460,7 @@ def read_slo(service: Served) -> dict[str, Any]:
 def backups(folder: Path, service: Served) -> list[Backup]:
     """Give the backups of the journal."""
     entries = journal(folder, service.base_url).entries
-    return [one for one in entries if isinstance(one, Backup)]
+    return [entry for entry in entries if isinstance(entry, Backup)]
 
 
 def test_a_backup_stands_before_each_overwrite(applied: Path, service: Served) -> None:
@@ -469,16 +469,16 @@ def test_a_backup_stands_before_each_overwrite(applied: Path, service: Served) -
 
     found = backups(applied, service)
 
-    assert sorted(str(one.ref) for one in found) == [
+    assert sorted(str(backup.ref) for backup in found) == [
         "Dashboard/checkout",
         "LogPolicySet/all",
         "LogPolicySet/all",
         "SLO/checkout",
     ]
-    for one in found:
-        started = entries[entries.index(one) + 1 :]
-        after = next(it for it in started if isinstance(it, Started) and it.ref == one.ref)
-        assert after.run == one.run
+    for backup in found:
+        started = entries[entries.index(backup) + 1 :]
+        after = next(it for it in started if isinstance(it, Started) and it.ref == backup.ref)
+        assert after.run == backup.run
     assert found[-1].live is not None or found[-1].size
 
 
@@ -510,7 +510,7 @@ def test_compacting_keeps_the_last_backup(applied: Path, service: Served) -> Non
 
     after = backups(applied, service)
     assert {one.ref: one for one in before} == {one.ref: one for one in after}
-    assert len(after) == len({one.ref for one in before})
+    assert len(after) == len({backup.ref for backup in before})
     assert f"{len(before) - len(after)} backups dropped" in compacted.out
     blocked = planned(applied, service, "last")
     assert codes(blocked) == {"Dashboard/checkout": ["nothing-before"]}

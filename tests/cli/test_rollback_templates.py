@@ -45,6 +45,6 @@ def test_the_file_of_a_template_is_named(tmp_path: Path, name: str) -> None:
     ran = typed("rollback", "last", "--dry-run", "--format", "json", "--project", str(project))
 
     assert ran.code == 0, ran.err
-    (remark,) = (one for one in json.loads(ran.out)["remarks"] if "files" in one)
+    (remark,) = (remark for remark in json.loads(ran.out)["remarks"] if "files" in remark)
     assert len(remark["refs"]) == 2
     assert remark["files"] == ["boards.yaml"]

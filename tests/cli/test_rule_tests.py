@@ -56,7 +56,7 @@ def test_all_come_out_as_they_should(tmp_path: Path) -> None:
 
     assert ran.code == 0
     assert ran.json["valid"]
-    assert [one["examples"] for one in ran.json["rules"]] == [3, 3]
+    assert [rule["examples"] for rule in ran.json["rules"]] == [3, 3]
     assert ran.json["complaints"] == []
 
 
@@ -116,4 +116,4 @@ def test_the_rules_to_take_from() -> None:
     assert ran.code == 0, ran.out
     assert ran.json["complaints"] == []
     assert len(ran.json["rules"]) == 10
-    assert {one["on"] for one in ran.json["rules"]} == {"resource", "plan"}
+    assert {rule["on"] for rule in ran.json["rules"]} == {"resource", "plan"}

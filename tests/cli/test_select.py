@@ -25,7 +25,7 @@ def made(tmp_path: Path) -> Workspace:
 
 def refs(planned: Any) -> dict[str, str]:
     """Give the action of each change in a plan."""
-    return {one["ref"]: one["action"] for one in planned["changes"]}
+    return {change["ref"]: change["action"] for change in planned["changes"]}
 
 
 def test_what_is_left_out_needs_no_secret(made: Workspace) -> None:
@@ -113,7 +113,7 @@ def test_a_reviewed_selection(made: Workspace, tmp_path: Path) -> None:
     applied = made.run("apply", "--plan", str(plan), "--format", "json")
     assert applied.code == 0
     assert applied.json["selection"]["leftOut"] == 3
-    assert [one["ref"] for one in applied.json["outcomes"]] == ["SLO/checkout"]
+    assert [outcome["ref"] for outcome in applied.json["outcomes"]] == ["SLO/checkout"]
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_a_plan_of_other_paths(made: Workspace, tmp_path: Path, paths: list[str]
     """A plan file of other paths is refused in one line, which names them and what applies it."""
     (made.root / "secret.yaml").unlink()
     plan, others = tmp_path / "part.plan", [] if paths else ["slo.yaml"]
-    given, instead = ([str(made.root / path) for path in one] for one in (paths, others))
+    given, instead = ([str(made.root / path) for path in element] for element in (paths, others))
     project = ["--project", str(made.root / "reconciler.yaml")]
     assert typed("plan", *project, *given, "--out", str(plan)).code == 0
 
@@ -153,7 +153,7 @@ def test_a_part_of_a_reviewed_plan(made: Workspace, reviewed: list[str]) -> None
     ran = made.run("apply", *reviewed, "--select", "SLO/checkout")
 
     assert ran.code == 0, ran.err
-    assert [one["ref"] for one in ran.json["outcomes"]] == ["SLO/checkout"]
+    assert [outcome["ref"] for outcome in ran.json["outcomes"]] == ["SLO/checkout"]
     assert ran.json["selection"]["leftOut"] == 2
     assert refs(made.plan())["Dashboard/checkout"] == "create"
 
@@ -214,7 +214,7 @@ def test_what_of_a_part_is_done(made: Workspace, reviewed: list[str]) -> None:
     last = made.run("apply", *reviewed, "--select", "Dashboard/*")
 
     assert rest.code == last.code == 0, rest.err + last.err
-    assert [one["ref"] for one in rest.json["outcomes"]] == ["SavedView/linked"]
+    assert [outcome["ref"] for outcome in rest.json["outcomes"]] == ["SavedView/linked"]
     assert "not as reviewed" not in rest.err + last.err
 
 
@@ -227,7 +227,7 @@ def test_the_whole_after_its_parts(made: Workspace, reviewed: list[str]) -> None
     done = made.run("apply", *reviewed)
 
     assert rest.code == done.code == 0, rest.err + done.err
-    written = [one["ref"] for one in rest.json["outcomes"]]
+    written = [outcome["ref"] for outcome in rest.json["outcomes"]]
     assert written == ["Dashboard/checkout", "SavedView/linked"]
     assert (done.json["outcomes"], made.requests()) == ([], requests)
 
@@ -314,7 +314,7 @@ def test_guards_of_a_part(tmp_path: Path) -> None:
     made.write("slo.yaml", SLO.replace("99.9", "99"))
     made.write("board.yaml", LABELLED.replace("description: ", "description: new "))
     plan = tmp_path / "all.plan"
-    guards = [one["code"] for one in made.plan("--out", str(plan))["guards"]]
+    guards = [guard["code"] for guard in made.plan("--out", str(plan))["guards"]]
 
     assert sorted(guards) == ["protected", "slo-target-lowered"]
     assert made.run("apply", "--plan", str(plan)).code == 11
@@ -349,7 +349,7 @@ def test_no_orphans(made: Workspace) -> None:
     drift = made.run("drift", "--select", "SLO/*", "--format", "json")
 
     assert planned["orphans"] == []
-    assert [one["ref"] for one in drift.json["resources"]] == ["SLO/checkout"]
+    assert [resource["ref"] for resource in drift.json["resources"]] == ["SLO/checkout"]
     assert drift.json["selection"]["leftOut"] == 2
     assert made.apply("--select", "SLO/*").code == 0
     assert made.plan()["orphans"] == before["orphans"] == []
@@ -392,7 +392,7 @@ def test_adopt_of_a_selection(made: Workspace) -> None:
     assert adopted.code == 64
     ran = typed("adopt", *place, "--select", "kind=SLO", "--format", "json")
     assert ran.code == 0, ran.err
-    assert [one["ref"] for one in ran.json["resources"]] == ["SLO/checkout"]
+    assert [resource["ref"] for resource in ran.json["resources"]] == ["SLO/checkout"]
     assert typed("adopt", *place, "Dashboard/checkout", "--select", "kind=SLO").code == 64
 
 
@@ -417,7 +417,7 @@ def test_the_guard_counts_the_whole(tmp_path: Path, chosen: str) -> None:
 
     planned = made.plan("--select", chosen)
 
-    assert [one["code"] for one in planned["guards"]] == ["too-many-changes"]
+    assert [guard["code"] for guard in planned["guards"]] == ["too-many-changes"]
     assert "of 12 known" in planned["guards"][0]["message"]
     assert made.apply("--select", chosen).code == 11
     assert made.apply("--select", "SLO/s[0-2]").code == 0

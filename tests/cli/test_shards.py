@@ -59,7 +59,7 @@ def test_four_shards_at_once(service: Served, s3: Mapping[str, str], tmp_path: P
     first = side_by_side(made.root, environ, *apply)
 
     assert [one.code for one in first] == [0] * COUNT, [one.err for one in first]
-    done = Counter(one["ref"] for ran in first for one in ran.json["outcomes"])
+    done = Counter(outcome["ref"] for ran in first for outcome in ran.json["outcomes"])
     assert (len(done), set(done.values())) == (RESOURCES, {1})
     assert service.rows(NAMED.format("slos")) == [(10, 10)]
     assert service.rows(NAMED.format("saved_views")) == [(10, 10)]
@@ -87,7 +87,7 @@ def refs_known(root: Path, environ: Mapping[str, str], shard: str) -> set[str]:
     """Give what the journal of a shard has written."""
     ran = in_root(root, environ, "journal", "show", "--shard", shard, "--format", "json")
     assert ran.code == 0, ran.err
-    return {one["ref"] for one in ran.json if one.get("ref")}
+    return {value["ref"] for value in ran.json if value.get("ref")}
 
 
 LOCAL = """\
@@ -105,7 +105,7 @@ def local(tmp_path: Path) -> Workspace:
 def selected(made: Workspace, shard: str) -> dict[str, str]:
     """Give the actions of the plan of a shard."""
     planned = made.plan("--select", f"shard:{shard}")
-    return {one["ref"]: one["action"] for one in planned["changes"]}
+    return {change["ref"]: change["action"] for change in planned["changes"]}
 
 
 def test_no_shard_is_selected(local: Workspace) -> None:
@@ -146,7 +146,7 @@ def test_from_one_journal_to_four_and_back(local: Workspace) -> None:
     local.settle(LOCAL.replace("{shard}", "again"))
     assert local.apply(*TAKES_OVER).code == 0
     planned = local.plan()
-    assert {one["action"] for one in planned["changes"]} == {"keep"}
+    assert {change["action"] for change in planned["changes"]} == {"keep"}
     assert len(planned["changes"]) == RESOURCES
 
 
@@ -163,21 +163,21 @@ def test_ids_of_the_shards(local: Workspace) -> None:
 
 def test_what_a_shard_leaves_alone(local: Workspace) -> None:
     """A shard says what was removed of it, and nothing of what others have."""
-    shard = next(one for one in SHARDS if "Dashboard/service-3" in selected(local, one))
+    shard = next(shard for shard in SHARDS if "Dashboard/service-3" in selected(local, shard))
     assert local.apply("--new-journal", "--select", f"shard:{shard}").code == 0
 
     assert local.plan("--select", f"shard:{shard}")["orphans"] == []
     (local.root / "board-3.yaml").unlink()
     left = local.plan("--select", f"shard:{shard}")["orphans"]
 
-    assert [one["ref"] for one in left] == ["Dashboard/service-3"]
+    assert [value["ref"] for value in left] == ["Dashboard/service-3"]
 
 
 def test_an_error_stops_every_shard(local: Workspace) -> None:
     """A broken manifest stops each shard, as nobody can tell what it refers to."""
     local.write("broken.yaml", SLO.replace("checkout", "broken").replace("99.9", "ninety"))
 
-    assert [local.run("plan", "--select", f"shard:{one}").code for one in SHARDS] == [4] * COUNT
+    assert [local.run("plan", "--select", f"shard:{shard}").code for shard in SHARDS] == [4] * COUNT
 
 
 def test_only_the_secrets_of_the_shard(local: Workspace) -> None:
@@ -185,7 +185,7 @@ def test_only_the_secrets_of_the_shard(local: Workspace) -> None:
     view = VIEW.replace("errors", "secret").replace("name: Errors", "name: a ${secret:NOT_SET}")
     local.write("secret.yaml", view)
 
-    codes = [local.run("plan", "--select", f"shard:{one}").code for one in SHARDS]
+    codes = [local.run("plan", "--select", f"shard:{shard}").code for shard in SHARDS]
 
     assert sorted(codes) == [0, 0, 0, 4]
 
@@ -277,15 +277,15 @@ def test_shards_of_a_pull_request(jobs: Jobs) -> None:
     jobs.base = jobs.merge()
     shards = ["1/2", "2/2"]
 
-    planned = [jobs.change(shard=one) for one in shards]
+    planned = [jobs.change(shard=shard) for shard in shards]
 
     assert [one.code for one in planned] == [0, 0], [one.log for one in planned]
     assert len(jobs.forge.visible(NUMBER)) == len(shards)
     assert len({one.outputs["artifact-name"] for one in planned}) == len(shards)
     creates = sum(int(one.outputs["create"]) + int(one.outputs["update"]) for one in planned)
-    applied = [jobs.merged(shard=one, new_journal="true") for one in shards]
+    applied = [jobs.merged(shard=shard, new_journal="true") for shard in shards]
     assert [one.code for one in applied] == [0, 0], [one.log for one in applied]
-    kept = sorted(one.name for one in (jobs.root / ".reconciler").glob("*-of-*.jsonl"))
+    kept = sorted(path.name for path in (jobs.root / ".reconciler").glob("*-of-*.jsonl"))
     assert kept == ["1-of-2.jsonl", "2-of-2.jsonl"]
     assert creates > 0
     assert jobs.merged(shard="3/2").code == 64

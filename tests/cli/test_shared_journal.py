@@ -72,7 +72,7 @@ def test_two_machines(machine: Path, service: Served, tmp_path: Path) -> None:
     assert (first.code, second.code) == (0, 0), first.err + second.err
     assert json.loads(second.out)["outcomes"] == []
     told = json.loads(run(other, service, "journal", "history", "--format", "json").out)
-    assert [(one["actor"], one["command"]) for one in told] == [("alice", "apply")]
+    assert [(value["actor"], value["command"]) for value in told] == [("alice", "apply")]
     assert told[0]["commit"].startswith(git(machine, "rev-parse", "HEAD"))
     assert told[0]["outcomes"] == {"written": 5}
 
@@ -148,7 +148,7 @@ def test_paused_run(machine: Path, service: Served) -> None:
     saved = words.partition("were saved in ")[2].split()[0]
     assert '"entry": "written"' in Path(saved).read_text()
     Path(saved).unlink()
-    assert [type(one).__name__ for one in journal(machine, service).entries] == [
+    assert [type(entry).__name__ for entry in journal(machine, service).entries] == [
         "RunEntry",
         "Started",
     ]

@@ -71,7 +71,7 @@ def test_one_cheap_read(tmp_path: Path, service: Served) -> None:
     """Target and key are proven by one request, and by none where something is read anyway."""
     folder = workspace(tmp_path / "shop", VIEW)
     in_this_process(folder, service.base_url, "plan")
-    alone = [one.path for one in service.switch.app.state.requests]
+    alone = [request.path for request in service.switch.app.state.requests]
     in_this_process(folder, service.base_url, *APPLY, "--yes")
     (folder / "all.yaml").write_text("")
     before = len(service.switch.app.state.requests)

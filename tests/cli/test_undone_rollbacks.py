@@ -65,7 +65,7 @@ def guards(folder: Path, service: Served, *arguments: str) -> dict[str, dict[str
     """Give the objections of a plan that are about rollbacks, by resource."""
     ran = run(folder, service, "plan", "--format", "json", *arguments)
     assert ran.code == 0, ran.err
-    return {one["ref"]: one for one in json.loads(ran.out)["guards"] if one["code"] == CODE}
+    return {guard["ref"]: guard for guard in json.loads(ran.out)["guards"] if guard["code"] == CODE}
 
 
 def test_every_kind(rolled_back: Path, service: Served) -> None:
@@ -79,7 +79,7 @@ def test_who_and_when(rolled_back: Path, service: Served) -> None:
     """The objection names who rolled back and when, as the journal has it."""
     entries = journal(rolled_back, service.base_url).entries
     (taken,) = next(
-        one.takes_back for one in entries if isinstance(one, Started) and one.takes_back
+        entry.takes_back for entry in entries if isinstance(entry, Started) and entry.takes_back
     )
 
     found = guards(rolled_back, service)["SLO/checkout"]
@@ -193,7 +193,7 @@ def test_secrets_stay_sealed(folder: Path, service: Served) -> None:
     assert run(folder, service, "rollback", "last", "--yes").code == 0
 
     entries = journal(folder, service.base_url).entries
-    kept = json.dumps([entry_document(one) for one in entries])
+    kept = json.dumps([entry_document(entry) for entry in entries])
     assert "canary-one" not in kept
     assert "takesBack" in kept
     assert "Dashboard/hooks" in guards(folder, service)
@@ -206,7 +206,7 @@ def undone(jobs: Jobs) -> str:
     """Give the level of what a plan of the pull request would undo of a rollback."""
     ran = jobs.change()
     plan = json.loads(Path(ran.outputs["plan-path"]).read_text(encoding="utf-8"))
-    (found,) = (one for one in plan["guards"] if one["code"] == CODE)
+    (found,) = (guard for guard in plan["guards"] if guard["code"] == CODE)
     return str(found["level"])
 
 

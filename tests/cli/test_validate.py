@@ -91,7 +91,10 @@ def test_all_files_in_one_run(project: Workspace) -> None:
 
     ran = project.run("validate", "--format", "json")
 
-    told = [(one["file"], one["line"], one["code"]) for one in ran.json["complaints"]]
+    told = [
+        (complaint["file"], complaint["line"], complaint["code"])
+        for complaint in ran.json["complaints"]
+    ]
     assert told == [
         ("a.yaml", 5, "M301"),
         ("a.yaml", 7, "M303"),

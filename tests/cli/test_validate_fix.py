@@ -55,7 +55,7 @@ def test_repaired(workspace: Workspace, golden: Golden) -> None:
     golden(ran.err)
     assert file.read_text(encoding="utf-8") == "\ufeff" + REPAIRED
     assert file.stat().st_mode & 0o777 == 0o640
-    assert sorted(one.name for one in workspace.root.iterdir()) == ["reconciler.yaml", "slo.yaml"]
+    assert sorted(path.name for path in workspace.root.iterdir()) == ["reconciler.yaml", "slo.yaml"]
     assert [change["action"] for change in workspace.plan()["changes"]] == ["create"]
 
 
@@ -221,7 +221,7 @@ def test_a_write_that_fails(
     assert ran.code == 4
     golden(ran.err)
     assert file.read_text("utf-8") == PASTED
-    assert sorted(one.name for one in workspace.root.iterdir()) == ["reconciler.yaml", "slo.yaml"]
+    assert sorted(path.name for path in workspace.root.iterdir()) == ["reconciler.yaml", "slo.yaml"]
 
 
 def test_foreign_text_in_a_diff(workspace: Workspace) -> None:
@@ -244,7 +244,7 @@ def test_a_bare_export(
 
     ran = workspace.run("validate", "--format", "json")
 
-    told = {one["file"]: one for one in ran.json["complaints"]}
+    told = {complaint["file"]: complaint for complaint in ran.json["complaints"]}
     golden(told["shop.json"]["message"])
     assert told["view.yaml"]["code"] == "M201"
     golden(told["view.yaml"]["message"])

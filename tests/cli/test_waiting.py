@@ -166,7 +166,11 @@ def test_every_request_is_noted(site: Site, monkeypatch: pytest.MonkeyPatch) -> 
 
     site.apply(dashboard())
 
-    requests = [(one.method, one.path) for one in noted if isinstance(one, Answering)]
+    requests = [
+        (answering.method, answering.path)
+        for answering in noted
+        if isinstance(answering, Answering)
+    ]
     assert requests == [(one.method, one.path.partition("?")[0]) for one in site.sent]
     assert requests != []
 
@@ -178,7 +182,7 @@ def test_the_holder_of_the_lock_is_noted() -> None:
     times = iter(range(4))
 
     def take() -> None:
-        seen.append([one.wait for one in waits.now().waits])
+        seen.append([wait.wait for wait in waits.now().waits])
         if next(times) < 3:
             raise Locked("held by alice")
 

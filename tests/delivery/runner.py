@@ -136,7 +136,7 @@ class Step:
     def level(self, name: str) -> list[str]:
         """Give the text of the annotations of a level."""
         found = (COMMAND.fullmatch(line) for line in self.spoken)
-        return [one[3] for one in found if one is not None and one[1] == name]
+        return [match[3] for match in found if match is not None and match[1] == name]
 
 
 @dataclass
@@ -161,7 +161,7 @@ class Job:
         given = {name.replace("_", "-"): value for name, value in inputs.items()}
         given["command"] = command
         assert given.keys() <= about["inputs"].keys()
-        defaults = {name: one["default"] for name, one in about["inputs"].items()}
+        defaults = {name: input_["default"] for name, input_ in about["inputs"].items()}
         contexts: dict[str, Any] = {
             "github": github,
             "inputs": {
@@ -172,13 +172,13 @@ class Job:
             "failed": False,
         }
         step = Step()
-        for one in about["runs"]["steps"]:
-            if evaluated(one.get("if", "success()"), contexts):
-                self._do(one, contexts, step)
+        for element in about["runs"]["steps"]:
+            if evaluated(element.get("if", "success()"), contexts):
+                self._do(element, contexts, step)
         step.outputs = {
             name: found
-            for name, one in about["outputs"].items()
-            if (found := filled(one["value"], contexts))
+            for name, output in about["outputs"].items()
+            if (found := filled(output["value"], contexts))
         }
         check_limits(step)
         return step

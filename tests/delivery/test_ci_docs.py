@@ -47,13 +47,13 @@ def steps_in(document: Any) -> Iterator[dict[str, Any]]:
 def test_every_step_is_one(name: str) -> None:
     """Each step that a page shows names inputs there are, with values that they take."""
     page = (TARGET.parent / name).read_text(encoding="utf-8")
-    blocks = [yaml.safe_load(dedent(one)) for one in re.findall(r"(?s)```yaml\n(.*?)```", page)]
+    blocks = [yaml.safe_load(dedent(value)) for value in re.findall(r"(?s)```yaml\n(.*?)```", page)]
     given = [step["with"] for block in blocks for step in steps_in(block)]
 
     assert given
-    for one in given:
-        assert one.keys() <= INPUTS.keys()
-        for key, value in one.items():
+    for element in given:
+        assert element.keys() <= INPUTS.keys()
+        for key, value in element.items():
             said = str(value).lower() if isinstance(value, bool) else value
             assert len(INPUTS[key]) == 1 or said in INPUTS[key], (key, value)
 

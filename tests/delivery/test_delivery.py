@@ -48,7 +48,8 @@ def test_locks_agree(smaller: str) -> None:
 def test_dependencies_are_locked() -> None:
     """Every dependency of the project is in its lock, and nothing is locked without a hash."""
     wanted = {
-        re.split(r"[<>=]", one)[0].replace(".", "-") for one in PROJECT["project"]["dependencies"]
+        re.split(r"[<>=]", dependency)[0].replace(".", "-")
+        for dependency in PROJECT["project"]["dependencies"]
     }
 
     assert wanted - {pin.partition("==")[0] for pin in locked("runtime")} == set()

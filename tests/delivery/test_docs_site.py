@@ -93,15 +93,15 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
         for load in re.findall(r"url\(([^)]*)\)|@import\s+[\"']([^\"']*)", style.read_text("utf-8"))
         for load in filter(None, load)
     ]
-    found = [(at, one) for at, one in (*loads, *styles) if not one.startswith("data:")]
+    found = [(at, value) for at, value in (*loads, *styles) if not value.startswith("data:")]
 
     assert len(pages) > 25
     assert len(found) > len(pages)
-    assert [(at.name, one) for at, one in found if urlsplit(one).netloc or ":" in one] == []
+    assert [(at.name, value) for at, value in found if urlsplit(value).netloc or ":" in value] == []
     assert [
-        (at.name, one)
-        for at, one in found
-        if at.name != "404.html" and not (at.parent / unquote(urlsplit(one).path)).is_file()
+        (at.name, value)
+        for at, value in found
+        if at.name != "404.html" and not (at.parent / unquote(urlsplit(value).path)).is_file()
     ] == []
 
 
@@ -128,15 +128,15 @@ def test_each_page_is_reached(site: Path) -> None:
         if page in met:
             continue
         met.add(page)
-        links = (unquote(urlsplit(one).path) for one in pages[page].links if ":" not in one)
-        found = (Path(os.path.normpath(page.parent / one)) for one in links if one)
-        left += [one for one in found if one in pages]
+        links = (unquote(urlsplit(link).path) for link in pages[page].links if ":" not in link)
+        found = (Path(os.path.normpath(page.parent / link)) for link in links if link)
+        left += [path for path in found if path in pages]
     kept = {
-        one.relative_to(ROOT / "docs").with_suffix(".html") for one in ROOT.glob("docs/**/*.md")
+        path.relative_to(ROOT / "docs").with_suffix(".html") for path in ROOT.glob("docs/**/*.md")
     }
 
     assert met == set(pages) - {site / "404.html"}
-    assert kept <= {one.relative_to(site) for one in met}
+    assert kept <= {path.relative_to(site) for path in met}
 
 
 def test_each_code_is_in_the_index(site: Path) -> None:
@@ -155,11 +155,11 @@ def test_each_page_as_plain_markdown(site: Path) -> None:
     pages = {page.relative_to(site).with_suffix(".md") for page in pages_in(site)}
 
     assert set(map(Path, listed)) == pages - {Path("404.md")}
-    assert all((site / one).read_text(encoding="utf-8").startswith("# ") for one in listed)
+    assert all((site / value).read_text(encoding="utf-8").startswith("# ") for value in listed)
     parts = re.findall(r"^## (.+)$", index, re.MULTILINE)
     assert parts == ["Start", "Tutorial", "How-to", "Reference", "Explanation"]
-    for one in listed:
-        text = (site / one).read_text(encoding="utf-8")
+    for value in listed:
+        text = (site / value).read_text(encoding="utf-8")
         assert "](../../" not in text
 
 
@@ -217,5 +217,5 @@ def test_in_a_browser(address: str) -> None:
 
     assert set(widths.values()) == {390}, widths
     assert results > 0
-    assert [one for one in seen.requests if not one.startswith(address)] == []
+    assert [request for request in seen.requests if not request.startswith(address)] == []
     assert seen.said == []

@@ -148,7 +148,7 @@ def test_the_bill_of_materials(container: Container, shop: Path) -> None:
     bill = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
 
     assert normal(installed) == {
-        **normal({one["name"]: one["version"] for one in bill["components"]}),
+        **normal({component["name"]: component["version"] for component in bill["components"]}),
         "observability-reconciler": __version__,
     }
 

@@ -33,5 +33,5 @@ def test_make_says_what_it_installs() -> None:
     recipes = re.findall(r"^\$\(VENV\)/\.[a-z]+:(?:.+\n)+", MAKEFILE, re.MULTILINE)
 
     assert len(recipes) == 2
-    assert all("@echo 'Installing" in one and "$(INSTALL) " in one for one in recipes)
+    assert all("@echo 'Installing" in recipe and "$(INSTALL) " in recipe for recipe in recipes)
     assert packages_in(["--require-hashes", "-r", RUNTIME]) > 20

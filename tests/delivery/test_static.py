@@ -82,7 +82,7 @@ def linted(script: Path, *workflows: Path) -> list[tuple[str, str]]:
         check=True,
         text=True,
     )
-    return [(one["kind"], one["message"]) for one in json.loads(ran.stdout)]
+    return [(load["kind"], load["message"]) for load in json.loads(ran.stdout)]
 
 
 def test_workflows_have_no_findings(actionlint: Path) -> None:
@@ -105,7 +105,7 @@ def test_the_linter_is_locked() -> None:
 
     assert versions.keys() == hashes.keys()
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in versions.values())
-    assert all(re.fullmatch(r"sha512-[A-Za-z0-9+/]{86}==", one) for one in hashes.values())
+    assert all(re.fullmatch(r"sha512-[A-Za-z0-9+/]{86}==", hashe) for hashe in hashes.values())
     assert not any("http" in file.read_text("utf-8") for file in TOOLS.iterdir())
 
 
@@ -168,7 +168,7 @@ printf '%s\\n' "$*" >>"$CALLS"
 def test_the_issue_about_drift(tmp_path: Path, result: str, known: str, does: str) -> None:
     """One issue is opened for drift, told again, and closed; a failure leaves it as it is."""
     (workflow,) = [file for file in WORKFLOWS if file.stem == "drift"]
-    (step,) = [one for one in document(workflow)["jobs"]["drift"]["steps"] if "run" in one]
+    (step,) = [step for step in document(workflow)["jobs"]["drift"]["steps"] if "run" in step]
     forge = tmp_path / "gh"
     forge.write_text(FORGE, encoding="utf-8")
     forge.chmod(0o755)

@@ -59,10 +59,12 @@ def test_dependencies_are_few() -> None:
 def test_licences(name: str) -> None:
     """What is delivered may be used, changed and passed on by anyone."""
     about = metadata(name)
-    classified = [one for one in about.get_all("Classifier") or () if one.startswith("License")]
+    classified = [
+        value for value in about.get_all("Classifier") or () if value.startswith("License")
+    ]
     told = [about["License-Expression"] or "", about["License"] or "", *classified]
     # Some name none, and bring its text.
-    texts = (one for one in files(name) or () if "licenses" in one.parts)
+    texts = (file for file in files(name) or () if "licenses" in file.parts)
     told += [file.read_text().strip().partition("\n")[0] for file in texts]
 
     assert LICENCES.search(" ".join(told)), told
@@ -85,9 +87,9 @@ def bill() -> Any:
 def test_the_bill_of_materials_is_the_lock() -> None:
     """The bill of materials lists this project and every package of its lock, with its hashes."""
     made = bill()
-    listed = {one["name"]: one["version"] for one in made["components"]}
-    told = [one["externalReferences"] for one in made["components"]]
-    hashes = {one["content"] for refs in told for ref in refs for one in ref.get("hashes", ())}
+    listed = {component["name"]: component["version"] for component in made["components"]}
+    told = [component["externalReferences"] for component in made["components"]]
+    hashes = {value["content"] for refs in told for ref in refs for value in ref.get("hashes", ())}
 
     assert made["metadata"]["component"]["name"] == "observability-reconciler"
     assert listed == pins(ROOT / "requirements" / "runtime.txt")

@@ -19,23 +19,26 @@ def patched(
     before, found = deepcopy(before), list(found)
     # Where something comes from is told as it was, with what goes inside of it; the innermost
     # goes first. What goes from an item that only has another index by now is told by that one.
-    homes = [one.path_before for one in found if one.list_before is not None]
+    homes = [difference.path_before for difference in found if difference.list_before is not None]
     gone = [
-        one
-        for one in found
-        if one.list_before is not None
-        or (one.operation == "remove" and _stands_in(one.path, homes))
+        difference
+        for difference in found
+        if difference.list_before is not None
+        or (difference.operation == "remove" and _stands_in(difference.path, homes))
     ]
     gone.sort(key=lambda one: (len(one.path_before), _number(one.path_before[-1])), reverse=True)
-    taken = {(one.path, one.operation): _taken_out(before, one.path_before) for one in gone}
+    taken = {
+        (difference.path, difference.operation): _taken_out(before, difference.path_before)
+        for difference in gone
+    }
     told = [
-        Difference(one.path, ABSENT, taken[one.path, one.operation], "add")
-        if one.list_before is not None
-        else one
-        for one in found
-        if one.operation != "remove" or (one.path, one.operation) not in taken
+        Difference(difference.path, ABSENT, taken[difference.path, difference.operation], "add")
+        if difference.list_before is not None
+        else difference
+        for difference in found
+        if difference.operation != "remove" or (difference.path, difference.operation) not in taken
     ]
-    return _patched(before, [(one.path, one) for one in told], after)
+    return _patched(before, [(difference.path, difference) for difference in told], after)
 
 
 def _stands_in(path: Path, homes: Sequence[Path]) -> bool:
@@ -77,7 +80,7 @@ def _patched(
         return before
     if found[0][0] == ():
         # Behind a part that is new stands only what came into it from elsewhere.
-        assert all(one.operation == "add" or len(found) == 1 for _, one in found)
+        assert all(difference.operation == "add" or len(found) == 1 for _, difference in found)
         return _patched(found[0][1].after, found[1:], after)
     if before is ABSENT:
         before = [] if isinstance(after, list) else {}
@@ -92,7 +95,7 @@ def _patched(
 def _below(
     step: str | int, found: Sequence[tuple[Path, Difference]]
 ) -> list[tuple[Path, Difference]]:
-    return [(path[1:], one) for path, one in found if path[0] == step]
+    return [(path[1:], difference) for path, difference in found if path[0] == step]
 
 
 def _patched_object(
@@ -110,20 +113,20 @@ def _patched_object(
 def _patched_items(
     before: list[Json], found: Sequence[tuple[Path, Difference]], end: Json | Missing
 ) -> Json:
-    here = [one for path, one in found if len(path) == 1]
-    gone = {one.path[-1] for one in here if one.operation == "remove"}
+    here = [difference for path, difference in found if len(path) == 1]
+    gone = {difference.path[-1] for difference in here if difference.operation == "remove"}
     after = [item for index, item in enumerate(before) if index not in gone]
-    for one in here:
-        if one.operation == "add":
-            index = one.path[-1]
+    for difference in here:
+        if difference.operation == "add":
+            index = difference.path[-1]
             assert isinstance(index, int)
-            assert one.after is not ABSENT
-            after.insert(index, one.after)
+            assert difference.after is not ABSENT
+            after.insert(index, difference.after)
     for index, item in enumerate(after):
         inside = [
-            (path, one)
-            for path, one in _below(index, found)
-            if path or one.operation not in ("add", "remove")
+            (path, difference)
+            for path, difference in _below(index, found)
+            if path or difference.operation not in ("add", "remove")
         ]
         value = _patched(item, inside, value_at(end, (index,)))
         assert value is not ABSENT
@@ -137,26 +140,30 @@ def _patched_keyed(
     """Put moved and new items where they belong; the others fill the rest in their order."""
     assert isinstance(end, list)
     wanted = {identity(item): item for item in end}
-    here = [one for path, one in found if len(path) == 1 and one.operation != "change"]
+    here = [
+        difference
+        for path, difference in found
+        if len(path) == 1 and difference.operation != "change"
+    ]
     items: dict[str, Json] = {}
     for item in before:
         key = identity(item)
-        inside = [(path, one) for path, one in _below(key, found) if path]
+        inside = [(path, difference) for path, difference in _below(key, found) if path]
         value = _patched(item, inside, wanted.get(key, ABSENT))
         assert value is not ABSENT
         items[key] = value
     places: dict[int, Json] = {}
-    for one in here:
-        key = str(one.path[-1])
-        if one.operation == "move":
-            assert isinstance(one.after, int)
-            places[one.after] = items.pop(key)
-        elif one.operation == "remove":
+    for difference in here:
+        key = str(difference.path[-1])
+        if difference.operation == "move":
+            assert isinstance(difference.after, int)
+            places[difference.after] = items.pop(key)
+        elif difference.operation == "remove":
             del items[key]
         else:
-            assert one.after is not ABSENT
-            inside = [(path, one) for path, one in _below(key, found) if path]
-            value = _patched(one.after, inside, wanted[key])
+            assert difference.after is not ABSENT
+            inside = [(path, difference) for path, difference in _below(key, found) if path]
+            value = _patched(difference.after, inside, wanted[key])
             assert value is not ABSENT
             places[list(wanted).index(key)] = value
     rest = iter(items.values())

@@ -147,8 +147,14 @@ def test_names_on_one_side() -> None:
     named: Json = [{"id": "a"}]
     unnamed: Json = [{"t": 1}]
 
-    assert [one.path for one in differences(named, unnamed, KEYED)] == [(0, "t"), (0, "id")]
-    assert [one.path for one in differences(unnamed, named, KEYED)] == [(0, "id"), (0, "t")]
+    assert [difference.path for difference in differences(named, unnamed, KEYED)] == [
+        (0, "t"),
+        (0, "id"),
+    ]
+    assert [difference.path for difference in differences(unnamed, named, KEYED)] == [
+        (0, "id"),
+        (0, "t"),
+    ]
 
 
 def test_moved_and_changed() -> None:

@@ -64,13 +64,15 @@ def test_each_difference_is_one(drawn: tuple[Shape, Json, Json]) -> None:
     shape, before, after = drawn
     found = list(differences(before, after, shape))
 
-    moves = [one for one in found if one.operation == "move"]
-    rest = [one for one in found if one.operation != "move"]
+    moves = [difference for difference in found if difference.operation == "move"]
+    rest = [difference for difference in found if difference.operation != "move"]
 
-    assert all(one.before is ABSENT or one.operation != "add" for one in found)
-    assert all(one.after is ABSENT or one.operation != "remove" for one in found)
-    assert len({(one.path, one.operation) for one in rest}) == len(rest)
-    assert len({one.path for one in moves}) == len(moves)
+    assert all(difference.before is ABSENT or difference.operation != "add" for difference in found)
+    assert all(
+        difference.after is ABSENT or difference.operation != "remove" for difference in found
+    )
+    assert len({(difference.path, difference.operation) for difference in rest}) == len(rest)
+    assert len({move.path for move in moves}) == len(moves)
 
 
 @given(order=st.permutations(range(7)))
@@ -87,7 +89,7 @@ def test_the_fewest_items_move(order: list[int]) -> None:
         for picked in combinations(order, size)
         if list(picked) == sorted(picked)
     )
-    assert {one.operation for one in found} <= {"move"}
+    assert {difference.operation for difference in found} <= {"move"}
     assert len(found) == 7 - longest
 
 
@@ -270,7 +272,7 @@ def test_equal_parts_are_never_looked_into(monkeypatch: pytest.MonkeyPatch) -> N
 
     found = list(differences(live, merge(ABSENT, declared, live)))
 
-    assert [one.path for one in found] == [("part99", 0, "q")]
+    assert [difference.path for difference in found] == [("part99", 0, "q")]
     assert aligned == [[{"q": 99}]]
 
 
@@ -282,5 +284,5 @@ def test_long_lists_of_one_text_are_aligned_at_once() -> None:
 
     found = list(differences(before, after))
 
-    assert {one.operation for one in found} <= {"add", "remove", "change"}
+    assert {difference.operation for difference in found} <= {"add", "remove", "change"}
     assert same(patched(before, found, after), after)

@@ -156,7 +156,7 @@ def _lists(declared: Json, after: Json) -> list[tuple[list[Json], list[Json]]]:
     if isinstance(declared, list):
         assert isinstance(after, list)
         inner = [
-            pair for one, two in zip(declared, after, strict=True) for pair in _lists(one, two)
+            pair for value, two in zip(declared, after, strict=True) for pair in _lists(value, two)
         ]
         return [(declared, after), *inner]
     if isinstance(declared, dict):

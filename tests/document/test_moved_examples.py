@@ -112,11 +112,11 @@ def test_between_pages(before: Json, after: Json, found: list[Difference]) -> No
     old: Json = {"pages": [1, before]}
     new: Json = {"pages": [2, after]}
 
-    inside = [one for one in differences(old, new, PAGES) if len(one.path) > 2]
+    inside = [difference for difference in differences(old, new, PAGES) if len(difference.path) > 2]
 
-    assert [(one.path[2:], one.after, one.operation) for one in inside] == [
-        (one.path, one.after, one.operation) for one in found
-    ]
+    assert [
+        (difference.path[2:], difference.after, difference.operation) for difference in inside
+    ] == [(difference.path, difference.after, difference.operation) for difference in found]
 
 
 def test_turned_move() -> None:

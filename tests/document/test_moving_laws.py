@@ -57,9 +57,9 @@ def test_what_is_on_both_sides_comes_and_goes_nowhere(before: Json, after: Json)
     """No item of both documents is told as removed or added, alone or inside of anything."""
     both = items(before).keys() & items(after).keys()
 
-    for one in differences(before, after, BOARD):
-        if one.operation in ("add", "remove"):
-            told = repr((one.path[-1], one.before, one.after))
+    for difference in differences(before, after, BOARD):
+        if difference.operation in ("add", "remove"):
+            told = repr((difference.path[-1], difference.before, difference.after))
             assert not [name for name in both if repr(name) in told]
 
 
@@ -69,9 +69,11 @@ def test_each_move_tells_where_from(before: Json, after: Json) -> None:
     were, are = places(before), places(after)
 
     told = {
-        str(one.path[-1]): tuple(one.before[1::2])[:-1]
-        for one in differences(before, after, BOARD)
-        if one.operation == "move" and isinstance(one.before, list) and len(one.path) == 6
+        str(difference.path[-1]): tuple(difference.before[1::2])[:-1]
+        for difference in differences(before, after, BOARD)
+        if difference.operation == "move"
+        and isinstance(difference.before, list)
+        and len(difference.path) == 6
     }
 
     assert told == {

@@ -66,7 +66,7 @@ class LanguageServer:
         """Give what could be written at a place, from 0."""
         found = self.ask("textDocument/completion", _place(file, line, column))
         items = found["items"] if isinstance(found, dict) else found or []
-        return [one["label"] for one in items]
+        return [value["label"] for value in items]
 
     def hover(self, file: Path, line: int, column: int) -> str:
         """Give what is told of a place, from 0."""

@@ -53,7 +53,7 @@ def test_errors(server: LanguageServer, shop: Path, kind: Kind) -> None:
     wrong = text.replace("metadata:\n", "metadata:\n  protect: perhaps\n", 1)
     found = server.first_wrong(opened(server, file, "wrong", wrong))
 
-    lines = [one["range"]["start"]["line"] for one in found]
+    lines = [value["range"]["start"]["line"] for value in found]
     assert set(lines) == {place_of(wrong, "  protect")[0]}, found
 
 
@@ -92,5 +92,7 @@ def test_the_project_file(server: LanguageServer, shop: Path) -> None:
     found = server.first_wrong(opened(server, file, "wrong", wrong))
     begun = opened(server, file, "begun", text + "\n")
 
-    assert {one["range"]["start"]["line"] for one in found} == {place_of(wrong, "enviroments")[0]}
+    assert {value["range"]["start"]["line"] for value in found} == {
+        place_of(wrong, "enviroments")[0]
+    }
     assert "exclude" in server.completion(begun, text.count("\n") + 1, 0)

@@ -18,12 +18,12 @@ def with_events(*labels: dict[str, str], **options: Any) -> Emulated:
     emulator = Emulated(**options)
     store = emulator.app.state.store
     with store.writing():
-        for number, one in enumerate(labels):
+        for number, label in enumerate(labels):
             event = AlertEvent(
                 company_id=1,
                 cx_event_key=f"k{number}",
                 cx_event_dedup_key=f"d{number}",
-                cx_event_labels=one,
+                cx_event_labels=label,
                 cx_event_timestamp=str(NOON + 60 * number),
                 cx_event_type="triggered",
             )

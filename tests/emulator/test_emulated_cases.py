@@ -58,8 +58,8 @@ def holding(keys: dict[str, frozenset[str]]) -> Emulated:
     emulator = Emulated(keys=keys, profile=profile_of({"zeroValues": "rendered"}))
     store = emulator.app.state.store
     with store.writing():
-        for one in HELD:
-            keep_case(store, read(Case, one))
+        for value in HELD:
+            keep_case(store, read(Case, value))
     return emulator
 
 

@@ -21,7 +21,7 @@ PAPER_PARTS = (
 )
 NOT_FIELDS = {"int32"}
 PUBLISHED = openapi_document()
-ENDPOINTS = {one.number: one for resource in RESOURCES for one in resource.endpoints}
+ENDPOINTS = {endpoint.number: endpoint for resource in RESOURCES for endpoint in resource.endpoints}
 
 
 def operation(number: int) -> dict[str, Any]:

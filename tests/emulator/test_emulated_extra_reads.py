@@ -95,7 +95,7 @@ def test_lists() -> None:
         "data": {"alerts": [{"id": ID, "def": {"name": "a"}}]}
     }
     assert emulator.get(VIEWS).body == [{"view": {"id": 1}, "name": "v"}]
-    assert [one["name"] for one in emulator.get(DASHBOARDS).body["items"]] == ["d"]
+    assert [value["name"] for value in emulator.get(DASHBOARDS).body["items"]] == ["d"]
     assert emulator.get("/v1/slo/slos").body == []
 
 
@@ -140,13 +140,15 @@ def test_described(record: str, spec: str) -> None:
     asked = {
         "/v3/a/{id}": f"/v3/a/{ID}",
         "/v3/v/{id}": "/v3/v/1",
-        **{one["path"]: one["path"] for one in LISTS.values()},
+        **{value["path"]: value["path"] for value in LISTS.values()},
     }
     for path, address in asked.items():
         content = described["paths"][path]["get"]["responses"]["200"]["content"]
         schema = {**content["application/json"]["schema"], "components": described["components"]}
         jsonschema.validate(emulator.get(address).body, schema)
-    names = [one["operationId"] for path in described["paths"].values() for one in path.values()]
+    names = [
+        value["operationId"] for path in described["paths"].values() for value in path.values()
+    ]
     assert len(names) == len(set(names)) == 21 + len(asked)
     assert openapi_document(Profile()) == openapi_document()
 

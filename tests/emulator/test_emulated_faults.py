@@ -233,7 +233,7 @@ def test_partial_replace(replaced: list[int]) -> None:
         )
     )
     emulator = struck_by(fault, nth=1)
-    items = [{"id": one, "alertDefProperties": {"name": "new"}} for one in IDS]
+    items = [{"id": id_, "alertDefProperties": {"name": "new"}} for id_ in IDS]
 
     answer = emulator.put(ALERTS, {"alertDefsToReplace": items}).body
     again = emulator.put(ALERTS, {"alertDefsToReplace": items}).body
@@ -257,7 +257,9 @@ def test_partial_close() -> None:
     answer = emulator.post(f"{CLOSE}?incident_ids=a&incident_ids=b&incident_ids=c").body
 
     assert [incident["id"] for incident in answer["incidents"]] == ["c"]
-    records = [json.loads(one) for (one,) in store.rows("SELECT record FROM incidents ORDER BY id")]
+    records = [
+        json.loads(value) for (value,) in store.rows("SELECT record FROM incidents ORDER BY id")
+    ]
     assert [incident["id"] for incident in records if "closedAt" in incident] == ["b", "c"]
 
 

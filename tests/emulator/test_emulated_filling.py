@@ -139,12 +139,12 @@ def _seen(chosen: Profile) -> list[Any]:
     board = {"id": "A-Za-z0-9_-1234567890", "slugName": "shop", **BOARD}
     bare = {"id": "A-Za-z0-9_-1234567891", "name": "Bare"}
     written = [
-        emulator.post(DASHBOARDS, {"requestId": str(n), "dashboard": each}).status
-        for n, each in enumerate((board, bare))
+        emulator.post(DASHBOARDS, {"requestId": str(n), "dashboard": element}).status
+        for n, element in enumerate((board, bare))
     ]
     emulator.post(OVERWRITE, {"policies": policies})
     listed = emulator.get(POLICIES).body.get("policies", [])
-    boards = [emulator.get(f"{DASHBOARDS}/{each['id']}").text for each in (board, bare)]
+    boards = [emulator.get(f"{DASHBOARDS}/{value['id']}").text for value in (board, bare)]
     for drawn in (made, alert, *listed):
         for field in ("id", "alertVersionId"):
             drawn.pop(field, None)

@@ -116,7 +116,7 @@ def test_usage_has_a_weekly_rhythm(demo: Emulated) -> None:
     units = demo.post(USAGE, {"range": "RANGE_LAST_YEAR"}).body["units"]
 
     by_day = {
-        date.fromisoformat(one["statsDate"][:10]): one["totalUnits"]["value"] for one in units
+        date.fromisoformat(unit["statsDate"][:10]): unit["totalUnits"]["value"] for unit in units
     }
     sundays = [value for day, value in by_day.items() if day.weekday() == 6]
     wednesdays = [value for day, value in by_day.items() if day.weekday() == 2]

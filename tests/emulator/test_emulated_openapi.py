@@ -77,9 +77,9 @@ def test_path_parameters() -> None:
     """Every part of a path in braces is a parameter, and no other is."""
     for _, path, operation in OPERATIONS:
         parameters = operation.get("parameters", [])
-        named = {one["name"] for one in parameters if one["in"] == "path"}
+        named = {parameter["name"] for parameter in parameters if parameter["in"] == "path"}
         assert named == {part[1:-1] for part in path.split("/") if part.startswith("{")}
-        keys = [(one["in"], one["name"]) for one in parameters]
+        keys = [(parameter["in"], parameter["name"]) for parameter in parameters]
         assert len(set(keys)) == len(keys)
 
 
@@ -120,7 +120,7 @@ def test_query_parameters(path: str, names: set[str]) -> None:
     """Objects of a query are flat parameters with dots."""
     parameters = API_DOCUMENT["paths"][path]["get"]["parameters"]
 
-    assert names <= {one["name"] for one in parameters}
+    assert names <= {parameter["name"] for parameter in parameters}
 
 
 def test_maps_are_described() -> None:

@@ -149,7 +149,7 @@ def test_foreign_text_is_escaped() -> None:
     assert not outline.tags["script"]
     assert "<script" not in text
     assert not set(text) & {"\x1b", "\u202e"}
-    assert len([one for one in outline.texts if one.startswith("<script>alert(1)")]) == 5
+    assert len([text for text in outline.texts if text.startswith("<script>alert(1)")]) == 5
 
 
 def test_attributes_are_escaped() -> None:

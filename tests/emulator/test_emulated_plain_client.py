@@ -73,7 +73,7 @@ def use_all(ask: Client) -> dict[str, str]:
 
     assert ask("POST", "/cases/cases/v1", {})["cases"]
     listed = ask("POST", f"{INCIDENTS}?pagination.pageSize=1000", {})["incidents"]
-    open_one = next(one["id"] for one in listed if "closedAt" not in one)
+    open_one = next(value["id"] for value in listed if "closedAt" not in value)
     assert ask("GET", f"{INCIDENTS}/events?pagination.pageSize=5")["items"]
     assert ask("POST", f"{INCIDENTS}/close?incident_ids={open_one}")["incidents"][0]["closedAt"]
 

@@ -226,7 +226,7 @@ def test_policy_severities(how: str, told: object) -> None:
     (listed,) = emulator.get(POLICIES).body["policies"]
 
     shown = [made[0]["policy"], tested[0]["policy"], listed]
-    assert [one.get("logRules", {}).get("severities") for one in shown] == [told] * 3
+    assert [value.get("logRules", {}).get("severities") for value in shown] == [told] * 3
 
 
 @pytest.mark.parametrize(("how", "matched"), [("exact", [True, False]), ("any_case", [True, True])])
@@ -240,7 +240,7 @@ def test_policy_names(how: str, matched: list[bool]) -> None:
     ]
     told = emulator.post(f"{POLICIES}/bulkTestLog", {"metaFieldsValuesList": rows}).body
 
-    assert [one["matched"] for one in told["testPoliciesBulkResult"]] == matched
+    assert [value["matched"] for value in told["testPoliciesBulkResult"]] == matched
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_duplicate_policies(how: str, status: list[int]) -> None:
     ]
 
     assert [answer.status for answer in answers] == status
-    named = sorted(one["name"] for one in emulator.get(POLICIES).body["policies"])
+    named = sorted(policy["name"] for policy in emulator.get(POLICIES).body["policies"])
     assert named == (["a", "a", "a", "a #2"] if how == "taken" else ["a"])
 
 

@@ -72,7 +72,7 @@ def test_operation(operation: Any, mode: str) -> None:
 @pytest.mark.filterwarnings("default")
 def test_generated_requests_carry_definitions() -> None:
     """Generated bulk replaces define alerts: what is in them is drawn from the schema too."""
-    (operation,) = (one for one in OPERATIONS if one.path.endswith("/v3/bulk"))
+    (operation,) = (value for value in OPERATIONS if value.path.endswith("/v3/bulk"))
     cases = operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
     wanted = {field.alias for field in AlertDefProperties.model_fields.values()}
     drawn: set[str] = set()

@@ -30,10 +30,12 @@ def test_seeing() -> None:
 
     (alert,) = emulator.web("alerts")
     assert alert["alertDefProperties"]["description"] == "all of it"
-    assert [one["name"] for one in emulator.web("saved-views")] == ["v"]
-    assert [one["name"] for one in emulator.web("slos")] == ["s"]
-    assert [one["dashboard"]["name"] for one in emulator.web("dashboards")] == ["d"]
-    assert [(one["name"], one["logRules"]["severities"]) for one in emulator.web("policies")] == [
+    assert [value["name"] for value in emulator.web("saved-views")] == ["v"]
+    assert [value["name"] for value in emulator.web("slos")] == ["s"]
+    assert [value["dashboard"]["name"] for value in emulator.web("dashboards")] == ["d"]
+    assert [
+        (value["name"], value["logRules"]["severities"]) for value in emulator.web("policies")
+    ] == [
         ("b", ["SEVERITY_INFO"]),
         ("a", ["SEVERITY_ERROR"]),
     ]
@@ -53,8 +55,8 @@ def test_deleting() -> None:
         f"alerts/{ALERT}",
     ]
 
-    assert [emulator.web_delete(one) for one in there] == [204] * 4
-    assert [emulator.web_delete(one) for one in there] == [404] * 4
+    assert [emulator.web_delete(text) for text in there] == [204] * 4
+    assert [emulator.web_delete(text) for text in there] == [404] * 4
     assert emulator.get(f"{DASHBOARDS}/{board['dashboardId']}").status == 404
     assert emulator.get(f"{SLOS}/{slo}").status == 404
     assert emulator.app.state.store.row(BY_ALERT, ALERT) is None

@@ -25,8 +25,8 @@ from reconciler.syntax.diagnostic import AUDITED, CODES
 
 FOLDER = Path(pages.__file__).with_name("codes")
 EXITS = {f"exit-{code.value}": said for code, said in EXIT_CODES.items()}
-SHOWN = [one for one in SAID.values() if one.command]
-TOLD_IN_PLANS = {one.code for union in (Reason, Remark) for one in get_args(union)}
+SHOWN = [explanation for explanation in SAID.values() if explanation.command]
+TOLD_IN_PLANS = {value.code for union in (Reason, Remark) for value in get_args(union)}
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs"
 
@@ -91,7 +91,7 @@ def test_everything_with_a_code_is_explained() -> None:
 
     assert {file.name for file in FOLDER.iterdir()} == {f"{code}.md" for code in known}
     assert set(SAID) == known
-    assert {one.code for one in SHOWN} == set(CODES)
+    assert {explanation.code for explanation in SHOWN} == set(CODES)
 
 
 def test_a_page_has_the_title_that_is_reported() -> None:
@@ -150,13 +150,13 @@ def test_a_code_without_a_page(code: str) -> None:
 
 def test_an_explanation_says_something() -> None:
     """An explanation tells in sentences what the code means and why, and shows both samples."""
-    for one in SAID.values():
-        assert one.means.endswith("."), one.code
-        assert one.why.endswith("."), one.code
-        assert one.means != one.why
-        for sample in (one.wrong, one.right):
-            assert sample.files or sample.typed or sample.says, one.code
-        assert (PAGES / f"{one.page}.md").exists()
+    for explanation in SAID.values():
+        assert explanation.means.endswith("."), explanation.code
+        assert explanation.why.endswith("."), explanation.code
+        assert explanation.means != explanation.why
+        for sample in (explanation.wrong, explanation.right):
+            assert sample.files or sample.typed or sample.says, explanation.code
+        assert (PAGES / f"{explanation.page}.md").exists()
 
 
 @pytest.mark.parametrize("asked", ["project", "reconciler.yaml", "freeze", "watch"])

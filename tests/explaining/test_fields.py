@@ -24,7 +24,7 @@ from reconciler.syntax.read_text import read_text
 from reconciler.workspace.envelope import METADATA_FIELDS, Around, read_envelope
 
 ALL = all_fields()
-WRITABLE = [one for one in ALL if one.read_only is None and one.path]
+WRITABLE = [field for field in ALL if field.read_only is None and field.path]
 
 
 def test_every_field_is_described() -> None:
@@ -40,9 +40,11 @@ def test_every_field_of_a_model_is_there() -> None:
     """The tree of a kind has every field of its model and of the envelope, and no other."""
     for kind in KINDS:
         names = {info.alias or name for name, info in kind.spec.model_fields.items()}
-        assert {one.name for one in roots()[kind.name].fields} == names | set(MANIFEST) - {"spec"}
-    metadata = next(one for one in roots()[MANIFESTS].fields if one.name == "metadata")
-    assert {one.name for one in metadata.fields} == set(METADATA_FIELDS)
+        assert {field.name for field in roots()[kind.name].fields} == names | set(MANIFEST) - {
+            "spec"
+        }
+    metadata = next(field for field in roots()[MANIFESTS].fields if field.name == "metadata")
+    assert {field.name for field in metadata.fields} == set(METADATA_FIELDS)
 
 
 def findings_of(field: Field) -> list[Finding]:
@@ -64,7 +66,7 @@ def findings_of(field: Field) -> list[Finding]:
 @pytest.mark.parametrize("root", roots())
 def test_an_example_is_right_where_it_stands(root: str) -> None:
     """Nothing is found at the example of a field, nor inside it."""
-    for field in (one for one in WRITABLE if one.root == root):
+    for field in (field for field in WRITABLE if field.root == root):
         steps = list(field.path)
         found = [
             finding
@@ -76,7 +78,7 @@ def test_an_example_is_right_where_it_stands(root: str) -> None:
 
 def test_an_example_of_the_project_file_is_whole() -> None:
     """The project file of each example is one that is taken as it stands."""
-    for field in (one for one in WRITABLE if one.root == PROJECT):
+    for field in (field for field in WRITABLE if field.root == PROJECT):
         assert findings_of(field) == [], field.address
 
 
@@ -97,7 +99,9 @@ def test_the_requests_of_a_kind_are_those_of_the_document() -> None:
 
     for kind in KINDS:
         assert kind.endpoints
-        assert {(one.number, one.method, one.path) for one in kind.endpoints} <= answered
+        assert {
+            (endpoint.number, endpoint.method, endpoint.path) for endpoint in kind.endpoints
+        } <= answered
 
 
 def test_the_pages_are_fresh() -> None:

@@ -70,7 +70,7 @@ class Turns:
         ]
         for thread in threads:
             thread.start()
-        for number in (*self.order, *(one for one in range(len(runs)) for _ in range(100))):
+        for number in (*self.order, *(number for number in range(len(runs)) for _ in range(100))):
             with self._condition:
                 self._condition.wait_for(lambda: len(self._waiting | self._done) == len(runs))
                 if len(self._done) == len(runs):

@@ -39,7 +39,7 @@ def test_first_comment() -> None:
         written = put(repository, PULL, body(MARKER))
 
     assert written is not None
-    assert [one["body"] for one in forge.visible(PULL)] == [body(MARKER)]
+    assert [value["body"] for value in forge.visible(PULL)] == [body(MARKER)]
 
 
 def test_only_update() -> None:
@@ -59,7 +59,7 @@ def test_changed_in_its_place() -> None:
         put(repository, PULL, body(MARKER))
         put(repository, PULL, later)
 
-    assert [one["body"] for one in forge.comments[PULL]] == [later]
+    assert [value["body"] for value in forge.comments[PULL]] == [later]
 
 
 def test_left_alone() -> None:
@@ -69,7 +69,7 @@ def test_left_alone() -> None:
         put(repository, PULL, body(MARKER))
         put(repository, PULL, body(MARKER))
 
-    assert not any(one.startswith("PATCH") for one in forge.requests)
+    assert not any(request.startswith("PATCH") for request in forge.requests)
 
 
 def test_an_earlier_run_gives_way() -> None:
@@ -79,7 +79,7 @@ def test_an_earlier_run_gives_way() -> None:
         put(repository, PULL, body(MARKER))
         put(repository, PULL, body(replace(MARKER, run=9), "an old plan"))
 
-    assert [one["body"] for one in forge.comments[PULL]] == [body(MARKER)]
+    assert [value["body"] for value in forge.comments[PULL]] == [body(MARKER)]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_another_key(marker: Marker) -> None:
     with asking(forge) as repository:
         put(repository, PULL, body(MARKER))
 
-    assert [one["body"] for one in forge.comments[PULL]] == [body(marker), body(MARKER)]
+    assert [value["body"] for value in forge.comments[PULL]] == [body(marker), body(MARKER)]
 
 
 def test_a_copy_by_somebody_else() -> None:
@@ -110,7 +110,7 @@ def test_a_copy_by_somebody_else() -> None:
         assert standing(repository, PULL, MARKER.key) is None
         put(repository, PULL, body(MARKER))
 
-    assert [one["user"]["login"] for one in forge.comments[PULL]] == [
+    assert [value["user"]["login"] for value in forge.comments[PULL]] == [
         "mallory",
         "github-actions[bot]",
     ]
@@ -135,7 +135,7 @@ def test_many_comments() -> None:
 
     assert found is not None
     assert found.marker == MARKER
-    assert sum(one.endswith("/comments") for one in forge.requests) == 3
+    assert sum(request.endswith("/comments") for request in forge.requests) == 3
 
 
 def test_one_for_each_run() -> None:
@@ -146,9 +146,9 @@ def test_one_for_each_run() -> None:
             put_new(repository, PULL, body(replace(MARKER, run=run), f"plan {run}"))
         newest = standing(repository, PULL, MARKER.key, newest=True)
 
-    assert [one["body"].splitlines()[1] for one in forge.visible(PULL)] == ["plan 12"]
-    markers = [read_marker(one["body"]) for one in forge.comments[PULL]]
-    assert [one.digest for one in markers if one is not None] == ["", "", DIGEST]
+    assert [value["body"].splitlines()[1] for value in forge.visible(PULL)] == ["plan 12"]
+    markers = [read_marker(value["body"]) for value in forge.comments[PULL]]
+    assert [marker.digest for marker in markers if marker is not None] == ["", "", DIGEST]
     assert newest is not None
     assert newest.marker.run == 12
 
@@ -200,8 +200,8 @@ def test_one_that_cannot_be_folded() -> None:
         forge.faults.append(Fault("POST", "/graphql", 502, times=9))
         put(repository, PULL, body(MARKER))
 
-    markers = [read_marker(one["body"]) for one in forge.comments[PULL]]
-    assert [one.state for one in markers if one is not None] == ["planned", "superseded"]
+    markers = [read_marker(value["body"]) for value in forge.comments[PULL]]
+    assert [marker.state for marker in markers if marker is not None] == ["planned", "superseded"]
 
 
 Run = Callable[[Callable[[], None]], None]
@@ -233,7 +233,7 @@ def test_two_runs_at_once(before: int, *, new: bool) -> None:
         order = [chance.randrange(2) for _ in range(24)]
         Turns(order).play(racing(forge, 10, new=new), racing(forge, 11, new=new))
 
-        markers = [read_marker(one["body"]) for one in forge.comments[PULL]]
-        live = [one for one in markers if one is not None and one.digest]
+        markers = [read_marker(value["body"]) for value in forge.comments[PULL]]
+        live = [marker for marker in markers if marker is not None and marker.digest]
         assert len(forge.visible(PULL)) == len(live) == 1, order
         assert live[0].run in (10, 11), order

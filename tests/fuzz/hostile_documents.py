@@ -70,7 +70,7 @@ def from_schema(schema: dict[str, Any], whole: dict[str, Any], rng: Random, dept
             options = schema[choice][:1] if depth > 12 else schema[choice]
             if rng.random() < 0.9:
                 # Nearly everything may be an expression, and few are to be.
-                options = [one for one in options if "${" not in _pattern(one)] or options
+                options = [option for option in options if "${" not in _pattern(option)] or options
             return from_schema(rng.choice(options), whole, rng, depth)
     if "const" in schema:
         constant: Json = deepcopy(schema["const"])

@@ -55,7 +55,7 @@ class Manifests:
         )
         shown = complaints_text(found.complaints, Style(width=80, verbose=True))
         shown += complaints_json(found.complaints, len(found.manifests), found.files)
-        told = {one.code for one in found.complaints}
+        told = {complaint.code for complaint in found.complaints}
         # Practice is told of what is right, too.
         for code in {code for code in told if not code.startswith("L")} or {"none"}:
             self.notes[code] = self.notes.get(code, 0) + 1
@@ -90,13 +90,20 @@ class Foreign:
             if not converter.recognise(document):
                 continue
             done = converter.convert(document, "f", FileDocuments([document]))
-            left = [*done.left_behind, *(each for one in done.made for each in one.left_behind)]
-            for one in done.made:
-                self.notes[one.kind.name] = self.notes.get(one.kind.name, 0) + 1
-                found = judge(one.kind, one.spec, one.spec, has_id=True).findings
-                if wrong := [each.message for each in found if each.severity is Severity.ERROR]:
+            left = [
+                *done.left_behind,
+                *(left_behind for converted in done.made for left_behind in converted.left_behind),
+            ]
+            for converted in done.made:
+                self.notes[converted.kind.name] = self.notes.get(converted.kind.name, 0) + 1
+                found = judge(converted.kind, converted.spec, converted.spec, has_id=True).findings
+                if wrong := [
+                    finding.message for finding in found if finding.severity is Severity.ERROR
+                ]:
                     raise AssertionError(f"what was made is wrong: {wrong}")
-            if unsafe := unsafe_in("".join(f"{each.what}{each.why}" for each in left)):
+            if unsafe := unsafe_in(
+                "".join(f"{left_behind.what}{left_behind.why}" for left_behind in left)
+            ):
                 raise AssertionError(f"what was left behind is told with {unsafe!a}")
 
 

@@ -110,8 +110,8 @@ def test_destroying(site: Site, declared: list[dict[str, Json]], code: str, said
 
     found = refused(site, policy_set(*declared), allow=consents_known())
 
-    assert [one.code for one in found] == [code] * bool(code)
-    assert all(one.message.startswith(said) for one in found)
+    assert [violation.code for violation in found] == [code] * bool(code)
+    assert all(violation.message.startswith(said) for violation in found)
     assert unmet(found, Agreed(override=True)) == tuple(found)
     assert unmet(found, Agreed(flags={"allow-destroy"}, override=False)) == ()
 
@@ -125,7 +125,7 @@ def test_deleted_alert(site: Site) -> None:
     """An alert that is marked as deleted needs consent, and one that is lowered only counts."""
     site.apply(alert())
 
-    assert [one.code for one in refused(site, alert(deleted=True))] == ["alert-deleted"]
+    assert [violation.code for violation in refused(site, alert(deleted=True))] == ["alert-deleted"]
     assert refused(site, alert(priority="ALERT_DEF_PRIORITY_P5_OR_UNSPECIFIED")) == []
 
 
@@ -153,7 +153,7 @@ def test_what_weakens_an_alert(
 
     found = BY_NAME["AlertDefinition"].weakens(site.change(later))
 
-    assert [one.counted for one in found] == words
+    assert [risky_change.counted for risky_change in found] == words
 
 
 def test_every_code_is_documented() -> None:

@@ -118,7 +118,7 @@ def test_minute_by_minute(zone: str) -> None:
     for _ in range(15):
         now = since + random.randrange(5 * 24 * 60) * MINUTE
         told = holding([window for _, window, _ in windows], now)
-        said = f"{[one.cron for _, one, _ in windows]} at {now}"
+        said = f"{[window.cron for _, window, _ in windows]} at {now}"
         assert (told is not None) == is_frozen(now), said
         if told is not None:
             end = now

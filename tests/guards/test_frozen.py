@@ -69,8 +69,8 @@ def test_open_incidents(
 
     made = frozen(site, {"incidents": {"severities": severities}})
 
-    assert [one.code for one in made.guarded] == [FROZEN] * holds
-    assert all("`Payments are slow`" in one.message for one in made.guarded)
+    assert [violation.code for violation in made.guarded] == [FROZEN] * holds
+    assert all("`Payments are slow`" in violation.message for violation in made.guarded)
 
 
 LABELLED: dict[str, Json] = {
@@ -138,7 +138,7 @@ def test_matching_incidents(
 
     made = frozen(site, {"incidents": {"scope": "matching"}}, declared)
 
-    assert [one.code for one in made.guarded] == [FROZEN] * holds
+    assert [violation.code for violation in made.guarded] == [FROZEN] * holds
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_one_id_twice(site: Site) -> None:
         incidents(site, *told)
         made = frozen(site, {"incidents": {"scope": "matching"}}, alert())
 
-        assert [one.code for one in made.guarded] == [FROZEN]
+        assert [violation.code for violation in made.guarded] == [FROZEN]
 
 
 def test_only_policies_that_change(site: Site) -> None:
@@ -192,7 +192,9 @@ def test_only_policies_that_change(site: Site) -> None:
         incidents(site, {**OPEN, **LABELLED})
 
     assert frozen(site, asked, policy_set(shop, edited)).guarded == ()
-    assert [one.code for one in frozen(site, asked, policy_set(other, shop)).guarded] == [FROZEN]
+    assert [
+        violation.code for violation in frozen(site, asked, policy_set(other, shop)).guarded
+    ] == [FROZEN]
 
 
 def page(token: str = "", total: int | None = None, *listed: Json) -> Json:
@@ -254,10 +256,10 @@ def test_unknown_incidents(site: Site, case: str, monkeypatch: pytest.MonkeyPatc
     site.meddle("POST", INCIDENTS, *UNKNOWN[case])
     allowed = frozen(site, {**asked, "onUnknown": "allow"})
 
-    assert [one.code for one in refused.guarded] == [FROZEN]
+    assert [violation.code for violation in refused.guarded] == [FROZEN]
     assert "nobody can tell" in refused.guarded[0].message
     assert allowed.guarded == ()
-    assert [type(one) for one in allowed.remarks] == [FreezeUnknown]
+    assert [type(remark) for remark in allowed.remarks] == [FreezeUnknown]
 
 
 EVENT_CASES: dict[str, list[Meddler]] = {
@@ -283,7 +285,7 @@ def test_unknown_events(site: Site, case: str, monkeypatch: pytest.MonkeyPatch) 
 
     made = frozen(site, {"incidents": {"scope": "matching"}})
 
-    assert [one.code for one in made.guarded] == [FROZEN]
+    assert [violation.code for violation in made.guarded] == [FROZEN]
     assert "nobody can tell" in made.guarded[0].message
 
 
@@ -298,7 +300,7 @@ def test_other_clock(site: Site, minutes: int, *, doubtful: bool) -> None:
 
     made = frozen(site, asked)
 
-    assert [one.code for one in made.guarded] == [FROZEN] * doubtful
+    assert [violation.code for violation in made.guarded] == [FROZEN] * doubtful
 
 
 @pytest.mark.parametrize(
@@ -314,7 +316,7 @@ def test_no_clock(site: Site, *, told: bool, same_clock: bool, remarked: bool) -
     made = frozen(site, asked, same_clock=same_clock)
 
     assert made.guarded == ()
-    assert [type(one) for one in made.remarks] == [ClockUnchecked] * remarked
+    assert [type(remark) for remark in made.remarks] == [ClockUnchecked] * remarked
 
 
 def test_what_lifts_it() -> None:
@@ -322,8 +324,8 @@ def test_what_lifts_it() -> None:
     every = [GuardViolation(said="x", ways_out=(), code=code) for code in GUARDS]
     all_else = Agreed(flags={"allow-destroy", "new-journal"}, override=True, reviewed=True)
 
-    assert [one.code for one in unmet(every, all_else)] == [FROZEN]
-    left = [one.code for one in unmet(every, Agreed(flags={"break-glass"}))]
+    assert [violation.code for violation in unmet(every, all_else)] == [FROZEN]
+    left = [violation.code for violation in unmet(every, Agreed(flags={"break-glass"}))]
     assert left == [code for code in GUARDS if code != FROZEN]
 
 

@@ -106,11 +106,13 @@ def said(root: Path, case: Case, on_unknown: str) -> list[str]:
     site.meddle("GET", EVENTS, *case.events)
     made = frozen(site, {**case.freeze, "onUnknown": on_unknown})
     lines = []
-    for one in made.guarded:
-        until = f" until {one.until}" if one.until else ""
-        lines += [f"{one.code} ({one.ref}){until}: {one.message}"]
-        lines += [f"  - {way}" for way in one.ways_out]
-    return lines + [f"! {one.said}" for one in made.remarks if isinstance(one, FreezeUnknown)]
+    for violation in made.guarded:
+        until = f" until {violation.until}" if violation.until else ""
+        lines += [f"{violation.code} ({violation.ref}){until}: {violation.message}"]
+        lines += [f"  - {way}" for way in violation.ways_out]
+    return lines + [
+        f"! {remark.said}" for remark in made.remarks if isinstance(remark, FreezeUnknown)
+    ]
 
 
 def test_words_of_each_freeze(tmp_path: Path) -> None:

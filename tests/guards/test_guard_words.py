@@ -256,12 +256,12 @@ def test_silenced_quietly() -> None:
 
 def test_order() -> None:
     """What is about many comes first, then each resource in the order of the plan."""
-    protected = [change(one.ref, TITLE, protected=True) for one in updates(5, 5)]
+    protected = [change(update.ref, TITLE, protected=True) for update in updates(5, 5)]
     destroyed = change(POLICIES, live=policies(4), destroys=("a",), protected=True)
 
     found = said(*protected, *updates(0, 10), destroyed)
 
-    assert [(one.ref, one.code) for one in found] == [
+    assert [(violation.ref, violation.code) for violation in found] == [
         (None, "too-many-changes"),
         *((one.ref, "protected") for one in protected),
         (POLICIES, "protected"),
@@ -283,7 +283,7 @@ def test_not_written(action: Action) -> None:
         protected=True,
     )
 
-    assert [one.ref for one in said(kept, planned)] == [BOARD]
+    assert [violation.ref for violation in said(kept, planned)] == [BOARD]
 
 
 def test_flags() -> None:

@@ -68,5 +68,5 @@ def test_most_events(site: Site) -> None:
     ]
     site.meddle("GET", EVENTS, *pages)
 
-    assert [one.code for one in silenced(site).guarded] == ["alert-silenced"]
+    assert [violation.code for violation in silenced(site).guarded] == ["alert-silenced"]
     assert [one.path for one in site.sent].count(EVENTS) == 10

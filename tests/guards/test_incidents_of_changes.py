@@ -32,7 +32,7 @@ CHECKOUT = manifest("SLO/checkout", SLO_SPEC)
 def holds(site: Site, *found: dict[str, Json], of: Manifest = CHECKOUT) -> bool:
     """Tell whether incidents freeze a plan of one manifest, when no event names an alert."""
     incidents(site, *found)
-    return [one.code for one in frozen(site, MATCHING, of).guarded] == [FROZEN]
+    return [violation.code for violation in frozen(site, MATCHING, of).guarded] == [FROZEN]
 
 
 def event(number: int, **told: Json) -> Json:
@@ -123,7 +123,7 @@ def test_labels_of_several_events(site: Site) -> None:
     for order in (1, -1):
         incidents(site, with_event(1), events=told[::order])
 
-        assert [one.code for one in frozen(site, MATCHING, of).guarded] == [FROZEN]
+        assert [violation.code for violation in frozen(site, MATCHING, of).guarded] == [FROZEN]
 
 
 def test_labels_of_a_manifest(site: Site) -> None:
@@ -203,7 +203,7 @@ def test_events_are_taken_together(site: Site) -> None:
         told = (event(1, alertName="checkout", alertId="a"), event(1, alertId="b"))
         incidents(site, with_event(1), events=told[::order])
 
-        assert [one.code for one in frozen(site, MATCHING).guarded] == [FROZEN]
+        assert [violation.code for violation in frozen(site, MATCHING).guarded] == [FROZEN]
 
 
 def test_no_events_are_asked_for_in_vain(site: Site) -> None:
@@ -239,7 +239,7 @@ def test_labels_do_where_events_end(site: Site) -> None:
         {"items": [], "pagination": {"nextPageToken": f"page {number}"}} for number in range(21)
     ]
     site.meddle("GET", EVENTS, *[answer_with(200, page) for page in pages])
-    assert [one.code for one in frozen(site, MATCHING).guarded] == [FROZEN]
+    assert [violation.code for violation in frozen(site, MATCHING).guarded] == [FROZEN]
     assert site.count("GET", EVENTS) == 20
 
 
@@ -253,4 +253,4 @@ def test_closed_in_the_future(site: Site, ahead: timedelta, *, is_closed: bool) 
 
     made = frozen(site, {"incidents": {}})
 
-    assert [one.code for one in made.guarded] == [FROZEN] * (not is_closed)
+    assert [violation.code for violation in made.guarded] == [FROZEN] * (not is_closed)

@@ -142,7 +142,7 @@ def test_many_guards_in_a_comment() -> None:
     short = listing_of([*many, lowered])
 
     assert len(short) == 2
-    assert listed_of([*many, lowered], short) == {one.key for one in (*many, lowered)}
+    assert listed_of([*many, lowered], short) == {violation.key for violation in (*many, lowered)}
     assert listed_of([*many[1:], lowered], short) == {lowered.key}
 
 

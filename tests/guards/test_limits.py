@@ -104,7 +104,7 @@ def test_members(tmp_path: Path, edits: int, objects: int) -> None:
 
     found = objections(made, Guards())
     assert len(found) == objects
-    assert all("LogPolicySet members" in one.message for one in found)
+    assert all("LogPolicySet members" in violation.message for violation in found)
 
 
 def test_kinds_apart(tmp_path: Path) -> None:
@@ -114,10 +114,10 @@ def test_kinds_apart(tmp_path: Path) -> None:
     boards = [dashboard(f"b{number}") for number in range(10)]
     site.apply(*views, *boards)
 
-    changed = [dashboard(one.ref.name, description="x") for one in boards]
+    changed = [dashboard(board.ref.name, description="x") for board in boards]
     found = objections(site.plan(*views, *changed), Guards())
 
-    assert [one.message.split(" ")[:5] for one in found] == [
+    assert [violation.message.split(" ")[:5] for violation in found] == [
         ["10", "of", "10", "known", "Dashboard"]
     ]
 
@@ -180,8 +180,8 @@ def test_destroyed_members(tmp_path: Path, gone: int, objects: int) -> None:
     made = site.plan(policy_set(*map(policy, names[gone:])))
 
     found = unmet(objections(made, Guards()), Agreed(flags={"allow-destroy"}, override=False))
-    assert [one.code for one in found] == ["too-many-changes"] * objects
-    assert all(f"{gone} destroyed" in one.message for one in found)
+    assert [violation.code for violation in found] == ["too-many-changes"] * objects
+    assert all(f"{gone} destroyed" in violation.message for violation in found)
 
 
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 5), st.integers(0, 20))
@@ -222,7 +222,7 @@ def test_nothing_known() -> None:
         Plan(environment="local", target="emulator", digest="", changes=(lost,)), Guards()
     )
 
-    assert [one.message.partition(":")[0] for one in found] == [
+    assert [violation.message.partition(":")[0] for violation in found] == [
         "2 of 0 known LogPolicySet members would change"
     ]
 
@@ -237,7 +237,7 @@ def lost_of(name: str, observation: Observation, *destroys: str) -> Change:
         declared={},
         body={},
         differences=tuple(
-            Difference(("policies", one), 1, 2, "change") for one in (*destroys, "kept")
+            Difference(("policies", destroy), 1, 2, "change") for destroy in (*destroys, "kept")
         ),
         destroys=destroys,
     )

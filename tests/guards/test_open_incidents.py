@@ -168,7 +168,7 @@ def test_cut_events(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_incidents, "MOST_EVENT_PAGES", 2)
     endless: list[Json] = [{"items": [], "pagination": {"nextPageToken": f"{n}"}} for n in range(9)]
     site.meddle("POST", INCIDENTS, answer_with(200, page("", None, OTHER)))
-    site.meddle("GET", EVENTS, *[answer_with(200, one) for one in endless])
+    site.meddle("GET", EVENTS, *[answer_with(200, value) for value in endless])
 
     (objection,) = guarded(site, alert(enabled=False)).guarded
 

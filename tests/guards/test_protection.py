@@ -47,7 +47,7 @@ def protected(one: Manifest) -> Manifest:
 
 def codes(site: Site, *manifests: Manifest) -> list[str]:
     """Give the codes of what an apply would refuse."""
-    return [one.code for one in objections(site.plan(*manifests), Guards())]
+    return [objection.code for objection in objections(site.plan(*manifests), Guards())]
 
 
 @KINDS

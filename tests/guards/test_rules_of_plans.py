@@ -158,7 +158,7 @@ def test_what_is_kept_is_not_asked_about(tmp_path: Path) -> None:
 def test_a_rule_holds_until_its_last_day(lowered: Workspace) -> None:
     """A rule of plans whose last day is over asks for nothing; on that day it still does."""
     lowered.settle(ALLOWING.replace("%s", "") + RULES + "    until: 2999-01-01\n")
-    assert [one["code"] for one in lowered.plan()["guards"]] == ["R/agreed"]
+    assert [guard["code"] for guard in lowered.plan()["guards"]] == ["R/agreed"]
 
     lowered.settle(ALLOWING.replace("%s", "") + RULES + "    until: 2001-01-01\n")
     assert lowered.plan()["guards"] == []
@@ -181,8 +181,10 @@ def test_what_is_wrong_with_a_rule_is_said_at_the_change(made: Plan) -> None:
 
     guards = with_own_rules(made, [flawed], Guards(), TODAY).guarded
 
-    assert [one.ref for one in guards] == [one.ref for one in made.changes if one.action.writes]
-    assert all("acton" in one.said for one in guards)
+    assert [guard.ref for guard in guards] == [
+        change.ref for change in made.changes if change.action.writes
+    ]
+    assert all("acton" in guard.said for guard in guards)
 
 
 def test_only_what_a_rule_warns_of_is_noted(made: Plan) -> None:
@@ -192,7 +194,7 @@ def test_only_what_a_rule_warns_of_is_noted(made: Plan) -> None:
     noted = with_own_rules(made, [about], Guards(), TODAY).changes
 
     warned = RuleWarns("R/one", "said")
-    assert [one.reasons for one in noted] == [(), (BEFORE, warned), (BEFORE,)]
+    assert [change.reasons for change in noted] == [(), (BEFORE, warned), (BEFORE,)]
     assert noted[0] is made.changes[0]
     assert noted[2] is made.changes[2]
 
@@ -212,8 +214,8 @@ def test_words_of_a_rule(made: Plan) -> None:
     before, *guards = with_own_rules(others, rules, Guards(), TODAY).guarded
 
     assert before == others.guarded[0]
-    lines = [(f"{one.code} ({one.ref}): {one.message}", *one.ways_out) for one in guards]
-    told = "\n".join("\n  - ".join(one) for one in lines) + "\n"
+    lines = [(f"{guard.code} ({guard.ref}): {guard.message}", *guard.ways_out) for guard in guards]
+    told = "\n".join("\n  - ".join(line) for line in lines) + "\n"
     if os.environ.get("WRITE_GOLDEN"):
         GOLDEN.write_text(told, encoding="utf-8")
     assert told == GOLDEN.read_text(encoding="utf-8")
@@ -243,8 +245,12 @@ def test_each_way_around_lifts_its_own(made: Plan) -> None:
         replace(made, changes=changes), rules, Guards(allow=["R/one"]), TODAY
     ).guarded
 
-    a, b = (one.ref for one in changes[1:])
-    assert [(one.ref, one.code) for one in guards] == [(a, "R/three"), (b, "R/two"), (b, "R/three")]
+    a, b = (change.ref for change in changes[1:])
+    assert [(guard.ref, guard.code) for guard in guards] == [
+        (a, "R/three"),
+        (b, "R/two"),
+        (b, "R/three"),
+    ]
 
 
 GOLDEN = Path(__file__).parent / "golden" / "rules.txt"

@@ -24,8 +24,10 @@ def complaints(folder: Path, guards: str) -> list[str]:
     file = folder / "reconciler.yaml"
     file.write_text(f"environments:\n  local:\n    guards: {guards}\n", encoding="utf-8")
     return [
-        f"{one.message} -> {one.suggestion}" if one.suggestion else one.message
-        for one in load_project(file)[1]
+        f"{complaint.message} -> {complaint.suggestion}"
+        if complaint.suggestion
+        else complaint.message
+        for complaint in load_project(file)[1]
     ]
 
 
@@ -148,7 +150,7 @@ def test_one_run_entry(workspace: Workspace) -> None:
     file = workspace.root / ".reconciler" / "local.journal.jsonl"
     _, *entries = map(json.loads, file.read_text("utf-8").splitlines())
 
-    assert [one["entry"] for one in entries].count("run") == 1
+    assert [entry["entry"] for entry in entries].count("run") == 1
     assert entries[0]["entry"] == "run"
     assert (entries[0]["command"], entries[0]["digest"]) == ("apply", digest)
 

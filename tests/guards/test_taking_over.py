@@ -55,11 +55,12 @@ def guarded(site: Site, *declared: Manifest, guards: Guards | None = None) -> Pl
 def names(site: Site, *told: tuple[str, str], by_events: Sequence[tuple[str, str]] = ()) -> None:
     """Let incident events name these alerts, and alert events those."""
     items: Json = [
-        {"incidentEventExtendedMetadata": {"alertId": one, "alertName": name}} for one, name in told
+        {"incidentEventExtendedMetadata": {"alertId": text, "alertName": name}}
+        for text, name in told
     ]
     events: Json = [
-        {"cxEventKey": name, "cxEventMetadata": {"alertId": one, "alertName": name}}
-        for one, name in by_events
+        {"cxEventKey": name, "cxEventMetadata": {"alertId": text, "alertName": name}}
+        for text, name in by_events
     ]
     site.meddle("GET", INCIDENT_EVENTS, answer_with(200, {"items": items}))
     site.meddle("GET", ALERT_EVENTS, answer_with(200, {"events": events}))
@@ -146,7 +147,7 @@ def test_another_name(site: Site, *, by_events: bool) -> None:
     made = guarded(site, alert())
 
     assert "declared as `Errors`" in made.guarded[0].said
-    (line,) = (one for one in made.changes if one.ref == alert().ref)
+    (line,) = (change for change in made.changes if change.ref == alert().ref)
     assert any("`Payments down`, and the manifest `Errors`" in note for note in notes_of(line))
 
 
@@ -166,7 +167,7 @@ def test_warned_though_allowed(site: Site) -> None:
 
     made = guarded(site, alert(), guards=Guards(allow=["takes-over"]))
 
-    assert any("`Payments down`" in note for one in made.changes for note in notes_of(one))
+    assert any("`Payments down`" in note for change in made.changes for note in notes_of(change))
 
 
 def test_names_unread(site: Site) -> None:
@@ -183,7 +184,7 @@ def test_few_requests(site: Site) -> None:
     """However many alerts are taken over, each listing of names is asked for once."""
     ids = [f"{number:08x}-7f0e-4c39-9c1a-0b8f0d8f4a11" for number in range(20)]
 
-    guarded(site, *(alert(f"a{number}", one) for number, one in enumerate(ids)))
+    guarded(site, *(alert(f"a{number}", id_) for number, id_ in enumerate(ids)))
 
     assert site.count("GET", INCIDENT_EVENTS) == site.count("GET", ALERT_EVENTS) == 1
 

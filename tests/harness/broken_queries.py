@@ -91,7 +91,7 @@ def drawn(random: Random) -> Broken:
     """Give a broken query, with good ones and odd characters before it."""
     if random.random() < 0.6:
         language, good, wrong = Language.PROMQL, GOOD_PROMQL, random.choice(PROMQL)
-        before = [f"{one} {random.choice('+-*/')} " for one in random.choices(good, k=2)]
+        before = [f"{choice} {random.choice('+-*/')} " for choice in random.choices(good, k=2)]
         # Types are those of the whole, so a mistake of them is put into brackets.
         text = "".join(random.sample(before, random.randint(0, 2))) + f"({wrong}"
         is_open = any(wrong.startswith(one) for one in ("sum⁂(", "rate(a⁂[", "a⁂{", 'a{b=⁂"c}'))
@@ -99,7 +99,7 @@ def drawn(random: Random) -> Broken:
         text = text.replace("(" + wrong, wrong) if is_last else text + ")"
     else:
         language, good, wrong = Language.LUCENE, GOOD_LUCENE, random.choice(LUCENE)
-        before = [f"{one} OR " for one in random.choices(good, k=2)]
+        before = [f"{choice} OR " for choice in random.choices(good, k=2)]
         is_first = wrong.startswith("⁂AND")
         text = ("" if is_first else "".join(before[: random.randint(0, 2)])) + wrong
     for _ in range(random.randint(0, 3)):

@@ -13,8 +13,8 @@ def declare(work: Workspace) -> None:
     """Write the alerts, SLOs and policies of the company into `manifests/`."""
     for number, body in REQUESTS:
         if number == 1:
-            for one in body["alertDefsToReplace"]:
-                _write(work, "AlertDefinition", one["alertDefProperties"], one["id"])
+            for element in body["alertDefsToReplace"]:
+                _write(work, "AlertDefinition", element["alertDefProperties"], element["id"])
         elif number == 11:
             spec = {key: value for key, value in body.items() if key != "id"}
             _write(work, "SLO", spec, body["id"])

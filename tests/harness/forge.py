@@ -78,7 +78,7 @@ class FakeForge:
     def visible(self, pull_request: int) -> list[dict[str, Any]]:
         """Give the comments that are not folded away."""
         found = self.comments.get(pull_request, [])
-        return [one for one in found if one["node_id"] not in self.folded]
+        return [value for value in found if value["node_id"] not in self.folded]
 
     def write(self, pull_request: int, body: str, token: str = TOKEN) -> dict[str, Any]:
         """Let somebody comment."""
@@ -162,8 +162,8 @@ class FakeForge:
         return None
 
     def _edit(self, number: int, token: str, body: Any) -> Answer:
-        every = [one for found in self.comments.values() for one in found]
-        comment = next((one for one in every if one["id"] == number), None)
+        every = [value for found in self.comments.values() for value in found]
+        comment = next((value for value in every if value["id"] == number), None)
         if comment is None:
             return 404, {}, {"message": "Not Found"}
         if refused := self._refused(token, body):
@@ -174,16 +174,16 @@ class FakeForge:
     def _requested(self, query: dict[str, list[str]]) -> list[dict[str, Any]]:
         head = query["head"][0].partition(":")[2]
         return [
-            one
-            for one in self.requests_open
-            if one["state"] == query["state"][0] and one["head"]["ref"] == head
+            value
+            for value in self.requests_open
+            if value["state"] == query["state"][0] and value["head"]["ref"] == head
         ]
 
     def _request(self, number: str, body: Any) -> Answer:
         """Open a pull request, or change one; `_refused` reads its body as that of a comment."""
         if not number:
             ours = self._requested({"head": [f":{body['head']}"], "state": ["open"]})
-            if any("repo" not in one["head"] for one in ours):
+            if any("repo" not in value["head"] for value in ours):
                 said = f"A pull request already exists for team:{body['head']}."
                 return 422, {}, {"message": "Validation Failed", "errors": [{"message": said}]}
             new = {
@@ -197,7 +197,7 @@ class FakeForge:
             }
             self.requests_open.append(new)
             return 201, {}, new
-        found = next(one for one in self.requests_open if one["number"] == int(number))
+        found = next(value for value in self.requests_open if value["number"] == int(number))
         found.update(body)
         return 200, {}, found
 

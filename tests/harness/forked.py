@@ -54,7 +54,7 @@ def run_all(launches: Sequence[Launch]) -> list[Came]:
     """Run command lines one after the other, each in a process of its own."""
     ended = subprocess.run(
         warm_program(__file__),
-        input=json.dumps([asdict(one) for one in launches]),
+        input=json.dumps([asdict(launche) for launche in launches]),
         capture_output=True,
         text=True,
         timeout=600,
@@ -133,8 +133,8 @@ def _run(one: Launch) -> Came:
 
 
 def _main() -> None:
-    launches = [Launch(**one) for one in json.load(sys.stdin)]
-    sys.stdout.write(json.dumps([asdict(_run(one)) for one in launches]))
+    launches = [Launch(**value) for value in json.load(sys.stdin)]
+    sys.stdout.write(json.dumps([asdict(_run(launche)) for launche in launches]))
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def _write(file: Path, name: str, text: str) -> None:
     named: dict[str, list[str]] = {}
     for one, said in sorted({**parts_of(file), name: text}.items()):
         named.setdefault(said, []).append(one)
-    heads = {said: "".join(f"{HEAD}{one}\n" for one in names) for said, names in named.items()}
+    heads = {said: "".join(f"{HEAD}{name}\n" for name in names) for said, names in named.items()}
     file.write_text("".join(f"{head}{said}\n" for said, head in heads.items()), encoding="utf-8")
 
 

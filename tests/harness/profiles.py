@@ -149,7 +149,7 @@ def each_in_turn(waiting: Mapping[Position, str], seed: int) -> tuple[dict[str, 
         {name: chance.choice(values) for name, values in switches.items() if chance.random() < 0.3}
         for _ in alone
     ]
-    return ({}, *(one for pair in zip(alone, mixed, strict=True) for one in pair))
+    return ({}, *(element for pair in zip(alone, mixed, strict=True) for element in pair))
 
 
 def positions(switches: Mapping[str, Any]) -> set[Position]:
@@ -165,4 +165,4 @@ def _name_of(switch: str, value: Any) -> Any:
         return value
     whole = {name: profile({switch: name}) for name in SHAPES[switch]}
     dumped = {name: ADAPTER.dump_python(one, by_alias=True)[switch] for name, one in whole.items()}
-    return next(name for name, one in dumped.items() if one == value)
+    return next(name for name, member in dumped.items() if member == value)

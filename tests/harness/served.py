@@ -57,9 +57,9 @@ class Served:
     def writes(self) -> list[str]:
         """Name the requests that may have changed something, refused ones too."""
         return [
-            f"{one.method} {one.path.removeprefix(API_ROOT)}"
-            for one in self.switch.app.state.requests
-            if one.method != "GET" and one.path.removeprefix(API_ROOT) not in READING_POSTS
+            f"{request.method} {request.path.removeprefix(API_ROOT)}"
+            for request in self.switch.app.state.requests
+            if request.method != "GET" and request.path.removeprefix(API_ROOT) not in READING_POSTS
         ]
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:

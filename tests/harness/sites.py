@@ -161,8 +161,8 @@ def settings_for(profile: Profile) -> Assumptions:
 def _without_nothing(reads: Mapping[Any, Any]) -> dict[str, dict[str, str]]:
     """Give reads as a project file says them: what is the whole is left out."""
     return {
-        kind: {name: value for name, value in asdict(one).items() if value}
-        for kind, one in reads.items()
+        kind: {name: value for name, value in asdict(read).items() if value}
+        for kind, read in reads.items()
     }
 
 
@@ -222,7 +222,9 @@ class Site:
         """Plan and apply as `reconciler apply --yes --allow-destroy` does."""
         made = plan if plan is not None else self.plan(*manifests)
         journal = self.journal
-        secrets = {value for one in made.changes for value in secret_values(one.manifest.spec)}
+        secrets = {
+            value for change in made.changes for value in secret_values(change.manifest.spec)
+        }
 
         async def ask(api: Api) -> Applied:
             for secret in secrets:
@@ -320,7 +322,7 @@ def codes_of(change: Change) -> list[str]:
 
 def outcomes(applied: Applied) -> dict[str, str]:
     """Map each resource to the name of its outcome."""
-    return {str(one.ref): type(one).__name__.lower() for one in applied.outcomes}
+    return {str(outcome.ref): type(outcome).__name__.lower() for outcome in applied.outcomes}
 
 
 def assert_settled(site: Site, *manifests: Manifest) -> None:
@@ -367,7 +369,9 @@ def policy(name: str, *severities: str, **fields: Json) -> dict[str, Json]:
         **fields,
     }
     return {
-        "logRules": {"severities": [f"SEVERITY_{one}" for one in severities or ("ERROR",)]},
+        "logRules": {
+            "severities": [f"SEVERITY_{severity}" for severity in severities or ("ERROR",)]
+        },
         "policy": inner,
     }
 

@@ -14,5 +14,5 @@ COMMAND = re.compile(r"(?m)^\s*::[A-Za-z]|##\[|##[A-Za-z]+\[")
 def unsafe_in(text: str) -> set[str]:
     """Give the characters of a text that control, reorder or hide, and the commands in it."""
     odd = {one for one in text if not one.isprintable() and one != "\n"}
-    unsafe = {one for one in odd if category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
-    return {one for one in unsafe if not SEEN.match(one)} | set(COMMAND.findall(text))
+    unsafe = {text for text in odd if category(text) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
+    return {text for text in unsafe if not SEEN.match(text)} | set(COMMAND.findall(text))

@@ -42,7 +42,7 @@ def test_circles(edges: dict[Ref, list[Ref]]) -> None:
 def test_long_chain() -> None:
     """Neither a chain nor a circle of ten thousand is too long."""
     names = [Ref("Dashboard", f"d{number}") for number in range(10_000)]
-    chain = {one: [other] for one, other in pairwise(names)}
+    chain = {ref: [other] for ref, other in pairwise(names)}
 
     assert circles_in(chain) == {}
     assert len(circles_in({**chain, names[-1]: [names[0]]})) == len(names)

@@ -27,14 +27,16 @@ def only(conversion: Conversion) -> Converted:
 
 def flawless(one: Converted) -> dict[str, Any]:
     """Give the `spec` of something that was made, in which nothing may be wrong."""
-    found = [each.message for each in judge(one.kind, one.spec, one.spec, has_id=True).findings]
+    found = [
+        finding.message for finding in judge(one.kind, one.spec, one.spec, has_id=True).findings
+    ]
     assert found == []
     return one.spec
 
 
 def left(one: Converted | Conversion) -> str:
     """Give all that was left behind as one text."""
-    return "\n".join(f"{each.what}: {each.why}" for each in one.left_behind)
+    return "\n".join(f"{left_behind.what}: {left_behind.why}" for left_behind in one.left_behind)
 
 
 def test_an_objective_on_requests() -> None:
@@ -206,14 +208,14 @@ def test_a_dashboard(document: Json) -> None:
     made = only(grafana.convert(document, "board.json"))
     dashboard = flawless(made)["dashboard"]
     above, errors = dashboard["layout"]["sections"]
-    widgets = [one for row in above["rows"] for one in row["widgets"]]
+    widgets = [widget for row in above["rows"] for widget in row["widgets"]]
     heat, lines = (row["widgets"][0] for row in errors["rows"])
 
     assert grafana.recognise(document)
     assert dashboard["relativeTimeFrame"] == "21600s"
     assert "twoMinutes" in dashboard
     assert errors["options"] == {"custom": {"name": "Errors", "collapsed": True}}
-    assert [one["title"] for one in widgets] == ["Rate", "Now", ""]
+    assert [widget["title"] for widget in widgets] == ["Rate", "Now", ""]
     assert [row["appearance"]["height"] for row in above["rows"]] == [38, 19]
     assert widgets[0]["definition"]["lineChart"]["queryDefinitions"][0] == {
         "id": "1-A",
@@ -246,8 +248,8 @@ def test_nobody_elses_documents() -> None:
     ours: Json = {"name": "x", "layout": {"sections": []}}
 
     for module in documents:
-        assert [module.recognise(one) for one in documents.values()] == [
-            one is module for one in documents
+        assert [module.recognise(document) for document in documents.values()] == [
+            document is module for document in documents
         ]
         assert not module.recognise(ours)
 
@@ -296,9 +298,13 @@ def test_hostile_documents(seed: Json, odd: Json, path: list[int]) -> None:
     for document in (odd, grown(seed, odd, path)):
         for converter in CONVERTERS:
             if converter.recognise(document):
-                for one in converter.convert(document, "f", FileDocuments([document])).made:
-                    found = judge(one.kind, one.spec, one.spec, has_id=True).findings
-                    assert [each for each in found if each.severity is Severity.ERROR] == []
+                for converted in converter.convert(document, "f", FileDocuments([document])).made:
+                    found = judge(
+                        converted.kind, converted.spec, converted.spec, has_id=True
+                    ).findings
+                    assert [
+                        finding for finding in found if finding.severity is Severity.ERROR
+                    ] == []
 
 
 @pytest.mark.parametrize("text", ['\\"' * 30_000, "`" * 60_001, "(" * 60_000, "a > " * 15_000])

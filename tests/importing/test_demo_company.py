@@ -27,5 +27,5 @@ def test_the_demo_validates_without_a_warning(
     checked = typed("validate", "--format", "json")
 
     assert len(made.json["imported"]) == 23, made.err
-    told = {one["code"] for one in checked.json["complaints"]}
+    told = {complaint["code"] for complaint in checked.json["complaints"]}
     assert (checked.code, {code for code in told if not code.startswith("L")}) == (0, set())

@@ -65,7 +65,7 @@ SAMPLES = ROOT.parent / "shared" / "samples"
 def found(document: Json) -> list[ImportRecord | Left]:
     """Give what a document holds."""
     pieces = found_in(document, "x.json", Withheld())
-    return [one for one in pieces if isinstance(one, ImportRecord | Left)]
+    return [piece for piece in pieces if isinstance(piece, ImportRecord | Left)]
 
 
 def only(document: Json) -> ImportRecord:
@@ -105,9 +105,13 @@ def test_around(kind: str, around: object) -> None:
     records = found(around(EVERYTHING[kind]))  # type: ignore[operator]  # a lambda
 
     assert records
-    for one in records:
-        assert isinstance(one, ImportRecord)
-        assert (one.kind.name, one.spec, one.remote_id) == (kind, plain.spec, plain.remote_id)
+    for record in records:
+        assert isinstance(record, ImportRecord)
+        assert (record.kind.name, record.spec, record.remote_id) == (
+            kind,
+            plain.spec,
+            plain.remote_id,
+        )
 
 
 def test_policies() -> None:
@@ -129,7 +133,9 @@ def test_views_are_no_policies() -> None:
     """A list of views is a view each, though each of them has a name as a policy has."""
     records = found([VIEW, {**VIEW, "id": 13, "filters": {"filters": []}}])
 
-    assert [one.kind.name for one in records if isinstance(one, ImportRecord)] == ["SavedView"] * 2
+    assert [record.kind.name for record in records if isinstance(record, ImportRecord)] == [
+        "SavedView"
+    ] * 2
 
 
 def test_no_id() -> None:

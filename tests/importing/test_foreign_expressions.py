@@ -37,10 +37,12 @@ def test_a_text_stays_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, te
     planned = typed("plan", "--format", "json")
 
     assert made.code == 0, made.err
-    assert [one for one in checked.json["complaints"] if one["severity"] == "error"] == []
+    assert [
+        complaint for complaint in checked.json["complaints"] if complaint["severity"] == "error"
+    ] == []
     assert planned.code == 0, planned.err
     (change,) = planned.json["changes"]
     assert json.dumps(text) in json.dumps(change)
     assert typed("apply", "--yes").code == 0
     again = typed("plan", "--format", "json").json
-    assert [one["action"] for one in again["changes"]] == ["keep"]
+    assert [change["action"] for change in again["changes"]] == ["keep"]

@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def left(document: Any) -> list[str]:
     """Give what was skipped."""
-    return [one["what"] for one in document["skipped"]]
+    return [value["what"] for value in document["skipped"]]
 
 
 @pytest.mark.usefixtures("home")
@@ -41,7 +41,7 @@ def test_other_tools_become_manifests() -> None:
     again = typed("plan", "--format", "json").json
 
     assert made.code == 3, made.err
-    assert {one["ref"] for one in made.json["imported"]} == {
+    assert {value["ref"] for value in made.json["imported"]} == {
         "AlertDefinition/higherrors",
         "Dashboard/shop",
         "SLO/checkout-succeeds",
@@ -117,11 +117,11 @@ def test_documents_inside_the_project(home: Path, golden: Golden) -> None:
     project.write_text(f"{project.read_text()}exclude: [ext/**]\n")
     left_out = typed("import", "--from", "ext", "--format", "json")
 
-    assert [one["ref"] for one in inside.json["imported"]] == ["SLO/checkout-succeeds"]
+    assert [value["ref"] for value in inside.json["imported"]] == ["SLO/checkout-succeeds"]
     assert "declared at" not in inside.err
     assert inside.err.count("`exclude:` in reconciler.yaml") == 1
     golden(inside.err)
-    assert [one["ref"] for one in left_out.json["imported"]] == ["SLO/checkout-succeeds"]
+    assert [value["ref"] for value in left_out.json["imported"]] == ["SLO/checkout-succeeds"]
     assert "exclude:" not in left_out.err
     assert typed("validate").code == 0
 
@@ -148,11 +148,11 @@ def test_two_of_one_name(home: Path, change: tuple[str, str], files: int) -> Non
     (home.parent / "other" / "slo.yaml").write_text(f"{SLO.rstrip()}\n---\n{other}")
 
     made = typed("import", "--from", "../other/slo.yaml", "--format", "json")
-    before = {one: one.read_bytes() for one in home.rglob("SLO/*")}
+    before = {path: path.read_bytes() for path in home.rglob("SLO/*")}
     again = typed("import", "--from", "../other/slo.yaml", "--format", "json")
 
     assert (made.code, again.code) == (0, 0), made.err
     assert len(made.json["imported"]) == len(before) == files
     assert again.json["imported"] == []
-    assert {one: one.read_bytes() for one in home.rglob("SLO/*")} == before
+    assert {path: path.read_bytes() for path in home.rglob("SLO/*")} == before
     assert typed("validate").code == 0

@@ -41,7 +41,7 @@ def test_an_indicator_in_a_list(form: str, *, is_first: bool) -> None:
 
     made = typed("import", "--from", "../other", "--format", "json")
 
-    assert (made.code, [one["ref"] for one in made.json["imported"]]) == (
+    assert (made.code, [value["ref"] for value in made.json["imported"]]) == (
         0,
         ["SLO/checkout-succeeds"],
     ), made.err
@@ -58,7 +58,9 @@ def test_an_empty_file(text: str, *, beside: bool) -> None:
 
     made = typed("import", "--from", "../other", "--format", "json")
 
-    (said,) = (one for one in made.json["skipped"] if one["what"].endswith("other/empty.yaml"))
+    (said,) = (
+        value for value in made.json["skipped"] if value["what"].endswith("other/empty.yaml")
+    )
     assert (made.code, len(made.json["imported"])) == (0, int(beside))
     assert "M113" in said["why"]
     assert "other/empty.yaml: warning:" in made.err
@@ -83,7 +85,7 @@ def test_a_source_of_an_unknown_name(source: Json, said: str, *, is_chart: bool)
     }
     made: Converted
     (made,) = grafana.convert({"schemaVersion": 39, "panels": [panel]}, "f").made
-    left = "\n".join(f"{one.what}: {one.why}" for one in made.left_behind)
+    left = "\n".join(f"{left_behind.what}: {left_behind.why}" for left_behind in made.left_behind)
 
     assert ("lineChart" in json.dumps(made.spec)) is is_chart
     assert said in left

@@ -41,13 +41,13 @@ AS_HERE = {("spec", "budgetingMethod")}
 
 def converted(document: Json) -> Conversion:
     """Return what a document becomes, by the converter that recognises it."""
-    (converter,) = (one for one in CONVERTERS if one.recognise(document))
+    (converter,) = (converter for converter in CONVERTERS if converter.recognise(document))
     return converter.convert(document, "f")
 
 
 def made_of(document: Json) -> object:
     """Return what a document becomes, less what is left behind; None where no tool knows it."""
-    found = [one for one in CONVERTERS if one.recognise(document)]
+    found = [converter for converter in CONVERTERS if converter.recognise(document)]
     return [(one.name, one.spec) for one in found[0].convert(document, "f").made] if found else None
 
 
@@ -60,25 +60,27 @@ def with_value(document: Json, path: tuple[str | int, ...], *value: Json) -> Jso
     assert isinstance(document, dict)
     if rest:
         return {**document, str(key): with_value(document[str(key)], (*rest,), *value)}
-    fields = {name: one for name, one in document.items() if name != key}
+    fields = {name: value for name, value in document.items() if name != key}
     return {**fields, str(key): value[0]} if value else fields
 
 
 def named_in(conversion: Conversion) -> list[str]:
     """Return what is left behind, part by part."""
-    left = [each for one in conversion.made for each in one.left_behind]
-    return [f"{one.what}: {one.why}" for one in (*left, *conversion.left_behind)]
+    left = [left_behind for one in conversion.made for left_behind in one.left_behind]
+    return [
+        f"{left_behind.what}: {left_behind.why}" for left_behind in (*left, *conversion.left_behind)
+    ]
 
 
 def is_named(path: tuple[str | int, ...], named: list[str]) -> bool:
     """Return whether a field is named, and with its panel, row or variable if it has one."""
-    steps = [str(one) for one in path if isinstance(one, str)]
+    steps = [str(text) for text in path if isinstance(text, str)]
     owner = {"panels": "`(Panel|Row|Beside|7)`", "rows": "`(Panel|Row)`", "templating": "`step`"}
     # A part of it that is named is not all of it.
     wanted = rf"(?<!\w){re.escape(steps[-1])}(?!\w|\.\w)"
     is_inside = any(isinstance(one, int) for one in path[:-1])
-    belongs = next((owner[one] for one in steps[:-1] if one in owner and is_inside), "")
-    return any(re.search(wanted, one) and re.search(belongs, one) for one in named)
+    belongs = next((owner[step] for step in steps[:-1] if step in owner and is_inside), "")
+    return any(re.search(wanted, name) and re.search(belongs, name) for name in named)
 
 
 def lost_in(document: Json) -> Iterator[str]:
@@ -89,23 +91,23 @@ def lost_in(document: Json) -> Iterator[str]:
         path, value = waiting.pop()
         steps: list[tuple[str | int, Json]] = []
         if isinstance(value, dict):
-            steps = [(key, one) for key, one in value.items() if path or key not in FORMS]
+            steps = [(key, member) for key, member in value.items() if path or key not in FORMS]
         elif isinstance(value, list) and value and isinstance(value[0], dict):
             steps = [*enumerate(value)]
-        for key, one in steps:
+        for key, element in steps:
             place = (*path, key)
             if isinstance(key, str) and (is_named(place, named) or place in AS_HERE):
                 continue
-            is_whole = isinstance(one, dict) or (
-                isinstance(one, list) and one and isinstance(one[0], dict)
+            is_whole = isinstance(element, dict) or (
+                isinstance(element, list) and element and isinstance(element[0], dict)
             )
             if is_whole:
-                waiting.append((place, one))
+                waiting.append((place, element))
                 continue
             changed = (
                 with_value(document, place, *other) for other in [(), *((o,) for o in OTHER)]
             )
-            if all(made_of(each) == before for each in changed):
+            if all(made_of(value) == before for value in changed):
                 yield ".".join(map(str, place))
 
 
@@ -129,7 +131,7 @@ def test_fields_of_no_list(published: Published, name: str, data: st.DataObject)
 
     assert (
         is_named((*path, name), named)
-        or any(isinstance(each[-1], str) and is_named(each, named) for each in around)
+        or any(isinstance(place[-1], str) and is_named(place, named) for place in around)
         or made_of(document) != made_of(published.document)
     )
 
@@ -150,9 +152,9 @@ def objects_in(document: Json, path: tuple[str | int, ...] = ()) -> Iterator[tup
 def test_rows_without_a_title(ids: list[int]) -> None:
     """Each row without a title is named by its id, with its fields, as a panel is."""
     row: dict[str, Json] = {"type": "row", "title": "", "collapsed": True, "repeat": "node"}
-    rows: list[Json] = [{**row, "id": one} for one in ids]
+    rows: list[Json] = [{**row, "id": id_} for id_ in ids]
     named = named_in(converted({"title": "Board", "schemaVersion": 39, "panels": rows}))
 
-    for one in ids:
+    for id_ in ids:
         for name in ("collapsed", "repeat"):
-            assert any(f"row `{one}`: " in said and name in said for said in named)
+            assert any(f"row `{id_}`: " in said and name in said for said in named)

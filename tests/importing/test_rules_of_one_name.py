@@ -55,9 +55,9 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def imported(*ids: str) -> tuple[int, set[str], str]:
     """Return the exit code, what was imported, and what was said."""
-    given = [word for one in ids for word in ("--id", one)]
+    given = [word for id_ in ids for word in ("--id", id_)]
     made = typed("import", "--from", "../rules.yaml", *given, "--format", "json")
-    return made.code, {one["ref"] for one in made.json["imported"]}, made.err
+    return made.code, {value["ref"] for value in made.json["imported"]}, made.err
 
 
 @pytest.mark.promise("S3")
@@ -170,14 +170,14 @@ def test_any_order(rules: list[Json], random: Random) -> None:
         given = told_apart(made, {}).each
         names.append(
             {
-                one.digest + one.name: mine.handle
-                for one, mine in zip(made, given, strict=True)
+                converted.digest + converted.name: mine.handle
+                for converted, mine in zip(made, given, strict=True)
                 if not mine.is_twin
             }
         )
 
     assert names[0] == names[1]
-    assert len({*names[0].values()}) == len({digest(one) for one in rules})
+    assert len({*names[0].values()}) == len({digest(rule) for rule in rules})
 
 
 @pytest.mark.promise("S3")
@@ -185,16 +185,16 @@ def test_any_order(rules: list[Json], random: Random) -> None:
 def test_no_rule_is_dropped(rules: list[Json]) -> None:
     """Each rule that has an id of its own is a record of that id, and a rule twice is named."""
     pieces = [*(converted_in(document_of(rules), "f", Beside(FileDocuments())) or ())]
-    foreign = [one for one in pieces if isinstance(one, Foreign)]
+    foreign = [piece for piece in pieces if isinstance(piece, Foreign)]
     each = told_apart([one.made for one in foreign], {}).each
     ids = {
         mine.handle: str(UUID(int=n, version=4)) for n, mine in enumerate(each) if not mine.is_twin
     }
     found = [*records_of(foreign, Withheld(), Beside(ids=ids))]
-    records = [one for one in found if isinstance(one, ImportRecord)]
-    twins = [one for one in found if isinstance(one, Left) and "twice" in one.why]
+    records = [record for record in found if isinstance(record, ImportRecord)]
+    twins = [left for left in found if isinstance(left, Left) and "twice" in left.why]
 
-    assert len(records) == len({digest(one) for one in rules})
-    assert {one.remote_id for one in records} <= {*ids.values()}
-    assert len({one.remote_id for one in records}) == len(records)
+    assert len(records) == len({digest(rule) for rule in rules})
+    assert {record.remote_id for record in records} <= {*ids.values()}
+    assert len({record.remote_id for record in records}) == len(records)
     assert len(records) + len(twins) == len(rules)

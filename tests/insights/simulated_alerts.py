@@ -40,7 +40,7 @@ class Simulated:
 def verdicts(simulated: Simulated, chance: random.Random) -> Counter[str]:
     """Give how often which verdict is said of the alerts of one run."""
     alerts = [alert(number, simulated.hours) for number in range(simulated.alerts)]
-    events = [event for one in alerts for event in _events(one, simulated, chance)]
+    events = [event for touched in alerts for event in _events(touched, simulated, chance)]
     found = judged(alerts, ToldEvents(events=tuple(events)))
     return Counter(one.verdict for one in found)
 

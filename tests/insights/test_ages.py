@@ -119,7 +119,10 @@ def test_writes_are_in_order() -> None:
     """Each acknowledged write of a resource is there once, the oldest first."""
     found = writes_of([*write(9, enabled=True), *write(3, enabled=False)])[REF]
 
-    assert [dict(one.declared) for one in found] == [{"enabled": True}, {"enabled": False}]
+    assert [dict(dated_write.declared) for dated_write in found] == [
+        {"enabled": True},
+        {"enabled": False},
+    ]
 
 
 @pytest.fixture

@@ -45,8 +45,8 @@ def over_after(*seconds: int) -> Plant:
     """Let the alert fire so often, each time for so long."""
 
     def plant(happened: Happenings) -> None:
-        for day, one in enumerate(seconds, 1):
-            happened.fire(ALERT, day * DAY, lasted=timedelta(seconds=one))
+        for day, second in enumerate(seconds, 1):
+            happened.fire(ALERT, day * DAY, lasted=timedelta(seconds=second))
 
     return plant
 
@@ -110,7 +110,7 @@ def _age(work: Workspace, days: int) -> None:
     new = journal_at(file, environment="local", target="emulator")
     new.load()
     with new.locked("earlier"):
-        new.append([_at(one, at.replace("+00:00", "Z")) for one in entries])
+        new.append([_at(entry, at.replace("+00:00", "Z")) for entry in entries])
 
 
 def _at(entry: Any, at: str) -> Any:
@@ -121,7 +121,7 @@ def _at(entry: Any, at: str) -> Any:
 
 def codes(audit: Any) -> set[str]:
     """Give the codes that were found."""
-    return {one["code"] for one in audit["findings"]}
+    return {finding["code"] for finding in audit["findings"]}
 
 
 def test_every_check_has_its_examples() -> None:
@@ -145,7 +145,7 @@ def test_what_is_right_is_not_found(code: str, tmp_path: Path) -> None:
     found = audited(tmp_path, RIGHT[code], WHERE[code][1], applied=applied)
 
     assert code not in codes(found)
-    assert code not in {one for left in found["notJudged"] for one in left["codes"]}
+    assert code not in {value for left in found["notJudged"] for value in left["codes"]}
 
 
 @pytest.mark.parametrize("code", sorted(NEARLY))
@@ -168,7 +168,7 @@ def test_a_span_that_is_not_covered(tmp_path: Path) -> None:
     found = audited(tmp_path, WRONG["A101"], lambda it: it.fire(ANOTHER, 5 * DAY))
 
     assert "A101" not in codes(found)
-    assert ["A101"] in [one["codes"] for one in found["notJudged"]]
+    assert ["A101"] in [value["codes"] for value in found["notJudged"]]
     assert found["span"]["complete"] is False
 
 
@@ -241,7 +241,7 @@ def test_nothing_rests_on_what_was_not_told(path: str, name: str, company: Shop)
     ran = run(company, "--format", "json")
 
     assert ran.code == 0, ran.err
-    left = {one for lacking in ran.json["notJudged"] for one in lacking["codes"]}
+    left = {value for lacking in ran.json["notJudged"] for value in lacking["codes"]}
     assert RESTS[path] <= left
     assert codes(ran.json) == WHOLE - left
     assert WHOLE & RESTS[path]
@@ -324,7 +324,7 @@ def test_a_selection_is_judged_among_all(company: Shop) -> None:
     found = run(company, "--select", "kind=SLO", "--format", "json").json
 
     assert codes(found) == {"A201"}
-    assert {one["ref"] for one in found["findings"]} == {"SLO/searches-answer-fast"}
+    assert {finding["ref"] for finding in found["findings"]} == {"SLO/searches-answer-fast"}
 
 
 HOSTILE = "\x1b[31m`<script>alert(1)</script>|\u202e::error ::x\n[a](b)@team"

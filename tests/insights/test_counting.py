@@ -60,13 +60,13 @@ def test_each_firing_counts_once(
     record = counted(LookedBack(events=events), SPAN, ())
 
     for alert in "abc":
-        own = [one for one in firings.values() if one[0].lower() == alert]
+        own = [firing for firing in firings.values() if firing[0].lower() == alert]
         happened = record.of.get(alert)
         assert (happened is None) is not bool(own)
         if happened is not None:
             assert len(happened.fired) == len(own)
             assert list(happened.fired) == sorted(happened.fired)
-            minutes = sorted(one[2] for one in own if one[2] is not None)
+            minutes = sorted(row[2] for row in own if row[2] is not None)
             assert sorted(one // timedelta(minutes=1) for one in happened.lasted) == minutes
 
 

@@ -28,9 +28,9 @@ def fired(counts: Mapping[float, int], hours: float = 3, number: int = 0) -> Tol
     of = alert(number, hours)
     return ToldEvents(
         events=tuple(
-            event(of, RUN - days * DAY + timedelta(minutes=5, seconds=one))
+            event(of, RUN - days * DAY + timedelta(minutes=5, seconds=number))
             for days, count in counts.items()
-            for one in range(count)
+            for number in range(count)
         )
     )
 
@@ -137,9 +137,9 @@ def test_spans(passed: timedelta) -> None:
 
     assert spans is not None
     length = min(passed, LONGEST)
-    assert {one.until - one.since for one in spans.all} == {length}
+    assert {span.until - span.since for span in spans.all} == {length}
     assert spans.base[-1].since == RUN - 7 * DAY
-    assert all(one.until <= RUN for one in (spans.right_before, *spans.base))
+    assert all(span.until <= RUN for span in (spans.right_before, *spans.base))
     assert all(older.until <= newer.since for newer, older in pairwise(spans.base))
     assert len(spans.base) == (7 if length <= DAY else len(spans.base))
     parts = joined(spans.all)

@@ -44,7 +44,7 @@ def test_capitals_matter_where_they_do() -> None:
 
 def _policy(name: str, severities: list[str], **rules: Json) -> Json:
     return {
-        "logRules": {"severities": [f"SEVERITY_{one}" for one in severities]},
+        "logRules": {"severities": [f"SEVERITY_{severity}" for severity in severities]},
         "policy": {"name": name, **rules},
     }
 
@@ -79,8 +79,12 @@ UNIVERSE = ["".join(letters) for size in range(4) for letters in product("abz", 
 
 def _met_by(policies: Policies, places: range) -> set[int]:
     """Give the places of the policies that some log of the universe meets."""
-    applications = [[one.application.allows(name) for name in UNIVERSE] for one in policies.listed]
-    subsystems = [[one.subsystem.allows(name) for name in UNIVERSE] for one in policies.listed]
+    applications = [
+        [policy.application.allows(name) for name in UNIVERSE] for policy in policies.listed
+    ]
+    subsystems = [
+        [policy.subsystem.allows(name) for name in UNIVERSE] for policy in policies.listed
+    ]
     found: set[int] = set()
     for left, right in product(range(len(UNIVERSE)), repeat=2):
         named = [
@@ -105,11 +109,11 @@ def test_shadowed_by_brute_force(
 ) -> None:
     """A policy is told to be out of reach exactly if no log of a small universe meets it."""
     items = [
-        _policy(str(place), one[0], applicationRule=one[1], subsystemRule=one[2], disabled=one[3])
-        for place, one in enumerate(drawn)
+        _policy(str(place), row[0], applicationRule=row[1], subsystemRule=row[2], disabled=row[3])
+        for place, row in enumerate(drawn)
     ]
     policies = policies_in({"policies": items})
-    enabled = {place for place, one in enumerate(policies.listed) if one.enabled}
+    enabled = {place for place, policy in enumerate(policies.listed) if policy.enabled}
 
     places = range(len(policies.listed))
     assert set(shadowed(policies)) == enabled - _met_by(policies, places)

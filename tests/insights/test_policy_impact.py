@@ -49,10 +49,10 @@ def test_both_sides(site: Site) -> None:
     site.apply(OLD)
     impact = impact_in(told(site, NEW, ERROR, INFO))
 
-    assert [one.before for one in impact.answers] == [Met("errors", HIGH), Met("rest", HIGH)]
-    assert [one.after for one in impact.answers] == [Met("rest", HIGH)] * 2
-    assert [one.sample for one in impact.changes] == [ERROR]
-    assert [one.sample for one in impact.failures] == [ERROR]
+    assert [answer.before for answer in impact.answers] == [Met("errors", HIGH), Met("rest", HIGH)]
+    assert [answer.after for answer in impact.answers] == [Met("rest", HIGH)] * 2
+    assert [change.sample for change in impact.changes] == [ERROR]
+    assert [failure.sample for failure in impact.failures] == [ERROR]
     assert impact.shadowed == ("errors",)
     assert impact.agreement == 1
 
@@ -99,7 +99,7 @@ def test_an_unread_list(site: Site) -> None:
     assert impact.unasked
     assert impact.agreement is None
     assert not impact.failures
-    assert [(one.before, one.after) for one in impact.answers] == [(None, None)]
+    assert [(answer.before, answer.after) for answer in impact.answers] == [(None, None)]
 
 
 @pytest.mark.parametrize(
@@ -126,11 +126,11 @@ def test_answers_in_another_order(site: Site) -> None:
     site.apply(OLD)
     rows = [
         {
-            "applicationNameValues": one.application,
-            "subsystemNameValues": one.subsystem,
-            "severityValues": one.severity,
+            "applicationNameValues": sample.application,
+            "subsystemNameValues": sample.subsystem,
+            "severityValues": sample.severity,
         }
-        for one in (INFO, ERROR)
+        for sample in (INFO, ERROR)
     ]
     results = [{"matched": False, "metaFieldsValues": row} for row in rows]
     site.meddle("POST", TEST, answer_with(200, {"testPoliciesBulkResult": results}))  # type: ignore[dict-item]  # any JSON
@@ -144,7 +144,7 @@ def test_a_service_that_says_less(tmp_path: Path) -> None:
     site.apply(policy_set(policy("errors", "ERROR", priority="PRIORITY_TYPE_UNSPECIFIED")))
     impact = impact_in(told(site, OLD, ERROR, INFO))
 
-    assert [one.before for one in impact.answers] == [Met("errors"), Met()]
+    assert [answer.before for answer in impact.answers] == [Met("errors"), Met()]
     assert impact.agreement == 1
 
 

@@ -18,7 +18,8 @@ HOURS = st.integers(1, 200)
 def enumerated(low: int, high: int, total: int, share: Fraction) -> Fraction:
     """Give the exact probability of a binomial count from `low` to `high`."""
     terms = (
-        comb(total, one) * share**one * (1 - share) ** (total - one) for one in range(low, high + 1)
+        comb(total, number) * share**number * (1 - share) ** (total - number)
+        for number in range(low, high + 1)
     )
     return sum(terms, Fraction(0))
 
@@ -60,7 +61,7 @@ def test_correction(ps: list[float]) -> None:
     """Corrected probabilities are between those given and as many times as much, in their order."""
     found = corrected(ps)
 
-    assert all(p <= one <= min(1.0, len(ps) * p) for p, one in zip(ps, found, strict=True))
+    assert all(p <= number <= min(1.0, len(ps) * p) for p, number in zip(ps, found, strict=True))
     ordered = sorted(zip(ps, found, strict=True))
     assert all(low[1] <= high[1] for low, high in pairwise(ordered))
 
@@ -78,7 +79,7 @@ def said_noisier(mean_after: float, mean_before: float, hours: float, base_hours
     for before in range(max(0, int(mean_before) - reach), int(mean_before) + reach + 1):
         while tails(critical, hours, before, base_hours).as_many > 0.01:
             critical += 1
-        below = sum(poisson(mean_after, one) for one in range(critical))
+        below = sum(poisson(mean_after, number) for number in range(critical))
         said += poisson(mean_before, before) * (1 - below)
     return said
 

@@ -54,8 +54,10 @@ CHANGES = st.builds(
 
 def timed(changes: list[Change]) -> list[tuple[datetime, Change]]:
     """Give when each change is."""
-    minutes = itertools.accumulate(one.after for one in changes)
-    return [(BEGUN + timedelta(minutes=at), one) for at, one in zip(minutes, changes, strict=True)]
+    minutes = itertools.accumulate(change.after for change in changes)
+    return [
+        (BEGUN + timedelta(minutes=at), change) for at, change in zip(minutes, changes, strict=True)
+    ]
 
 
 def entries_of(changes: list[Change]) -> list[Entry]:
@@ -107,8 +109,8 @@ def test_counts(changes: list[Change]) -> None:
     assert (whole.changes, whole.reverted, whole.hot_fixed) == (len(sent), reverted, hot_fixed)
     assert (whole.noisier, whole.repaired) == (noisier, len(repairs))
     assert whole.median == (median_low(repairs) if repairs else None)
-    assert sum(one.changes for one in stats.weeks.values()) == len(sent)
-    assert sum(one.changes for one in stats.teams.values()) == len(sent)
+    assert sum(week.changes for week in stats.weeks.values()) == len(sent)
+    assert sum(team.changes for team in stats.teams.values()) == len(sent)
 
 
 @given(st.lists(CHANGES, min_size=1, max_size=12))
@@ -126,7 +128,7 @@ def test_compacted(changes: list[Change]) -> None:
     entries, now = entries_of(changes), BEGUN + timedelta(days=60)
     short = stats_of(compacted(entries, now.isoformat()), {}, now)
 
-    written = sum(not one.adopted for one in changes)
+    written = sum(not change.adopted for change in changes)
     assert (short.compacted, short.whole.changes) == (written, 0)
     assert short.applies == written
 
@@ -158,7 +160,7 @@ def test_what_was_imported_comes_back() -> None:
 
 def test_hostile_names() -> None:
     """A team's name leaves its place in no form."""
-    changes = [Change(REFS[0], one % 2, 300) for one in range(6)]
+    changes = [Change(REFS[0], number % 2, 300) for number in range(6)]
     enemy = "<b>\x1b[31m\n::x"
     stats = stats_of(entries_of(changes), {REFS[0]: enemy}, BEGUN + timedelta(days=60))
 

@@ -126,16 +126,17 @@ def counted(site: Site, alert_id: str, since: datetime, now: datetime) -> dict[s
     cases = [
         json.loads(record)
         for (record,) in store.rows("SELECT record FROM cases")
-        if alert_id in [one["alertId"] for one in json.loads(record)["alertIndicators"]]
+        if alert_id
+        in [alertIndicator["alertId"] for alertIndicator in json.loads(record)["alertIndicators"]]
     ]
-    begun = [one for one in cases if bounds[0] <= one["createTime"] < bounds[1]]
+    begun = [case for case in cases if bounds[0] <= case["createTime"] < bounds[1]]
     return {
-        "events": sum(one["cxEventType"] == "alert_triggered" for one in events),
-        "incidents": sum(bounds[0] <= one["createdAt"] < bounds[1] for one in incidents),
-        "open_incidents": sum(one.get("closedAt") is None for one in incidents),
+        "events": sum(event["cxEventType"] == "alert_triggered" for event in events),
+        "incidents": sum(bounds[0] <= incident["createdAt"] < bounds[1] for incident in incidents),
+        "open_incidents": sum(incident.get("closedAt") is None for incident in incidents),
         "cases": len(begun),
         "cases_by_priority": dict(
-            Counter(one["priority"].removeprefix("CASE_PRIORITY_") for one in begun)
+            Counter(value["priority"].removeprefix("CASE_PRIORITY_") for value in begun)
         ),
     }
 
@@ -197,7 +198,7 @@ def test_a_quiet_plan_is_complete(tmp_path: Path) -> None:
 
     records, _ = tracked(site, [alert(number, priority=QUIETER) for number in numbers])
 
-    assert {(one.events, one.complete) for one in records.values()} == {(1, True)}
+    assert {(record.events, record.complete) for record in records.values()} == {(1, True)}
     assert len(site.sent) == 5
     assert site.count("GET", EVENTS) == 1
 
@@ -379,8 +380,8 @@ def test_a_filter_that_is_ignored(applied: Site) -> None:
     fire(applied, NOW - timedelta(days=40), version, "2", **of_alert(ALERT_ID))
     fire(applied, NOW - timedelta(days=2), version, "3", **of_alert(id_of(7)))
     listed = [
-        json.loads(one)
-        for (one,) in applied.app.state.store.rows("SELECT record FROM alert_events")
+        json.loads(value)
+        for (value,) in applied.app.state.store.rows("SELECT record FROM alert_events")
     ]
     everything = answer_with(200, {"events": listed, "pagination": {"totalSize": 3}})
     applied.meddle("GET", EVENTS, everything)
@@ -395,8 +396,10 @@ def test_an_endless_listing(applied: Site) -> None:
     fire(applied, NOW - timedelta(days=40), "v", "1", **of_alert(ALERT_ID))
     ((old,),) = applied.app.state.store.rows("SELECT record FROM alert_events")
     pages = [
-        answer_with(200, {"events": [json.loads(old)], "pagination": {"nextPageToken": str(one)}})
-        for one in range(40)
+        answer_with(
+            200, {"events": [json.loads(old)], "pagination": {"nextPageToken": str(number)}}
+        )
+        for number in range(40)
     ]
     applied.meddle("GET", EVENTS, *pages)
 

@@ -85,7 +85,7 @@ def test_told_when_asked(applied: Site) -> None:
 
     made = applied.plan(slo(99.5), watching())
 
-    assert [one.action for one in made.changes if one.ref == CHECKOUT] == [Action.UPDATE]
+    assert [change.action for change in made.changes if change.ref == CHECKOUT] == [Action.UPDATE]
     history = applied.journal.history
     found = watchers_of(made.changes, [slo(99.5), watching()], history, {})
     assert found == {CHECKOUT: Watchers(refs=(BUDGET,), others=(STRANGER,))}

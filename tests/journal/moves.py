@@ -27,7 +27,7 @@ from reconciler.model import Ref
 OLD, NEW = "https://old.example.com", "https://new.example.com"
 LOST = Ref("SLO", "lost")
 LEASE = Lease(owner="owner-1", host="host", pid=1, since=AT, expires=AT, actor="someone")
-PAIRS = [*permutations(STORES, 2), *((one, one) for one in STORES)]
+PAIRS = [*permutations(STORES, 2), *((store, store) for store in STORES)]
 
 
 def run_entry(name: str) -> RunEntry:
@@ -166,7 +166,7 @@ def the_one_that_counts(places: Places, held: list[Entry]) -> Journal:
     """Give the one journal that takes entries; it holds all of these, in order."""
     (counting,) = places.counting()
     journal = places.read(counting)
-    assert [one for one in journal.entries if one in held] == held
+    assert [entry for entry in journal.entries if entry in held] == held
     return journal
 
 

@@ -166,8 +166,8 @@ def test_append_behind_it(tmp_path: Path, cache: Cache) -> None:
     filled(file, [started(), written()])
     other.write_bytes(file.read_bytes())
     opened(file, cache)
-    for one in (file, other):
-        journal = opened(one, cache if one is file else Cache())
+    for path in (file, other):
+        journal = opened(path, cache if path is file else Cache())
         with journal.locked():
             journal.append([started(Ref("SavedView", "another"))])
             journal.append([written(Ref("SavedView", "another"), 8)])

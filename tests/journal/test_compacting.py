@@ -106,7 +106,7 @@ def test_runs() -> None:
     ]
     first, second, third = runs_of(listed)
     assert first.counts == {"written": 1, "unanswered": 1}
-    assert [one.reason for one in first.overrides] == ["because"]
+    assert [override.reason for override in first.overrides] == ["because"]
     assert (second.command, second.outcomes) == ("settle", {slo: "settled"})
     assert third.counts == {"adopted": 1}
 

@@ -118,7 +118,7 @@ def test_two_in_one_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         if disk.calls <= point:
             break
         rescued = rescued_refs(folder)
-        told = {one.ref for one in applied.outcomes if isinstance(one, Written)}
+        told = {outcome.ref for outcome in applied.outcomes if isinstance(outcome, Written)}
         known = {ref for ref in told if site.journal.history.of(ref).pending is None}
         assert {str(ref) for ref in told - known} <= rescued
         saved += len(rescued) > 1

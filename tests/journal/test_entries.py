@@ -48,8 +48,8 @@ def test_header() -> None:
     )
     moved = replace(header, continues="0123", sealed_for="https://old.example.com")
 
-    for one in (header, moved):
-        assert parse_header(header_document(one)) == one
+    for entry in (header, moved):
+        assert parse_header(header_document(entry)) == entry
     assert set(header_document(moved)) <= {"journal", *re.findall(r"`(\w+)`", PAGE)}
 
 

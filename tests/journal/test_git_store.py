@@ -115,7 +115,7 @@ def test_shallow_checkout(checkout: Path, tmp_path: Path) -> None:
     again = filled(job)
 
     assert again.entries[-1] == refused()
-    assert len([one for one in again.entries if isinstance(one, RunEntry)]) == 2
+    assert len([entry for entry in again.entries if isinstance(entry, RunEntry)]) == 2
     assert git(job, "for-each-ref", "--format=%(refname)", "refs/reconciler") == ""
 
 
@@ -156,9 +156,9 @@ def test_compacted_lines_stay_in_the_history(checkout: Path) -> None:
 
     commits = git(remote_of(checkout), "rev-list", REF).split()
     kept = [
-        git(remote_of(checkout), "show", f"{one}:journal.jsonl").encode() + b"\n"
-        for one in commits
-        if "journal.jsonl" in git(remote_of(checkout), "ls-tree", "--name-only", one)
+        git(remote_of(checkout), "show", f"{commit}:journal.jsonl").encode() + b"\n"
+        for commit in commits
+        if "journal.jsonl" in git(remote_of(checkout), "ls-tree", "--name-only", commit)
     ]
     assert before in kept
 

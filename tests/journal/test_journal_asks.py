@@ -130,8 +130,8 @@ def test_first_append(world: World) -> None:
 
     names = [json.loads(line).get("entry", "header") for line in world.store.content.splitlines()]
     assert names == ["header", "run", "started", "written"]
-    assert [one[0] for one in world.store.asked] == ["lock", "append", "append", "release"]
-    assert [one[3] for one in world.store.asked[1:3]] == [
+    assert [row[0] for row in world.store.asked] == ["lock", "append", "append", "release"]
+    assert [row[3] for row in world.store.asked[1:3]] == [
         Note("apply by someone; started SavedView/errors", "someone"),
         Note("written SavedView/errors", "someone"),
     ]
@@ -167,7 +167,7 @@ def test_taken_lock(world: World) -> None:
     with journal.locked("run-2"):
         pass
 
-    first, second = (one[2] for one in world.store.asked if one[0] == "lock")
+    first, second = (row[2] for row in world.store.asked if row[0] == "lock")
     assert (first.since, first.expires, first.actor) == (AT, "2025-01-31T09:15:00Z", "someone")
     assert (first.run, second.run) == ("run-1", "run-2")
     assert (first.host, first.pid) == (socket.gethostname(), os.getpid())
@@ -184,7 +184,7 @@ def test_renewed(world: World) -> None:
             world.seconds = seconds
             journal.append([refused()])
 
-    expires = [one[2].expires[-9:-1] for one in world.store.asked if one[0] == "append"]
+    expires = [row[2].expires[-9:-1] for row in world.store.asked if row[0] == "append"]
     assert expires == ["09:15:00", "09:15:00", "09:20:01", "09:20:01", "09:25:02"]
     assert world.store.asked[-1][2].expires == "2025-01-31T09:25:02Z"
 
@@ -354,7 +354,7 @@ def test_replaced_file(tmp_path: Path) -> None:
 
     assert read(file).entries == journal.entries
     assert file.stat().st_mode & 0o777 == 0o600
-    assert sorted(one.name for one in file.parent.iterdir()) == [file.name, f"{file.name}.lock"]
+    assert sorted(path.name for path in file.parent.iterdir()) == [file.name, f"{file.name}.lock"]
 
 
 def test_holder_of_a_file(tmp_path: Path, golden: Golden) -> None:

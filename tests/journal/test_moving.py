@@ -46,7 +46,7 @@ def test_carried(places: Places) -> None:
 
     there = places.read("b")
     assert there.history == history
-    assert [one for one in there.entries if one in WRITE] == WRITE
+    assert [entry for entry in there.entries if entry in WRITE] == WRITE
     assert not there.is_old_copy
     with there.locked():
         there.append([refused()])

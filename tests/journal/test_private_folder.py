@@ -237,7 +237,7 @@ def test_linked_folder(tmp_path: Path, place: str, leads: str, act: str) -> None
         store.read() if act == "read" else store.lock(LEASE)
 
     assert str(root / place) in str(raised.value)
-    assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 @pytest.mark.promise("P45")
@@ -322,7 +322,7 @@ def test_only_our_own_folder(workspace: Workspace, place: str) -> None:
 
     assert workspace.apply().code == 0
 
-    found = {one.relative_to(workspace.root): one for one in workspace.root.rglob(IGNORE)}
+    found = {path.relative_to(workspace.root): path for path in workspace.root.rglob(IGNORE)}
     ours = [Path(".reconciler") / IGNORE] if place.startswith(".reconciler") else []
     assert list(found) == ours
-    assert all(one.read_text(encoding="utf-8") == IGNORED for one in found.values())
+    assert all(path.read_text(encoding="utf-8") == IGNORED for path in found.values())

@@ -60,9 +60,9 @@ def test_where_a_run_stands() -> None:
     """A run begins with its own entry and ends before that of the next, with or without a name."""
     named: list[Entry] = [begun(RUN), *WRITE, backup(RUN), begun("two")]
 
-    assert [(one.begins, one.ends) for one in runs_of(named)] == [(0, 3), (4, 5)]
+    assert [(run.begins, run.ends) for run in runs_of(named)] == [(0, 3), (4, 5)]
     unnamed: list[Entry] = [begun("one"), *WRITE, replace(refused(), run="old"), *WRITE]
-    assert [(one.run, one.begins, one.ends) for one in runs_of(unnamed)] == [
+    assert [(run.run, run.begins, run.ends) for run in runs_of(unnamed)] == [
         ("one", 0, 1),
         (RUN, 1, 3),
         ("old", 3, 4),
@@ -80,7 +80,7 @@ def test_what_a_run_says_of_itself() -> None:
 def test_what_was_kept_is_no_run() -> None:
     """What compacting kept belongs to no run, and an override without one has no name."""
     assert runs_of([KEPT]) == []
-    assert [one.run for one in runs_of([OverrideEntry(at=AT, reason="because")])] == [""]
+    assert [run.run for run in runs_of([OverrideEntry(at=AT, reason="because")])] == [""]
 
 
 @pytest.mark.parametrize("adopted", [True, False])

@@ -36,7 +36,7 @@ def test_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (file,) = tmp_path.iterdir()
     assert str(file) in said
     lines = file.read_bytes().decode().splitlines()
-    assert [json.loads(line) for line in lines] == [entry_document(one) for one in entries]
+    assert [json.loads(line) for line in lines] == [entry_document(entry) for entry in entries]
     assert "caf\u00e9" in lines[0]
 
 
@@ -73,7 +73,7 @@ def test_no_room(there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     lines = said.strip().splitlines()[-2:]
     assert [json.loads(line) for line in lines] == [
-        entry_document(one) for one in (refused(), written())
+        entry_document(entry) for entry in (refused(), written())
     ]
     assert not list(tmp_path.iterdir())
 
@@ -82,7 +82,7 @@ class Waiting:
     """A clock that only sleeping moves, on which a lock is held by one after another."""
 
     def __init__(self, *until: float) -> None:
-        self.now, self.until = 100.0, [100.0 + one for one in until]
+        self.now, self.until = 100.0, [100.0 + number for number in until]
         self.slept: list[float] = []
         self.noted: list[object] = []
         self.told: list[str] = []
@@ -91,7 +91,7 @@ class Waiting:
     def sleep(self, seconds: float) -> None:
         """Move on."""
         self.slept.append(round(seconds, 3))
-        self.noted.append([one.wait for one in self.waits.now().waits])
+        self.noted.append([wait.wait for wait in self.waits.now().waits])
         self.now += seconds
 
     def take(self) -> None:
@@ -146,7 +146,7 @@ class Seen:
 
     def __getattr__(self, name: str) -> Any:
         if name in ("lock", "append", "release"):
-            self.waited.extend(one.wait for one in self._waits.now().waits)
+            self.waited.extend(wait.wait for wait in self._waits.now().waits)
         return getattr(self._store, name)
 
     def lock(self, lease: Any) -> None:
@@ -246,7 +246,7 @@ def test_the_copy_of_another_move_stays(tmp_path: Path) -> None:
     places.fill("a")
     places.move()
     there = places.read("b")
-    arrived = next(one for one in there.entries if isinstance(one, MovedIn))
+    arrived = next(entry for entry in there.entries if isinstance(entry, MovedIn))
     with there.locked():
         there.append([replace(arrived, run="another")])
 

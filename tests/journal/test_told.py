@@ -39,7 +39,7 @@ def alert(**fields: Json) -> Manifest:
 
 def versions_of(site: Site, ref: Ref) -> list[str]:
     """Give the versions that the journal knows, read anew."""
-    return [one.version for one in site.journal.history.of(ref).versions]
+    return [version.version for version in site.journal.history.of(ref).versions]
 
 
 def stored_version(site: Site) -> str:
@@ -79,7 +79,7 @@ def test_what_else_is_told(site: Site) -> None:
 
     assert (told["SLO/checkout"].version, told["SLO/checkout"].alerts) == ("2", (ALERT_ID,))
     listed = site.outside("GET", "/dataplans/policies/v1")["policies"]
-    assert told["LogPolicySet/all"].ids == {one["name"]: one["id"] for one in listed}
+    assert told["LogPolicySet/all"].ids == {value["name"]: value["id"] for value in listed}
     record = site.outside("GET", "/v1/dashboards/by-slug/checkout")
     assert told["Dashboard/checkout"] == ServerInfo(updated=record["updatedAt"])
 
@@ -93,7 +93,7 @@ def test_compacting_keeps_versions() -> None:
     history.add(listed)
     later.add(compacted(listed, AT))
 
-    known = [one.version for one in later.of(VIEW).versions]
+    known = [version.version for version in later.of(VIEW).versions]
 
     assert known == [f"v{number}" for number in range(5, MOST_VERSIONS + 5)]
     assert later == history

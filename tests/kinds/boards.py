@@ -26,7 +26,7 @@ def board(drawn: str, **fields: Json) -> Manifest:
 def sections(drawn: str) -> list[Json]:
     """Give the sections of a drawing."""
     return [
-        {"rows": [{"widgets": [widget(one) for one in row.split()]} for row in part.split("/")]}
+        {"rows": [{"widgets": [widget(part) for part in row.split()]} for row in part.split("/")]}
         for part in drawn.split("|")
     ]
 
@@ -66,7 +66,7 @@ def rows_of(dashboard: Any) -> list[Any]:
 
 def widgets_of(dashboard: Any) -> list[Any]:
     """Give all widgets in reading order."""
-    return [one for row in rows_of(dashboard) for one in row["widgets"]]
+    return [value for row in rows_of(dashboard) for value in row["widgets"]]
 
 
 def content_of(drawn_widget: Any) -> str:
@@ -77,6 +77,6 @@ def content_of(drawn_widget: Any) -> str:
 def ids_of(dashboard: Any) -> dict[str, list[str]]:
     """Map the letter of each content to the ids of its widgets, in reading order."""
     found: dict[str, list[str]] = {}
-    for one in widgets_of(dashboard):
-        found.setdefault(content_of(one), []).append(one["id"]["value"])
+    for value in widgets_of(dashboard):
+        found.setdefault(content_of(value), []).append(value["id"]["value"])
     return found

@@ -57,7 +57,7 @@ def test_type_and_part_agree(part: str, of: str) -> None:
 def test_type_and_part_disagree(fields: dict[str, Json], code: str, suggestion: str) -> None:
     """Another part than the type's is an error, none at all a warning, each with the way out."""
     spec = {"name": "Checkout errors", **fields}
-    (finding,) = (one for one in ALERT.findings(spec) if one.code != "M302")
+    (finding,) = (finding for finding in ALERT.findings(spec) if finding.code != "M302")
 
     assert (code_of(finding), finding.suggestion) == (code, suggestion)
 
@@ -78,7 +78,7 @@ def test_duration_under_the_wrong_key() -> None:
 
     found = ALERT.of(type=TYPES["metricThreshold"], metricThreshold=part)
 
-    (finding,) = (one for one in found if one.code != "M302")
+    (finding,) = (finding for finding in found if finding.code != "M302")
 
     assert (code_of(finding), finding.suggestion) == ("M304?", "metricTimeWindowDynamicDuration")
 

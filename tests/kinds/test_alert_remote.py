@@ -127,7 +127,7 @@ def test_accounts(tmp_path: Path, chosen: tuple[str, ...]) -> None:
         ids = [alert_id(99), *([alert_id(0).upper()] if name in chosen else [])]
         ids += [alert_id(1)] if name == "alertDefs" else []
         ids += [alert_id(2)] if name == "skippedIds" else []
-        reply[name] = [member(name, one) for one in ids]
+        reply[name] = [member(name, id_) for id_ in ids]
     site.meddle("PUT", ALERTS, answer_with(200, reply))
 
     applied = site.apply(*declared)

@@ -135,8 +135,10 @@ def test_a_window_in_minutes(written: Json, minutes: float | None) -> None:
 @given(minutes=st.integers(1, 120), delay=st.integers(0, 10_800_000))
 def test_a_delay_beyond_the_window(minutes: int, delay: int) -> None:
     """A delay is told of just where it is longer than the shortest window of the alert."""
-    windows = [{"metricTimeWindowDynamicDuration": f"{one}m"} for one in (minutes, minutes + 60)]
-    rules: list[Json] = [{"condition": {"ofTheLast": {**one}}} for one in windows]
+    windows = [
+        {"metricTimeWindowDynamicDuration": f"{number}m"} for number in (minutes, minutes + 60)
+    ]
+    rules: list[Json] = [{"condition": {"ofTheLast": {**window}}} for window in windows]
     spec: dict[str, Json] = {"metricThreshold": {"rules": rules, "evaluationDelayMs": delay}}
 
     assert bool([*short_windows(spec)]) == (delay > minutes * 60_000)

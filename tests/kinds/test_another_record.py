@@ -71,9 +71,9 @@ def test_read_of_another(
     made = site.plan(wanted, POLICIES)
     site.apply(plan=made)
 
-    change = next(one for one in made.changes if one.ref == wanted.ref)
+    change = next(change for change in made.changes if change.ref == wanted.ref)
     assert change.action is Action.BLOCKED
-    assert [one.exit_code for one in made.unread] == [9]
+    assert [unread.exit_code for unread in made.unread] == [9]
     assert site.writes == []
 
 
@@ -104,7 +104,7 @@ def test_another_after_the_write(
     applied = site.apply(before)
 
     assert outcomes(applied) == {str(before.ref): "unconfirmed"}
-    assert any("the service answered with" in one.message for one in applied.outcomes)
+    assert any("the service answered with" in outcome.message for outcome in applied.outcomes)
 
 
 def test_another_slug(site: Site) -> None:
@@ -122,7 +122,10 @@ def test_another_slug(site: Site) -> None:
 
     made = site.plan(dashboard(), POLICIES)
 
-    assert next(one for one in made.changes if one.ref.kind == "Dashboard").action is Action.BLOCKED
+    assert (
+        next(change for change in made.changes if change.ref.kind == "Dashboard").action
+        is Action.BLOCKED
+    )
     assert "payments" in made.unread[0].why
 
 

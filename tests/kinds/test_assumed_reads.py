@@ -82,7 +82,7 @@ def drifts(site: Site, *manifests: Manifest) -> dict[str, Drift]:
     """Compare live with what was applied."""
     history = site.journal.history
     found = site.ask(lambda api: find_drift(api, manifests, history, SALT)).found
-    return {str(one.ref): one for one in found}
+    return {str(drift.ref): drift for drift in found}
 
 
 def edit_alert(site: Site, **fields: Json) -> None:
@@ -114,11 +114,11 @@ def test_every_form_settles(tmp_path: Path, form: dict[str, str]) -> None:
     )
     site.apply(rich, VIEW)
 
-    seen = [one.observation for one in site.plan(rich, VIEW).changes]
+    seen = [change.observation for change in site.plan(rich, VIEW).changes]
 
-    assert [type(one) for one in seen] == [Seen, Seen]
+    assert [type(observation) for observation in seen] == [Seen, Seen]
     assert_settled(site, rich, VIEW)
-    assert {one.state for one in drifts(site, rich, VIEW).values()} == {"same"}
+    assert {drift.state for drift in drifts(site, rich, VIEW).values()} == {"same"}
 
 
 def test_off_unless_named(tmp_path: Path) -> None:
@@ -126,10 +126,10 @@ def test_off_unless_named(tmp_path: Path) -> None:
     site = Site(tmp_path, create_app(alert_ids=[ALERT_ID]))
     site.apply(*BOTH)
 
-    seen = [one.observation for one in site.plan(*BOTH).changes]
+    seen = [change.observation for change in site.plan(*BOTH).changes]
 
-    assert [type(one) for one in seen] == [Remembered, Remembered]
-    assert {one.state for one in drifts(site, *BOTH).values()} == {"unseen"}
+    assert [type(observation) for observation in seen] == [Remembered, Remembered]
+    assert {drift.state for drift in drifts(site, *BOTH).values()} == {"unseen"}
     assert not [one for one in site.sent if one.method == "GET"]
 
 
@@ -141,8 +141,10 @@ def test_edits_are_seen(reading: Site) -> None:
     found = drifts(reading, *BOTH)
     plan = reading.plan(*BOTH)
 
-    assert [one.path for one in found[str(ALERT.ref)].differences] == [("enabled",)]
-    assert [one.path for one in found[str(VIEW.ref)].differences] == [("searchQuery", "query")]
+    assert [difference.path for difference in found[str(ALERT.ref)].differences] == [("enabled",)]
+    assert [difference.path for difference in found[str(VIEW.ref)].differences] == [
+        ("searchQuery", "query")
+    ]
     assert "last changed at" in found[str(ALERT.ref)].note
     for change in plan.changes:
         assert change.action.word == "update"
@@ -156,7 +158,7 @@ def test_fields_of_others_stay(reading: Site) -> None:
 
     reading.apply(again)
 
-    (sent,) = [one.body["alertDefsToReplace"][0] for one in reading.writes]
+    (sent,) = [write.body["alertDefsToReplace"][0] for write in reading.writes]
     assert sent["alertDefProperties"]["description"] == "theirs"
     assert sent["alertDefProperties"]["somethingNew"] == {"a": 1}
     assert not {"id", "updatedTime", "alertVersionId"} & sent["alertDefProperties"].keys()
@@ -214,7 +216,7 @@ def test_gone(reading: Site) -> None:
     found = drifts(reading, *BOTH)
     alert, view = reading.plan(*BOTH).changes
 
-    assert {one.state for one in found.values()} == {"gone"}
+    assert {drift.state for drift in found.values()} == {"gone"}
     assert (alert.action.word, type(alert.reasons[0])) == ("blocked", CannotBeCreated)
     assert (view.action.word, type(view.reasons[0])) == ("create", GoneSince)
 
@@ -310,7 +312,7 @@ def test_lists(tmp_path: Path) -> None:
     assert listed(site, "AlertDefinition") == (Existing(ALERT_ID, "Errors"),)
     assert listed(site, "SavedView") == (Existing(1, "Errors"),)
     assert listed(site, "SLO") == ()
-    assert [one.name for one in listed(site, "Dashboard")] == ["Checkout"]
+    assert [value.name for value in listed(site, "Dashboard")] == ["Checkout"]
     assert listed(site, "LogPolicySet") is None
 
 
@@ -374,7 +376,7 @@ def test_nothing_waits_for_lists(tmp_path: Path) -> None:
     site.apply(VIEW, other)
     without(site, "saved_views")
 
-    assert {one.state for one in drifts(site, VIEW, other).values()} == {"gone"}
+    assert {drift.state for drift in drifts(site, VIEW, other).values()} == {"gone"}
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.just(ALERT_ID)
@@ -424,5 +426,5 @@ def test_any_list(answer: Any, places: dict[str, str]) -> None:
         found = existing_in(answer, kind.name, kind.id_form, listing)
     except UnreadableReply:
         return
-    assert {kind.id_form.parse(one.remote_id) for one in found} <= {ALERT_ID}
-    assert len(found) == len({one.remote_id for one in found})
+    assert {kind.id_form.parse(existing.remote_id) for existing in found} <= {ALERT_ID}
+    assert len(found) == len({existing.remote_id for existing in found})

@@ -65,7 +65,7 @@ def test_found_by_slug(site: Site, declared: Manifest) -> None:
 
     assert change.action is Action.BLOCKED
     assert change.reasons == (AnotherId(OWN_ID, live_id(site)),)
-    assert not any(isinstance(one, Written) for one in applied.outcomes)
+    assert not any(isinstance(outcome, Written) for outcome in applied.outcomes)
     assert site.writes == []
 
 

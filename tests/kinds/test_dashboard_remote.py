@@ -220,7 +220,7 @@ def test_create_lost_before(site: Site, lose: Meddler) -> None:
     applied = site.apply(CHECKOUT)
 
     assert outcomes(applied) == {"Dashboard/checkout": "written"}
-    first, second = (one.body for one in site.writes)
+    first, second = (write.body for write in site.writes)
     assert first == second
     assert count(site) == 1
     assert_settled(site, CHECKOUT)
@@ -255,7 +255,9 @@ def test_crash_after_the_create(site: Site, lose: Meddler) -> None:
 
     assert applied.exit_codes == {7, 9}
     assert change.action.word == ("keep" if lose is lost_after else "create")
-    assert [one.body["requestId"] for one in site.writes] == ([] if lose is lost_after else [first])
+    assert [write.body["requestId"] for write in site.writes] == (
+        [] if lose is lost_after else [first]
+    )
     assert count(site) == 1
     assert_settled(site, CHECKOUT)
 
@@ -295,7 +297,7 @@ def test_taken_meanwhile(site: Site) -> None:
     assert record(site)["dashboard"]["name"] == "Theirs"
     assert actions(made) == {"Dashboard/checkout": "blocked"}
     assert codes_of(made.changes[0])[0] == "create-lost"
-    assert [str(one.ref) for one in made.unsettled] == ["Dashboard/checkout"]
+    assert [str(create.ref) for create in made.unsettled] == ["Dashboard/checkout"]
 
 
 def test_conflict(site: Site) -> None:
@@ -335,7 +337,7 @@ def test_one_of_many_fails(site: Site) -> None:
 
     assert sorted(outcomes(applied).values()) == ["refused"] + ["written"] * 4
     assert applied.exit_codes == {10}
-    assert sum(one.startswith("written") for one in site.entries()) == 4
+    assert sum(entry.startswith("written") for entry in site.entries()) == 4
     assert site.journal.history.unsettled() == {}
 
 

@@ -152,7 +152,7 @@ def test_whole_numbers_in_other_spellings(value: Json, meant: str) -> None:
     """A whole number that is written with a fraction of nothing is offered without it."""
     found = ALERT.of(notificationGroup={"webhooks": [{"integration": {"integrationId": value}}]})
 
-    assert [one.suggestion for one in found] == [meant]
+    assert [finding.suggestion for finding in found] == [meant]
 
 
 @pytest.mark.promise("P40")

@@ -17,7 +17,7 @@ from reconciler.syntax.read_text import read_text
 
 def repair_of(kind: Kind, spec: dict[str, Json]) -> list[str]:
     """Give what is advised on what is wrong with a spec."""
-    return [one.suggestion for one in judge(kind, spec, spec, has_id=True).findings]
+    return [finding.suggestion for finding in judge(kind, spec, spec, has_id=True).findings]
 
 
 @given(st.from_regex(r"[a-z]{1,5}=~?\"[a-z.*]{1,5}\"", fullmatch=True))

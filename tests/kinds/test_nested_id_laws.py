@@ -64,14 +64,14 @@ class Relabelling(Site):
 
 def relabel(dashboard: Any, rewrite: Rewrite) -> None:
     """Rewrite what people call the items of a dashboard."""
-    for one in widgets_of(dashboard):
-        one["title"] = rewrite(one["title"])
+    for widget in widgets_of(dashboard):
+        widget["title"] = rewrite(widget["title"])
     for part in dashboard["layout"]["sections"]:
         if custom := part.get("options", {}).get("custom"):
             custom["name"] = rewrite(custom["name"])
     for key, label in PLACES:
-        for one in dashboard.get(key, ()):
-            one[label] = rewrite(one[label])
+        for value in dashboard.get(key, ()):
+            value[label] = rewrite(value[label])
 
 
 LABELLED = board(
@@ -142,7 +142,7 @@ def test_moved_by_hand(site: Site) -> None:
 
     assert (told.operation, planned.operation) == ("move", "move")
     assert (told.path, told.path_before) == (planned.path_before, planned.path)
-    assert [one.get("setByHand") for one in widgets_of(live(site))] == [1, None, None]
+    assert [widget.get("setByHand") for widget in widgets_of(live(site))] == [1, None, None]
 
 
 def test_move_over_an_edit(site: Site) -> None:
@@ -153,9 +153,9 @@ def test_move_over_an_edit(site: Site) -> None:
     put(site, stored)
 
     (undone,) = (
-        one.paths
-        for one in site.change(board("a / c b")).reasons
-        if isinstance(one, OverwritesEdit)
+        reason.paths
+        for reason in site.change(board("a / c b")).reasons
+        if isinstance(reason, OverwritesEdit)
     )
 
     (row, *_) = rows_of(stored)
@@ -188,7 +188,7 @@ def test_adopted(tmp_path: Path) -> None:
     site.apply(board("c:z / b:y a:x | d:w"))
 
     assert ids_of(live(site)) == before
-    assert {one.operation for one in change.differences} == {"change", "move"}
+    assert {difference.operation for difference in change.differences} == {"change", "move"}
 
 
 def made_by_hand(drawn: str) -> Any:
@@ -197,9 +197,9 @@ def made_by_hand(drawn: str) -> Any:
     body["slugName"] = "checkout"
     parts = body["layout"]["sections"]
     rows = [row for part in parts for row in part["rows"]]
-    for number, one in enumerate([*parts, *rows, *widgets_of(body)]):
-        one["id"] = {"value": f"by-hand-{number}"}
-        one["setByHand"] = number
+    for number, element in enumerate([*parts, *rows, *widgets_of(body)]):
+        element["id"] = {"value": f"by-hand-{number}"}
+        element["setByHand"] = number
     return body
 
 
@@ -224,7 +224,7 @@ def test_stranger_in_a_place(site: Site) -> None:
 
     change = site.change(board("a b n"))
 
-    assert [one.operation for one in change.differences] == ["add", "remove"]
+    assert [difference.operation for difference in change.differences] == ["add", "remove"]
 
 
 def test_other_ids_live(site: Site) -> None:
@@ -302,7 +302,7 @@ def test_kept_whatever_happens(
             assert applied.exit_codes == set(), applied.outcomes
             assert_settled(site, declared)
             after = ids_of(live(site))
-            ids = [one for found in after.values() for one in found]
+            ids = [text for found in after.values() for text in found]
             assert len(set(ids)) == len(ids)
             for letter in before.keys() & after.keys():
                 assert after[letter] == before[letter]

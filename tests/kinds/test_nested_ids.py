@@ -62,19 +62,19 @@ def test_edited(site: Site, before: str, after: str) -> None:
     """
     site.apply(board(before))
     stored = live(site)
-    for one in widgets_of(stored):
-        one["setByHand"] = one["id"]["value"]
+    for widget in widgets_of(stored):
+        widget["setByHand"] = widget["id"]["value"]
     put(site, stored)
     were = ids_of(stored)
 
     site.apply(board(after))
 
-    kept = {one["id"]["value"] for one in widgets_of(stored)}
-    for one in widgets_of(live(site)):
-        own_id = one["id"]["value"]
-        assert one.get("setByHand") == (own_id if own_id in kept else None)
+    kept = {widget["id"]["value"] for widget in widgets_of(stored)}
+    for widget in widgets_of(live(site)):
+        own_id = widget["id"]["value"]
+        assert widget.get("setByHand") == (own_id if own_id in kept else None)
     now = ids_of(live(site))
-    everyone = [one for ids in now.values() for one in ids]
+    everyone = [id_ for ids in now.values() for id_ in ids]
     assert len(set(everyone)) == len(everyone)
     for content, ids in now.items():
         stayed = min(len(ids), len(were.get(content, [])))
@@ -95,11 +95,11 @@ def test_edited(site: Site, before: str, after: str) -> None:
 def test_copies_stay_in_order(site: Site, before: str, after: str) -> None:
     """Of widgets with one content, those that stay beside what they stood beside are the same."""
     site.apply(board(before))
-    were = [one["id"]["value"] for one in widgets_of(live(site))]
+    were = [widget["id"]["value"] for widget in widgets_of(live(site))]
 
     site.apply(board(after))
 
-    now = [one["id"]["value"] for one in widgets_of(live(site))]
+    now = [widget["id"]["value"] for widget in widgets_of(live(site))]
     assert now == were[-len(now) :]
 
 
@@ -107,8 +107,8 @@ def test_one_field(site: Site) -> None:
     """A retitle is one field of the plan, and what was set in the web interface stays."""
     site.apply(board("a b c"))
     stored = live(site)
-    for one in widgets_of(stored):
-        one["definition"]["lineChart"]["setByHand"] = content_of(one)
+    for widget in widgets_of(stored):
+        widget["definition"]["lineChart"]["setByHand"] = content_of(widget)
     put(site, stored)
     ids = ids_of(stored)
 
@@ -120,7 +120,9 @@ def test_one_field(site: Site) -> None:
     assert (difference.before, difference.after) == ("b", "Sales")
     after = live(site)
     assert ids_of(after) == ids
-    assert [one["definition"]["lineChart"]["setByHand"] for one in widgets_of(after)] == list("abc")
+    assert [widget["definition"]["lineChart"]["setByHand"] for widget in widgets_of(after)] == list(
+        "abc"
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_one_field_of_a_flat_list(site: Site, first: str, second: list[dict[str,
     """A renamed filter or variable is one field, whichever of them it is and wherever it stands."""
     sources: list[Json] = [{"metrics": {"label": one}} for one in "xy"]
     before: list[Json] = [
-        {**one, "source": source} for one, source in zip(second, sources, strict=True)
+        {**document, "source": source} for document, source in zip(second, sources, strict=True)
     ]
     (label,) = second[0]
     renamed: list[Json] = [
@@ -145,7 +147,9 @@ def test_one_field_of_a_flat_list(site: Site, first: str, second: list[dict[str,
 
     change = site.change(board("a", **{first: renamed}))
 
-    operations = {(one.operation, one.path[-1] == label) for one in change.differences}
+    operations = {
+        (difference.operation, difference.path[-1] == label) for difference in change.differences
+    }
     assert operations == {("move", False), ("change", True)}
 
 
@@ -164,9 +168,13 @@ def test_a_move_is_a_move(site: Site, before: str, after: str, comes_from: int) 
     stored = live(site)
     own_id = ids_of(stored)["b"][0]
 
-    told = [one for one in site.change(board(after)).differences if own_id in one.path]
+    told = [
+        difference
+        for difference in site.change(board(after)).differences
+        if own_id in difference.path
+    ]
 
-    assert [(one.operation, one.path[-1]) for one in told] == [
+    assert [(difference.operation, difference.path[-1]) for difference in told] == [
         ("move", own_id),
         ("change", "title"),
     ]
@@ -214,7 +222,7 @@ def test_rows(site: Site, before: str, after: str, rows: list[int | None]) -> No
 
     now = [row["id"]["value"] for row in rows_of(live(site))]
     expected = [None if number is None else were[number] for number in rows]
-    assert [one if one in were else None for one in now] == expected
+    assert [value if value in were else None for value in now] == expected
     assert len(set(now)) == len(now)
 
 
@@ -229,7 +237,7 @@ def test_never_by_title_alone(site: Site) -> None:
 
     site.apply(other)
 
-    ids = [one["id"]["value"] for one in widgets_of(live(site))]
+    ids = [widget["id"]["value"] for widget in widgets_of(live(site))]
     assert before["b"][0] not in ids
     assert_settled(site, other)
 

@@ -70,7 +70,7 @@ def part(status: int, headers: dict[str, str]) -> Meddler:
     return told(None, status, headers)
 
 
-PARTIAL = [*map(told, MORE), *(part(*one) for one in PARTS)]
+PARTIAL = [*map(told, MORE), *(part(*row) for row in PARTS)]
 
 
 def others(site: Site) -> None:
@@ -93,8 +93,8 @@ def test_part_of_the_list(site: Site, answer: Meddler) -> None:
 
     made = site.plan(wanted, BOARD)
 
-    assert [one.action for one in made.changes] == [Action.KEEP, Action.BLOCKED]
-    assert [one.exit_code for one in made.unread] == [9]
+    assert [change.action for change in made.changes] == [Action.KEEP, Action.BLOCKED]
+    assert [unread.exit_code for unread in made.unread] == [9]
     assert "part" in made.unread[0].why
     assert site.count("GET", POLICIES) == 1
     assert site.writes == []

@@ -54,7 +54,7 @@ def test_first_list(site: Site) -> None:
 
     assert (change.action.word, change.evidence) == ("update", Evidence.LIVE)
     assert paths(change) == [("policies", "a"), ("policies", "b")]
-    assert [(one.method, one.path) for one in site.writes] == [("POST", OVERWRITE)]
+    assert [(write.method, write.path) for write in site.writes] == [("POST", OVERWRITE)]
     assert site.writes[0].body == {"policies": [A, B]}
     assert live(site) == ["a", "b"]
     assert_settled(site, declared)
@@ -93,7 +93,7 @@ def test_moves(site: Site, order: tuple[str, ...]) -> None:
     change = site.change(declared)
     site.apply(declared)
 
-    assert {one.operation for one in change.differences} <= {"move"}
+    assert {difference.operation for difference in change.differences} <= {"move"}
     assert len(change.differences) == 4 - len(rising)
     assert change.destroys == ()
     assert live(site) == list(order)
@@ -107,7 +107,7 @@ def test_all_at_once(site: Site) -> None:
 
     change = site.change(policy_set(C, edited, policy("new")))
 
-    told = {(one.operation, one.path) for one in change.differences}
+    told = {(difference.operation, difference.path) for difference in change.differences}
     assert told == {
         ("move", ("policies", "c")),
         ("change", ("policies", "a", "policy", "priority")),
@@ -116,7 +116,7 @@ def test_all_at_once(site: Site) -> None:
     }
     assert change.destroys == ("b",)
     assert change.foreign == ()
-    assert [one["policy"]["name"] for one in change.lost] == ["b"]  # type: ignore[index,call-overload]  # a policy
+    assert [value["policy"]["name"] for value in change.lost] == ["b"]  # type: ignore[index,call-overload]  # a policy
 
 
 def refused(site: Site, *policies: dict[str, Json]) -> list[str]:
@@ -124,7 +124,7 @@ def refused(site: Site, *policies: dict[str, Json]) -> list[str]:
     made = site.plan(policy_set(*policies))
     found = objections(made, Guards())
     assert unmet(found, Agreed(flags={"allow-destroy"}, override=True)) == ()
-    return [one.message for one in found if one.code != "takes-over"]
+    return [violation.message for violation in found if violation.code != "takes-over"]
 
 
 def test_empty_list(site: Site, golden: Golden) -> None:

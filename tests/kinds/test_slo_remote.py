@@ -109,7 +109,7 @@ def test_read_only_fields(site: Site) -> None:
     site.apply(STRICTER)
 
     own = {"creator", "createTime", "updateTime", "revision", "type"}
-    assert all(own.isdisjoint(one.body) for one in site.writes)
+    assert all(own.isdisjoint(write.body) for write in site.writes)
 
 
 def test_declared_id(site: Site) -> None:
@@ -225,7 +225,7 @@ def test_lost_create(site: Site, lose: Meddler) -> None:
     assert isinstance(applied.outcomes[0], InDoubt)
     assert applied.exit_codes == {7}
     assert actions(made) == {"SLO/checkout": "blocked"}
-    assert [str(one.ref) for one in made.unsettled] == ["SLO/checkout"]
+    assert [str(create.ref) for create in made.unsettled] == ["SLO/checkout"]
     assert codes_of(made.changes[0])[0] == "create-lost"
     assert site.count("POST", SLOS) == 1
 
@@ -357,7 +357,7 @@ def test_one_of_many_fails(site: Site) -> None:
 
     assert sorted(outcomes(applied).values()) == ["refused"] + ["written"] * 5
     assert applied.exit_codes == {10}
-    assert sum(one.startswith("written") for one in site.entries()) == 6 + 5
+    assert sum(entry.startswith("written") for entry in site.entries()) == 6 + 5
     assert list(actions(site.plan(*stricter)).values()).count("keep") == 5
 
 

@@ -142,7 +142,7 @@ def test_lost_create(site: Site, lose: Meddler, declared: object) -> None:
     assert isinstance(applied.outcomes[0], InDoubt)
     assert applied.exit_codes == {7}
     assert actions(made) == {"SavedView/errors": "blocked"}
-    assert [str(one.ref) for one in made.unsettled] == ["SavedView/errors"]
+    assert [str(create.ref) for create in made.unsettled] == ["SavedView/errors"]
     assert outcomes(again) == {"SavedView/errors": "refused"}
     assert site.count("POST", VIEWS) == 1
     assert site.entries() == ["started SavedView/errors"]

@@ -62,7 +62,7 @@ def overwrite(site: Site, *policies: dict[str, Json]) -> None:
 
 def listed(site: Site, **more: Json) -> list[dict[str, Any]]:
     """Give the stored policies, each with more fields."""
-    return [{**one, **more} for one in site.outside("GET", POLICIES)["policies"]]
+    return [{**value, **more} for value in site.outside("GET", POLICIES)["policies"]]
 
 
 @pytest.mark.promise("P21")
@@ -128,15 +128,15 @@ def test_fields_of_a_stored_policy(site: Site) -> None:
     site.apply(policy_set(A, B))
     more: dict[str, Json] = {"teamId": 7, "logRules": {"severities": ["SEVERITY_ERROR"], "x": 1}}
     records = [
-        {**one, "applicationRule": {"name": "x", "ruleTypeId": "RULE_TYPE_ID_IS", "regex": "x"}}
-        for one in listed(site, **more)
+        {**value, "applicationRule": {"name": "x", "ruleTypeId": "RULE_TYPE_ID_IS", "regex": "x"}}
+        for value in listed(site, **more)
     ]
     site.meddle("GET", POLICIES, *[answer_with(200, {"policies": [*records]})] * 2)
     declared = policy_set(policy("a", priority="PRIORITY_TYPE_LOW"), B)
 
     site.apply(declared)
 
-    (sent,) = [one.body for one in site.writes[1:]]
+    (sent,) = [write.body for write in site.writes[1:]]
     allowed = {"name", "description", "priority", "disabled", "applicationRule"}
     assert {key for item in sent["policies"] for key in item["policy"]} == allowed
     assert {key for item in sent["policies"] for key in item["logRules"]} == {"severities"}
@@ -201,15 +201,15 @@ def test_read_only_places(name: str, path: tuple[str, ...]) -> None:
     stored = with_value(path)
 
     for left in (without_read_only(stored, kind.spec), only_writable(stored, kind.spec, [])):
-        assert all(one.get(path[-1]) != "theirs" for one in objects_in(left))
+        assert all(object_.get(path[-1]) != "theirs" for object_ in objects_in(left))
 
 
 def objects_in(document: Json) -> list[dict[str, Json]]:
     """Give all objects of a document."""
     inner = document.values() if isinstance(document, dict) else document
     found = [document] if isinstance(document, dict) else []
-    for one in inner if isinstance(inner, list | type({}.values())) else ():
-        found.extend(objects_in(one))
+    for value in inner if isinstance(inner, list | type({}.values())) else ():
+        found.extend(objects_in(value))
     return found
 
 
@@ -246,6 +246,6 @@ def test_unknown_live_fields(site: Site, declared: Manifest) -> None:
     site.apply(plan=made)
 
     assert actions(made) == {str(edited.ref): "update"}
-    body = next(one.body for one in site.writes if one.method == "PUT")
+    body = next(write.body for write in site.writes if write.method == "PUT")
     assert (body if declared.ref.kind == "SLO" else body["dashboard"])["layoutColumns"] == 3
     assert_settled(site, edited)

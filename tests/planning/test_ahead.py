@@ -41,7 +41,7 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> list[Knowledge]:
 
 def test_each_part_is_in_a_row() -> None:
     """No part of what a decision rests on is left out below, but the ids of others."""
-    assert {one.name for one in fields(Knowledge)} == {*OTHERWISE, "ids"}
+    assert {field.name for field in fields(Knowledge)} == {*OTHERWISE, "ids"}
 
 
 @pytest.mark.parametrize("part", OTHERWISE)

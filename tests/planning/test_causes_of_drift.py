@@ -128,9 +128,9 @@ steps = st.lists(st.sampled_from("ab"), min_size=1, max_size=5)
 def test_globs_of_places(globs: list[str], path: list[str]) -> None:
     """A glob of a place means what a pattern over its written form means."""
     words = {"*": "[ab]/", "**": "([ab]/)*", "a": "a/", "b": "b/"}
-    pattern = "".join(words[one] for one in globs)
+    pattern = "".join(words[glob] for glob in globs)
 
-    meant = re.match(pattern, "".join(f"{one}/" for one in path)) is not None
+    meant = re.match(pattern, "".join(f"{text}/" for text in path)) is not None
     assert rule(globs).covers(path) == meant
 
 
@@ -175,7 +175,7 @@ def test_ways_of_what_cannot_be_made(tmp_path: Folder) -> None:
     assert (first.state, second.state) == ("gone", "gone")
     assert first.ways_out[0].before.startswith("make one in the web interface")
     assert second.ways_out[0].before.startswith("take its id out of the manifest")
-    assert {one.ways_out[1].command for one in (first, second)} == {
+    assert {drift.ways_out[1].command for drift in (first, second)} == {
         "reconciler journal forget AlertDefinition/a",
         "reconciler journal forget SavedView/v",
     }

@@ -162,7 +162,7 @@ def test_remembered() -> None:
 
     assert told(change) == (Action.UPDATE, Evidence.JOURNAL, ())
     assert change.body == {"name": "Other"}
-    assert [one.path for one in change.differences] == [("name",), ("filters",)]
+    assert [difference.path for difference in change.differences] == [("name",), ("filters",)]
     assert told(kept) == (Action.KEEP, Evidence.JOURNAL, ())
     assert (change.declared, change.observation) == ({"name": "Other"}, remembered)
     keys: dict[str, Json] = {"groupByKeys": ["a", "b"]}
@@ -346,7 +346,11 @@ def test_secret_of_one_member() -> None:
 
     change = decided(POLICIES, policies(a="plain", b="b"), live, Memory(remote_id=None, last=last))
 
-    texts = {one.path[1]: one.before for one in change.differences if one.path[-1] == "description"}
+    texts = {
+        difference.path[1]: difference.before
+        for difference in change.differences
+        if difference.path[-1] == "description"
+    }
     assert texts == {"a": HIDDEN, "b": "theirs"}
     assert change.lost == (
         {"policy": {"name": "other", "description": "x"}},
@@ -386,14 +390,16 @@ def test_secret_not_shown() -> None:
     absent = decided(SLO, declared, Seen("id", {"name": "new"})).differences
     alert = decided(ALERT, {"name": "x"}, Remembered("id", {"name": str(KEY)})).differences
 
-    assert [(one.path, one.before, one.after) for one in fields] == [
+    assert [(field.path, field.before, field.after) for field in fields] == [
         (("name",), "old", "new"),
         (("description",), HIDDEN, KEY),
         (("note",), HIDDEN, ABSENT),
     ]
-    assert [(one.path, one.before) for one in absent] == [(("description",), ABSENT)]
+    assert [(difference.path, difference.before) for difference in absent] == [
+        (("description",), ABSENT)
+    ]
     assert before == {"name": "old", "description": HIDDEN, "note": HIDDEN}
-    assert [(one.path, one.before) for one in alert] == [(("name",), HIDDEN)]
+    assert [(difference.path, difference.before) for difference in alert] == [(("name",), HIDDEN)]
 
 
 def test_secret_that_is_live() -> None:
@@ -474,7 +480,12 @@ def test_protection() -> None:
     assert begins.reasons == (recalled, ProtectionTurns(begins=True))
     assert ends.reasons == (recalled, ProtectionTurns(begins=False))
     assert (stays.reasons, blocked.reasons) == ((recalled,), (CouldNotBeRead("HTTP 500", 9),))
-    assert [one.protected for one in (begins, ends, stays, blocked)] == [False, True, True, True]
+    assert [change.protected for change in (begins, ends, stays, blocked)] == [
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 def test_cannot_create() -> None:

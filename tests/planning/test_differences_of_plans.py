@@ -274,20 +274,20 @@ def test_drift(site: Site) -> None:
 
     found = site.ask(lambda api: find_drift(api, edited, history, "")).found
 
-    assert {str(one.ref): one.state for one in found} == {
+    assert {str(drift.ref): drift.state for drift in found} == {
         "AlertDefinition/errors": "unseen",
         "Dashboard/checkout": "drifted",
         "LogPolicySet/all": "same",
         "SLO/checkout": "gone",
         "SavedView/errors": "unseen",
     }
-    (difference,) = next(one for one in found if one.ref == BOARD.ref).differences
+    (difference,) = next(drift for drift in found if drift.ref == BOARD.ref).differences
     assert (difference.path, difference.before, difference.after) == (
         ("dashboard", "description"),
         "d",
         "x",
     )
-    assert str(slo_id) in next(one for one in found if one.ref == SLO.ref).note
+    assert str(slo_id) in next(drift for drift in found if drift.ref == SLO.ref).note
 
 
 def test_unapplied_edit_is_no_drift(site: Site) -> None:
@@ -298,7 +298,7 @@ def test_unapplied_edit_is_no_drift(site: Site) -> None:
 
     found = site.ask(lambda api: find_drift(api, edited, history, "")).found
 
-    assert [one.state for one in found] == ["same", "unapplied", "same"]
+    assert [drift.state for drift in found] == ["same", "unapplied", "same"]
 
 
 def test_removed_by_hand(site: Site) -> None:

@@ -132,14 +132,17 @@ def test_turned_round(site: Site) -> None:
     )
     listed = [policy("new"), policy("b"), policy("a", description="")]
     records = [
-        {**one["policy"], "order": order, "id": str(order)}
-        for order, one in enumerate(listed)
-        if isinstance(one["policy"], dict)
+        {**element["policy"], "order": order, "id": str(order)}
+        for order, element in enumerate(listed)
+        if isinstance(element["policy"], dict)
     ]
 
     found = drift_of(site, declared, memory, answer_with(200, {"policies": [*records]}))
 
-    told = {one.path: (one.before, one.after, one.operation) for one in found.differences}
+    told = {
+        difference.path: (difference.before, difference.after, difference.operation)
+        for difference in found.differences
+    }
     assert told[("policies", "a", "policy", "description")] == ("d", "", "change")
     assert told[("policies", "gone")][1:] == (ABSENT, "remove")
     assert told[("policies", "new")][0::2] == (ABSENT, "add")
@@ -217,7 +220,7 @@ def test_older_secret(site: Site, before: str, now: str) -> None:
     found = drift_of(site, slo(name="Checkout", description=now), memory, answer)
 
     assert found.live == shown(name="Theirs", description=HIDDEN)
-    assert [(one.path, one.after) for one in found.differences] == [
+    assert [(difference.path, difference.after) for difference in found.differences] == [
         (("name",), "Theirs"),
         (("description",), HIDDEN),
     ]
@@ -245,7 +248,10 @@ def test_secret_of_one_part(site: Site) -> None:
 
     found = drift_of(site, now, Memory(remote_id="id", last=last), live)
 
-    assert [(one.path[2], one.before, one.after) for one in found.differences] == [
+    assert [
+        (difference.path[2], difference.before, difference.after)
+        for difference in found.differences
+    ] == [
         ("1", "A", HIDDEN),
         ("2", "B", "theirs"),
     ]

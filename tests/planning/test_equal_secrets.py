@@ -94,7 +94,7 @@ def assert_hidden(site: Site, *manifests: Manifest) -> None:
     drifts = site.ask(lambda api: find_drift(api, manifests, history, SALT)).found
     shown = plan_json(site.plan(*manifests)) + Path(site.journal.place).read_text()
     assert "canary" not in shown
-    assert all("canary" not in str((one.differences, one.live)) for one in drifts)
+    assert all("canary" not in str((drift.differences, drift.live)) for drift in drifts)
 
 
 @pytest.mark.parametrize("declared", DECLARED)
@@ -106,7 +106,7 @@ def test_applied_once(site: Site, declared: Manifest) -> None:
     drifts = site.ask(lambda api: find_drift(api, [declared], history, SALT)).found
     assert set(outcomes(applied).values()) == {"written"}
     assert applied.rewritten == {}
-    assert {one.state for one in drifts} <= {"same", "unseen"}
+    assert {drift.state for drift in drifts} <= {"same", "unseen"}
     assert_settled(site, declared)
     assert_hidden(site, declared)
 
@@ -144,8 +144,8 @@ def test_swapped_by_the_service(site: Site) -> None:
     applied = site.apply(declared)
 
     told = applied.rewritten[declared.ref]
-    assert {one.path[-1] for one in told} == {"name", "description"}
-    assert {one.after for one in told} == {HIDDEN}
+    assert {difference.path[-1] for difference in told} == {"name", "description"}
+    assert {difference.after for difference in told} == {HIDDEN}
     assert_settled(site, declared)
     assert_hidden(site, declared)
 
@@ -199,8 +199,8 @@ def test_one_of_two_gets_another_value(site: Site) -> None:
 
     change = site.change(rotated)
 
-    assert [one.path for one in change.differences] == [("dashboard", "description")]
-    assert [one.code for one in change.reasons if one.code == "overwrites-edit"] == []
+    assert [difference.path for difference in change.differences] == [("dashboard", "description")]
+    assert [reason.code for reason in change.reasons if reason.code == "overwrites-edit"] == []
     assert_hidden(site, rotated)
     site.apply(rotated)
     assert_settled(site, rotated)
@@ -217,7 +217,7 @@ def test_text_that_becomes_a_secret_elsewhere(site: Site, before: Manifest) -> N
     (drift,) = site.ask(lambda api: find_drift(api, [later], history, SALT)).found
 
     assert drift.state == "same"
-    assert [one.code for one in change.reasons if one.code == "overwrites-edit"] == []
+    assert [reason.code for reason in change.reasons if reason.code == "overwrites-edit"] == []
 
 
 def test_moved_with_its_secret(site: Site) -> None:
@@ -232,7 +232,7 @@ def test_moved_with_its_secret(site: Site) -> None:
     site.apply(rows([one, two], [{"title": "C", "definition": {"dynamic": {"x": "c"}}}]))
     later = rows([two], [one, {"title": "C", "definition": {"dynamic": {"x": "c"}}}])
 
-    assert {one.operation for one in site.change(later).differences} == {"move"}
+    assert {difference.operation for difference in site.change(later).differences} == {"move"}
     site.apply(later)
     assert_settled(site, later)
 

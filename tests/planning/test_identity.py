@@ -72,7 +72,7 @@ def test_memory_follows_the_id(site: Site) -> None:
     change = site.change(alert("renamed", priority="ALERT_DEF_PRIORITY_P3"))
 
     assert (change.action, change.evidence) == (Action.UPDATE, Evidence.JOURNAL)
-    assert [one.path for one in change.differences] == [("priority",)]
+    assert [difference.path for difference in change.differences] == [("priority",)]
     assert change.reasons == (RenamedFrom(Ref("AlertDefinition", "errors")),)
 
 
@@ -225,9 +225,9 @@ def test_looks_like_nothing(site: Site) -> None:
         "SavedView/slow", {"name": "Slow", "timeSelection": {"customSelection": {"fromTime": "x"}}}
     )
 
-    assert not any(isinstance(one, LooksLike) for one in site.change(other).reasons)
+    assert not any(isinstance(reason, LooksLike) for reason in site.change(other).reasons)
     twin = site.change(named(view("errors"), "b"), view("errors"))
-    assert not any(isinstance(one, LooksLike) for one in twin.reasons)
+    assert not any(isinstance(reason, LooksLike) for reason in twin.reasons)
 
 
 def test_orphans_of_before(site: Site) -> None:
@@ -249,8 +249,8 @@ def test_what_is_left_behind(site: Site) -> None:
     made = site.plan(alert("x", OTHER_ID))
     again = site.plan(alert("x", OTHER_ID), alert("z", enabled=False))
 
-    assert [one.remote_id for one in made.orphans] == [ALERT_ID]
-    (found,) = [one for one in again.changes if one.ref.name == "z"]
+    assert [orphan.remote_id for orphan in made.orphans] == [ALERT_ID]
+    (found,) = [change for change in again.changes if change.ref.name == "z"]
     assert found.protected
     assert isinstance(found.reasons[0], RenamedFrom)
 

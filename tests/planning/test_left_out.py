@@ -51,8 +51,8 @@ def severities_of(name: str) -> tuple[str, ...]:
 
 def not_in_answer(change: Change) -> list[str]:
     """Name the policies of which a change says that nobody knows a field."""
-    found = [one for one in change.reasons if isinstance(one, NotInAnswer)]
-    return [str(path[1]) for one in found for path in one.paths]
+    found = [reason for reason in change.reasons if isinstance(reason, NotInAnswer)]
+    return [str(path[1]) for reason in found for path in reason.paths]
 
 
 @pytest.mark.promise("S12")
@@ -90,7 +90,7 @@ def test_severities_of_the_journal(site: Site) -> None:
     assert (change.action.word, change.evidence) == ("update", Evidence.LIVE)
     assert not_in_answer(change) == []
     assert Recalled((severities_of("a"), severities_of("b"))) in change.reasons
-    (line,) = [one for one in plan_text(made, Style()).splitlines() if "all  " in one]
+    (line,) = [line for line in plan_text(made, Style()).splitlines() if "all  " in line]
     assert "live" in line
     assert "severities: not in the answer, compared with the journal" in plan_text(made, Style())
     assert "cannot be read" not in plan_text(made, Style())
@@ -108,7 +108,7 @@ def test_severities_in_the_answer(tmp_path: Path) -> None:
 
 def lost(change: Change) -> list[tuple[str, ...]]:
     """Give the names of what is lost without anybody knowing it whole."""
-    return [one.names for one in change.reasons if isinstance(one, LostUnseen)]
+    return [reason.names for reason in change.reasons if isinstance(reason, LostUnseen)]
 
 
 def test_lost_without_severities(site: Site) -> None:
@@ -118,7 +118,7 @@ def test_lost_without_severities(site: Site) -> None:
     change = site.change(policy_set(A))
 
     assert (change.destroys, lost(change)) == (("b",), [("b",)])
-    (why,) = (one for one in change.reasons if isinstance(one, LostUnseen))
+    (why,) = (reason for reason in change.reasons if isinstance(reason, LostUnseen))
     assert (why.names, why.fields) == (("b",), ("severities",))
 
 
@@ -145,8 +145,8 @@ def nameless(name: Json, place: int, *, instead: bool) -> Meddler:
         named = {} if name == "left out" else {"name": name}
         odd = {"id": "odd", "priority": "PRIORITY_TYPE_LOW", "applicationRule": RULE, **named}
         answer["policies"][place : place + instead] = [odd]
-        for number, one in enumerate(answer["policies"], 1):
-            one["order"] = number
+        for number, element in enumerate(answer["policies"], 1):
+            element["order"] = number
         return httpx.Response(response.status_code, json=answer)
 
     return meddle
@@ -182,8 +182,8 @@ def test_named_beside_nameless(live_name: Json) -> None:
 
 def needed(change: Change) -> list[str]:
     """Name the policies whose severities a write would have to send."""
-    reasons = (one for one in change.reasons if isinstance(one, NeededUnseen))
-    return [str(path[1]) for one in reasons for path in one.paths]
+    reasons = (reason for reason in change.reasons if isinstance(reason, NeededUnseen))
+    return [str(path[1]) for reason in reasons for path in reason.paths]
 
 
 def bare(name: str, **fields: Json) -> dict[str, Json]:
@@ -201,7 +201,7 @@ def test_a_change_that_needs_what_nobody_knows(site: Site) -> None:
 
     assert (kept.action.word, needed(kept)) == ("keep", [])
     assert (change.action.word, needed(change)) == ("blocked", ["a"])
-    assert any("declare them" in one and '"a"' in one for one in notes_of(change))
+    assert any("declare them" in note and '"a"' in note for note in notes_of(change))
     assert (told.action.word, needed(told)) == ("update", [])
 
 
@@ -228,5 +228,5 @@ def test_overwritten_and_never_declared(site: Site) -> None:
     change = site.change(policy_set(bare("a", description="new"), bare("b")))
 
     assert needed(change) == ["a", "b"]
-    assert not any(isinstance(one, OverwrittenSince) for one in change.reasons)
-    assert not any("sent again" in one for one in notes_of(change))
+    assert not any(isinstance(reason, OverwrittenSince) for reason in change.reasons)
+    assert not any("sent again" in note for note in notes_of(change))

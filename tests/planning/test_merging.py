@@ -138,7 +138,7 @@ def test_an_overlap_is_a_conflict(
     after, found = merge(ours, base, live)
 
     assert after == ours
-    assert [one.path for one in found.open] == [path]
+    assert [conflict.path for conflict in found.open] == [path]
 
 
 def test_sides() -> None:
@@ -151,7 +151,7 @@ def test_sides() -> None:
     taken, _ = merge(ours, base, live, side=Side.THEIRS)
 
     assert (kept, taken) == ({"a": 2, "b": 5}, {"a": 3, "b": 5})
-    assert [one.side for one in told.conflicts] == [Side.OURS]
+    assert [conflict.side for conflict in told.conflicts] == [Side.OURS]
 
 
 def test_a_secret_is_never_written_out() -> None:
@@ -163,7 +163,7 @@ def test_a_secret_is_never_written_out() -> None:
     after, found = merge({"a": hole}, base, {"a": "new"}, written=written, side=Side.THEIRS)
 
     assert after == written
-    assert [(one.live, one.holds_secret) for one in found.open] == [(HIDDEN, True)]
+    assert [(conflict.live, conflict.holds_secret) for conflict in found.open] == [(HIDDEN, True)]
 
 
 @pytest.mark.parametrize(
@@ -220,9 +220,9 @@ def test_nothing_is_decided_in_silence(ours: Any, base: Any, live: Any) -> None:
     after, found = merge(ours, base, live)
 
     for key in ("a", "plain"):
-        mine, was, theirs = (one.get(key) for one in (ours, base, live))
-        differ = len({json.dumps(one) for one in (mine, was, theirs)}) == 3
+        mine, was, theirs = (value.get(key) for value in (ours, base, live))
+        differ = len({json.dumps(value) for value in (mine, was, theirs)}) == 3
         # What is empty may be there or not, as the service likes.
         if differ and mine and theirs and was != []:
-            assert any(one.path[0] == key for one in found.open)
+            assert any(conflict.path[0] == key for conflict in found.open)
             assert value_at(after, (key,)) == ours.get(key)

@@ -84,7 +84,7 @@ def revision(site: Site) -> str:
 
 def live_ids(site: Site) -> str:
     """Give the ids that the service has."""
-    return " ".join(sorted(one["id"] for one in site.outside("GET", POLICIES)["policies"]))
+    return " ".join(sorted(value["id"] for value in site.outside("GET", POLICIES)["policies"]))
 
 
 def drift(site: Site) -> Drift:
@@ -109,12 +109,12 @@ def test_overwritten_by_someone(site: Site) -> None:
     assert change.action.word == "update"
     assert overwritten(change) == ["a", "b"]
     assert {path[:2] for path in paths(change)} == {("policies", "a"), ("policies", "b")}
-    (why,) = (one for one in change.reasons if isinstance(one, OverwrittenSince))
+    (why,) = (reason for reason in change.reasons if isinstance(reason, OverwrittenSince))
     assert {path[-1] for path in why.paths} == {"severities"}
     assert isinstance(change.observation, Seen)
     assert change.observation.recalled == ()
     assert change.evidence is Evidence.LIVE
-    assert not any(isinstance(one, OverwritesEdit | NotInAnswer) for one in change.reasons)
+    assert not any(isinstance(reason, OverwritesEdit | NotInAnswer) for reason in change.reasons)
     assert outcomes(applied) == {str(REF): "written"}
     (severities, _) = site.app.state.store.rows(
         "SELECT severities FROM log_policies ORDER BY place"
@@ -152,7 +152,9 @@ def test_drift_beside_what_cannot_be_seen(site: Site) -> None:
 
     found = drift(site)
 
-    assert [one.path for one in found.differences] == [("policies", "a", "policy", "description")]
+    assert [difference.path for difference in found.differences] == [
+        ("policies", "a", "policy", "description")
+    ]
 
 
 @pytest.mark.promise("P20")
@@ -176,9 +178,9 @@ def test_takes_over_what_cannot_be_seen(site: Site, there: Manifest, differs: bo
 
     made = site.plan(BOTH, guards=Guards())
 
-    (reason,) = (one for one in made.changes[0].reasons if isinstance(one, TakesOver))
+    (reason,) = (reason for reason in made.changes[0].reasons if isinstance(reason, TakesOver))
     assert reason.differs is differs
-    assert any("cannot be seen" in one.message for one in made.guarded) is not differs
+    assert any("cannot be seen" in violation.message for violation in made.guarded) is not differs
 
 
 @pytest.mark.promise("P20")
@@ -290,7 +292,7 @@ def test_recovery(site: Site, lose: Meddler, blind: bool) -> None:
     site.apply(BOTH)
 
     assert overwritten(change) == []
-    assert not any(isinstance(one, OverwritesEdit) for one in change.reasons)
+    assert not any(isinstance(reason, OverwritesEdit) for reason in change.reasons)
     if blind and lose is lost_before:
         # The ids are still those of the overwrite before it, which tells its severities.
         assert isinstance(change.observation, Seen)
@@ -311,9 +313,9 @@ def test_first_write_that_never_happened(site: Site, there: list[dict[str, Json]
     overwrite(site, policy("c"))
     edited = site.change(BOTH)
 
-    assert not any(isinstance(one, OverwritesEdit) for one in change.reasons)
-    assert any(isinstance(one, TakesOver) for one in change.reasons) == bool(there)
-    assert any(isinstance(one, OverwritesEdit) for one in edited.reasons)
+    assert not any(isinstance(reason, OverwritesEdit) for reason in change.reasons)
+    assert any(isinstance(reason, TakesOver) for reason in change.reasons) == bool(there)
+    assert any(isinstance(reason, OverwritesEdit) for reason in edited.reasons)
 
 
 @pytest.mark.promise("P20")
@@ -337,10 +339,10 @@ def test_journal_of_an_earlier_version(site: Site) -> None:
     site.apply(BOTH)
     journal = site.journal
     entries = [
-        WrittenEntry(run=one.run, at=one.at, ref=one.ref, remote_id=one.remote_id)
-        if isinstance(one, WrittenEntry)
-        else one
-        for one in journal.entries
+        WrittenEntry(run=entry.run, at=entry.at, ref=entry.ref, remote_id=entry.remote_id)
+        if isinstance(entry, WrittenEntry)
+        else entry
+        for entry in journal.entries
     ]
     with journal.locked():
         assert journal.header is not None

@@ -59,7 +59,7 @@ def assert_no_canary(site: Site, *manifests: Manifest) -> None:
     """Assert that neither plan nor journal nor drift holds the start of a canary."""
     shown = plan_json(site.plan(*manifests)) + Path(site.journal.place).read_text()
     assert "canary" not in shown
-    assert all("canary" not in str(one.differences) for one in drifts(site, *manifests))
+    assert all("canary" not in str(drift.differences) for drift in drifts(site, *manifests))
 
 
 def test_sent_and_sealed(site: Site) -> None:
@@ -181,7 +181,7 @@ def test_plan_of_an_edit_that_holds_a_rotated_secret(site: Site) -> None:
 
     (change,) = site.plan(declared, place=place).changes
 
-    assert [one.before for one in change.differences] == [HIDDEN]
+    assert [difference.before for difference in change.differences] == [HIDDEN]
     assert "canary" not in str((change.differences, change.before, change.lost))
 
 
@@ -191,7 +191,7 @@ OTHER_NAME = Ref("Dashboard", "shop")
 
 def begun_anew(entries: list[Entry]) -> list[Entry]:
     """Give entries after which the journal has forgotten a resource and knows its id again."""
-    (made,) = (one for one in entries if isinstance(one, IdentifiedEntry))
+    (made,) = (entry for entry in entries if isinstance(entry, IdentifiedEntry))
     again = ImportedEntry(
         at=AT, run="r", ref=OTHER_NAME, remote_id=made.remote_id, origin="live", declared={}
     )
@@ -247,7 +247,7 @@ def test_older_secret_after_a_rename(site: Site) -> None:
 
     (change,) = site.plan(declared, place=place).changes
 
-    assert any(isinstance(one, RenamedFrom) for one in change.reasons)
+    assert any(isinstance(reason, RenamedFrom) for reason in change.reasons)
     assert "canary" not in str((change.differences, change.before, change.lost))
 
 
@@ -262,7 +262,7 @@ def test_drifted_secret(site: Site) -> None:
     (drift,) = drifts(site, declared)
 
     assert drift.state == "drifted"
-    assert [one.after for one in drift.differences] == [HIDDEN]
+    assert [difference.after for difference in drift.differences] == [HIDDEN]
     assert_no_canary(site, declared)
 
 

@@ -37,7 +37,11 @@ KIND = BY_NAME["LogPolicySet"]
 def destroyed(made: Plan) -> list[str]:
     """Name what a plan destroys, as guards and reports see it."""
     told = [name for change in made.changes for name in change.destroys]
-    said = [one.message for one in objections(made, Guards()) if "destroys" in one.message]
+    said = [
+        objection.message
+        for objection in objections(made, Guards())
+        if "destroys" in objection.message
+    ]
     assert bool(told) == bool(said)
     return told
 
@@ -51,7 +55,7 @@ def lists(name: str, **fields: Json) -> Manifest:
 
 def names(document: Any) -> list[str]:
     """Name the policies of a document."""
-    return [one["policy"]["name"] for one in document["policies"]]
+    return [value["policy"]["name"] for value in document["policies"]]
 
 
 @pytest.mark.promise("P29")
@@ -194,8 +198,8 @@ def test_reports(site: Site) -> None:
     assert standing(path[:2], change.body, facts_of_kind(KIND)) == (2, 3)
     assert isinstance(KIND.picture, Ranking)
     sides = ranking_sides(KIND.picture, change.before, change.body, KIND.spec, KIND.shape)
-    assert [one.marks for one in sides.after] == [(), (Mark.EDITED,), ()]
-    assert [one.other for one in sides.after] == [1, 2, 3]
+    assert [ranked.marks for ranked in sides.after] == [(), (Mark.EDITED,), ()]
+    assert [ranked.other for ranked in sides.after] == [1, 2, 3]
 
 
 def destroys(live: list[str], declared: list[str]) -> list[str]:
@@ -256,7 +260,7 @@ def test_names_of_items(declared: list[str]) -> None:
     if named is not None and again is not None:
         assert list(named) == list(again)
         found = differences(stored, merge(stored, items, stored, shape), shape)
-        assert {one.path[-1] for one in found} <= {"n"}
+        assert {difference.path[-1] for difference in found} <= {"n"}
 
 
 def test_a_dashboard_variable(tmp_path: Path) -> None:

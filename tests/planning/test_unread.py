@@ -26,7 +26,7 @@ def test_known_id(site: Site, golden: Golden) -> None:
 
     made = site.plan(SLO, dashboard())
 
-    assert [one.action for one in made.changes] == [Action.BLOCKED, Action.KEEP]
+    assert [change.action for change in made.changes] == [Action.BLOCKED, Action.KEEP]
     (found,) = made.unread
     assert found.remote_id == remote_id
     golden(found.why)

@@ -89,7 +89,7 @@ def test_totals_are_known(site: Site) -> None:
     seen: set[tuple[Deed, str, int | None]] = set()
 
     async def look(request: Any, inner: Any) -> Any:
-        seen.update((one.deed, one.things, one.total) for one in api_of[0].waits.now().steps)
+        seen.update((step.deed, step.things, step.total) for step in api_of[0].waits.now().steps)
         return await inner.handle_async_request(request)
 
     api_of: list[Api] = []
@@ -114,7 +114,11 @@ def test_what_proves_nothing_is_proven(site: Site) -> None:
     """Where no resource can be read, one cheap read proves the target; what it may not is said."""
     site.meddle("GET", "*", answer_with(403, NO))
 
-    (said,) = (one for one in planned(site, SERVICE, VIEW).remarks if isinstance(one, NotPermitted))
+    (said,) = (
+        remark
+        for remark in planned(site, SERVICE, VIEW).remarks
+        if isinstance(remark, NotPermitted)
+    )
 
     assert "not for you" in said.said
     assert len(site.sent) == 1
@@ -163,7 +167,7 @@ def test_a_create_that_nobody_saw() -> None:
         Absent(),
         replace(memory, pending=replace(started, operation="create")),
     )
-    assert not any(isinstance(one, NeverSeen) for one in again.reasons)
+    assert not any(isinstance(reason, NeverSeen) for reason in again.reasons)
 
 
 def test_an_import_is_told() -> None:
@@ -222,7 +226,7 @@ def test_what_could_not_be_read_is_a_cause(site: Site) -> None:
 
     found = site.ask(lambda api: find_drift(api, (one, other), history, SALT)).found
 
-    assert {str(each.ref): each.cause for each in found} == {
+    assert {str(drift.ref): drift.cause for drift in found} == {
         "SLO/checkout": "unreadable",
         "SLO/other": None,
     }
@@ -252,7 +256,7 @@ HOWS = [
 def test_other_drift_is_news(before: Drift, now: Drift) -> None:
     """Drift that is otherwise than it was remembered is new; the same is not."""
     first = remembered(DriftReport((before,)), History(), AT)
-    history = History(drifts={one.ref: one for one in first.found}, looked=AT)
+    history = History(drifts={seen_drift.ref: seen_drift for seen_drift in first.found}, looked=AT)
 
     assert bool(remembered(DriftReport((now,)), history, AT).found) == (now != before)
 

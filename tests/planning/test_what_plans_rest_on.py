@@ -95,7 +95,7 @@ def test_each_of_its_own(site: Site) -> None:
 
     assert [change.action for change in made.changes] == [Action.UPDATE, Action.CREATE]
     assert [change.remote_id for change in made.changes] == [7, None]
-    assert len({one.request_id for one in (*made.changes, *elsewhere.changes)}) == 4
+    assert len({change.request_id for change in (*made.changes, *elsewhere.changes)}) == 4
     assert (made.environment, made.target) == ("local", "emulator")
     assert made.digest == plan_digest(PLACE, made.changes)
     assert str(PLACE) == "local at emulator"
@@ -141,6 +141,6 @@ def test_what_the_service_is_asked(site: Site) -> None:
 
     asked = [one.body["description"] for one in site.sent if one.path == VALIDATE]
     assert asked == ["hunter2"]
-    actions = [one.action.word for one in made.changes]
+    actions = [change.action.word for change in made.changes]
     assert actions == ["keep", "create", "update", "update", "create"]
     assert set(made.changes[3].awaits) == {Ref("SavedView", "b")}

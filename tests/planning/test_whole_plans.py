@@ -138,13 +138,13 @@ def test_digest() -> None:
     protected = replace(change(D), protected=True)
 
     assert plan_digest(PLACE, [*changes, protected]) == DIGEST
-    observed = [change(A, observation=one) for one in OBSERVED]
+    observed = [change(A, observation=observation) for observation in OBSERVED]
     assert plan_digest(PLACE, observed) == DIGEST_OF_OBSERVED
 
 
 def test_digests_of_observations() -> None:
     """Whatever was observed, and that it was not, is told apart."""
-    digests = [plan_digest(PLACE, [change(A, observation=one)]) for one in OBSERVED]
+    digests = [plan_digest(PLACE, [change(A, observation=observation)]) for observation in OBSERVED]
 
     assert len(set(digests)) == len(OBSERVED)
 
@@ -339,7 +339,7 @@ def test_drift_of_each(site: Site) -> None:
 
     found = site.ask(lambda api: find_drift(api, (view, gone, new, board), history, SALT)).found
 
-    assert [(str(one.ref), one.state, one.drifted) for one in found] == [
+    assert [(str(drift.ref), drift.state, drift.drifted) for drift in found] == [
         ("Dashboard/checkout", "same", False),
         ("Dashboard/new", "unapplied", False),
         ("SLO/gone", "gone", True),
@@ -347,5 +347,5 @@ def test_drift_of_each(site: Site) -> None:
     ]
     assert found[1].note == "the journal has no write of it"
     assert "drift cannot be seen" in found[3].note
-    assert [one.source for one in found] == [one.source for one in (board, new, gone, view)]
+    assert [drift.source for drift in found] == [one.source for one in (board, new, gone, view)]
     assert found[0].live == site.plan(board).changes[0].body

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from reconciler.queries import Language, parse
 
 WRONG = [
-    *(broken(Language.PROMQL, one) for one in PROMQL),
-    *(broken(Language.LUCENE, one) for one in LUCENE),
+    *(broken(Language.PROMQL, text) for text in PROMQL),
+    *(broken(Language.LUCENE, text) for text in LUCENE),
 ]
 PIECES = [
     *("sum", "rate", "a", "b:c", "(", ")", "[", "]", "{", "}", "5m", "5q", '"x"', "'", "=~"),
@@ -72,7 +72,7 @@ def test_any_text(pieces: list[str], language: Language) -> None:
 @given(st.lists(st.sampled_from(PIECES), max_size=10))
 def test_the_library_judges(pieces: list[str]) -> None:
     """A query without variables that the library takes is never complained of."""
-    text = " ".join(one for one in pieces if "v" not in one and "-" not in one)
+    text = " ".join(piece for piece in pieces if "v" not in piece and "-" not in piece)
     try:
         promql_parser.parse(text)
     except ValueError:
@@ -145,7 +145,7 @@ def test_what_a_query_uses() -> None:
     logs = parse(Language.LUCENE, r'k8s.pod:a OR _exists_:b AND c\:d:"e" AND (k8s.pod:f)')
 
     assert metrics.metrics == ("a_total", "b", "c_$d")
-    assert [(one.label, one.op, one.value) for one in metrics.matchers] == [
+    assert [(matcher.label, matcher.op, matcher.value) for matcher in metrics.matchers] == [
         ("job", "=", "x"),
         ("code", "!~", "5.."),
         ("job", "=", "$j"),

@@ -40,7 +40,7 @@ HOUSE = (
 )
 """Laws that hold for every change."""
 LEFT = ("git", "s3", "million", "screenshot", "meant", "stands_in_one_file", "escaped", "pieces")
-ELSEWHERE = " and ".join(f"not {one}" for one in LEFT)
+ELSEWHERE = " and ".join(f"not {text}" for text in LEFT)
 """What needs programs or a minute, and is held to what these tasks do not touch."""
 
 

@@ -37,7 +37,7 @@ def task_named(start: str) -> str:
     """Give the text of the task whose heading begins so."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     tasks = page.split("## Tasks")[1].split("\n## ")[0].split("\n\n**")
-    (task,) = [one for one in tasks if one.lstrip("*").startswith(start)]
+    (task,) = [task for task in tasks if task.lstrip("*").startswith(start)]
     return task
 
 
@@ -154,7 +154,9 @@ class Workbench:
         for name in re.findall(r"`([\w/.-]+(?:\.(?:py|md|yml|toml|jsonl)|/))`", task):
             found = {f"{folder}{name}" for folder in folders}
             named |= found
-            there = {one for one in found if (self.folder / one).exists()}
-            folders |= {one if one.endswith("/") else f"{one.rpartition('/')[0]}/" for one in there}
-        inside = tuple(one for one in named if one.endswith("/"))
+            there = {text for text in found if (self.folder / text).exists()}
+            folders |= {
+                text if text.endswith("/") else f"{text.rpartition('/')[0]}/" for text in there
+            }
+        inside = tuple(name for name in named if name.endswith("/"))
         return sorted(one for one in self.touched - named if not one.startswith(inside))

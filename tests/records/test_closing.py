@@ -45,7 +45,7 @@ def open_ids(wire: Wire, count: int) -> list[str]:
 
     async def first(api: Api) -> list[str]:
         found = list_incidents(api, IncidentFilter(open_only=True), count)
-        return [one.id async for one in found]
+        return [incident.id async for incident in found]
 
     ids = asked(wire, first)
     wire.sent.clear()
@@ -66,7 +66,7 @@ def test_close(wire: Wire) -> None:
 
     closed = close(wire, ids)
 
-    assert [(one.id, one.is_open) for one in closed] == [(one, False) for one in ids]
+    assert [(incident.id, incident.is_open) for incident in closed] == [(id_, False) for id_ in ids]
     assert [(sent.method, sent.path) for sent in wire.sent] == [("POST", CLOSE)]
 
 
@@ -96,7 +96,7 @@ def test_lost_after_the_close(wire: Wire) -> None:
 
     closed = close(wire, ids)
 
-    assert [(one.id, one.is_open) for one in closed] == [(one, False) for one in ids]
+    assert [(incident.id, incident.is_open) for incident in closed] == [(id_, False) for id_ in ids]
     # The open ones, where they are not any more, then all.
     assert (count(wire, CLOSE), count(wire, INCIDENTS)) == (1, 2)
 
@@ -108,7 +108,7 @@ def test_lost_before_the_close(wire: Wire) -> None:
 
     closed = close(wire, ids)
 
-    assert [(one.id, one.is_open) for one in closed] == [(one, False) for one in ids]
+    assert [(incident.id, incident.is_open) for incident in closed] == [(id_, False) for id_ in ids]
     assert [sent.path for sent in wire.sent] == [CLOSE, INCIDENTS, CLOSE]
 
 
@@ -131,7 +131,7 @@ def test_only_the_open_ones_again(wire: Wire, app: Starlette) -> None:
     closed = close(wire, [first, second])
 
     assert asked == [second]
-    assert [one.is_open for one in closed] == [False, False]
+    assert [incident.is_open for incident in closed] == [False, False]
     assert len(app.state.requests) > 0
 
 
@@ -158,7 +158,7 @@ def test_left_out_of_the_answer(demo_data: Path, tmp_path: Path) -> None:
     told = close(wire, ids)
     app.state.store.close()
 
-    assert [(one.id, one.is_open) for one in told] == [
+    assert [(incident.id, incident.is_open) for incident in told] == [
         (ids[0], False),
         (ids[1], False),
         (ids[2], True),
@@ -198,6 +198,6 @@ def test_find_judges_again() -> None:
 
 async def first_resolved(api: Api) -> str:
     wanted = IncidentFilter(statuses=("INCIDENT_STATUS_RESOLVED",))
-    async for one in list_incidents(api, wanted):
-        return one.id
+    async for incident in list_incidents(api, wanted):
+        return incident.id
     raise AssertionError("the demo has resolved incidents")

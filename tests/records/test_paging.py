@@ -34,7 +34,7 @@ def followed(
             follow(fetch, PageShape("items", Record, required), limit, holds or (lambda _: True))
         )
 
-    return [dict(one.document) for one in asyncio.run(run())], asked
+    return [dict(record.document) for record in asyncio.run(run())], asked
 
 
 def pages_of(sizes: list[int]) -> list[Json]:

@@ -207,7 +207,7 @@ def test_incidents_are_judged_again(wanted: IncidentFilter, other: dict[str, Any
 
     found = asked(service, lambda api: collected(list_incidents(api, wanted)))
 
-    assert [one.id for one in found] == ["good"]
+    assert [incident.id for incident in found] == ["good"]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_alert_events_are_judged_again(wanted: EventFilter, other: dict[str, Any
 
     found = asked(service, lambda api: collected(list_alert_events(api, wanted)))
 
-    assert [one.cx_event_key for one in found] == ["good"]
+    assert [event.cx_event_key for event in found] == ["good"]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_incident_events_are_judged_again(
 
     found = asked(service, lambda api: collected(list_incident_events(api, wanted)))
 
-    assert [one.cx_event_key for one in found] == ["good"]
+    assert [event.cx_event_key for event in found] == ["good"]
 
 
 def test_what_does_not_tell_passes() -> None:
@@ -285,7 +285,7 @@ def test_both_styles_on_the_emulator(style: str, demo_data: Path) -> None:
     app.state.store.close()
 
     assert len(found) > 0
-    assert {one.severity for one in found} == {"INCIDENT_SEVERITY_CRITICAL"}
+    assert {incident.severity for incident in found} == {"INCIDENT_SEVERITY_CRITICAL"}
 
 
 @pytest.mark.parametrize("switches", [{"zero_values": "dropped"}, {"floats": "single"}])

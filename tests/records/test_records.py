@@ -176,8 +176,8 @@ def places_in(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | 
     inner = value if isinstance(value, dict) else inner
     return [
         place
-        for key, one in inner.items()
-        for place in [(*path, key), *places_in(one, (*path, key))]
+        for key, value in inner.items()
+        for place in [(*path, key), *places_in(value, (*path, key))]
     ]
 
 

@@ -216,8 +216,8 @@ def signals_beside(draw: st.DrawFn, changes: tuple[Change, ...]) -> Signals:
         return Signals()
     record, watchers = draw(RECORDS), draw(WATCHERS)
     return Signals(
-        track_records={one.ref: record for one in changes if one.ref.kind in BY_NAME},
-        watchers={one.ref: watchers for one in changes},
+        track_records={change.ref: record for change in changes if change.ref.kind in BY_NAME},
+        watchers={change.ref: watchers for change in changes},
         policies=draw(st.none() | an_impact()),
     )
 

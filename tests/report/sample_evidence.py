@@ -139,15 +139,17 @@ def frozen_plan() -> Plan:
 def plan_of_many_records() -> Plan:
     """Give more alerts with a track record than a comment has room for."""
     (record,) = (
-        one for one in plan_with_signals().signals.track_records.values() if one.events == 41
+        track_record
+        for track_record in plan_with_signals().signals.track_records.values()
+        if track_record.events == 41
     )
     changes = [
         rewritten(f"lag-{number:02}", alert("Lag"), alert("Lag", priority="P4"))
         for number in range(30)
     ]
     records = {
-        one.ref: replace(record, events=10**9 + number, complete=number % 2 == 0)
-        for number, one in enumerate(changes)
+        change.ref: replace(record, events=10**9 + number, complete=number % 2 == 0)
+        for number, change in enumerate(changes)
     }
     return replace(plan_of(changes), signals=Signals(track_records=records))
 

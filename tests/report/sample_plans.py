@@ -135,7 +135,7 @@ def plan_of(
     return Plan(
         environment="production",
         target="https://api.example.com",
-        digest=digest([str(one.ref) for one in ordered]),
+        digest=digest([str(change.ref) for change in ordered]),
         changes=tuple(ordered),
         orphans=orphans,
         unsettled=unsettled,
@@ -278,7 +278,7 @@ def plan_with_signals() -> Plan:
 def plan_of_against() -> Plan:
     """Give the same three changes, planned against a revision."""
     plan = plan_of_three()
-    changes = tuple(replace(one, evidence=Evidence.BASE) for one in plan.changes)
+    changes = tuple(replace(change, evidence=Evidence.BASE) for change in plan.changes)
     return replace(plan, changes=changes, against=Against("main", COMMIT))
 
 

@@ -27,8 +27,8 @@ def example(reason: type[Reason | Remark]) -> Reason | Remark:
     """Give a reason with something in every field."""
     hints = get_type_hints(reason)
     known = {
-        one.name: EXAMPLES.get(hints[one.name], get_args(hints[one.name])[:1] and "unknown")
-        for one in dataclasses.fields(reason)
+        field.name: EXAMPLES.get(hints[field.name], get_args(hints[field.name])[:1] and "unknown")
+        for field in dataclasses.fields(reason)
     }
     return reason(**known)  # type: ignore[arg-type]  # each type has its example
 
@@ -38,8 +38,8 @@ def said_of_each() -> str:
     became = get_args(get_type_hints(CreateLost)["became"])
     reasons = [
         *(example(reason) for reason in get_args(Reason) if reason is not CreateLost),
-        *(CreateLost("2025-01-31T09:00:00Z", one) for one in became),
+        *(CreateLost("2025-01-31T09:00:00Z", value) for value in became),
         ProtectionTurns(begins=False),
     ]
-    lines = [f"{one.code}: {words_of(one, REF)}\n" for one in reasons]  # type: ignore[arg-type]  # no remark
+    lines = [f"{reason.code}: {words_of(reason, REF)}\n" for reason in reasons]  # type: ignore[arg-type]  # no remark
     return "".join(sorted(lines))

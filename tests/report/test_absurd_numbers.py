@@ -74,7 +74,7 @@ def test_objectives(before: Json, after: Json) -> None:
 def test_times(before: Json, after: Json) -> None:
     """A time that is none is said as it is."""
     sides: tuple[dict[str, Json], ...] = tuple(
-        {"name": "Errors", "incidentsSettings": {"minutes": one}} for one in (before, after)
+        {"name": "Errors", "incidentsSettings": {"minutes": side}} for side in (before, after)
     )
     plan = plan_of([rewritten("errors", *sides)])
 

@@ -49,8 +49,8 @@ def test_sarif_is_a_run_of_its_own() -> None:
 
     assert run["automationDetails"]["id"] == "reconciler/audit/production/"
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == list(AUDITED)
-    assert [one["ruleId"] for one in run["results"]] == ["A105", "A102"]
-    assert [one["level"] for one in run["results"]] == ["error", "warning"]
+    assert [result["ruleId"] for result in run["results"]] == ["A105", "A102"]
+    assert [result["level"] for result in run["results"]] == ["error", "warning"]
     assert len(run["invocations"][0]["toolExecutionNotifications"]) == 2
     place = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert place["uri"] == "shop/alerts/pods.yaml"

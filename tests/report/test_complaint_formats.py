@@ -53,7 +53,7 @@ def log_of(*complaints: Complaint, **more: Any) -> Any:
 
 def fingerprints(run: Any) -> list[str]:
     """Give what code scanning knows each result by."""
-    return [one["partialFingerprints"]["primaryLocationLineHash"] for one in run["results"]]
+    return [result["partialFingerprints"]["primaryLocationLineHash"] for result in run["results"]]
 
 
 def test_an_annotation(golden: Golden) -> None:
@@ -338,8 +338,12 @@ def test_validate_as_sarif(project: Workspace) -> None:
     ran = project.run("validate", "-e", "local", "--format", "sarif")
 
     SARIF.validate(ran.json)
-    places = [one["locations"][0]["physicalLocation"] for one in ran.json["runs"][0]["results"]]
-    assert [(one["artifactLocation"]["uri"], one["region"]["startLine"]) for one in places] == [
+    places = [
+        result["locations"][0]["physicalLocation"] for result in ran.json["runs"][0]["results"]
+    ]
+    assert [
+        (place["artifactLocation"]["uri"], place["region"]["startLine"]) for place in places
+    ] == [
         ("ops/b.yaml", 15),
         ("ops/c.yaml", 1),
         ("ops/b.yaml", 7),

@@ -23,10 +23,10 @@ def test_lines_of_a_file_are_cut_to_the_terminal(line: str, place: int, width: i
     start = place % len(line)
     text = complaints_text([complaint(line, start + 1)], Style(width=width, terminal=True))
 
-    frame = [one for one in text.splitlines() if " |" in one]
-    assert all(len(one) <= width for one in frame)
-    under = next(one for one in frame if "^" in one).index("^")
-    shown = next(one for one in frame if one.startswith("2 |"))
+    frame = [line for line in text.splitlines() if " |" in line]
+    assert all(len(text) <= width for text in frame)
+    under = next(text for text in frame if "^" in text).index("^")
+    shown = next(text for text in frame if text.startswith("2 |"))
     if line[start] != " " and shown[under : under + 1] != "…":
         assert shown[under] == line[start]
 

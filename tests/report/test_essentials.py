@@ -58,11 +58,11 @@ NEW = {
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_kind_names_what_matters(kind: Kind) -> None:
     """Each kind names a few fields that matter, all of them fields that it knows."""
-    unknown = [one.path for one in kind.essentials if not is_known(kind, one)]
+    unknown = [essential.path for essential in kind.essentials if not is_known(kind, essential)]
 
     assert kind.essentials
     assert unknown == []
-    assert len({one.path for one in kind.essentials}) == len(kind.essentials)
+    assert len({essential.path for essential in kind.essentials}) == len(kind.essentials)
 
 
 def is_known(kind: Kind, essential: Essential) -> bool:
@@ -131,7 +131,7 @@ def test_an_update_says_what_differs() -> None:
 def test_a_long_plan_is_read_to_its_end() -> None:
     """Where much is new, each has one line of fields, and the end says how to see all of them."""
     many = ({**SLO, "description": f"Number {number}"} for number in range(40))
-    plan = plan_of(created("SLO", f"checkout-{at:02}", one) for at, one in enumerate(many))
+    plan = plan_of(created("SLO", f"checkout-{at:02}", element) for at, element in enumerate(many))
     lines = plan_text(plan, Style()).splitlines()
 
     first = next(at for at, line in enumerate(lines) if "checkout-00" in line)

@@ -37,7 +37,7 @@ def test_style_and_script_of_a_page(reports: dict[str, str]) -> None:
     assert ["".join(reader.words[tag]) for tag in ("style", "script")] == [style(), script()]
     assert (reader.tags["style"], reader.tags["script"]) == (1, 1)
     allowed = [b64encode(sha256(text.encode()).digest()).decode() for text in (style(), script())]
-    assert HASH.findall(reports["html"]) == [f"sha256-{one}" for one in allowed]
+    assert HASH.findall(reports["html"]) == [f"sha256-{text}" for text in allowed]
 
 
 def test_all_three_pictures(reports: dict[str, str]) -> None:

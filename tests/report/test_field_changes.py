@@ -171,23 +171,33 @@ def test_nested_ids_are_no_content() -> None:
 @given(change=a_change())
 def test_all_words_are_safe(change: Change) -> None:
     """Whatever a manifest says, each text of a difference is safe and on one line."""
-    for one in field_changes(change):
-        texts = [one.subject, one.field, one.before, one.after, one.stands]
-        texts += [line.text for line in one.lines]
-        texts += [part for leaf in one.leaves for part in (leaf.subject, leaf.field, leaf.text)]
+    for field_change in field_changes(change):
+        texts = [
+            field_change.subject,
+            field_change.field,
+            field_change.before,
+            field_change.after,
+            field_change.stands,
+        ]
+        texts += [line.text for line in field_change.lines]
+        texts += [
+            part for leaf in field_change.leaves for part in (leaf.subject, leaf.field, leaf.text)
+        ]
         assert [safe(text) for text in texts] == texts
 
 
 @given(change=a_change())
 def test_no_difference_is_left_out(change: Change) -> None:
     """Every difference of a write is said once, and every field of what is new."""
-    expected = [one.path for one in change.differences] if change.action.writes else []
+    expected = (
+        [difference.path for difference in change.differences] if change.action.writes else []
+    )
     if change.action in (Action.CREATE, Action.ASSERT):
         expected = [(key,) for key in change.body]
 
-    assert sorted(map(repr, (one.path for one in field_changes(change)))) == sorted(
-        map(repr, expected)
-    )
+    assert sorted(
+        map(repr, (field_change.path for field_change in field_changes(change)))
+    ) == sorted(map(repr, expected))
 
 
 def test_fields_of_the_resource_come_first() -> None:
@@ -200,7 +210,11 @@ def test_fields_of_the_resource_come_first() -> None:
 
     found = field_changes(rewritten("one", before, after))
 
-    assert [one.subject for one in found] == ["", "", "webhook 1 of notificationGroup"]
+    assert [field_change.subject for field_change in found] == [
+        "",
+        "",
+        "webhook 1 of notificationGroup",
+    ]
 
 
 def test_a_diff_has_a_heading_for_each_part() -> None:
@@ -240,9 +254,14 @@ def test_a_list_turned_round() -> None:
     after = policies(*(policy(name, "LOW") for name in reversed(names)))
     found = field_changes(updated("LogPolicySet", "log-policies", before, after))
 
-    assert {one.operation for one in found} == {"move"}
-    assert "past its neighbours, still at place 2" in {one.stands for one in found}
-    assert all(one.stands.count("place") == 2 or "still" in one.stands for one in found)
+    assert {field_change.operation for field_change in found} == {"move"}
+    assert "past its neighbours, still at place 2" in {
+        field_change.stands for field_change in found
+    }
+    assert all(
+        field_change.stands.count("place") == 2 or "still" in field_change.stands
+        for field_change in found
+    )
 
 
 def _in_rows(*rows: list[Json]) -> dict[str, Json]:
@@ -266,7 +285,9 @@ def test_a_move_to_another_row() -> None:
     found = field_changes(updated("Dashboard", "one", before, after))
 
     place = 'of row 1 of section "Orders"'
-    assert [(one.operation, one.subject, one.field) for one in found] == [
+    assert [
+        (field_change.operation, field_change.subject, field_change.field) for field_change in found
+    ] == [
         ("add", 'widget "New" in section "Orders"', ""),
         ("move", 'widget "Faults" in section "Orders"', ""),
         ("change", 'widget "Faults" in section "Orders"', "title"),

@@ -95,7 +95,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_narrow_terminals(folder: Path) -> None:
     """At 60 columns plans, refusals and complaints hold no line that the terminal would break."""
-    plan, refused = (lines_of(folder, 60, *one) for one in (["plan"], ["apply", "--yes"]))
+    plan, refused = (lines_of(folder, 60, *element) for element in (["plan"], ["apply", "--yes"]))
     (folder / "slo.yaml").write_text(WRONG, encoding="utf-8")
     complaints = lines_of(folder, 60, "validate")
 
@@ -108,7 +108,9 @@ def test_narrow_terminals(folder: Path) -> None:
 def test_what_was_long_at_60_columns(folder: Path) -> None:
     """At 60 columns a refusal, the state of all checks and the runs are whole, and fit."""
     declined = on_terminal(["apply"], folder, width=60, typed="no\n").terminal
-    checks, runs = (lines_of(folder, 60, *one) for one in (["doctor"], ["journal", "history"]))
+    checks, runs = (
+        lines_of(folder, 60, *element) for element in (["doctor"], ["journal", "history"])
+    )
 
     for line in (*PAINT.sub("", declined).split("\n"), *checks, *runs):
         # A digest and a path are one word.
@@ -137,7 +139,9 @@ def test_wide_terminals(folder: Path) -> None:
     """At 200 columns a sentence is one line, and so is each line of a command's help."""
     refused = lines_of(folder, 200, "apply", "--yes")
     (folder / "slo.yaml").write_text(WRONG, encoding="utf-8")
-    complaints, told = (lines_of(folder, 200, *one) for one in (["validate"], ["apply", "--help"]))
+    complaints, told = (
+        lines_of(folder, 200, *element) for element in (["validate"], ["apply", "--help"])
+    )
 
     assert sum(line.startswith("  - ") for line in refused) == len(refused) - 2
     assert len(complaints[0]) > 100

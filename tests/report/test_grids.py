@@ -135,8 +135,8 @@ def test_a_new_dashboard_has_no_marks() -> None:
 def test_any_document_can_be_drawn(before: Json, after: Json) -> None:
     """Whatever the service or a manifest holds, drawing it fails at nothing."""
     layouts: list[Json] = [
-        {"dashboard": {"layout": {"sections": [one, {"rows": [{"widgets": [one]}, one]}]}}}
-        for one in (before, after)
+        {"dashboard": {"layout": {"sections": [side, {"rows": [{"widgets": [side]}, side]}]}}}
+        for side in (before, after)
     ]
 
     sides = grid_sides(SECTIONS, layouts[0], layouts[1], SPEC)

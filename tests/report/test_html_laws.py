@@ -60,7 +60,7 @@ def test_every_change_is_in_the_page(plan: Plan) -> None:
 
     todo = sum(change.action is not Action.KEEP for change in plan.changes)
     identities = [value for _, name, value in reader.attributes if name == "id"]
-    assert len([one for one in identities if one.startswith("change-")]) == todo
+    assert len([identity for identity in identities if identity.startswith("change-")]) == todo
     assert len(set(identities)) == len(identities)
 
 
@@ -72,7 +72,7 @@ def test_drift_is_a_page_too(look: DriftReport) -> None:
 
     drifted = sum(drift.drifted for drift in look.found)
     identities = [value for _, name, value in reader.attributes if name == "id"]
-    assert len([one for one in identities if one.startswith("drift-")]) == drifted
+    assert len([identity for identity in identities if identity.startswith("drift-")]) == drifted
     assert set(reader.tags) <= OURS
     assert reader.open == []
 

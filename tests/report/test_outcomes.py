@@ -135,7 +135,9 @@ def test_foreign_text_in_outcomes_is_harmless(
 
     assert unsafe_in(text + lines) == set()
     assert sum(document["summary"].values()) == len(outcomes)
-    assert [one["ref"] for one in document["outcomes"]] == [str(one.ref) for one in outcomes]
+    assert [outcome["ref"] for outcome in document["outcomes"]] == [
+        str(outcome.ref) for outcome in outcomes
+    ]
 
 
 def drifted(

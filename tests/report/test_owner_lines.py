@@ -26,9 +26,9 @@ def test_foreign_owners(owners: list[str], mentions: bool) -> None:
     """Whatever is called an owner stands in a code span, or is a plain mention."""
     plan = owned(*owners, mentions=mentions)
     for line in whose_markdown(plan, plan.changes):
-        tokens = [one for block in MarkdownIt().parse(line) for one in block.children or ()]
-        assert {one.type for one in tokens} <= {"text", "code_inline"}
-        assert "<" not in "".join(one.content for one in tokens if one.type == "text")
+        tokens = [child for block in MarkdownIt().parse(line) for child in block.children or ()]
+        assert {token.type for token in tokens} <= {"text", "code_inline"}
+        assert "<" not in "".join(token.content for token in tokens if token.type == "text")
 
 
 def test_nobody_is_notified_unasked() -> None:
@@ -45,7 +45,7 @@ def test_owners_are_no_part_of_the_digest() -> None:
 def test_who_changed_it_last() -> None:
     """A person who changed last what is live is named, and our own writes are not."""
     plan = plan_of_three()
-    change = next(one for one in plan.changes if one.action is not Action.KEEP)
+    change = next(change for change in plan.changes if change.action is not Action.KEEP)
     for by_hand in (True, False):
         seen = Seen("x", {}, edit=LastEdit(who="mira", at="2026-01-02T00:00:00Z"), by_hand=by_hand)
         told = "\n".join(whose_markdown(plan, [replace(change, observation=seen)]))

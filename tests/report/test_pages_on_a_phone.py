@@ -105,7 +105,7 @@ def test_pictures_can_be_read(browser: Browser, tmp_path: Path, width: int, sche
         wide = page.evaluate("() => document.documentElement.scrollWidth")
 
     assert len(sizes) > 40
-    assert [one for one in sizes if one[1] < SMALLEST] == []
+    assert [size for size in sizes if size[1] < SMALLEST] == []
     assert wide <= width
 
 
@@ -114,7 +114,7 @@ def test_policies_reflow(browser: Browser, tmp_path: Path) -> None:
     with opened(browser, tmp_path, reordered(), PHONE, "light") as page:
         sides = page.locator(".order .side")
         before, after = (sides.nth(index) for index in (0, 1))
-        boxes = [one.bounding_box() for one in (before, after)]
+        boxes = [side.bounding_box() for side in (before, after)]
         said = after.locator("li").all_inner_texts()
         cut = [
             name.inner_text()
@@ -128,7 +128,7 @@ def test_policies_reflow(browser: Browser, tmp_path: Path) -> None:
         assert before.get_by_text("Noise").is_visible()
         assert not before.get_by_text("Audit").is_visible()
 
-    assert [" ".join(one.split()[:2]) for one in said] == ["1 A", "2 Audit", "3 Rest"]
+    assert [" ".join(text.split()[:2]) for text in said] == ["1 A", "2 Audit", "3 Rest"]
     assert "from 3" in said[0]
     assert cut == []
 
@@ -159,7 +159,7 @@ def test_policies_side_by_side(browser: Browser, tmp_path: Path) -> None:
     assert abs(boxes[0]["y"] - boxes[1]["y"]) < 1
     assert boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]
     assert len(ends) == 3
-    assert [one for one in ends if max(map(abs, one)) > 2] == []
+    assert [end for end in ends if max(map(abs, end)) > 2] == []
 
 
 @pytest.mark.parametrize("width", [PHONE, SCREEN])
@@ -189,4 +189,4 @@ def test_signs_stand_beside_their_text(browser: Browser, tmp_path: Path, width: 
         with opened(browser, tmp_path, text, width, "light") as page:
             drops = page.evaluate(DROPS)
         assert drops
-        assert [one for one in drops if one[1] > 6] == []
+        assert [drop for drop in drops if drop[1] > 6] == []

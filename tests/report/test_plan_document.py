@@ -53,7 +53,7 @@ def test_a_plan_can_be_read_back(plan: Plan) -> None:
     assert reviewed["digest"] == plan.digest
     assert reviewed["environment"] == plan.environment
     assert [change["ref"] for change in reviewed["changes"]] == [
-        str(one.ref) for one in plan.changes
+        str(change.ref) for change in plan.changes
     ]
     assert changed_since(reviewed, plan) == []
 
@@ -72,7 +72,7 @@ def test_every_resource_is_listed() -> None:
 
     assert len(document["changes"]) == 1_000
     assert sum(document["summary"][action.word] for action in Action) == 1_000
-    assert all(not one["fields"] for one in document["changes"] if one["action"] == "keep")
+    assert all(not change["fields"] for change in document["changes"] if change["action"] == "keep")
 
 
 def test_an_absent_side_is_left_out() -> None:

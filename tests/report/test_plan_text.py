@@ -195,7 +195,7 @@ def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
     shown = plan_text(PLANS[name](), style) + plan_text(PLANS[name](), replace(style, verbose=True))
     wider = [line for line in shown.splitlines() if columns(line) > width]
 
-    assert [one for one in wider if not COPIED.match(one)] == []
+    assert [text for text in wider if not COPIED.match(text)] == []
 
 
 TEXTS = st.text(st.sampled_from("ab ,(漢e\u0301 "), max_size=200)
@@ -208,7 +208,7 @@ def test_pieces_of_a_broken_line(text: str, room: int, goes_on: bool) -> None:
     *first, last = broken_to(text, room)
 
     assert all(columns(one) <= room for one in (*first, last))
-    assert all(one.endswith(GOES_ON) for one in first)
+    assert all(text.endswith(GOES_ON) for text in first)
     assert last.endswith(GOES_ON) is goes_on
     said = "".join(one.removesuffix(GOES_ON) for one in (*first, last))
     assert said.replace(" ", "") == text.removesuffix(GOES_ON).replace(" ", "")

@@ -38,8 +38,8 @@ def test_figures_agree(impact: PolicyImpact) -> None:
     document = policy_impact_document(impact)
 
     assert document["samples"] == len(impact.answers)
-    assert len(document["changes"]) == sum(one.turns for one in impact.answers)
-    assert len(document["failures"]) == sum(one.fails for one in impact.answers)
+    assert len(document["changes"]) == sum(answer.turns for answer in impact.answers)
+    assert len(document["failures"]) == sum(answer.fails for answer in impact.answers)
 
 
 def test_a_line_for_each_way() -> None:

@@ -32,8 +32,8 @@ def codes_after(first: str) -> list[str]:
 @pytest.mark.promise("P55")
 def test_reasons_are_documented() -> None:
     """docs/plan.md names each reason and remark with its code, and none that there is not."""
-    assert codes_after("cannot-be-asked") == [one.code for one in get_args(Reason)]
-    assert codes_after("no-journal") == [one.code for one in get_args(Remark)]
+    assert codes_after("cannot-be-asked") == [value.code for value in get_args(Reason)]
+    assert codes_after("no-journal") == [value.code for value in get_args(Remark)]
 
 
 def test_the_words_of_each_reason() -> None:

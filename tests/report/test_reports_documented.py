@@ -19,7 +19,7 @@ LARGEST_PICTURE = 150_000
 def test_formats_are_documented(command: click.Command) -> None:
     """The page names the formats of each command, all of them and no others."""
     text = (DOCS / "reports.md").read_text(encoding="utf-8")
-    (form,) = [one for one in command.params if one.name == "form"]
+    (form,) = [param for param in command.params if param.name == "form"]
     assert isinstance(form.type, click.Choice)
 
     (row,) = re.findall(rf"^\| `{command.name}` \| (.*) \|$", text, re.MULTILINE)

@@ -56,7 +56,7 @@ def edited() -> Change:
         dashboard("Board", called("Renamed")),
         dashboard("Board", called("Errors")),
     )
-    paths = tuple(one.path for one in change.differences)
+    paths = tuple(difference.path for difference in change.differences)
     return replace(change, reasons=(OverwritesEdit(paths, LastEdit()),))
 
 
@@ -136,7 +136,7 @@ def test_a_field_of_several_ends_has_one_form() -> None:
         for before, after in ((bare, ruled), (ruled, bare))
     ]
 
-    assert {one.after or one.before for changes in found for one in changes} == {
+    assert {change.after or change.before for changes in found for change in changes} == {
         "severities: [ERROR]"
     }
 
@@ -150,7 +150,7 @@ def test_a_destroy_is_announced_unless_a_guard_names_it(names: tuple[str, ...]) 
     )
     plan = replace(plan_of([change]), guarded=(guard,))
 
-    titles = [one.title for one in notices(plan)]
+    titles = [notice.title for notice in notices(plan)]
 
     assert ("destroys for good" in titles) is not bool(names)
 

@@ -92,7 +92,7 @@ def test_headings_are_never_cut() -> None:
 
     shown = table(headings, [["x" * 30] * 9], on_terminal(60))
 
-    assert shown.splitlines()[0].split("  ") == [one.words.upper() for one in headings]
+    assert shown.splitlines()[0].split("  ") == [heading.words.upper() for heading in headings]
 
 
 @given(st.lists(cells, min_size=1, max_size=5))
@@ -100,8 +100,8 @@ def test_csv_is_read_back(record: list[str]) -> None:
     """What a line of CSV says is what was put in, made safe, with at most a `'` before it."""
     (back,) = csv.reader(StringIO(csv_line(record)))
 
-    assert [one.removeprefix("'") for one in back] == [
-        safe(one).removeprefix("'") for one in record
+    assert [text.removeprefix("'") for text in back] == [
+        safe(text).removeprefix("'") for text in record
     ]
 
 

@@ -54,7 +54,7 @@ def as_it_is(text: str) -> str:
 
 
 def line(*noted: Noted | Progress, at: float = 12.0, width: int | None = None) -> str:
-    steps = tuple(one for one in noted if isinstance(one, Progress))
+    steps = tuple(progress for progress in noted if isinstance(progress, Progress))
     waiting = tuple(one for one in noted if isinstance(one, Noted))
     return waiting_line(Now(at, steps, waiting), as_it_is, width)
 
@@ -118,7 +118,7 @@ def test_the_first_that_is_not_over(golden: Golden) -> None:
 @given(st.lists(steps, max_size=3), st.lists(waits, max_size=20), st.integers(39, 199))
 def test_it_fits(some: list[Progress], others: list[Wait], width: int) -> None:
     """Whatever is noted, the line fits the terminal, and is one line without control characters."""
-    now = Now(1e4, tuple(some), tuple(Noted(one, 0) for one in others))
+    now = Now(1e4, tuple(some), tuple(Noted(other, 0) for other in others))
 
     shown = waiting_line(now, as_it_is, width)
 
@@ -168,8 +168,8 @@ def test_where_the_time_went(noted: list[tuple[Wait | Progress, float]]) -> None
 
     first, *lines = timing_lines(kept.spent, 0.5, clock[0], 1.5)
 
-    assert sum(one.seconds for one in kept.spent.values()) == pytest.approx(clock[0])
-    assert sum(one.times for one in kept.spent.values()) == len(noted)
+    assert sum(spent.seconds for spent in kept.spent.values()) == pytest.approx(clock[0])
+    assert sum(spent.times for spent in kept.spent.values()) == len(noted)
     assert f"{clock[0]:,.2f} s" in first
     assert len(lines) == len(kept.spent)
     assert all(line == safe(line) for line in lines)

@@ -60,7 +60,9 @@ def judged(
     rules: list[Expressions], *documents: Json, bounds: Bounds = ask_worker.BOUNDS
 ) -> list[dict[int, RuleVerdict]]:
     """Give what all rules say of each document."""
-    questions = [RuleInput({"resource": one}, tuple(range(len(rules)))) for one in documents]
+    questions = [
+        RuleInput({"resource": document}, tuple(range(len(rules)))) for document in documents
+    ]
     with Judges(rules, bounds) as judges:
         return judges.verdicts(questions)
 
@@ -83,7 +85,7 @@ def test_what_is_nested_too_deeply() -> None:
     with Judges([GOOD, rule("(" * 400 + "true" + ")" * 400)]) as judges:
         told = [judges.flaws(number) for number in range(2)]
 
-    assert [[one.said for one in flaws] for flaws in told] == [[], [ask_worker.TOO_DEEP]]
+    assert [[flaw.said for flaw in flaws] for flaws in told] == [[], [ask_worker.TOO_DEEP]]
 
 
 def test_what_was_too_much_is_asked_once() -> None:
@@ -94,8 +96,8 @@ def test_what_was_too_much_is_asked_once() -> None:
 
     assert isinstance(found[0][0], Broken)
     assert found[0][0].is_last
-    assert {one[0] for one in found[1:]} == {Broken(ASKED_NO_MORE)}
-    assert {one[1] for one in found} == {RuleAnswer.HOLDS}
+    assert {value[0] for value in found[1:]} == {Broken(ASKED_NO_MORE)}
+    assert {value[1] for value in found} == {RuleAnswer.HOLDS}
 
 
 def test_rules_that_are_slow_together_are_judged_alone() -> None:
@@ -240,8 +242,14 @@ def test_all_at_once_is_as_one_by_one(
     made = [rule(check, when) for check, when in rules]
     numbers = tuple(range(len(made)))
     with Judges(made) as judges:
-        together = judges.verdicts([RuleInput({"resource": one}, numbers) for one in documents])
-        parts = [RuleInput({"resource": one}, (number,)) for one in documents for number in numbers]
+        together = judges.verdicts(
+            [RuleInput({"resource": document}, numbers) for document in documents]
+        )
+        parts = [
+            RuleInput({"resource": document}, (number,))
+            for document in documents
+            for number in numbers
+        ]
         single = iter(judges.verdicts(parts))
         alone = [{number: next(single)[number] for number in numbers} for _ in documents]
 

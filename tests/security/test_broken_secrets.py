@@ -41,7 +41,7 @@ TELLING = [*PHRASE.lower().split()[:-1], *KEY_FILE.lower().split("\n")[1:3]]
 def told(text: str) -> list[str]:
     """Name what a text tells of the secrets."""
     shown = PAINT.sub("", text).lower()
-    return [one for one in TELLING if one in shown]
+    return [text for text in TELLING if text in shown]
 
 
 @pytest.fixture(params=range(3))
@@ -74,7 +74,7 @@ def test_on_terminals(quoting: tuple[Path, Served]) -> None:
 def test_in_every_format(quoting: tuple[Path, Served]) -> None:
     """No format of a plan or an apply, and no journal, holds a quoted secret or a line of it."""
     folder, service = quoting
-    lines = [one for one in lines_with_formats() if one.startswith(("plan ", "drift "))]
+    lines = [line for line in lines_with_formats() if line.startswith(("plan ", "drift "))]
 
     for line in ("apply --new-journal --yes", "apply --yes", "journal show", *lines):
         with mock.patch("reconciler.console._redaction", []):

@@ -221,7 +221,7 @@ def test_in_the_answer_to_a_create(
     journal = (tmp_path / ".reconciler" / "production.journal.jsonl").read_text(encoding="utf-8")
     assert f'"remoteId": {json.dumps(step)}' not in journal
     assert '"started"' in journal
-    assert not [one for one in asked if any(steps_in(one))]
+    assert not [text for text in asked if any(steps_in(text))]
 
 
 @pytest.mark.promise("P9", "P3")

@@ -170,7 +170,7 @@ def holds_in_a_command(text: str) -> bool:
     said = found[2].replace("%0A", "\n").replace("%25", "%")
     return found[1].replace("%3A", ":").replace("%2C", ",").replace("%25", "%") == safe(
         text
-    ) and said.split("\n") == [safe(one) for one in text.split("\n")]
+    ) and said.split("\n") == [safe(part) for part in text.split("\n")]
 
 
 def holds_in_markdown(text: str) -> bool:
@@ -178,12 +178,14 @@ def holds_in_markdown(text: str) -> bool:
     if len(text) > 1_000:
         return True
     tokens = [
-        one
+        child
         for token in MARKDOWN.parse(f"| a |\n|---|\n| {code(text)} |\n\n{fenced('', [safe(text)])}")
-        for one in (token, *(token.children or ()))
+        for child in (token, *(token.children or ()))
     ]
-    kinds = [one.type for one in tokens if one.type in ("code_inline", "fence", "html_inline")]
-    spoken = "".join(one.content for one in tokens if one.type == "text").strip()
+    kinds = [
+        token.type for token in tokens if token.type in ("code_inline", "fence", "html_inline")
+    ]
+    spoken = "".join(token.content for token in tokens if token.type == "text").strip()
     return kinds == ["code_inline", "fence"] and spoken == "a"
 
 

@@ -30,10 +30,10 @@ class Told:
     def __init__(self, service: Served, root: Path) -> None:
         self.service, self.root = service, root
         records = [
-            json.loads(one) for (one,) in service.rows("SELECT record FROM alert_definitions")
+            json.loads(value) for (value,) in service.rows("SELECT record FROM alert_definitions")
         ]
         self.record = next(
-            one for one in records if one["alertDefProperties"]["name"] == "Pods restart"
+            record for record in records if record["alertDefProperties"]["name"] == "Pods restart"
         )
 
     def declare(self, frozen: str = "", description: str = "first") -> None:
@@ -86,8 +86,8 @@ environments:
             for (row,) in self.service.rows("SELECT record FROM cases"):
                 case = json.loads(row)
                 case["title"] = HOSTILE
-                for one in case.get("alertIndicators") or ():
-                    one["alertId"] = self.record["id"]
+                for value in case.get("alertIndicators") or ():
+                    value["alertId"] = self.record["id"]
                 store.write("UPDATE cases SET record = ? WHERE record = ?", json.dumps(case), row)
 
 

@@ -37,10 +37,10 @@ def planned(jobs: Jobs) -> JobRan:
 
 def told(jobs: Jobs, ran: JobRan) -> str:
     """Give all that a job said, kept or sent."""
-    comments = [str(one) for one in jobs.forge.comments.values()]
+    comments = [str(comment) for comment in jobs.forge.comments.values()]
     files = [file for file in jobs.temporary.rglob("*") if file.is_file()]
     kept = [file.read_text(encoding="utf-8", errors="replace") for file in files]
-    sent = [str(one) for one in getattr(jobs.service, "bodies", ())]
+    sent = [str(value) for value in getattr(jobs.service, "bodies", ())]
     return "\n".join((ran.log, ran.summary, *ran.outputs.values(), *comments, *kept, *sent))
 
 

@@ -50,7 +50,7 @@ def test_the_settings_of_a_change_name_no_place() -> None:
     merged = with_settings_of(base, own)
 
     assert merged.secrets == base.secrets
-    assert all(not one.secrets for one in merged.environments.values())
+    assert all(not environment.secrets for environment in merged.environments.values())
 
 
 def test_a_change_does_not_loosen_what_is_read() -> None:

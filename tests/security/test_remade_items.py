@@ -160,18 +160,20 @@ def scenes(draw: st.DrawFn) -> tuple[Json, Json]:
     """Give a dashboard, and what it is live: widgets moved anywhere, those with secrets anew."""
     names = [f"w{number}" for number in range(draw(st.integers(1, 5)))]
     secrets = draw(st.sets(st.sampled_from(names), min_size=1))
-    widgets: list[tuple[str, Json]] = [(one, SECRET if one in secrets else one) for one in names]
+    widgets: list[tuple[str, Json]] = [
+        (name, SECRET if name in secrets else name) for name in names
+    ]
     again = draw(st.sets(st.sampled_from(sorted(secrets))))
     live: list[tuple[str, Json]] = [
-        (f"new-{one}" if one in again else one, f"key={ROTATED}" if one in secrets else one)
-        for one in names
+        (f"new-{name}" if name in again else name, f"key={ROTATED}" if name in secrets else name)
+        for name in names
     ]
 
     def placed(items: list[tuple[str, Json]]) -> list[list[list[tuple[str, Json]]]]:
         sections: list[list[list[tuple[str, Json]]]] = [[[], []], [[]]]
         places = [sections[0][0], sections[0][1], sections[1][0]]
-        for one in items:
-            draw(st.sampled_from(places)).append(one)
+        for row in items:
+            draw(st.sampled_from(places)).append(row)
         return sections
 
     tag = draw(st.sampled_from(["a", "b"]))

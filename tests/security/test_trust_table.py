@@ -68,7 +68,9 @@ class World:
 
     def arrived(self) -> list[str]:
         """Give where the key arrived since the last question."""
-        found = [one.url for one in self.services if any(KEY in key for key in one.keys)]
+        found = [
+            service.url for service in self.services if any(KEY in key for key in service.keys)
+        ]
         for service in self.services:
             service.asked.clear()
         return found
@@ -163,8 +165,8 @@ def test_every_event(world: World, tmp_path: Path, checkout: str) -> None:
         event = read_event(repository.variables(tmp_path, name, ref))
         return event.is_try, event.named_commit if event.is_on_default else "", event.commit
 
-    tried = [facts(*one) for one in SHORT]
-    assert [one for one in EVENTS if facts(*one) not in tried] == []
+    tried = [facts(*pair) for pair in SHORT]
+    assert [pair for pair in EVENTS if facts(*pair) not in tried] == []
 
 
 EVIL = "https://evil.test"

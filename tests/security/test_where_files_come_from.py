@@ -305,4 +305,4 @@ def test_files_of_the_job(job: Job, given: str, name: str) -> None:
 
     assert (outside / "file").read_text() == "mine"
     assert job.code == 4
-    assert [one.name for one in outside.iterdir()] == ["file"]
+    assert [path.name for path in outside.iterdir()] == ["file"]

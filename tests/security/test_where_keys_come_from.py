@@ -27,7 +27,7 @@ def _texts(tree: ast.AST) -> set[str]:
             docstrings.add(body[0].value)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             texts.append(node)
-    return {str(one.value) for one in texts if one not in docstrings}
+    return {str(text.value) for text in texts if text not in docstrings}
 
 
 @pytest.mark.promise("S51")

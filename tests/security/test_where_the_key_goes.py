@@ -154,7 +154,7 @@ def test_tracebacks_with_locals() -> None:
 
     told = traceback.TracebackException.from_exception(raised.value, capture_locals=True)
     frames = [one for one in told.stack if f"{os.sep}reconciler{os.sep}api" in one.filename]
-    shown = "".join(str(one.locals) for one in frames)
+    shown = "".join(str(frame.locals) for frame in frames)
     assert len(frames) >= 3
     assert KEY not in shown
 
@@ -178,7 +178,10 @@ def test_no_flag_takes_a_key() -> None:
     assert "--yes" in flags
     words = ("key", "token", "secret", "password", "insecure", "verify", "no-check", "header")
     # It names a file of keys that an emulator accepts.
-    assert {one for one in flags for word in words if word in one} <= {"--keys", "--verify"} & flags
+    assert {flag for flag in flags for word in words if word in flag} <= {
+        "--keys",
+        "--verify",
+    } & flags
 
 
 def test_the_process_list(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def planned(folder: Path, written: str, **environ: str) -> tuple[Ran, list[str]]
         service.respond(json={"id": 7, "policies": []})
         ended = in_this_process(folder, NEARBY, "apply", "--yes", more=environ)
     sent = [call.request for call in service.calls]
-    return ended, [one.url.path for one in sent if one.method != "GET"]
+    return ended, [value.url.path for value in sent if value.method != "GET"]
 
 
 @pytest.mark.promise("P8")
@@ -129,7 +129,9 @@ def test_put_together() -> None:
 
     for text in ("${secret:A}${secret:B}", f"{TOKEN[:9]}${{secret:B}}", "${var:key}", f"a {TOKEN}"):
         found = fill({"a": [text]}, scope)
-        assert [(one.code, one.path) for one in found.findings] == [("M505", ("a", 0))], text
+        assert [(finding.code, finding.path) for finding in found.findings] == [
+            ("M505", ("a", 0))
+        ], text
     assert fill("${secret:A}", scope).findings == []
 
 

@@ -83,7 +83,7 @@ class Cell:
         return BRANCHES[self.who]
 
 
-CELLS = tuple(Cell(*one) for one in product(WHO, WAYS, COMMITS, EVENTS))
+CELLS = tuple(Cell(*row) for row in product(WHO, WAYS, COMMITS, EVENTS))
 
 
 @dataclass(frozen=True)
@@ -318,7 +318,7 @@ def summary() -> str:
     columns = list(dict.fromkeys(map(_column, CELLS)))
     lines = [f"| checked out | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     lines += [
-        f"| {row} | {' | '.join(' or '.join(sorted(cells[one])) for one in columns)} |"
+        f"| {row} | {' | '.join(' or '.join(sorted(cells[column])) for column in columns)} |"
         for row, cells in found.items()
     ]
     return "\n".join(lines) + "\n"

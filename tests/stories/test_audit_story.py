@@ -19,10 +19,10 @@ from reconciler.emulator.demo_company import REQUESTS
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 DAYS = 27
 ALERTS = {
-    one["id"]: called(one["alertDefProperties"]["name"])
+    value["id"]: called(value["alertDefProperties"]["name"])
     for number, body in REQUESTS
     if number == 1
-    for one in body["alertDefsToReplace"]
+    for value in body["alertDefsToReplace"]
 }
 REPEATED = "pods-restart"
 PHANTOM = "disk-fills-up-being-tuned"
@@ -53,8 +53,8 @@ def audit(*flags: str) -> Any:
 def by_code(audit: Any) -> dict[str, set[str]]:
     """Give the names of the resources under each code."""
     found = defaultdict(set)
-    for one in audit["findings"]:
-        found[one["code"]].add(one["ref"].partition("/")[2])
+    for finding in audit["findings"]:
+        found[finding["code"]].add(finding["ref"].partition("/")[2])
     return dict(found)
 
 
@@ -111,9 +111,9 @@ def test_the_company_is_audited(company: Shop) -> None:
     assert found["A301"] == {"all"}
     assert "A104" not in found
     figures = {
-        one["ref"]: one["evidence"]["figures"]["fired"]
-        for one in first["findings"]
-        if one["code"] == "A105"
+        finding["ref"]: finding["evidence"]["figures"]["fired"]
+        for finding in first["findings"]
+        if finding["code"] == "A105"
     }
     assert figures == {f"AlertDefinition/{name}": len(happened[name]) for name in found["A105"]}
 
@@ -143,5 +143,5 @@ def test_a_span_that_is_longer_than_what_is_kept(company: Shop) -> None:
 
     assert ran.json["span"]["complete"] is False
     assert ran.json["span"]["covered"] == 28
-    assert "A101" in {one for left in ran.json["notJudged"] for one in left["codes"]}
+    assert "A101" in {code for left in ran.json["notJudged"] for code in left["codes"]}
     assert "A101" not in by_code(ran.json)

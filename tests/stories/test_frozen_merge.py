@@ -76,9 +76,9 @@ def test_a_merge_during_an_incident(jobs: Jobs) -> None:
     assert (refused.code, refused.outputs["failure-reason"]) == (GUARD, "guard")
     assert "1 incident is" in told
     assert agreed.code == GUARD
-    assert len([one for one in jobs.service.writes[before:] if "bulk" in one]) == 1
+    assert len([write for write in jobs.service.writes[before:] if "bulk" in write]) == 1
     assert (forced.code, forced.outputs["result"]) == (0, "applied"), forced.log
-    (entry,) = [one for one in journal(jobs).splitlines() if '"unfrozen"' in one]
+    (entry,) = [line for line in journal(jobs).splitlines() if '"unfrozen"' in line]
     assert "the alert pages the wrong team" in entry
     assert "1 incident is open" in entry
 

@@ -29,9 +29,11 @@ class Company:
     def __init__(self, service: Served, root: Path, patch: pytest.MonkeyPatch) -> None:
         self.service, self.root, self.patch = service, root, patch
         records = [
-            json.loads(one) for (one,) in service.rows("SELECT record FROM alert_definitions")
+            json.loads(value) for (value,) in service.rows("SELECT record FROM alert_definitions")
         ]
-        self.record = next(one for one in records if one["alertDefProperties"]["name"] == NAME)
+        self.record = next(
+            record for record in records if record["alertDefProperties"]["name"] == NAME
+        )
 
     def declare(self, for_over: int, **more: Any) -> None:
         """Declare the alert with the share of the time that its metric has to be too high."""
@@ -148,7 +150,7 @@ def test_way_back(company: Company) -> None:
     assert company.service.writes == writes
     stats = company.run("journal", "stats", "--format", "json").json
     assert (stats["whole"]["changes"], stats["whole"]["noisier"]) == (1, 1)
-    assert [one["team"] for one in stats["teams"]] == ["platform"]
+    assert [team["team"] for team in stats["teams"]] == ["platform"]
 
 
 def test_refused_listing(company: Company) -> None:
@@ -164,7 +166,7 @@ def test_refused_listing(company: Company) -> None:
 
     assert ran.code == 0
     assert ran.json["complete"] is False
-    assert [one["verdict"] for one in ran.json["alerts"]] == ["unknown"]
+    assert [alert["verdict"] for alert in ran.json["alerts"]] == ["unknown"]
     assert text.out.count("could not be read") == 1
 
 
@@ -179,7 +181,7 @@ def test_bounded(company: Company) -> None:
 
     assert company.service.switch.asked - before == MOST_REQUESTS
     assert ran.json["complete"] is False
-    assert [one["cause"] for one in ran.json["alerts"]] == ["cut"]
+    assert [alert["cause"] for alert in ran.json["alerts"]] == ["cut"]
 
 
 def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,9 @@ def test_an_order_that_loses_logs(tmp_path: Path) -> None:
         impact = planned["policyImpact"]
 
         assert impact["agreement"] == 1
-        assert [one["sample"]["subsystem"] for one in impact["changes"]] == ["payments-ledger"]
+        assert [change["sample"]["subsystem"] for change in impact["changes"]] == [
+            "payments-ledger"
+        ]
         assert impact["failures"] == [
             {
                 "sample": {
@@ -81,11 +83,11 @@ def test_an_order_that_loses_logs(tmp_path: Path) -> None:
                 "told": "Errors at hand",
             }
         ]
-        assert "policy-samples" in [one["code"] for one in planned["guards"]]
+        assert "policy-samples" in [guard["code"] for guard in planned["guards"]]
 
         before = len(service.writes)
         assert story.run("apply", "--yes").code == 11
-        assert not [one for one in service.writes[before:] if "Overwrite" in one]
+        assert not [write for write in service.writes[before:] if "Overwrite" in write]
         for form in ("text", "markdown", "html"):
             assert "payments-ledger" in story.run("plan", "--format", form).out
 

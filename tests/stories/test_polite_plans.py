@@ -29,7 +29,7 @@ def boards(folder: Path, count: int, project: str = "environments: {local: {}}\n
     """Write so many dashboards."""
     made = Workspace(folder)
     made.settle(project)
-    made.write("all.yaml", "---\n".join(BOARD.format(number=one) for one in range(count)))
+    made.write("all.yaml", "---\n".join(BOARD.format(number=number) for number in range(count)))
     return made.root
 
 
@@ -65,9 +65,9 @@ def test_what_the_service_knows_by_name(
             service.switch.app.state.requests.clear()
             plans.append(typed_at(root, typed, "plan", "--format", "json"))
             asked = service.switch.app.state.requests
-            statuses.append(Counter(one.status for one in asked if DASHBOARDS in one.path))
+            statuses.append(Counter(value.status for value in asked if DASHBOARDS in value.path))
 
-    assert len({one.out for one in plans}) == 1
+    assert len({plan.out for plan in plans}) == 1
     assert statuses[-1] == {answer: 6}
 
 
@@ -78,8 +78,10 @@ def test_an_edit_behind_an_etag(tmp_path: Path) -> None:
         typed = environment(service.base_url, **{VARIABLE: str(tmp_path / "cache")})
         assert typed_at(root, typed, *APPLY, "--yes").code == 0
         typed_at(root, typed, "plan")
-        asked = {one.path for one in service.switch.app.state.requests if one.method == "GET"}
-        path = min(one for one in asked if f"{DASHBOARDS}/" in one)
+        asked = {
+            request.path for request in service.switch.app.state.requests if request.method == "GET"
+        }
+        path = min(value for value in asked if f"{DASHBOARDS}/" in value)
         with httpx.Client(base_url=service.base_url, headers={"Authorization": KEY}) as client:
             board = {**client.get(path).json()["dashboard"], "name": "Board One"}
             body = {"dashboard": board, "requestId": "by-hand"}

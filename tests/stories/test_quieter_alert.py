@@ -30,8 +30,8 @@ ENEMY = "\x1b[31m<script>alert(1)</script>\u202e@team\n::stop-commands::x canary
 
 def record_of(service: Served, name: str) -> dict[str, Any]:
     """Look a definition up in what the service keeps."""
-    found = [json.loads(one) for (one,) in service.rows("SELECT record FROM alert_definitions")]
-    return next(one for one in found if one["alertDefProperties"]["name"] == name)
+    found = [json.loads(value) for (value,) in service.rows("SELECT record FROM alert_definitions")]
+    return next(value for value in found if value["alertDefProperties"]["name"] == name)
 
 
 def manifest(kind: str, name: str, remote_id: str, spec: Any) -> str:
@@ -48,8 +48,8 @@ def manifests(service: Served) -> str:
     slo_id = watched["sloThreshold"]["sloDefinition"]["sloId"]
     ((stored,),) = service.rows(f"SELECT record FROM slos WHERE id = '{slo_id}'")  # noqa: S608 - its own id
     slo = {
-        name: one
-        for name, one in json.loads(stored).items()
+        name: load
+        for name, load in json.loads(stored).items()
         if name in ("name", "targetThresholdPercentage", "sloTimeFrame", "requestBasedMetricSli")
     }
     watched["sloThreshold"]["sloDefinition"]["sloId"] = "${ref:SLO/orders}"
@@ -68,7 +68,7 @@ def fired(service: Served, days: int = 14) -> int:
     """Count in the service's own store how often the alert fired in the last days."""
     since = (datetime.now(UTC) - timedelta(days=days)).isoformat()
     alert_id = record_of(service, NAME)["id"]
-    events = [json.loads(one) for (one,) in service.rows("SELECT record FROM alert_events")]
+    events = [json.loads(value) for (value,) in service.rows("SELECT record FROM alert_events")]
     return sum(
         event["cxEventType"] == "alert_triggered"
         and event["cxEventMetadata"]["alertId"] == alert_id
@@ -113,7 +113,7 @@ def test_what_the_comment_says(jobs: Jobs, golden: Golden) -> None:
     assert ran.code == 0, ran.log
     times = fired(jobs.service)
     assert times > 1
-    (line,) = [one for one in jobs.comment.splitlines() if one.startswith(f"- `{REF}`: ")]
+    (line,) = [line for line in jobs.comment.splitlines() if line.startswith(f"- `{REF}`: ")]
     assert f"fired {times} times, " in line
     golden(line.rpartition("; ")[2])
     assert f"- `{SLO}`: `AlertDefinition/budget`" in jobs.comment
@@ -162,7 +162,9 @@ def test_without_permission(jobs: Jobs) -> None:
 
     assert ran.code == 0, ran.log
     assert ran.outputs["digest"] == whole["digest"]
-    notes = [one for one in jobs.comment.splitlines() if "the track record is not complete" in one]
+    notes = [
+        line for line in jobs.comment.splitlines() if "the track record is not complete" in line
+    ]
     assert len(notes) == 1
 
 

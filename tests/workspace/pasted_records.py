@@ -202,7 +202,7 @@ class Paste:
             return [self._spelled(item) for item in value]
         if not isinstance(value, dict) or name in DATA:
             return value
-        return {self._name(key): self._spelled(one, key) for key, one in value.items()}
+        return {self._name(key): self._spelled(member, key) for key, member in value.items()}
 
     def _name(self, name: str) -> str:
         snake = re.sub(r"([A-Z])", r"_\1", name).lower()

@@ -110,9 +110,9 @@ def value_of(node: Any) -> Any:
         case Scalar(value=value):
             return value
         case Mapping(members=members):
-            return {one.key: value_of(one.node) for one in members}
+            return {member.key: value_of(member.node) for member in members}
         case Sequence(members=members):
-            return [value_of(one.node) for one in members]
+            return [value_of(member.node) for member in members]
         case _:
             return value_of(node.target)
 
@@ -203,10 +203,10 @@ class Style:
             if kind < 0.7:
                 names = self.random.sample("abcdefghij", size)
                 made = Mapping(
-                    [Member(one, name) for one, name in zip(nodes, names, strict=True)], flow
+                    [Member(node, name) for node, name in zip(nodes, names, strict=True)], flow
                 )
             else:
-                made = Sequence([Member(one) for one in nodes], flow)
+                made = Sequence([Member(node) for node in nodes], flow)
             for member in made.members:
                 self.decorate(member, flow)
         if (
@@ -264,15 +264,15 @@ class Style:
         inner = margin + " " * self.step
         if node.flow == "multi":
             lines = []
-            for nth, one in enumerate(node.members):
-                lines += [inner + said for said in one.above]
-                text = (f"{one.key}: " if is_map else "") + self.flow_text(one.node, inner)
+            for nth, member in enumerate(node.members):
+                lines += [inner + said for said in member.above]
+                text = (f"{member.key}: " if is_map else "") + self.flow_text(member.node, inner)
                 comma = "," if nth + 1 < len(node.members) else ""
-                lines.append(inner + text + comma + (f" {one.behind}" if one.behind else ""))
+                lines.append(inner + text + comma + (f" {member.behind}" if member.behind else ""))
             return "\n".join([opening, *lines, margin + closing])
         parts = [
-            (f"{one.key}: " if is_map else "") + self.flow_text(one.node, margin)
-            for one in node.members
+            (f"{member.key}: " if is_map else "") + self.flow_text(member.node, margin)
+            for member in node.members
         ]
         return opening + ", ".join(parts) + closing
 
@@ -306,7 +306,7 @@ class Style:
                 inner = margin + " " * (self.step if head != "-" else below)
                 return [
                     f"{margin}{head} {lead}{first}{tail}",
-                    *(inner + one if one else one for one in rest),
+                    *(inner + text if text else text for text in rest),
                 ]
             return [f"{margin}{head} {lead}{self.token(node)}{tail}"]
         if node.flow or not node.members:
@@ -333,10 +333,10 @@ class Style:
     def block(self, node: Any, margin: str) -> list[str]:
         """Give the lines of a block."""
         lines = []
-        for one in node.members:
-            lines += [margin + said for said in one.above]
-            head = f"{one.key}:" if isinstance(node, Mapping) else "-"
-            lines += self.after_head(head, one.node, margin, 1 + self.gap, one.behind)
+        for member in node.members:
+            lines += [margin + said for said in member.above]
+            head = f"{member.key}:" if isinstance(node, Mapping) else "-"
+            lines += self.after_head(head, member.node, margin, 1 + self.gap, member.behind)
         return lines
 
     def text(self, roots: list[Any]) -> str:
@@ -377,7 +377,8 @@ def copied(node: Any) -> Any:
             return Scalar(value, style, uid=node.uid, anchor=node.anchor)
         case _:
             members = [
-                Member(copied(one.node), one.key, one.above, one.behind) for one in node.members
+                Member(copied(member.node), member.key, member.above, member.behind)
+                for member in node.members
             ]
             return type(node)(members, node.flow, uid=node.uid, anchor=node.anchor)
 
@@ -385,10 +386,10 @@ def copied(node: Any) -> Any:
 def relinked(root: Any) -> Any:
     """Give a copy in which aliases mean nodes of the copy."""
     made = copied(root)
-    by_uid = {one.uid: one for one in walk(made)}
-    for one in walk(made):
-        if isinstance(one, Alias):
-            one.target = by_uid[one.target.uid]
+    by_uid = {value.uid: value for value in walk(made)}
+    for value in walk(made):
+        if isinstance(value, Alias):
+            value.target = by_uid[value.target.uid]
     return made
 
 
@@ -399,7 +400,7 @@ def walk(node: Any) -> Iterator[Any]:
 
 
 def holds_names(node: Any) -> bool:
-    return any(isinstance(one, Alias) or one.anchor for one in walk(node))
+    return any(isinstance(value, Alias) or value.anchor for value in walk(node))
 
 
 @dataclass
@@ -421,7 +422,9 @@ class Editing:
     def guarded(self) -> set[int]:
         """Give the nodes in what is repeated elsewhere, which have edits of their own."""
         targets = self.targets()
-        return {inner.uid for one in walk(self.root) if one.uid in targets for inner in walk(one)}
+        return {
+            inner.uid for value in walk(self.root) if value.uid in targets for inner in walk(value)
+        }
 
     def edit(self) -> None:
         """Make one edit, somewhere."""
@@ -464,7 +467,7 @@ class Editing:
             return
         nth = self.random.randrange(len(holder.members))
         gone = holder.members[nth]
-        if any(one.uid in guarded or one.anchor for one in walk(gone.node)):
+        if any(value.uid in guarded or value.anchor for value in walk(gone.node)):
             return
         rest = [*gone.above, *comments_in(gone.node), *([gone.behind] if gone.behind else [])]
         if rest and nth + 1 < len(holder.members):
@@ -482,7 +485,7 @@ class Editing:
         )
         node = self.fresh(value, holder.flow)
         if isinstance(holder, Mapping):
-            if all(one.key != "new" for one in holder.members):
+            if all(member.key != "new" for member in holder.members):
                 holder.members.append(Member(node, "new"))
         else:
             holder.members.insert(self.random.randint(0, len(holder.members)), Member(node))
@@ -490,9 +493,11 @@ class Editing:
     def fresh(self, value: Any, flow: str) -> Any:
         """Give a new part, laid out as its holder."""
         if isinstance(value, dict):
-            return Mapping([Member(self.fresh(one, flow), key) for key, one in value.items()], flow)
+            return Mapping(
+                [Member(self.fresh(member, flow), key) for key, member in value.items()], flow
+            )
         if isinstance(value, list):
-            return Sequence([Member(self.fresh(one, flow)) for one in value], flow)
+            return Sequence([Member(self.fresh(element, flow)) for element in value], flow)
         return Scalar(value, "|" if isinstance(value, str) and "\n" in value and not flow else "")
 
     def move(self, holder: Any, guarded: set[int]) -> None:
@@ -519,8 +524,8 @@ def edit_between(old: Any, new: Any, path: Path = ()) -> Edit | None:
     """Give the edit that makes the value of one model that of another, nodes told by their uid."""
     before, after = value_of(old), value_of(new)
     if isinstance(old, Mapping) and isinstance(new, Mapping) and old.uid == new.uid:
-        theirs = {one.key: one.node for one in old.members}
-        mine = {one.key: one.node for one in new.members}
+        theirs = {member.key: member.node for member in old.members}
+        mine = {member.key: member.node for member in new.members}
         fields: dict[str, Edit] = {key: Gone() for key in theirs if key not in mine}
         for key, node in mine.items():
             if key not in theirs:
@@ -529,14 +534,14 @@ def edit_between(old: Any, new: Any, path: Path = ()) -> Edit | None:
                 fields[key] = edit
         return Within(fields) if fields else None
     if isinstance(old, Sequence) and isinstance(new, Sequence) and old.uid == new.uid:
-        places = {one.node.uid: nth for nth, one in enumerate(old.members)}
+        places = {member.node.uid: nth for nth, member in enumerate(old.members)}
         items = []
-        for one in new.members:
-            nth = places.get(one.node.uid)
+        for member in new.members:
+            nth = places.get(member.node.uid)
             if nth is None:
-                items.append(ListItem(None, Put(value_of(one.node))))
+                items.append(ListItem(None, Put(value_of(member.node))))
             else:
-                edit = edit_between(old.members[nth].node, one.node, (*path, nth))
+                edit = edit_between(old.members[nth].node, member.node, (*path, nth))
                 items.append(ListItem((*path, nth), edit))
         same = [ListItem((*path, nth)) for nth in range(len(old.members))]
         return None if items == same else ListItems(tuple(items))

@@ -279,7 +279,7 @@ def test_no_secret_is_kept(world: Workspace, tmp_path: Path) -> None:
     sealed = find_sealed(outcome(world)[3])
     assert sealed is not None
 
-    kept = b"".join(one.read_bytes() for one in (tmp_path / "cache").glob("*.entry"))
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "cache").glob("*.entry"))
 
     assert b"checkout" in kept
     assert KEY.encode() not in kept
@@ -338,13 +338,13 @@ def test_samples_have_no_defaults(one: Any) -> None:
 def _whole(value: Any) -> Any:
     """Give all that a value is made of, fields that equality leaves out too."""
     if is_dataclass(value) and not isinstance(value, type):
-        return [type(value), *(_whole(getattr(value, one.name)) for one in fields(value))]
+        return [type(value), *(_whole(getattr(value, field.name)) for field in fields(value))]
     if isinstance(value, Template):
         return [Template, *map(_whole, value.parts)]
     if isinstance(value, tuple | list):
         return [*map(_whole, value)]
     if isinstance(value, dict):
-        return {key: _whole(one) for key, one in value.items()}
+        return {key: _whole(member) for key, member in value.items()}
     return [type(value), value]
 
 
@@ -397,7 +397,7 @@ def test_no_part_of_a_scope_is_forgotten(tmp_path: Path) -> None:
     scope = Scope("local")
     about = workspace_cache.about_scope(scope, open_cache({VARIABLE: str(tmp_path)}, tmp_path))
 
-    assert about.keys() | workspace_cache.LEFT_OUT == {one.name for one in fields(Scope)}
+    assert about.keys() | workspace_cache.LEFT_OUT == {field.name for field in fields(Scope)}
     assert about.keys().isdisjoint(workspace_cache.LEFT_OUT)
 
 
@@ -424,7 +424,7 @@ def test_each_part_is_in_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         replace(plain, roots=(tmp_path, tmp_path / "elsewhere")),
         replace(plain, scopes=(Scope("other"),)),
     ]
-    keys = {one.key for one in (plain, *others)}
+    keys = {other.key for other in (plain, *others)}
     assert lookup({}, text).key == plain.key
     monkeypatch.setattr(workspace_cache, "FORMAT", workspace_cache.FORMAT + 1)
 

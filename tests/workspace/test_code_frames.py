@@ -107,8 +107,8 @@ def test_any_frame(text: str, line: int, column: int) -> None:
     """A frame of any text at any place is harmless, bounded, and marks something."""
     shown = frame(text, line, column)
 
-    assert all(safe(one) == one for one in shown)
-    assert all(len(one) < 10 * WIDEST_EXCERPT for one in shown)
+    assert all(safe(text) == text for text in shown)
+    assert all(len(text) < 10 * WIDEST_EXCERPT for text in shown)
     assert "^" in shown[-1]
 
 

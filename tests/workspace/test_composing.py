@@ -146,5 +146,5 @@ def test_escapes(parts: list[str]) -> None:
 
     read = [*parts_of(escaped(text))]
 
-    assert "".join(one for one in read if isinstance(one, str)) == text
+    assert "".join(text for text in read if isinstance(text, str)) == text
     assert all(isinstance(one, str) for one in read)

@@ -53,7 +53,7 @@ def test_an_exemption_holds_up_to_its_last_day(until: date) -> None:
     told = [*read_exemptions({"M304": {"reason": "x", "until": str(until)}}, (), TODAY, held)]
 
     assert ("M304" in held) == (until >= TODAY)
-    assert [one.code for one in told] == ([] if until >= TODAY else ["M211"])
+    assert [finding.code for finding in told] == ([] if until >= TODAY else ["M211"])
 
 
 def test_a_rule_can_be_exempted_by_its_name() -> None:
@@ -63,7 +63,7 @@ def test_a_rule_can_be_exempted_by_its_name() -> None:
     told = [*read_exemptions({"R/owner": "x", "R/ownr": "x"}, ("owner",), TODAY, held)]
 
     assert "R/owner" in held
-    assert [(one.code, one.suggestion) for one in told] == [("M210", "R/owner")]
+    assert [(finding.code, finding.suggestion) for finding in told] == [("M210", "R/owner")]
 
 
 @given(day=DAYS)

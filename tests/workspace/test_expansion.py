@@ -32,8 +32,10 @@ def complaints(folder: Path, made: Files) -> list[dict[str, Any]]:
 
 def errors(folder: Path, made: Files) -> list[dict[str, Any]]:
     """Return the errors, each of which has a code, a line and a remedy."""
-    found = [one for one in complaints(folder, made) if one["severity"] == "error"]
-    assert all(one["code"] and one["line"] and one["column"] for one in found)
+    found = [
+        complaint for complaint in complaints(folder, made) if complaint["severity"] == "error"
+    ]
+    assert all(value["code"] and value["line"] and value["column"] for value in found)
     return found
 
 
@@ -83,7 +85,7 @@ def test_items_of_many_environments(
     found = errors(tmp_path, {**environments(20), **items(5, 20)})
 
     assert sum(spent) <= 1_000
-    assert {one["code"] for one in found} == {"M115"}
+    assert {value["code"] for value in found} == {"M115"}
 
 
 @pytest.mark.slow
@@ -119,7 +121,7 @@ def test_overrides_of_400_strange_environments(tmp_path: Path) -> None:
 
     assert len(found) == overrides.MOST_NAMED + 1
     assert "379 more" in found[-1]["message"]
-    assert max(len(one["message"]) for one in found) < 300
+    assert max(len(value["message"]) for value in found) < 300
 
 
 def test_overrides_of_400_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,7 +136,7 @@ def test_all_references_of_a_text() -> None:
     found = fill({"a": ["${ref:SLO/x} and ${ref:Dashboard/y}"]}, SCOPE)
 
     path = ("a", 0)
-    assert [(one.path, one.ref) for one in found.references] == [
+    assert [(reference.path, reference.ref) for reference in found.references] == [
         (path, Ref("SLO", "x")),
         (path, Ref("Dashboard", "y")),
     ]
@@ -146,7 +146,7 @@ def test_complaints_in_one_text() -> None:
     """Each wrong expression of a text has its own complaint, at the place of the text."""
     found = fill({"a": "${var:x} ${var:} ${secret:NO} ${ref:y}"}, SCOPE)
 
-    assert [(one.code, one.path) for one in found.findings] == [
+    assert [(finding.code, finding.path) for finding in found.findings] == [
         (code, ("a",)) for code in ("M501", "M504", "M502", "M504")
     ]
 
@@ -168,7 +168,7 @@ def test_one_mistake_is_said_once(project: Workspace) -> None:
 
     ran = project.run("validate", "--format", "json")
 
-    assert [one["code"] for one in ran.json["complaints"]] == ["M404"]
+    assert [complaint["code"] for complaint in ran.json["complaints"]] == ["M404"]
 
 
 def test_variables_of_other_environments(project: Workspace, golden: Golden) -> None:

@@ -28,7 +28,7 @@ def named(name: str) -> str:
 def codes(workspace: Workspace, *arguments: str) -> list[tuple[str, str]]:
     """Give code and file of every complaint about a whole project."""
     ran = workspace.run("validate", "--format", "json", *arguments)
-    return [(one["code"], one["file"]) for one in ran.json["complaints"]]
+    return [(complaint["code"], complaint["file"]) for complaint in ran.json["complaints"]]
 
 
 def test_order_of_discovery(project: Workspace) -> None:
@@ -228,7 +228,9 @@ def test_too_many_files(project: Workspace) -> None:
     ran = project.run("validate", "--format", "json")
 
     assert ran.json["files"] == 2
-    assert [(one["code"], one["file"]) for one in ran.json["complaints"]] == [("M115", "c.yaml")]
+    assert [(complaint["code"], complaint["file"]) for complaint in ran.json["complaints"]] == [
+        ("M115", "c.yaml")
+    ]
 
 
 def test_too_large_a_workspace(project: Workspace) -> None:
@@ -251,7 +253,7 @@ def test_exports_count_each_time(project: Workspace, monkeypatch: pytest.MonkeyP
 
     found = codes(project)
 
-    assert [one for one in found if one[0] != "L405"] == [("M115", "e.yaml")]
+    assert [pair for pair in found if pair[0] != "L405"] == [("M115", "e.yaml")]
 
 
 def test_too_much_to_complain_of(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,11 @@ def complaints_in(text: str, name: str = "one.yaml") -> tuple[Complaint, ...]:
 
 
 def errors_in(text: str, name: str = "one.yaml") -> list[tuple[str, str]]:
-    return [(one.code, one.message) for one in complaints_in(text, name) if one.is_error]
+    return [
+        (complaint.code, complaint.message)
+        for complaint in complaints_in(text, name)
+        if complaint.is_error
+    ]
 
 
 @given(st.sampled_from(KIND_NAMES), st.randoms(use_true_random=False), st.booleans())
@@ -88,7 +92,7 @@ def test_nothing_to_repair(kind: str, random: Random) -> None:
 def test_one_complaint_a_record(kind: str) -> None:
     """A record is one complaint, each policy of a list by itself, with the count and the repair."""
     spec = json.loads(json.dumps(SPECS[kind]))
-    records = [one["policy"] for one in spec["policies"]] if "policies" in spec else [spec]
+    records = [policy["policy"] for policy in spec["policies"]] if "policies" in spec else [spec]
     for record in records:
         record.update(READ_ONLY[kind])
         record.update({"id": IDS.get(kind, "i")} if kind != "Dashboard" else {})

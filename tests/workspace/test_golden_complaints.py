@@ -22,7 +22,7 @@ EXAMPLES = {case.code: case for case in reversed(ALL)}
 def block_of(case: Wrong, printed: str) -> str:
     """Give the complaint that a case is about, out of all that were printed."""
     blocks = printed.split("\n\n")
-    named = [one for one in blocks if f"[{case.code}]" in one and f"--> {case.at}" in one]
+    named = [block for block in blocks if f"[{case.code}]" in block and f"--> {case.at}" in block]
     return named[0].strip("\n") + "\n"
 
 

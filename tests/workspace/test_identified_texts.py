@@ -33,13 +33,15 @@ def drawn(number: int, key: str) -> tuple[str, bool, list[Json]]:
     for attempt in range(100):
         style = style_of(Random(number * 100 + attempt))  # noqa: S311 - repeatable
         roots = [root_of(style) for _ in range(1 if style.is_json else 2)]
-        member = next((one for one in roots[0].members if isinstance(one.node, Mapping)), None)
+        member = next(
+            (member for member in roots[0].members if isinstance(member.node, Mapping)), None
+        )
         if member is not None:
             member.key = key
             text = style.text(roots)
             reading = read_text(text, is_json=style.is_json)
             if not reading.has_errors:
-                return text, style.is_json, [one.value for one in reading.documents]
+                return text, style.is_json, [document.value for document in reading.documents]
     raise AssertionError(number)
 
 

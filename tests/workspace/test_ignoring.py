@@ -178,7 +178,7 @@ def test_an_ignored_folder_is_not_complained_of(
     project.write(".gitignore", "build/\n")
     ignored = find_files([project.root], project.root).complaints
 
-    assert [one.code for one in complained] == ["M115"]
+    assert [complaint.code for complaint in complained] == ["M115"]
     assert ignored == []
 
 
@@ -277,7 +277,7 @@ def test_rules_that_are_no_file(
 
     read = find_files([project.root], project.root)
 
-    assert [(one.file.endswith(".gitignore"), one.code) for one in read.complaints] == [
-        (True, "M112")
-    ]
+    assert [
+        (complaint.file.endswith(".gitignore"), complaint.code) for complaint in read.complaints
+    ] == [(True, "M112")]
     assert ([file.name for file in read.files], asked) == ([FILE], [])

@@ -66,8 +66,8 @@ def test_edited_manifests(number: int) -> None:
 def test_new_projects(tmp_path: Path) -> None:
     """Every YAML file that `init` makes, be it a workflow, is kept by `fmt --check`."""
     assert typed("init", str(tmp_path)).code == 0
-    files = [one for one in tmp_path.rglob("*") if one.suffix in (".yaml", ".yml")]
-    made = [one.read_text(encoding="utf-8") for one in files]
+    files = [path for path in tmp_path.rglob("*") if path.suffix in (".yaml", ".yml")]
+    made = [file.read_text(encoding="utf-8") for file in files]
 
-    assert {one.name for one in files} >= {"plan.yml", "SLO.yaml", "reconciler.yaml"}
-    assert [tidied(read_text(one, is_json=False), is_json=False) for one in made] == made
+    assert {file.name for file in files} >= {"plan.yml", "SLO.yaml", "reconciler.yaml"}
+    assert [tidied(read_text(text, is_json=False), is_json=False) for text in made] == made

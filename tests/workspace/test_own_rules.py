@@ -69,7 +69,7 @@ def test_a_warning_stops_nothing(tmp_path: Path) -> None:
     """A rule of severity `warning` is told, and the run goes on."""
     workspace = project_at(tmp_path, PROJECT + RULE + "    severity: warning\n", slo=SLO)
 
-    assert [one["severity"] for one in told(workspace)] == ["warning"]
+    assert [value["severity"] for value in told(workspace)] == ["warning"]
     assert workspace.run("validate").code == workspace.apply().code == 0
 
 
@@ -93,8 +93,8 @@ def test_sarif_names_the_rule_once(tmp_path: Path) -> None:
     rules = run["tool"]["driver"]["rules"]
 
     assert len(run["results"]) == 2
-    assert {rules[one["ruleIndex"]]["id"] for one in run["results"]} == {"R/owned"}
-    assert [one["id"] for one in rules].count("R/owned") == 1
+    assert {rules[result["ruleIndex"]]["id"] for result in run["results"]} == {"R/owned"}
+    assert [rule["id"] for rule in rules].count("R/owned") == 1
 
 
 @given(until=st.dates(date(2000, 1, 1), date(2100, 1, 1)))
@@ -116,7 +116,9 @@ def test_a_rule_that_ended_says_nothing(until: str, tmp_path: Path) -> None:
 
     loaded = load_workspace([tmp_path], tmp_path, scope, project.settings)
 
-    assert [one.code for one in loaded.complaints] == (["R/owned"] if until[-2:] == "15" else [])
+    assert [complaint.code for complaint in loaded.complaints] == (
+        ["R/owned"] if until[-2:] == "15" else []
+    )
 
 
 def test_a_missing_field_is_no_pass(tmp_path: Path) -> None:
@@ -209,7 +211,7 @@ def test_rules_are_given_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     text = "\n".join(said)
     assert "secret:CHANNEL" in text
     assert "canary-secret" not in text
-    assert len([one for one in said if '"before"' in one]) == 2
+    assert len([text for text in said if '"before"' in text]) == 2
 
 
 def test_a_text_that_is_a_key_is_handed_to_no_rule(
@@ -264,10 +266,10 @@ def test_rules_cost_nothing_where_there_are_none(has_rules: bool, tmp_path: Path
     )
     seen = json.loads(ran.stderr.splitlines()[-1])
 
-    loaded = [one for one in seen["modules"] if one.startswith("reconciler.rules.")]
-    started = [one for one in seen["started"] if "apart" in one]
+    loaded = [module for module in seen["modules"] if module.startswith("reconciler.rules.")]
+    started = [value for value in seen["started"] if "apart" in value]
     assert (bool(loaded), len(started)) == (has_rules, has_rules)
-    assert not any(one.startswith("cel_expr_python") for one in seen["modules"])
+    assert not any(module.startswith("cel_expr_python") for module in seen["modules"])
 
 
 LONG = " ".join(f"w{number}" for number in range(6_000))
@@ -298,5 +300,5 @@ def test_a_rule_that_is_too_much_has_not_passed(
 
     found = told(workspace, *limited)
 
-    assert {("R/clean", "SLO/later")} <= {(one["code"], one["ref"]) for one in found}
+    assert {("R/clean", "SLO/later")} <= {(value["code"], value["ref"]) for value in found}
     assert workspace.run("apply", "--yes", *limited).code == 4

@@ -32,8 +32,8 @@ def test_contradicted_places(tmp_path: Path, orders: tuple[int | None, ...], sai
 
     ran = workspace.run("validate", "--format", "json", "--fix")
 
-    found = [one for one in ran.json["complaints"] if "`order`" in one["message"]]
-    assert [one["message"] for one in found] == [
+    found = [complaint for complaint in ran.json["complaints"] if "`order`" in complaint["message"]]
+    assert [value["message"] for value in found] == [
         "`order` contradicts the places in the list, which alone count"
     ]
     assert found[0]["suggestion"] == f"write the items {said}"
@@ -70,7 +70,7 @@ def test_one_mistake_is_one_complaint(
 
     ran = workspace.run("validate", "--format", "json")
 
-    assert [one["code"] for one in ran.json["complaints"]] == codes
+    assert [complaint["code"] for complaint in ran.json["complaints"]] == codes
 
 
 def test_fix_keeps_hard_links(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from reconciler.syntax.diagnostic import CODES, Complaint
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.workspace import load_workspace
 
-ALL = [one for kind in KINDS for one in kind.practices()]
+ALL = [practice for kind in KINDS for practice in kind.practices()]
 ON = ProjectFile.model_validate({"checks": dict.fromkeys(only_asked(), "warning")})
 PAGE = Path(__file__).parents[2] / "docs" / "practice.md"
 HEAD = (
@@ -39,8 +39,12 @@ def told(root: Path, text: str, settings: ProjectFile = ON, **files: str) -> lis
 @pytest.mark.parametrize("practice", ALL, ids=lambda one: one.code)
 def test_the_examples_of_a_check(practice: LintRule, tmp_path: Path) -> None:
     """What is wrong by a check gives its code alone, and what is right by it gives none."""
-    wrong = {one.code for one in told(tmp_path, manifest_of(explained(practice.code).wrong))}
-    right = [one.code for one in told(tmp_path, manifest_of(explained(practice.code).right))]
+    wrong = {
+        complaint.code for complaint in told(tmp_path, manifest_of(explained(practice.code).wrong))
+    }
+    right = [
+        complaint.code for complaint in told(tmp_path, manifest_of(explained(practice.code).right))
+    ]
 
     assert wrong == {practice.code}
     assert right == []
@@ -48,9 +52,9 @@ def test_the_examples_of_a_check(practice: LintRule, tmp_path: Path) -> None:
 
 def test_each_code_is_one_check() -> None:
     """Every code of practice is declared once, by the kind whose hundred it is in."""
-    hundreds = {kind.name: {one.code[:2] for one in kind.practices()} for kind in KINDS}
+    hundreds = {kind.name: {practice.code[:2] for practice in kind.practices()} for kind in KINDS}
 
-    assert sorted(one.code for one in ALL) == [
+    assert sorted(lint_rule.code for lint_rule in ALL) == [
         code for code in CODES if code.startswith(PRACTICE) and not code.startswith("L9")
     ]
     assert all(len(own) <= 1 for own in hundreds.values()), hundreds
@@ -61,8 +65,12 @@ def test_the_page_has_each_check() -> None:
     rows = re.findall(r"^\| (L\d{3}) \| (.*) \| (.*) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
 
     assert rows == [
-        (one.code, f"{CODES[one.code]}{' (off)' if one.asked else ''}", explained(one.code).why)
-        for one in sorted(ALL, key=lambda one: one.code)
+        (
+            lint_rule.code,
+            f"{CODES[lint_rule.code]}{' (off)' if lint_rule.asked else ''}",
+            explained(lint_rule.code).why,
+        )
+        for lint_rule in sorted(ALL, key=lambda one: one.code)
     ]
 
 
@@ -145,7 +153,9 @@ def test_what_is_filled_in_late_is_not_judged(tmp_path: Path) -> None:
         " timeWindow: {logsTimeWindowSpecificValue: '${secret:TIME}'}}}]}\n"
     )
 
-    assert [one.code for one in told(tmp_path, HEAD + spec) if one.code[0] == "L"] == []
+    assert [
+        complaint.code for complaint in told(tmp_path, HEAD + spec) if complaint.code[0] == "L"
+    ] == []
 
 
 def test_a_finding_in_an_export_stands_in_the_export(tmp_path: Path) -> None:
@@ -185,4 +195,4 @@ def test_whom_an_urgent_alert_reaches(lines: str, codes: list[str], tmp_path: Pa
 
     found = told(tmp_path, f"{HEAD}{spec}{lines}\n{kind}", ProjectFile())
 
-    assert [one.code for one in found if one.code.startswith(PRACTICE)] == codes
+    assert [complaint.code for complaint in found if complaint.code.startswith(PRACTICE)] == codes

@@ -183,11 +183,11 @@ def test_line_and_column(seed: int, tmp_path: Path) -> None:
     workspace = load_workspace([tmp_path], tmp_path, SCOPE)
 
     found = {
-        one.file: (one.line, one.column, one.code)
-        for one in workspace.complaints
-        if one.code.startswith("L9")
+        complaint.file: (complaint.line, complaint.column, complaint.code)
+        for complaint in workspace.complaints
+        if complaint.code.startswith("L9")
     }
     assert not workspace.errors, workspace.errors[:3]
-    assert sum(one.code.startswith("L9") for one in workspace.complaints) == len(found)
+    assert sum(complaint.code.startswith("L9") for complaint in workspace.complaints) == len(found)
     missed = {file: (place, found.get(file)) for file, place in wanted.items()}
     assert not {file: both for file, both in missed.items() if both[0] != both[1]}

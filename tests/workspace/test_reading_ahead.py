@@ -46,7 +46,8 @@ def shown(arrived: ReadResult | None) -> Any:
         return arrived
     lines = arrived.reading.lines
     documents = [
-        (repr(one.value), one.positions, one.lines.text) for one in arrived.reading.documents
+        (repr(document.value), document.positions, document.lines.text)
+        for document in arrived.reading.documents
     ]
     return arrived.digest, lines.text, [*lines.squeezed], documents, arrived.reading.flaws
 
@@ -79,7 +80,7 @@ def test_as_it_is_read_here(tmp_path: Path) -> None:
 
     with reading_ahead(files, [tmp_path]) as found:
         assert len(processes() - before) == read_ahead.MOST_PROCESSES
-        told = [shown(one) for one in taken(found, files)]
+        told = [shown(read_result) for read_result in taken(found, files)]
 
     assert told == [shown(read_here(file, [tmp_path])) for file in files]
     assert processes() == before
@@ -164,7 +165,7 @@ def test_a_run_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     def said() -> list[tuple[int, str]]:
         commands = (["validate", "--format", "json"], ["plan", "good.yaml", "--format", "json"])
-        return [(ran.code, ran.out) for ran in (project.run(*one) for one in commands)]
+        return [(ran.code, ran.out) for ran in (project.run(*command) for command in commands)]
 
     told = said()
     monkeypatch.setattr(read_ahead, "WORTHWHILE", 1 << 60)

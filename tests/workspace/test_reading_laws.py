@@ -98,7 +98,7 @@ def test_any_text(text: str) -> None:
 
         count = text.count("\n") + 1
         assert all(1 <= flaw.line <= count and flaw.column >= 1 for flaw in reading.flaws)
-        assert all(isinstance(one.locate(), tuple) for one in reading.documents)
+        assert all(isinstance(document.locate(), tuple) for document in reading.documents)
 
 
 @given(st.binary(max_size=200))
@@ -173,7 +173,7 @@ def test_aliases_of_what_a_repeated_key_held(document: Json, times: int) -> None
     assert [flaw.code for flaw in reading.flaws] == ["M102", "M102"]
     read = reading.documents[0]
     held: list[Json] = [[1, document], [2]]
-    listed = [one for number in range(times) for one in (document, held[number % 2])]
+    listed = [value for number in range(times) for value in (document, held[number % 2])]
     assert same(read.value, {"a": 1, "list": [*listed, "last"]})
     assert read.locate(("list", 2 * times)) == (2 * times + 5, 5)
     if times > 1:

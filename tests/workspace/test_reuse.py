@@ -58,8 +58,10 @@ def specs(made: Workspace, *options: str) -> dict[str, dict[str, Any]]:
     """Give what would be declared, by the names of the resources."""
     changes = made.plan(*options)["changes"]
     return {
-        one["name"]: {".".join(map(str, field["path"])): field["after"] for field in one["fields"]}
-        for one in changes
+        change["name"]: {
+            ".".join(map(str, field["path"])): field["after"] for field in change["fields"]
+        }
+        for change in changes
     }
 
 
@@ -134,7 +136,7 @@ def test_the_plan_tells_the_item(tmp_path: Path, golden: Golden) -> None:
     made = project_at(tmp_path, slo=EACH, services=services(2))
 
     text, markdown = made.run("plan").out, made.run("plan", "--format", "markdown").out
-    sources = [one["source"] for one in made.plan()["changes"]]
+    sources = [change["source"] for change in made.plan()["changes"]]
 
     golden(text)
     assert "s2" in markdown
@@ -319,6 +321,6 @@ def test_many_files_many_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     found = workspace.run("validate", "-e", "local", "--format", "json").json["complaints"]
 
-    said = [one for one in found if one["code"] == "M512"]
+    said = [value for value in found if value["code"] == "M512"]
     assert len(said) == 1
     assert "more than 60 times" in said[0]["message"]

@@ -92,7 +92,7 @@ def test_capitals_both_ways(tmp_path: Path, names: str, policy: str | None) -> N
 
     told = workspace.plan()["policyImpact"]
     assert told["agreement"] == 1
-    assert [one["told"] for one in told["failures"]] == ([] if policy else [None])
+    assert [failure["told"] for failure in told["failures"]] == ([] if policy else [None])
 
 
 def test_hostile_names(tmp_path: Path) -> None:
@@ -121,5 +121,7 @@ def test_a_policy_that_nobody_declares(tmp_path: Path, policy: str, found: list[
     workspace.write("policies.yaml", "")
     without = workspace.run("validate", "--format", "json").json["complaints"]
 
-    assert [(one["code"], one["suggestion"]) for one in told] == [("M406", one) for one in found]
-    assert "M406" not in [one["code"] for one in without]
+    assert [(value["code"], value["suggestion"]) for value in told] == [
+        ("M406", text) for text in found
+    ]
+    assert "M406" not in [value["code"] for value in without]

@@ -54,9 +54,9 @@ def leaves(
 ) -> list[tuple[tuple[str | int, ...], str]]:
     match value:
         case dict():
-            return [one for key, inner in value.items() for one in leaves(inner, (*path, key))]
+            return [leaf for key, inner in value.items() for leaf in leaves(inner, (*path, key))]
         case list():
-            return [one for nth, inner in enumerate(value) for one in leaves(inner, (*path, nth))]
+            return [leaf for nth, inner in enumerate(value) for leaf in leaves(inner, (*path, nth))]
         case str():
             return [(path, value)]
         case _:

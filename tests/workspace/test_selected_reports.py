@@ -99,8 +99,8 @@ def test_sarif_of_a_selection(workspace: Workspace, declared: list[tuple[str, st
 
     (run,) = json.loads(workspace.run(*PAY, "sarif").out)["runs"]
 
-    places = [one["locations"][0]["physicalLocation"] for one in run["results"]]
-    assert sorted(one["artifactLocation"]["uri"] for one in places) == sorted(
+    places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
+    assert sorted(place["artifactLocation"]["uri"] for place in places) == sorted(
         f"{name}.yaml" for name, end in ends.items() if end in {"wrong", "warned"}
     )
     silent = [end for end in ends.values() if end in {"ignored", "exempted"}]
@@ -136,4 +136,4 @@ def test_what_is_not_selected_is_not_repaired(workspace: Workspace) -> None:
     workspace.run("validate", "--fix", "--select", "label.team=pay")
 
     mended = (workspace.root / "both.yaml").read_text(encoding="utf-8").split("---\n")
-    assert ["createTime" in one for one in mended] == [False, True]
+    assert ["createTime" in text for text in mended] == [False, True]

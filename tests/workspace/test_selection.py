@@ -58,8 +58,8 @@ TERMS = st.sampled_from(["kind=SLO", "kind=Dashboard", "SLO/*", "label.team=paym
 @given(st.lists(TERMS, max_size=3), st.lists(TERMS, max_size=3))
 def test_alternatives(select: list[str], exclude: list[str]) -> None:
     """A selection is the union of its alternatives without the union of what is excluded."""
-    wanted = not select or any(selected(one) for one in select)
-    unwanted = any(selected(one) for one in exclude)
+    wanted = not select or any(selected(text) for text in select)
+    unwanted = any(selected(text) for text in exclude)
 
     assert selected(*select, exclude=tuple(exclude)) is (wanted and not unwanted)
 
@@ -67,7 +67,7 @@ def test_alternatives(select: list[str], exclude: list[str]) -> None:
 @given(st.lists(TERMS, min_size=1, max_size=4))
 def test_conjunction(terms: list[str]) -> None:
     """Terms joined by commas take what each of them takes, in any order."""
-    assert selected(",".join(terms)) is all(selected(one) for one in terms)
+    assert selected(",".join(terms)) is all(selected(term) for term in terms)
     written = read_selection([",".join(reversed(terms))], (), BY_NAME).flags()
     assert written == read_selection([",".join(terms)], (), BY_NAME).flags()
 

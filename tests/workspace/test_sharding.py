@@ -39,12 +39,12 @@ def shards(links: list[tuple[str, str]], count: int) -> dict[str, list[int]]:
         for number in range(1, count + 1)
     ]
     return {
-        one.ref.name: [
+        manifest.ref.name: [
             at
             for at, some in enumerate(bound, 1)
-            if some.takes(one.ref, one.source.file, one.labels)
+            if some.takes(manifest.ref, manifest.source.file, manifest.labels)
         ]
-        for one in manifests
+        for manifest in manifests
     }
 
 
@@ -54,7 +54,7 @@ def test_references_never_cross(links: list[tuple[str, str]], count: int) -> Non
     found = shards(links, count)
 
     assert all(len(some) == 1 for some in found.values())
-    assert all(found[one] == found[other] for one, other in links)
+    assert all(found[text] == found[other] for text, other in links)
 
 
 @given(LINKS, st.lists(st.tuples(NAMES, NAMES), max_size=6), st.integers(1, 7))
@@ -64,7 +64,7 @@ def test_what_is_unrelated_moves_nothing(
     count: int,
 ) -> None:
     """What is added without a reference to or from a resource leaves it there, in any order."""
-    unrelated = [(f"z{one}", f"a{other}") for one, other in more]
+    unrelated = [(f"z{text}", f"a{other}") for text, other in more]
     before, after = shards(links, count), shards([*unrelated, *reversed(links)], count)
 
     assert {name: after[name] for name in before} == before

@@ -38,7 +38,7 @@ spec:
 def told(workspace: Workspace, *options: str) -> tuple[list[str], int]:
     """Give the codes that validate tells, and how many complaints it ignores."""
     found = workspace.run("validate", "--format", "json", *options).json
-    return [one["code"] for one in found["complaints"]], found["ignored"]
+    return [complaint["code"] for complaint in found["complaints"]], found["ignored"]
 
 
 def test_nothing_is_said_of_comments_beside_errors(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_the_level_of_a_code(level: str, codes: list[str], exits: int, tmp_path:
     ran = workspace.run("validate", "--format", "json")
 
     assert ran.code == exits
-    assert [one["code"] for one in ran.json["complaints"]] == codes
+    assert [complaint["code"] for complaint in ran.json["complaints"]] == codes
     assert (workspace.run("plan").code == 4) == (level == "error")
 
 
@@ -234,8 +234,10 @@ def test_a_comment_is_told_from_a_text(styles: list[tuple[str, bool]]) -> None:
 
     lines = text.splitlines()
     assert len(found) == sum(is_comment for _, is_comment in styles)
-    assert all(lines[one.line - 1][one.column - 1 :].startswith("# rec") for one in found)
-    assert all(one.codes == ("L201",) and one.reason == "why" for one in found)
+    assert all(
+        lines[ignoring.line - 1][ignoring.column - 1 :].startswith("# rec") for ignoring in found
+    )
+    assert all(ignoring.codes == ("L201",) and ignoring.reason == "why" for ignoring in found)
 
 
 def test_a_text_without_the_mark_is_not_read() -> None:

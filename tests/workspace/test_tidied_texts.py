@@ -50,7 +50,7 @@ def test_nothing_is_lost() -> None:
     drawn = (drawn_text(Random(number)) for number in range(CASES))  # noqa: S311 - repeatable
     wrong = [wrong_with(text, is_json=is_json) for text, is_json in drawn]
 
-    assert [one for one in wrong if one] == []
+    assert [text for text in wrong if text] == []
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda one: one.name)

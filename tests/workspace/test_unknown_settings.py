@@ -58,7 +58,11 @@ def written(path: tuple[str | int, ...]) -> Any:
 @pytest.mark.parametrize(("path", "model"), list(places()), ids=str)
 def test_known_are_those_of_the_place(path: tuple[str | int, ...], model: type[BaseModel]) -> None:
     """What is known is told of the very mapping in which the unknown setting stands."""
-    told = [one.message for one in project_findings(written(path)) if "nobodyKnows" in one.message]
+    told = [
+        finding.message
+        for finding in project_findings(written(path))
+        if "nobodyKnows" in finding.message
+    ]
     names = ", ".join(info.alias or name for name, info in model.model_fields.items())
 
     assert told == [f"unknown setting `nobodyKnows` (known: {names})"]

@@ -68,4 +68,4 @@ def test_what_is_given_says_what_was_meant(begins: str, rest: str) -> None:
         if flaw.suggestion and (flaw.line, flaw.column) == (1, 4):
             again = read_text(f"a: {flaw.suggestion}\n")
             assert again.flaws == []
-            assert [one.value for one in again.documents] == [{"a": meant}]
+            assert [document.value for document in again.documents] == [{"a": meant}]

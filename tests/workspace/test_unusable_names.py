@@ -23,7 +23,7 @@ def told(folder: Path, metadata: str) -> set[str]:
     """Give the codes and lines that validate tells of a manifest, its metadata left out."""
     workspace = project_at(folder, PROJECT, slo=WRONG.replace("NAME", metadata))
     found = workspace.run("validate", "--format", "json").json["complaints"]
-    return {f"{one['code']} {one['line']}" for one in found if one["line"] != 3}
+    return {f"{value['code']} {value['line']}" for value in found if value["line"] != 3}
 
 
 @pytest.mark.parametrize("metadata", ["{name: Bad Name}", "{name: 7}", "{labels: {a: b}}", "{}"])

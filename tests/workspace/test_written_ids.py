@@ -138,7 +138,7 @@ def test_items_elsewhere(before: str, ids: tuple[int, ...], key: str) -> None:
     (said,) = made.by_hand
     assert made.text == before
     assert f"ids: {{local: ${{each:{key}}}}}" in said
-    assert all(f"`{key}: {one}`" in said for one in ids)
+    assert all(f"`{key}: {id_}`" in said for id_ in ids)
 
 
 def test_items_of_two_manifests() -> None:

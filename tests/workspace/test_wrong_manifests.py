@@ -46,9 +46,16 @@ def test_a_wrong_manifest(case: Wrong, tmp_path: Path) -> None:
 
     assert ran.code == case.exits, ran.out
     assert "internal error" not in ran.err
-    told = [(one["code"], place_of(one), one["suggestion"]) for one in ran.json["complaints"]]
+    told = [
+        (complaint["code"], place_of(complaint), complaint["suggestion"])
+        for complaint in ran.json["complaints"]
+    ]
     assert (case.code, case.at, case.suggests) in told
-    messages = [one["message"] for one in ran.json["complaints"] if place_of(one) == case.at]
+    messages = [
+        complaint["message"]
+        for complaint in ran.json["complaints"]
+        if place_of(complaint) == case.at
+    ]
     assert any(case.says in message for message in messages), messages
 
 
@@ -62,9 +69,9 @@ def test_what_stops_a_run_before_the_manifests(case: Wrong, tmp_path: Path) -> N
     assert ran.code == case.exits
     # What these two find is their result; to any other command it is a word beside it.
     told = ran.out if case.command in ("validate", "rules test") else ran.err
-    blocks = [one for one in told.split("\n\n") if f"[{case.code}]" in one]
-    about = [one for one in blocks if f"--> {case.at}" in one]
-    assert any(case.says in one and case.suggests in one for one in about), told
+    blocks = [part for part in told.split("\n\n") if f"[{case.code}]" in part]
+    about = [block for block in blocks if f"--> {case.at}" in block]
+    assert any(case.says in text and case.suggests in text for text in about), told
 
 
 def test_the_cases_cover_the_codes() -> None:

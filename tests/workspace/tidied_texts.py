@@ -123,8 +123,8 @@ def wrong_with(text: str, *, is_json: bool) -> str:
 
 def _laws(before: Reading, after: Reading, *, is_json: bool) -> dict[str, Callable[[], bool]]:
     old, new = before.lines.text, after.lines.text
-    values = [one.value for one in before.documents]
-    others = [one.value for one in after.documents]
+    values = [document.value for document in before.documents]
+    others = [document.value for document in after.documents]
     return {
         "it cannot be read": lambda: not after.has_errors,
         "says something else": lambda: (
@@ -133,7 +133,7 @@ def _laws(before: Reading, after: Reading, *, is_json: bool) -> dict[str, Callab
         "lost a comment": lambda: sorted(comments_of(old)) == sorted(comments_of(new)),
         "moved a comment": lambda: "apiVersion" in old or comments_of(old) == comments_of(new),
         "is not the last layout": lambda: tidied(after, is_json=is_json) == new,
-        "lost what nobody sees": lambda: all(old.count(one) == new.count(one) for one in UNSEEN),
+        "lost what nobody sees": lambda: all(old.count(text) == new.count(text) for text in UNSEEN),
         "lost an anchor": lambda: old.count("&n") == new.count("&n"),
         "blanks at an end of a line": lambda: (
             "|" in old or ">" in old or not any(_ends_in_blanks(line) for line in new.splitlines())

@@ -78,4 +78,6 @@ def _teams(asked: Options) -> Mapping[Ref, str]:
     except ReconcilerError as error:
         words(f"teams are those that the journal remembers: {safe(str(error).splitlines()[0])}")
         return {}
-    return {one.ref: one.labels[TEAM] for one in manifests if TEAM in one.labels}
+    return {
+        manifest.ref: manifest.labels[TEAM] for manifest in manifests if TEAM in manifest.labels
+    }

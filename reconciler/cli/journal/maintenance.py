@@ -93,7 +93,7 @@ def verify(*, asked: Options, form: str) -> int:
             f"or it is lost: {bring_back()}{hint_at_places(asked)}"
         )
     findings = list(_findings(journal))
-    is_old = any(one.name == "old copy" for one in findings)
+    is_old = any(finding.name == "old copy" for finding in findings)
     code = JournalError.exit_code if is_old else 0
     if form == "json":
         json_data(_document(journal, findings), ending=code)
@@ -108,8 +108,11 @@ def _text(journal: Journal, findings: list[_Finding]) -> str:
     unsettled = len(journal.history.unsettled())
     count = plural(len(journal.entries), "entry", "entries")
     lines = [f"{safe(journal.place)}: {count}, {unsettled} unsettled"]
-    for one in findings:
-        lines += [f"  {one.name}: {safe(one.message)}", f"    next: {safe(one.way_out)}"]
+    for finding in findings:
+        lines += [
+            f"  {finding.name}: {safe(finding.message)}",
+            f"    next: {safe(finding.way_out)}",
+        ]
     return fitted("\n".join(lines) + "\n", stdout_style(verbose=False))
 
 
@@ -173,7 +176,8 @@ def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
         "target": journal.target,
         "entries": len(journal.entries),
         "findings": [
-            {"finding": one.name, "message": one.message, "wayOut": one.way_out} for one in findings
+            {"finding": finding.name, "message": finding.message, "wayOut": finding.way_out}
+            for finding in findings
         ],
     }
 

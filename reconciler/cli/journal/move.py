@@ -150,5 +150,5 @@ def _told(became: Became, wanted: _Wanted) -> str:
             said = f"{whose} is at {way.to} already, for {way.target}"
         case _:
             assert_never(became)
-    settings = " and ".join(f"`{one}`" for one in wanted.settings)
+    settings = " and ".join(f"`{setting}`" for setting in wanted.settings)
     return f"{said}; write {settings} in the project file" if settings else said

@@ -112,7 +112,7 @@ def _check_known(ref: Ref, history: History) -> None:
             f"`{on_journal('settle', f'{ref} --id ID')}` or `--never-happened`"
         )
     if history.of(ref).is_blank:
-        known = [str(one) for one, memory in history.memories.items() if not memory.is_blank]
+        known = [str(ref) for ref, memory in history.memories.items() if not memory.is_blank]
         near = nearest(str(ref), known)
         hint = f"; did you mean {near}?" if near else f": see `{on_journal('show')}`"
         raise UsageError(f"the journal knows no {ref}{hint}")

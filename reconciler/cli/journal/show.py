@@ -31,7 +31,7 @@ def show(*, ref: str | None, flag: str | None, asked: Options, form: str) -> int
         raise UsageError("give the Kind/name once")
     wanted = ref_of(ref or flag) if ref or flag else None
     journal = opened_journal(asked)
-    entries = [one for one in journal.entries if wanted is None or _is_about(one, wanted)]
+    entries = [entry for entry in journal.entries if wanted is None or _is_about(entry, wanted)]
     if form == "json":
         json_data(entries_document(entries))
     else:

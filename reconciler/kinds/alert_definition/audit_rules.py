@@ -60,14 +60,14 @@ def _awake(
     neighbours: Neighbours, record: AuditEvidence
 ) -> Iterator[tuple[Manifest, AlertHistory]]:
     """Yield the alerts that are on and have an id, each with what happened to it."""
-    for one in neighbours.own:
-        if one.remote_id is not None and is_awake(one.spec):
-            yield one, record.about(one)
+    for manifest in neighbours.own:
+        if manifest.remote_id is not None and is_awake(manifest.spec):
+            yield manifest, record.about(manifest)
 
 
 def _never_fired(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    for one, happened in _awake(neighbours, record):
-        known = record.declared(one)
+    for manifest, happened in _awake(neighbours, record):
+        known = record.declared(manifest)
         is_young = known is not None and record.at - known.at < timedelta(days=record.days)
         if not happened.fired and not happened.lasted and not happened.unclear and not is_young:
             said = f"this alert never fired in {_days(record.days)}"
@@ -75,13 +75,13 @@ def _never_fired(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trac
             figures: dict[str, Json] = {"fired": 0, "days": record.days}
             if known is not None:
                 figures["declaredSince"] = known.at.isoformat()
-            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
+            yield Trace(manifest, LintFinding(_NAME, said, way_out), figures)
 
 
 def _daily(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     if record.covered < FEWEST_DAYS:
         return
-    for one, happened in _awake(neighbours, record):
+    for manifest, happened in _awake(neighbours, record):
         on = len({(record.at - at).days for at in happened.fired} & set(range(record.covered)))
         if on >= DAILY_SHARE * record.covered:
             count = len(happened.fired)
@@ -91,12 +91,12 @@ def _daily(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
             )
             way_out = Advice("raise its threshold, mend what it tells of, or make it a figure")
             figures = {"fired": count, "daysFired": on, "days": record.covered}
-            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
+            yield Trace(manifest, LintFinding(_NAME, said, way_out), figures)
 
 
 def _open_for_weeks(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    for one in neighbours.own:
-        old = [at for at in record.about(one).open_since if record.at - at >= WEEKS]
+    for manifest in neighbours.own:
+        old = [at for at in record.about(manifest).open_since if record.at - at >= WEEKS]
         if old:
             age = (record.at - min(old)).days
             several = "an incident" if len(old) == 1 else f"{len(old):,} incidents"
@@ -108,11 +108,11 @@ def _open_for_weeks(neighbours: Neighbours, record: AuditEvidence) -> Iterator[T
                 "oldestSince": min(old).isoformat(),
                 "oldestDays": age,
             }
-            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
+            yield Trace(manifest, LintFinding(_NAME, said, way_out), figures)
 
 
 def _over_at_once(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    for one, happened in _awake(neighbours, record):
+    for manifest, happened in _awake(neighbours, record):
         ended = len(happened.lasted)
         quick = sum(lasted <= AT_ONCE for lasted in happened.lasted)
         if ended >= FEWEST_ENDED and 2 * quick >= ended:
@@ -122,22 +122,22 @@ def _over_at_once(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
             )
             way_out = Advice("let it wait longer before it fires, or look at a longer window")
             figures = {"ended": ended, "withinAMinute": quick, "fired": len(happened.fired)}
-            yield Trace(one, LintFinding(_NAME, said, way_out), figures)
+            yield Trace(manifest, LintFinding(_NAME, said, way_out), figures)
 
 
 def _told_nobody(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    for one, happened in _awake(neighbours, record):
-        if happened.fired and not _tells_somebody(one.spec):
+    for manifest, happened in _awake(neighbours, record):
+        if happened.fired and not _tells_somebody(manifest.spec):
             why = "it has no notification group"
-            if _groups(one.spec):
+            if _groups(manifest.spec):
                 why = "its notification group tells nobody"
             times = _times(len(happened.fired))
             said = f"this alert fired {times}, and {why}: it tells nobody itself"
             way_out = Advice(
                 "add `notificationGroup: {router: {}}`, or whom to tell; else remove it"
             )
-            path = ("notificationGroup",) if "notificationGroup" in one.spec else _NAME
-            yield Trace(one, LintFinding(path, said, way_out), _fired(happened, record))
+            path = ("notificationGroup",) if "notificationGroup" in manifest.spec else _NAME
+            yield Trace(manifest, LintFinding(path, said, way_out), _fired(happened, record))
 
 
 def _groups(spec: Json) -> list[Json]:
@@ -154,38 +154,38 @@ def _fired(happened: AlertHistory, record: AuditEvidence) -> dict[str, Json]:
 
 
 def _without_runbook(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    for one, happened in _awake(neighbours, record):
-        judged = next(chain(undescribed(one.spec), without_runbook(one.spec)), None)
+    for manifest, happened in _awake(neighbours, record):
+        judged = next(chain(undescribed(manifest.spec), without_runbook(manifest.spec)), None)
         # Whom nobody is told of needs no runbook yet: A105 says that.
-        if happened.fired and judged is not None and _tells_somebody(one.spec):
+        if happened.fired and judged is not None and _tells_somebody(manifest.spec):
             said = (
                 f"this alert fired {_times(len(happened.fired))}, and nothing in it leads to a "
                 "runbook"
             )
             way_out = Advice("add the address of what to do to `description`")
-            yield Trace(one, LintFinding(judged.path, said, way_out), _fired(happened, record))
+            yield Trace(manifest, LintFinding(judged.path, said, way_out), _fired(happened, record))
 
 
 def _alike(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     """Yield each alert that looks for what one before it does, the first of them named."""
     first: dict[str, Manifest] = {}
-    for one in neighbours.own:
-        looks = _looks_for(one.spec) if is_awake(one.spec) else ""
-        other = first.setdefault(looks, one) if looks else one
-        if other is one:
+    for manifest in neighbours.own:
+        looks = _looks_for(manifest.spec) if is_awake(manifest.spec) else ""
+        other = first.setdefault(looks, manifest) if looks else manifest
+        if other is manifest:
             continue
         said = f"`{other.ref}` at {other.source} looks for the same, with other thresholds"
-        if _thresholds(other.spec) == _thresholds(one.spec):
+        if _thresholds(other.spec) == _thresholds(manifest.spec):
             said = f"`{other.ref}` at {other.source} looks for the same, with the same thresholds"
         figures: dict[str, Json] = {"other": str(other.ref)}
         if record.tells((Rest.EVENTS,)):
-            ours, theirs = record.about(one).fired, record.about(other).fired
+            ours, theirs = record.about(manifest).fired, record.about(other).fired
             both = sum(map(partial(_is_near, theirs), ours))
             figures |= {"fired": len(ours), "otherFired": len(theirs), "together": both}
             if both:
                 said += f"; {both:,} of {len(ours):,} firings were within ten minutes of its own"
         way_out = Advice("make it one alert with a rule for each threshold, or remove one of them")
-        yield Trace(one, LintFinding(_NAME, said, way_out), figures)
+        yield Trace(manifest, LintFinding(_NAME, said, way_out), figures)
 
 
 def _is_near(moments: Sequence[datetime], at: datetime) -> bool:
@@ -232,15 +232,15 @@ def _thresholds(spec: Mapping[str, Json]) -> str:
 def _off_for_long(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     steps = {
         str(text_of(value)).casefold()
-        for one in neighbours.every
-        for _, value in places(one.spec, *_FLOW)
+        for manifest in neighbours.every
+        for _, value in places(manifest.spec, *_FLOW)
     }
-    for one in neighbours.own:
-        for found in off_for_good(one.spec):
-            is_step = str(one.remote_id).casefold() in steps or _is_named(one, neighbours)
+    for manifest in neighbours.own:
+        for found in off_for_good(manifest.spec):
+            is_step = str(manifest.remote_id).casefold() in steps or _is_named(manifest, neighbours)
             since = None
             if found.path != ("phantomMode",) or not is_step:
-                since = record.since(one, found.path)
+                since = record.since(manifest, found.path)
             if since is not None and record.at - since.at >= LONG:
                 age = (record.at - since.at).days
                 flag = str(found.path[0])
@@ -255,7 +255,7 @@ def _off_for_long(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
                     "days": age,
                     "by": since.by,
                 }
-                yield Trace(one, LintFinding(found.path, said, way_out), figures)
+                yield Trace(manifest, LintFinding(found.path, said, way_out), figures)
 
 
 def _is_named(one: Manifest, neighbours: Neighbours) -> bool:

@@ -66,24 +66,25 @@ def weakens(change: Change) -> Iterator[RiskyChange]:
         return
     unseen = change.action is Action.ASSERT
     names = _names(change)
-    for one in change.differences:
-        match one.path:
-            case ("enabled",) if one.before is True or (unseen and one.after is False):
+    for difference in change.differences:
+        match difference.path:
+            case ("enabled",) if difference.before is True or (
+                unseen and difference.after is False
+            ):
                 said = "it would be disabled"
                 yield RiskyChange(
                     SILENCED, said, "disabled", ConsentRule.WITH_OPEN_INCIDENTS, names
                 )
-            case ("phantomMode",) if one.after is True:
+            case ("phantomMode",) if difference.after is True:
                 said = "it would be set to phantom"
                 yield RiskyChange(
                     SILENCED, said, "set to phantom", ConsentRule.WITH_OPEN_INCIDENTS, names
                 )
-            case ("deleted",) if one.after is True:
+            case ("deleted",) if difference.after is True:
                 yield RiskyChange(DELETED, "it would be deleted", "deleted", ConsentRule.ALWAYS)
-            case ("priority",) if _rank(one.after) > _rank(one.before) > 0:
-                said = (
-                    f"its priority would go down from P{_rank(one.before)} to P{_rank(one.after)}"
-                )
+            case ("priority",) if _rank(difference.after) > _rank(difference.before) > 0:
+                before, after = _rank(difference.before), _rank(difference.after)
+                said = f"its priority would go down from P{before} to P{after}"
                 yield RiskyChange(LOWERED, said, "lowered in priority")
 
 
@@ -163,7 +164,7 @@ async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[
     answers: list[WriteResult] = []
     for start in range(0, len(sendings), limit):
         part = sendings[start : start + limit]
-        if any(isinstance(one, ReconcilerError) for one in answers):
+        if any(isinstance(answer, ReconcilerError) for answer in answers):
             answers.extend(Skipped(sending.ref, "the run had stopped") for sending in part)
             continue
         try:
@@ -209,7 +210,7 @@ def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
 
 def _records(reply: Json | Missing) -> dict[str, dict[str, Json]]:
     """Map each id that was replaced, in lower case, to the definition that is stored now."""
-    return {text(one, "id").lower(): one for one in any_members(reply, "alertDefs")}
+    return {text(document, "id").lower(): document for document in any_members(reply, "alertDefs")}
 
 
 def _told(record: dict[str, Json]) -> ServerInfo:

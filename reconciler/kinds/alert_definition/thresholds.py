@@ -87,9 +87,9 @@ def _is_share(part: Json) -> bool:
         return True
     severities = "severities"
     rest = [
-        {key: value for key, value in one.items() if key != severities} for one in (upper, lower)
+        {key: value for key, value in side.items() if key != severities} for side in (upper, lower)
     ]
-    own, all_of_them = (lists_in(one, severities) for one in (upper, lower))
+    own, all_of_them = (lists_in(side, severities) for side in (upper, lower))
     narrower = bool(own) and all(value in all_of_them for value in own)
     return rest[0] == rest[1] and (own == all_of_them or not all_of_them or narrower)
 

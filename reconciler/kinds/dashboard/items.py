@@ -77,7 +77,10 @@ class Item:
     @cached_property
     def own(self) -> dict[str, Json]:
         """What is said of the item itself: without its id, and without the items inside."""
-        apart = {self.known_by.identity[0], *(one.path[0] for one in self.known_by.inner)}
+        apart = {
+            self.known_by.identity[0],
+            *(item_list.path[0] for item_list in self.known_by.inner),
+        }
         return {key: value for key, value in self.document.items() if key not in apart}
 
     @cached_property
@@ -111,9 +114,9 @@ class Item:
             self.own == other.own
             and [len(items) for items in self.inner] == [len(items) for items in other.inner]
             and all(
-                one.equals(another)
+                item.equals(another)
                 for mine, theirs in zip(self.inner, other.inner, strict=True)
-                for one, another in zip(mine, theirs, strict=True)
+                for item, another in zip(mine, theirs, strict=True)
             )
         )
 

@@ -105,8 +105,8 @@ class Pairing:
         if self._free(mine, theirs):
             self._pair(mine, theirs)
         for ones, others in zip(mine.inner, theirs.inner, strict=True):
-            for one, other in zip(ones, others, strict=True):
-                self._pair_whole(one, other)
+            for item, other in zip(ones, others, strict=True):
+                self._pair_whole(item, other)
 
     def _left(self) -> tuple[list[Item], list[Item]]:
         mine = [item for item in self._mine if item not in self.partner]
@@ -138,9 +138,9 @@ class Pairing:
 
     def _pair_in_place(self) -> None:
         for mine, theirs in self._lists():
-            for one, other in zip(mine, theirs, strict=False):
-                if self._free(one, other) and one.equals(other):
-                    self._pair_whole(one, other)
+            for item, other in zip(mine, theirs, strict=False):
+                if self._free(item, other) and item.equals(other):
+                    self._pair_whole(item, other)
 
     def _pair_what_is_there_once(self) -> None:
         mine, theirs = self._left()
@@ -157,9 +157,9 @@ class Pairing:
         mine, theirs = self._left()
         others = _by_content(theirs)
         for content, items in _by_content(mine).items():
-            for one, other in zip(items, others.get(content, ()), strict=False):
-                if self._free(one, other):
-                    self._pair_whole(one, other)
+            for item, other in zip(items, others.get(content, ()), strict=False):
+                if self._free(item, other):
+                    self._pair_whole(item, other)
 
     def _pair_by_what_is_inside(self) -> None:
         """Pair rows that hold the most of one another's widgets, then sections by their rows."""
@@ -170,8 +170,10 @@ class Pairing:
             votes: Counter[tuple[Item, Item]] = Counter()
             for item in mine:
                 partners = (self.partner.get(one) for one in item.inside())
-                holders = (one.within for one in partners if one is not None)
-                votes.update((item, one) for one in holders if one and self._free(item, one))
+                holders = (partner.within for partner in partners if partner is not None)
+                votes.update(
+                    (item, holder) for holder in holders if holder and self._free(item, holder)
+                )
             votes = Counter({pair: count * ONCE for pair, count in votes.items()})
             votes.update(_in_common(self._contents_in(mine), self._contents_in(theirs)))
             self._pair_best(votes)
@@ -197,9 +199,9 @@ class Pairing:
             far = abs(mine.index - theirs.index)
             return -votes[pair], apart, other_label, far, mine.order, theirs.order
 
-        for one, other in sorted(votes, key=rank):
-            if self._free(one, other):
-                self._pair(one, other)
+        for item, other in sorted(votes, key=rank):
+            if self._free(item, other):
+                self._pair(item, other)
 
     def _apart(self, mine: Item, theirs: Item) -> bool:
         """Tell whether the lists that hold the two are not known to be the same."""
@@ -279,7 +281,7 @@ def _in_common(
         pairs = len(holders) * len(partners)
         if 0 < pairs <= MOST_PAIRS:
             weight = ONCE // pairs // (2 if said.is_label else 1)
-            votes.update({(one, other): weight for one in holders for other in partners})
+            votes.update({(holder, other): weight for holder in holders for other in partners})
     return votes
 
 

@@ -35,9 +35,9 @@ def with_nested_ids(
     mine = items_of(dashboard)
     if all(item.item_id for item in mine.all_inside):
         return dashboard
-    theirs, copies = items_of(live), [items_of(one) for one in written]
+    theirs, copies = items_of(live), [items_of(value) for value in written]
     found, bare = _found_ids(mine, copies, theirs)
-    taken = {item.item_id for one in (mine, theirs, *copies) for item in one.all_inside}
+    taken = {item.item_id for copy in (mine, theirs, *copies) for item in copy.all_inside}
     return _Filling(mine, found, bare, taken).filled(mine, name)
 
 
@@ -64,25 +64,30 @@ def _with_ids_of(
 ) -> dict[str, Json] | None:
     """Fill in ids item by item from a copy; None where the three do not go side by side."""
     document = mine
-    for one in known_by.inner:
-        if value_at(mine, one.path) is ABSENT:
+    for item_list in known_by.inner:
+        if value_at(mine, item_list.path) is ABSENT:
             continue
-        found = (value_at(each, one.path) for each in (mine, copy, live))
-        lists = [each for each in found if isinstance(each, list)]
+        found = (value_at(value, item_list.path) for value in (mine, copy, live))
+        lists = [element for element in found if isinstance(element, list)]
         if len(lists) < 3 or len({*map(len, lists)}) > 1:  # noqa: PLR2004 - of the three
             return None
         items: list[Json] = []
         for item, other, stored in zip(*lists, strict=True):
-            item_id = one.id_of(other)
-            ids = {item_id, one.id_of(stored), one.id_of(item) or item_id}
-            if not item_id or len(ids) > 1 or (one, item_id) in used or not isinstance(item, dict):
+            item_id = item_list.id_of(other)
+            ids = {item_id, item_list.id_of(stored), item_list.id_of(item) or item_id}
+            if (
+                not item_id
+                or len(ids) > 1
+                or (item_list, item_id) in used
+                or not isinstance(item, dict)
+            ):
                 return None
-            used.add((one, item_id))
-            inner = _with_ids_of(one, item, other, stored, used) if one.inner else item
+            used.add((item_list, item_id))
+            inner = _with_ids_of(item_list, item, other, stored, used) if item_list.inner else item
             if inner is None:
                 return None
-            items.append(one.with_id(inner, item_id))
-        document = _replaced(document, one.path, items)
+            items.append(item_list.with_id(inner, item_id))
+        document = _replaced(document, item_list.path, items)
     return document
 
 

@@ -175,11 +175,11 @@ def complete(manifest: Manifest, observation: Observation, memory: Memory) -> di
         return manifest.spec
     live = observation.document.get("dashboard") if isinstance(observation, Seen) else ABSENT
     body = without(dashboard, IDENTITY)
-    written = [one.get("dashboard", ABSENT) for one in reversed(memory.candidates)]
+    written = [candidate.get("dashboard", ABSENT) for candidate in reversed(memory.candidates)]
     if not body.get("slugName"):
         body.pop("slugName", None)
         kept = text(live, "slugName")
-        if kept and any(value_at(one, ("slugName",)) is not ABSENT for one in written):
+        if kept and any(value_at(value, ("slugName",)) is not ABSENT for value in written):
             body["slugName"] = kept
     filled = with_nested_ids(body, written, live, str(manifest.ref))
     return {**manifest.spec, "dashboard": filled}

@@ -17,8 +17,15 @@ def takes_logs_of(change: Change, application: str, subsystem: str) -> bool:
     does "" for a name that is not known.
     """
     items = [*_items(change.before), *_items(change.body)]
-    touched = {one.path[1] for one in change.differences if one.path[:1] == (_LIST,) != one.path}
-    moved = any(one.path == (_LIST,) or one.operation == "move" for one in change.differences)
+    touched = {
+        difference.path[1]
+        for difference in change.differences
+        if difference.path[:1] == (_LIST,) != difference.path
+    }
+    moved = any(
+        difference.path == (_LIST,) or difference.operation == "move"
+        for difference in change.differences
+    )
     ours = [item for item in items if _name(item) in touched]
     if moved or not ours:
         ours = items

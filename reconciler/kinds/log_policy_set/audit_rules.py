@@ -13,10 +13,10 @@ from reconciler.syntax.diagnostic import Advice
 
 def _unmet(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     """Yield the policies in force that no log meets; of two with one name nobody can tell."""
-    for one in neighbours.own:
+    for manifest in neighbours.own:
         named = [
             (path, text_of(value))
-            for path, value in places(one.spec, "policies", EACH, "policy", "name")
+            for path, value in places(manifest.spec, "policies", EACH, "policy", "name")
         ]
         counts = Counter(name for _, name in named)
         for path, name in named:
@@ -27,7 +27,9 @@ def _unmet(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
                     "policy"
                 )
                 way_out = Advice("look at its rules, at what stands before it, or remove it")
-                yield Trace(one, LintFinding(path, said, way_out), {"logs": record.logs, "met": 0})
+                yield Trace(
+                    manifest, LintFinding(path, said, way_out), {"logs": record.logs, "met": 0}
+                )
 
 
 HYGIENE = (AuditRule(code="A301", find=_unmet, rests_on=(Rest.EVENTS, Rest.LOGS)),)

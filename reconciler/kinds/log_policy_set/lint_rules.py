@@ -194,7 +194,7 @@ def _asked(
             for at in range(len(first))
             for size in range(1, LONGEST_MARK + 1)
         }
-    return [one for one in asked if one in known]
+    return [pair for pair in asked if pair in known]
 
 
 def _name(item: Json) -> str:

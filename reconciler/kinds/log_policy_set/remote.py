@@ -122,7 +122,11 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
     it is not known to be writable. Severities that the answer leaves out are put back as
     far as `recall` tells them. Raises UnreadableReply unless the list is all there is.
     """
-    stored = [one for one in all_members(reply, "policies") if one.get("deleted") is not True]
+    stored = [
+        document
+        for document in all_members(reply, "policies")
+        if document.get("deleted") is not True
+    ]
     stored.sort(key=_order)
     declared = [*map(_by_name, ours)]
     policies: list[Json] = []
@@ -131,8 +135,8 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
     overwritten: list[Path] = []
     for name, record in zip(_names(stored), stored, strict=True):
         path = ("policies", name, *SEVERITIES)
-        own = (_named(one, record) for one in declared)
-        item = as_input(record, [one for one in own if one is not ABSENT])
+        own = (_named(document, record) for document in declared)
+        item = as_input(record, [value for value in own if value is not ABSENT])
         policies.append(item)
         if value_at(item, SEVERITIES) not in (ABSENT, None):
             continue
@@ -145,9 +149,9 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
         known = rules if isinstance(rules, dict) else {}
         item["logRules"] = {**known, "severities": severities}
         recalled.append(path)
-    told = (f"{text(one, 'id')} {text(one, 'updatedAt')}" for one in stored)
+    told = (f"{text(document, 'id')} {text(document, 'updatedAt')}" for document in stored)
     version = "\n".join((f"{len(stored)} policies", *told))
-    updated = max((text(one, "updatedAt") for one in stored), default="")
+    updated = max((text(document, "updatedAt") for document in stored), default="")
     return Seen(
         None,
         {"policies": policies},
@@ -164,14 +168,18 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
 def _told(stored: Sequence[dict[str, Json]]) -> ServerInfo:
     """Give the id of each policy by its name, and when the last of them was edited."""
     return ServerInfo(
-        updated=max((text(one, "updatedAt") for one in stored), default=""),
-        ids={text(one, "name"): text(one, "id") for one in stored if text(one, "id")},
+        updated=max((text(document, "updatedAt") for document in stored), default=""),
+        ids={
+            text(document, "name"): text(document, "id")
+            for document in stored
+            if text(document, "id")
+        },
     )
 
 
 def _revision(stored: Sequence[dict[str, Json]]) -> str:
     """Give the ids of the list, which every overwrite makes anew; "" where one is not told."""
-    ids = " ".join(sorted(text(one, "id") for one in stored))
+    ids = " ".join(sorted(text(document, "id") for document in stored))
     return ids if len(ids.split()) == len(stored) else ""
 
 
@@ -189,7 +197,7 @@ def _named(ours: Mapping[str, Json], record: dict[str, Json]) -> Json | Missing:
 
 def _names(stored: Sequence[dict[str, Json]]) -> list[str]:
     """Give what each of the records is called in paths."""
-    names = [text(one, "name") for one in stored]
+    names = [text(document, "name") for document in stored]
     named = _by_name({"policies": [{"policy": {"name": name}} for name in names]})
     return [*named] if len(named) == len(names) else names
 
@@ -310,9 +318,9 @@ async def bulk_create(api: Api, requests: Sequence[dict[str, Json]]) -> list[dic
     A lost answer is looked up in the list. Raises Unsettled where that does not
     tell, Unavailable where it tells that nothing was added, and what `Api.send` raises.
     """
-    before = {text(one, "id") for one in all_members(await _read(api), "policies")}
+    before = {text(document, "id") for document in all_members(await _read(api), "policies")}
     body: Json = {"policyRequests": list(requests)}
-    names = [text(one, "name") for one in requests]
+    names = [text(request, "name") for request in requests]
     try:
         reply = await api.send("POST", BULK_CREATE, body, request=Request.FINDABLE)
     except OutcomeUnknown as lost:
@@ -342,7 +350,11 @@ async def _added_since(
         listed = all_members(await _read(api), "policies")
     except ReconcilerError as error:
         raise Unsettled(f"{lost}; and so was the look-up ({error}): {look}") from error
-    added = {text(one, "name"): one for one in listed if text(one, "id") not in before}
+    added = {
+        text(document, "name"): document
+        for document in listed
+        if text(document, "id") not in before
+    }
     there = [name for name in names if name in added]
     if not there:
         raise Unavailable(f"{lost}; none of the policies is there, so nothing was added") from lost

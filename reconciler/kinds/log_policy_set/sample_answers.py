@@ -27,7 +27,7 @@ async def told_of(api: Api, samples: Sequence[PolicySample]) -> list[Met]:
     """
     told: list[Met] = []
     for start in range(0, len(samples), BATCH):
-        rows = [_row(one) for one in samples[start : start + BATCH]]
+        rows = [_row(sample) for sample in samples[start : start + BATCH]]
         results = await bulk_test(api, rows)
         _check_order(rows, results)
         told.extend(map(_met, results))
@@ -54,7 +54,7 @@ def _check_order(rows: Sequence[dict[str, Json]], results: Sequence[dict[str, Js
         if not isinstance(echo, dict):
             continue
         for name in _FIELDS:
-            asked, said = (_plain(text(one, name)) for one in (row, echo))
+            asked, said = (_plain(text(document, name)) for document in (row, echo))
             if said not in ("", asked):
                 raise UnreadableReply(
                     "the service answered about other logs, or in another order, than it was asked"

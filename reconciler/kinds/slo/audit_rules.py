@@ -11,7 +11,7 @@ from reconciler.kinds.slo.lint_rules import ALERT, unwatched
 
 
 def _unwatched(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    alerts = sum(one.ref.kind == ALERT for one in neighbours.every)
+    alerts = sum(manifest.ref.kind == ALERT for manifest in neighbours.every)
     for slo, found in unwatched(neighbours):
         known = record.declared(slo)
         age: dict[str, Json] = {} if known is None else {"declaredSince": known.at.isoformat()}

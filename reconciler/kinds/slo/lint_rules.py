@@ -45,7 +45,11 @@ def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, LintFinding]]:
             text = text_of(value)
             if text is not None:
                 ids.add(text.casefold())
-    ours = {str(one.remote_id).casefold() for one in neighbours.own if one.remote_id is not None}
+    ours = {
+        str(manifest.remote_id).casefold()
+        for manifest in neighbours.own
+        if manifest.remote_id is not None
+    }
     if not watched and not ids & ours:
         return
     are_all_known = ids <= ours

@@ -53,10 +53,10 @@ def weakens(change: Change) -> Iterator[RiskyChange]:
     """Yield the lowering of the target; a target that the service rounded is none."""
     if change.action is not Action.UPDATE:
         return
-    for one in change.differences:
-        before, after = one.before, one.after
+    for difference in change.differences:
+        before, after = difference.before, difference.after
         numbers = isinstance(before, int | float) and isinstance(after, int | float)
-        if one.path == _TARGET and numbers and float(str(after)) < float(str(before)):
+        if difference.path == _TARGET and numbers and float(str(after)) < float(str(before)):
             said = f"its target would go down from {before} % to {after} %"
             yield RiskyChange(TARGET_LOWERED, said, "lowered in target", ConsentRule.ALWAYS)
 

@@ -67,7 +67,7 @@ def _lines(result: ApplyResult) -> Iterator[str]:
     if result.plan.selected is not None:
         yield f"{code(selection_words(result.plan.selected), LONGEST_LINE)}"
         yield ""
-    doubtful = [one for one in result.outcomes if isinstance(one, InDoubt)]
+    doubtful = [outcome for outcome in result.outcomes if isinstance(outcome, InDoubt)]
     yield from _settling(doubtful, result.plan.environment)
     if result.stopped_by:
         said = [safe(line, LONGEST_LINE) for line in result.stopped_by.splitlines()[:MOST_LINES]]

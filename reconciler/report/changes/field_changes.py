@@ -72,17 +72,19 @@ def field_changes(change: Change) -> tuple[FieldChange, ...]:
     """
     found = change.differences if change.action.writes else ()
     if change.action in (Action.CREATE, Action.ASSERT):
-        found = tuple(Difference((key,), ABSENT, one, "add") for key, one in change.body.items())
+        found = tuple(
+            Difference((key,), ABSENT, value, "add") for key, value in change.body.items()
+        )
     kind = BY_NAME.get(change.ref.kind)
     before, lists = live_document(change), Lists()
-    return _together(_said(one, (change.body, before), kind, lists) for one in found)
+    return _together(_said(difference, (change.body, before), kind, lists) for difference in found)
 
 
 def drift_changes(drift: Drift) -> tuple[FieldChange, ...]:
     """Give what became of the fields since they were applied; `after` is live."""
     kind = BY_NAME.get(drift.ref.kind)
     sides, lists = (drift.live, drift.applied), Lists()
-    return _together(_said(one, sides, kind, lists) for one in drift.differences)
+    return _together(_said(difference, sides, kind, lists) for difference in drift.differences)
 
 
 def by_subject(found: Sequence[FieldChange]) -> Iterator[tuple[str, list[FieldChange]]]:
@@ -93,9 +95,9 @@ def by_subject(found: Sequence[FieldChange]) -> Iterator[tuple[str, list[FieldCh
 
 def _together(found: Iterator[FieldChange]) -> tuple[FieldChange, ...]:
     order: dict[str, list[FieldChange]] = {"": []}
-    for one in found:
-        order.setdefault(one.subject, []).append(one)
-    return tuple(one for group in order.values() for one in group)
+    for field_change in found:
+        order.setdefault(field_change.subject, []).append(field_change)
+    return tuple(field_change for group in order.values() for field_change in group)
 
 
 def _said(
@@ -201,21 +203,21 @@ def _whole(
 
 def _short(ends: Sequence[LeafValue]) -> str:
     """Give the ends side by side; "" where one is of a part that needs a line of its own."""
-    if any(one.subject for one in ends):
+    if any(end.subject for end in ends):
         return ""
-    return BETWEEN.join(f"{one.field}: {one.text}" if one.field else one.text for one in ends)
+    return BETWEEN.join(f"{end.field}: {end.text}" if end.field else end.text for end in ends)
 
 
 def _beyond_name(ends: Sequence[LeafValue], subject: str, name: str) -> tuple[LeafValue, ...]:
     """Leave out the name by which the subject is called already."""
     called = spoken_value(name)
     known = bool(name) and called in subject
-    return tuple(one for one in ends if one.subject or not known or one.text != called)
+    return tuple(end for end in ends if end.subject or not known or end.text != called)
 
 
 def _sides(difference: Difference, facts: Facts) -> tuple[str, str]:
     """Say both values; as JSON where their words would be the same."""
-    before, after = (spoken_value(one, facts) for one in (difference.before, difference.after))
+    before, after = (spoken_value(value, facts) for value in (difference.before, difference.after))
     if before != after:
         return before, after
     return spoken_value(difference.before), spoken_value(difference.after)
@@ -252,9 +254,9 @@ def _text(document: Json) -> str:
 def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tuple[DiffLine, ...]:
     """Say which members a set loses and gains: its order means nothing."""
     item = facts.items or NOTHING
-    old, new = ([spoken_value(one, item) for one in side] for side in (before, after))
-    gone = [DiffLine("-", one) for one in old if one not in new]
-    come = [DiffLine("+", one) for one in new if one not in old]
+    old, new = ([spoken_value(value, item) for value in side] for side in (before, after))
+    gone = [DiffLine("-", text) for text in old if text not in new]
+    come = [DiffLine("+", text) for text in new if text not in old]
     kept = len(new) - len(come)
     rest = [DiffLine("…", f"{kept:,} the same")] if kept else []
     return (*gone, *come, *rest) if gone or come else ()
@@ -272,7 +274,10 @@ def essentials_of(change: Change) -> tuple[str, ...]:
     kind = BY_NAME.get(change.ref.kind)
     if kind is None or change.action not in (Action.CREATE, Action.ASSERT):
         return ()
-    said = ((one.called, _essential_words(one, change.body, kind.spec)) for one in kind.essentials)
+    said = (
+        (essential.called, _essential_words(essential, change.body, kind.spec))
+        for essential in kind.essentials
+    )
     return tuple(f"{name}: {text}" for name, text in said if text)
 
 

@@ -77,11 +77,11 @@ def _lines_of(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[
 def _same(lines: Sequence[str], head: int, tail: int) -> Iterator[DiffLine]:
     hidden = len(lines) - head - tail
     if hidden <= 1:
-        yield from (DiffLine(" ", one) for one in lines)
+        yield from (DiffLine(" ", line) for line in lines)
         return
-    yield from (DiffLine(" ", one) for one in lines[:head])
+    yield from (DiffLine(" ", line) for line in lines[:head])
     yield DiffLine("…", f"{plural(hidden, 'line')} the same")
-    yield from (DiffLine(" ", one) for one in lines[len(lines) - tail :])
+    yield from (DiffLine(" ", line) for line in lines[len(lines) - tail :])
 
 
 def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:

@@ -159,7 +159,7 @@ def broken_to(text: str, room: int) -> Iterator[str]:
     rest = text.removesuffix(GOES_ON)
     while columns(rest) + len(end) > room:
         ends = accumulate(map(columns, rest))
-        fits = max(1, sum(one <= room - len(GOES_ON) for one in ends))
+        fits = max(1, sum(end <= room - len(GOES_ON) for end in ends))
         blank = rest.rfind(" ", fits // 2, fits)
         at = fits if blank < 0 else blank + 1
         yield rest[:at].rstrip(" ") + GOES_ON

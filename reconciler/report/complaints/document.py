@@ -126,7 +126,9 @@ def complaints_json(
 
 def complaints_jsonl(complaints: Sequence[Complaint]) -> str:
     """Give each complaint as an object on a line of its own."""
-    return "".join(json_text(complaint_document(one), one_line=True) for one in complaints)
+    return "".join(
+        json_text(complaint_document(complaint), one_line=True) for complaint in complaints
+    )
 
 
 def complaint_document(complaint: Complaint) -> ComplaintDocument:

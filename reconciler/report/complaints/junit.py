@@ -23,7 +23,7 @@ def complaints_junit(
 
     `elsewhere` are the manifests that are not of this environment: skipped.
     """
-    cases = {str(one.ref): _passed(one) for one in manifests}
+    cases = {str(manifest.ref): _passed(manifest) for manifest in manifests}
     for subject, about in groupby(sorted(complaints, key=_subject), _subject):
         cases[subject] = _complained(subject, worst_first(about))
     for ref in elsewhere:
@@ -53,9 +53,13 @@ def _complained(subject: str, complaints: Sequence[Complaint]) -> JUnitCase:
 
 
 def _lines(complaints: Sequence[Complaint]) -> Iterator[str]:
-    for one in complaints:
-        place = f"{one.file}:{one.line}:{one.column}" if one.line else one.file
-        yield f"{place}: {one.severity.value}[{one.code}]: {message(one)}"
+    for complaint in complaints:
+        place = (
+            f"{complaint.file}:{complaint.line}:{complaint.column}"
+            if complaint.line
+            else complaint.file
+        )
+        yield f"{place}: {complaint.severity.value}[{complaint.code}]: {message(complaint)}"
 
 
 def annotation_lines(complaints: Sequence[Complaint], folder: str = "") -> list[str]:
@@ -68,7 +72,7 @@ def annotation_lines(complaints: Sequence[Complaint], folder: str = "") -> list[
 
 
 def _of_level(complaints: Sequence[Complaint], level: Severity, folder: str) -> Iterator[str]:
-    ordered = worst_first(one for one in complaints if one.severity is level)
+    ordered = worst_first(complaint for complaint in complaints if complaint.severity is level)
     for complaint in ordered[:SHOWN_ANNOTATIONS]:
         yield f"::{level.value} {_properties(complaint, folder)}::{_said(complaint)}"
     rest = len(ordered) - SHOWN_ANNOTATIONS

@@ -104,9 +104,9 @@ def rules_of(complaints: Sequence[Complaint], codes: Mapping[str, str] = CODES) 
     Of one rule, all complaints say mostly the same, so the first one stands for it.
     """
     own: dict[str, str] = {}
-    for one in complaints:
-        if one.code not in codes:
-            own.setdefault(one.code, safe(one.message))
+    for complaint in complaints:
+        if complaint.code not in codes:
+            own.setdefault(complaint.code, safe(complaint.message))
     return {**codes, **dict(sorted(own.items()))}
 
 

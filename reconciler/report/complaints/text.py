@@ -39,16 +39,16 @@ def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
     For commands whose answer would be lost among warnings; `verbose` shows them all.
     """
     ordered = worst_first(complaints)
-    errors = [one for one in ordered if one.is_error]
-    warnings = [one for one in ordered if not one.is_error]
-    first = {one.code: one for one in reversed(warnings)}
+    errors = [complaint for complaint in ordered if complaint.is_error]
+    warnings = [complaint for complaint in ordered if not complaint.is_error]
+    first = {warning.code: warning for warning in reversed(warnings)}
     is_few = style.verbose or len(warnings) <= MOST_WARNED
-    different = [one for one in warnings if one is first[one.code]][:MOST_WARNED]
+    different = [warning for warning in warnings if warning is first[warning.code]][:MOST_WARNED]
     told = warnings if is_few else different
     shown = [*errors, *told]
     lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
-    rest = Counter(one.code for one in warnings)
-    rest.subtract(one.code for one in told)
+    rest = Counter(warning.code for warning in warnings)
+    rest.subtract(complaint.code for complaint in told)
     if rest.total():
         codes = ", ".join(f"{count:,} {code}" for code, count in rest.items() if count)
         more = f"and {plural(rest.total(), 'more warning')} ({codes})"
@@ -59,7 +59,9 @@ def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
 
 def _hint(shown: Sequence[Complaint], style: Style) -> Iterator[str]:
     """Tell a person where a code is explained; a log is read by those who know."""
-    code = next((one.code for one in shown if one.code and "/" not in one.code), "")
+    code = next(
+        (complaint.code for complaint in shown if complaint.code and "/" not in complaint.code), ""
+    )
     if code and style.terminal:
         said = f"`reconciler explain {code}` says what that means, with an example"
         yield style.paint(fitted(said, style), Colour.DIM)

@@ -24,7 +24,7 @@ def audit_html(
     """Give the page, ending in a line break. Every finding is in it, whole."""
     title = f"Audit of {environment}"
     found = sorted(audit.found, key=lambda one: (one.complaint.code, one.complaint))
-    shown = [_card(one, f"finding-{number}") for number, one in enumerate(found, 1)]
+    shown = [_card(audited, f"finding-{number}") for number, audited in enumerate(found, 1)]
     return page(
         f"{title}: {summary}",
         skip_link("changes", "To what was found"),
@@ -47,7 +47,7 @@ def audit_html(
 
 
 def _counts(found: list[Audited]) -> Markup:
-    counts = Counter(one.complaint.code for one in found)
+    counts = Counter(audited.complaint.code for audited in found)
     items = [
         element(
             "li",
@@ -64,8 +64,14 @@ def _unjudged(audit: Audit) -> Markup:
     if not audit.unjudged:
         return NOTHING
     items = (
-        element("li", None, element("strong", None, ", ".join(one.codes)), " not judged: ", one.why)
-        for one in audit.unjudged
+        element(
+            "li",
+            None,
+            element("strong", None, ", ".join(unjudged.codes)),
+            " not judged: ",
+            unjudged.why,
+        )
+        for unjudged in audit.unjudged
     )
     return of_class("ul", "notices", *items)
 

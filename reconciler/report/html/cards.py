@@ -76,7 +76,7 @@ def card(shown: Card, *, is_open: bool) -> Markup:
 def _said(texts: Sequence[str]) -> Markup:
     if not texts:
         return NOTHING
-    shown = (one if isinstance(one, Markup) else element("code", None, one) for one in texts)
+    shown = (text if isinstance(text, Markup) else element("code", None, text) for text in texts)
     return of_class("span", "said", joined(shown, " "))
 
 

@@ -174,7 +174,7 @@ def order_figure(sides: RankingSides) -> Markup:
         return figure(caption, _order_side("", "after", sides.after, Mark.ADDED), wide=True)
     rows = max(len(sides.before), len(sides.after))
     links = picture(label, BETWEEN, rows * STEP, *_links(sides.before))
-    unmarked = any(not one.marks for one in sides.before)
+    unmarked = any(not ranked.marks for ranked in sides.before)
     hint = of_class("p", "quiet narrow", "What stays is left out here.") if unmarked else NOTHING
     lists = of_class(
         "div",
@@ -187,21 +187,21 @@ def order_figure(sides: RankingSides) -> Markup:
 
 
 def _said(sides: RankingSides) -> str:
-    items = [*sides.after, *(one for one in sides.before if Mark.REMOVED in one.marks)]
-    counts = {mark: sum(mark in one.marks for one in items) for mark in Mark}
+    items = [*sides.after, *(ranked for ranked in sides.before if Mark.REMOVED in ranked.marks)]
+    counts = {mark: sum(mark in ranked.marks for ranked in items) for mark in Mark}
     words = ", ".join(f"{count} {mark.word}" for mark, count in counts.items() if count)
     return f"{words[:1].upper()}{words[1:]}" if words else "Nothing moves"
 
 
 def _links(before: Sequence[Ranked]) -> Iterator[Markup]:
-    for one in sorted(before, key=lambda item: Mark.MOVED in item.marks):
-        if one.other is None:
+    for ranked in sorted(before, key=lambda item: Mark.MOVED in item.marks):
+        if ranked.other is None:
             continue
-        start, end = (HEIGHT / 2 + (place - 1) * STEP for place in (one.place, one.other))
+        start, end = (HEIGHT / 2 + (place - 1) * STEP for place in (ranked.place, ranked.other))
         left, right, bend = EDGE, BETWEEN - EDGE, BETWEEN / 2
-        moved = Mark.MOVED in one.marks
+        moved = Mark.MOVED in ranked.marks
         bends = ("C", left + bend, start, right - bend, end, right, end)
-        ends = f"{one.place} {one.other}"
+        ends = f"{ranked.place} {ranked.other}"
         yield path("link moved" if moved else "link", "M", left, start, *bends, ends=ends)
         if moved:
             back = right - TIP
@@ -211,7 +211,7 @@ def _links(before: Sequence[Ranked]) -> Iterator[Markup]:
 def _order_side(
     heading: str, name: str, items: Sequence[Ranked], own: Mark, hint: Markup = NOTHING
 ) -> Markup:
-    ranks = (_item(one, own) for one in items)
+    ranks = (_item(ranked, own) for ranked in items)
     head = element("h4", None, heading) if heading else NOTHING
     return of_class("div", f"side {name}", head, hint, of_class("ol", "ranks", *ranks))
 

@@ -113,7 +113,7 @@ def _attention(plan: Plan, identities: Mapping[Ref, str]) -> Markup:
     found = list(notices(plan))
     if not found:
         return NOTHING
-    items = [_notice(one, identities) for one in found[:MOST_NOTICES]]
+    items = [_notice(notice, identities) for notice in found[:MOST_NOTICES]]
     if len(found) > MOST_NOTICES:
         items.append(of_class("li", "quiet", f"and {len(found) - MOST_NOTICES:,} more"))
     heading = element("h2", {"id": "attention"}, "What needs your eyes")

@@ -46,7 +46,7 @@ def policy_impact_section(impact: PolicyImpact | None) -> Markup:
     heading = element("h2", {"id": "samples"}, f"{TITLE}: {counted(impact)}")
     doubt = "quiet" if impact.agreement == 1 else "doubt"
     said = of_class("p", doubt, _sentence(agreement_words(impact)))
-    notes = [element("li", None, spans(one)) for one in remarks(impact)]
+    notes = [element("li", None, spans(remark)) for remark in remarks(impact)]
     return element(
         "section",
         {"class": "sampled", "aria-labelledby": "samples"},
@@ -64,8 +64,8 @@ def _sentence(text: str) -> str:
 
 def _flows(impact: PolicyImpact) -> Markup:
     """Draw one line for all samples that go the same way, thick as they are many."""
-    ways = Counter((one.before, one.after) for one in impact.answers)
-    failing = Counter((one.before, one.after) for one in impact.failures)
+    ways = Counter((answer.before, answer.after) for answer in impact.answers)
+    failing = Counter((failure.before, failure.after) for failure in impact.failures)
     # What changes comes first: the rest is only there to compare with.
     ordered = sorted(ways, key=lambda way: (way[0] == way[1], -ways[way], str(way)))
     most = max(ways.values(), default=1)
@@ -127,7 +127,9 @@ def _rows(impact: PolicyImpact) -> Markup:
     if not rows:
         return NOTHING
     heads = ("Log", _before(impact), _after(impact))
-    head = element("thead", None, element("tr", None, *(element("th", None, one) for one in heads)))
+    head = element(
+        "thead", None, element("tr", None, *(element("th", None, head) for head in heads))
+    )
     body = element("tbody", None, *map(_row, rows[:MOST_ROWS]))
     parts = [of_class("table", "fields", head, body)]
     if len(rows) > MOST_ROWS:

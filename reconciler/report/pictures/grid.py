@@ -104,7 +104,7 @@ def shown_by(widget: dict[str, Json]) -> tuple[str, Json | Missing]:
         return "", ABSENT
     for chart, inside in definition.items():
         if inside is not None:
-            words = "".join(f" {one.lower()}" if one.isupper() else one for one in chart)
+            words = "".join(f" {text.lower()}" if text.isupper() else text for text in chart)
             return safe(words), inside
     return "", ABSENT
 
@@ -176,7 +176,7 @@ def grid_sides(
     """
     facts = facts_at(model, picture.sections)
     widget_shape = shape_of(model).along((*picture.sections, 0, "rows", 0, "widgets", 0))
-    old, new = (_layout(value_at(one, picture.sections), facts) for one in (before, after))
+    old, new = (_layout(value_at(side, picture.sections), facts) for side in (before, after))
     return DashboardSides(
         tuple(_sections(old, new, widget_shape, later=False)),
         tuple(_sections(new, old, widget_shape, later=True)),
@@ -194,13 +194,17 @@ def _layout(value: Json | Missing, facts: Facts) -> _Layout:
         for row in _parts(section.document.get("rows"), section.key, row_facts)
     ]
     widgets = [
-        one for row in rows for one in _parts(row.document.get("widgets"), row.key, widget_facts)
+        part for row in rows for part in _parts(row.document.get("widgets"), row.key, widget_facts)
     ]
     return _Layout(*({part.key: part for part in parts} for parts in (sections, rows, widgets)))
 
 
 def _parts(value: Json | Missing, parent: str, facts: Facts) -> list[_Part]:
-    items = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    items = (
+        [element for element in value if isinstance(element, dict)]
+        if isinstance(value, list)
+        else []
+    )
     order = tuple(_key(item, f"{parent}/{place}") for place, item in enumerate(items))
     return [
         _Part(item, name_of(item, facts), key, parent, place, order)
@@ -232,11 +236,11 @@ def _row(row: _Part, mine: _Layout, theirs: _Layout, shape: Shape, *, later: boo
     if other and _height(other.document) != height:
         turn = (_height(other.document), height) if later else (height, _height(other.document))
         note = ", ".join(filter(None, (note, f"height {turn[0]} → {turn[1]}")))
-    widgets = [one for one in mine.widgets.values() if one.parent == row.key]
-    shares = _shares([one.document for one in widgets])
+    widgets = [widget for widget in mine.widgets.values() if widget.parent == row.key]
+    shares = _shares([widget.document for widget in widgets])
     cells = tuple(
-        _cell(one, share, (mine, theirs), shape, later=later)
-        for one, share in zip(widgets, shares, strict=True)
+        _cell(widget, share, (mine, theirs), shape, later=later)
+        for widget, share in zip(widgets, shares, strict=True)
     )
     return GridRow(height, cells, note)
 
@@ -264,7 +268,9 @@ def _moved(part: _Part, other: _Part, *, later: bool) -> bool:
 def _movers(before: tuple[str, ...], after: tuple[str, ...]) -> frozenset[str]:
     old, new = ([_keyed(key) for key in order] for order in (before, after))
     found = differences(old, new, Shape(identity=("key",)))
-    return frozenset(str(one.path[-1]) for one in found if one.operation == "move")
+    return frozenset(
+        str(difference.path[-1]) for difference in found if difference.operation == "move"
+    )
 
 
 def _keyed(key: str) -> Json:

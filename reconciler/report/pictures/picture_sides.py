@@ -129,7 +129,7 @@ def ranking_sides(
     """Compare two lists by the names of their items; only the fewest count as moved."""
     for step in picture.items:
         shape = shape.at(step)
-    old, new = (_named(picture, value_at(one, picture.items)) for one in (before, after))
+    old, new = (_named(picture, value_at(side, picture.items)) for side in (before, after))
     marks = _marks(old, new, picture, shape)
     was, now = ({name: place for place, name in enumerate(side, 1)} for side in (old, new))
 
@@ -156,15 +156,15 @@ def _marks(
 ) -> dict[str, list[Mark]]:
     marks: dict[str, list[Mark]] = {}
     keyed = Shape(items=shape.item, identity=picture.name)
-    for one in differences([*old.values()], [*new.values()], keyed):
-        name = str(one.path[0]) if one.path else ""
-        whole = len(one.path) == 1
+    for difference in differences([*old.values()], [*new.values()], keyed):
+        name = str(difference.path[0]) if difference.path else ""
+        whole = len(difference.path) == 1
         mark = Mark.EDITED
-        if whole and one.operation == "move":
+        if whole and difference.operation == "move":
             mark = Mark.MOVED
-        elif whole and one.before is ABSENT:
+        elif whole and difference.before is ABSENT:
             mark = Mark.ADDED
-        elif whole and one.after is ABSENT:
+        elif whole and difference.after is ABSENT:
             mark = Mark.REMOVED
         if mark not in marks.setdefault(name, []):
             marks[name].append(mark)

@@ -107,8 +107,8 @@ def _fitted(text: str, room: int) -> str:
 
 
 def _ranking(sides: RankingSides) -> Iterator[str]:
-    gone = [one for one in sides.before if Mark.REMOVED in one.marks]
-    if not gone and not any({Mark.ADDED, Mark.MOVED} & {*one.marks} for one in sides.after):
+    gone = [ranked for ranked in sides.before if Mark.REMOVED in ranked.marks]
+    if not gone and not any({Mark.ADDED, Mark.MOVED} & {*ranked.marks} for ranked in sides.after):
         return
     for marked, run in groupby(sides.after, key=lambda one: bool(one.marks)):
         items = list(run)
@@ -116,7 +116,7 @@ def _ranking(sides: RankingSides) -> Iterator[str]:
             yield from map(_ranked, items)
         else:
             yield f"{items[0].place:>3}-{items[-1].place} the same, in the same order"
-    yield from (f"  - {one.name}  removed, was at place {one.place}" for one in gone)
+    yield from (f"  - {ranked.name}  removed, was at place {ranked.place}" for ranked in gone)
 
 
 def _ranked(one: Ranked) -> str:

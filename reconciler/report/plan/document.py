@@ -251,12 +251,14 @@ def plan_document(plan: Plan) -> PlanDocument:
         "changes": [
             _owned(_with_signals(change, plan.signals), change, plan) for change in plan.changes
         ],
-        "orphans": [{"ref": str(one.ref), "remoteId": one.remote_id} for one in plan.orphans],
-        "unsettled": [
-            {"ref": str(one.ref), "since": one.since, "requestId": one.request_id}
-            for one in plan.unsettled
+        "orphans": [
+            {"ref": str(orphan.ref), "remoteId": orphan.remote_id} for orphan in plan.orphans
         ],
-        "guards": [guard_document(one) for one in plan.guarded],
+        "unsettled": [
+            {"ref": str(create.ref), "since": create.since, "requestId": create.request_id}
+            for create in plan.unsettled
+        ],
+        "guards": [guard_document(violation) for violation in plan.guarded],
         "remarks": [reason_document(remark) for remark in plan.remarks],
         "changedSince": plan.changed_since,
         "notExamined": plan.not_examined,
@@ -302,7 +304,7 @@ def change_document(change: Change) -> ChangeDocument:
         "evidence": change.evidence.value,
         "remoteId": change.remote_id,
         "source": source_document(change.manifest.source),
-        "fields": [difference_document(one) for one in change.differences],
+        "fields": [difference_document(difference) for difference in change.differences],
         "destroys": list(change.destroys),
         "notes": list(notes_of(change)),
         "reasons": [reason_document(reason) for reason in change.reasons],
@@ -328,7 +330,7 @@ def reason_document(reason: Reason | Remark) -> ReasonDocument:
 
 
 def _members(value: DataclassInstance) -> dict[str, Json]:
-    return {to_camel(one.name): _plain(getattr(value, one.name)) for one in fields(value)}
+    return {to_camel(field.name): _plain(getattr(value, field.name)) for field in fields(value)}
 
 
 def _plain(value: object) -> Json:
@@ -336,7 +338,7 @@ def _plain(value: object) -> Json:
         case Ref():
             return str(value)
         case tuple():
-            return [_plain(one) for one in value]
+            return [_plain(element) for element in value]
         case LastEdit():
             return {name: said for name, said in _members(value).items() if said}
         case None | bool() | int() | str():

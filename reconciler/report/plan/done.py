@@ -117,9 +117,9 @@ def _with_id(field: FieldDocument, ids: Mapping[str, str]) -> FieldDocument:
 
 def _filled(value: JsonValue, ids: Mapping[str, str]) -> JsonValue:
     if isinstance(value, dict):
-        return {key: _filled(one, ids) for key, one in value.items()}
+        return {key: _filled(element, ids) for key, element in value.items()}
     if isinstance(value, list):
-        return [_filled(one, ids) for one in value]
+        return [_filled(element, ids) for element in value]
     if isinstance(value, str):
         for reference, known in ids.items():
             value = value.replace(reference, known)

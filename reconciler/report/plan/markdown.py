@@ -87,7 +87,9 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     table = _table(groups, TABLE_BYTES - len("\n".join(beside).encode()))
     head = "\n".join((*_head(plan), *_warnings(plan), *counts, *table, *beside))
     foot = "\n".join(("", *_legend(changes), f"<sub>digest {code(plan.digest)}</sub>", ""))
-    folds = [_fold(one) for one in groups if one.lines or one.picture or len(one.changes) > 1]
+    folds = [
+        _fold(group) for group in groups if group.lines or group.picture or len(group.changes) > 1
+    ]
     room = budget - len((head + foot).encode()) - 1
     strayed = base_markdown(plan.signals.base, min(BESIDE_BYTES, room))
     room -= len(strayed.encode())
@@ -216,8 +218,13 @@ def _what(change: Change) -> str:
         said = BETWEEN.join(essentials_of(change))
         return code(said, LONGEST_WHAT) if said else ""
     found = field_changes(change)
-    turns = BETWEEN.join(f"{one.field}: {one.before} → {one.after}" for one in found)
-    told = all(one.operation == "change" and not one.subject for one in found)
+    turns = BETWEEN.join(
+        f"{field_change.field}: {field_change.before} → {field_change.after}"
+        for field_change in found
+    )
+    told = all(
+        field_change.operation == "change" and not field_change.subject for field_change in found
+    )
     is_short = 0 < len(turns) <= LONGEST_TURNS
     return code(turns) if told and is_short else plural(len(change.differences), "field")
 

@@ -118,8 +118,8 @@ def _difference(
     # With its own threshold it names no key where most of them differ.
     found = DeepDiff(_parts(before), _parts(now), threshold_to_diff_deeper=0)
     fields = (*before["fields"], *now["fields"])
-    spoken = {_key(one): where(tuple(one["path"])).words for one in fields}
-    named = sorted({spoken.get(one, one) for one in found.affected_root_keys})
+    spoken = {_key(field): where(tuple(field["path"])).words for field in fields}
+    named = sorted({spoken.get(key, key) for key in found.affected_root_keys})
     return said + (f": {', '.join(named)}" if named else "")
 
 

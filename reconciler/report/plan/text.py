@@ -99,7 +99,7 @@ def _room(plan: Plan, style: Style) -> _Room:
         return replace(FEW, fields=whole, listed=len(plan.changes))
     updates = plan.count(Action.UPDATE)
     made = plan.count(Action.CREATE) + plan.count(Action.ASSERT)
-    about_updates, about_made = (FEW if one <= LONG_PLAN else MANY for one in (updates, made))
+    about_updates, about_made = (FEW if number <= LONG_PLAN else MANY for number in (updates, made))
     return _Room(about_updates.fields, about_made.lines, about_made.listed)
 
 
@@ -128,7 +128,9 @@ def _kind_lines(
 ) -> Iterator[str]:
     kept = [change for change in changes if change.action is Action.KEEP]
     shown = [
-        one for one in changes if style.verbose or one.is_noted or one.action is not Action.KEEP
+        change
+        for change in changes
+        if style.verbose or change.is_noted or change.action is not Action.KEEP
     ]
     shown.sort(key=lambda change: WORST_FIRST.index(change.action))
     if not shown:
@@ -242,10 +244,10 @@ def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
     if not plan.unsettled:
         return
     yield style.paint("Unsettled: nothing can be applied before these are", Colour.RED, Colour.BOLD)
-    for one in plan.unsettled:
-        said = f"? {one.ref}: a create was sent {one.since}, and its answer was lost"
+    for create in plan.unsettled:
+        said = f"? {create.ref}: a create was sent {create.since}, and its answer was lost"
         yield from wrapped(said, style, margin="  ", hang="    ")
-        settle = on_journal("settle", str(one.ref), environment=plan.environment)
+        settle = on_journal("settle", str(create.ref), environment=plan.environment)
         yield f"      {safe(settle)} --id ID | --never-happened"
     yield ""
 

@@ -64,12 +64,12 @@ def base_document(found: BaseDrift) -> BesideBaseDocument:
         "why": found.why,
         "resources": [
             {
-                "ref": str(one.ref),
-                "base": one.base,
-                "live": one.live,
-                "fields": [_field_document(field) for field in one.fields],
+                "ref": str(base_difference.ref),
+                "base": base_difference.base,
+                "live": base_difference.live,
+                "fields": [_field_document(field) for field in base_difference.fields],
             }
-            for one in found.strayed
+            for base_difference in found.strayed
         ],
     }
 
@@ -94,12 +94,14 @@ def base_lines(found: BaseDrift | None, style: Style) -> Iterator[str]:
         return
     yield style.paint(f"{TITLE} ({found.against[:SHOWN_DIGITS]})", Colour.YELLOW, Colour.BOLD)
     shown = found.strayed if style.verbose else found.strayed[:MOST_ROWS]
-    for one in shown:
-        yield from wrapped(f"{one.ref}: {standing(one)}", style, margin="  ", hang="  ")
-        fields = one.fields if style.verbose else one.fields[:MOST_FIELDS]
+    for base_difference in shown:
+        yield from wrapped(
+            f"{base_difference.ref}: {standing(base_difference)}", style, margin="  ", hang="  "
+        )
+        fields = base_difference.fields if style.verbose else base_difference.fields[:MOST_FIELDS]
         for field in fields:
             yield from wrapped(_field_words(field), style, Colour.DIM, margin=INDENT, hang="  ")
-        if rest := len(one.fields) - len(fields):
+        if rest := len(base_difference.fields) - len(fields):
             yield style.paint(f"{INDENT}and {plural(rest, 'field')} more", Colour.DIM)
     if rest := len(found.strayed) - len(shown):
         yield style.paint(f"  and {rest:,} more (-v lists them)", Colour.DIM)
@@ -122,7 +124,7 @@ def standing(one: BaseDifference) -> str:
 
 
 def _field_words(field: FieldBeside) -> str:
-    base, live = (value(one, LONGEST_VALUE) for one in (field.base, field.live))
+    base, live = (value(element, LONGEST_VALUE) for element in (field.base, field.live))
     return f"{place(field.path)}: base {base}, live {live}"
 
 
@@ -143,8 +145,8 @@ def base_markdown(found: BaseDrift | None, room: int) -> str:
     )
     foot = "\n</details>\n"
     rows, left = list[str](), room - len((head + foot).encode())
-    for number, one in enumerate(found.strayed):
-        text = "".join(_rows(one))
+    for number, base_difference in enumerate(found.strayed):
+        text = "".join(_rows(base_difference))
         more = f"| and {len(found.strayed) - number:,} more | | | |\n"
         left -= len(text.encode())
         if left < len(more.encode()) or number == MOST_ROWS:

@@ -108,28 +108,28 @@ def policy_impact_document(impact: PolicyImpact) -> PolicyImpactDocument:
         "agreement": impact.agreement,
         "changes": [
             {
-                "sample": _sample(one.sample),
-                "before": _met(one.before or Met()),
-                "after": _met(one.after or Met()),
+                "sample": _sample(change.sample),
+                "before": _met(change.before or Met()),
+                "after": _met(change.after or Met()),
             }
-            for one in impact.changes
+            for change in impact.changes
         ],
         "shadowed": [*impact.shadowed],
         "failures": [
             {
-                "sample": _sample(one.sample),
-                "expected": one.sample.policy or None,
-                "told": (one.after or Met()).policy or None,
+                "sample": _sample(failure.sample),
+                "expected": failure.sample.policy or None,
+                "told": (failure.after or Met()).policy or None,
             }
-            for one in impact.failures
+            for failure in impact.failures
         ],
         "disagreements": [
             {
-                "sample": _sample(one.sample),
-                "told": _met(one.before or Met()),
-                "evaluated": None if one.after is None else _met(one.after),
+                "sample": _sample(answer.sample),
+                "told": _met(answer.before or Met()),
+                "evaluated": None if answer.after is None else _met(answer.after),
             }
-            for one in impact.disagreeing
+            for answer in impact.disagreeing
         ],
         "recalled": [*impact.recalled],
         "unknown": [*impact.unknown],
@@ -173,7 +173,7 @@ def met_words(met: Met | None) -> str:
 def told_rows(impact: PolicyImpact) -> list[SampleAnswer]:
     """Give the samples that are shown: those that fail first, then those that change."""
     failing = [*impact.failures]
-    return [*failing, *(one for one in impact.changes if not one.fails)]
+    return [*failing, *(change for change in impact.changes if not change.fails)]
 
 
 def expectation(one: SampleAnswer) -> str:
@@ -217,7 +217,9 @@ def remarks(impact: PolicyImpact) -> Iterator[str]:
     if impact.unasked:
         yield f"not asked: {plain(impact.unasked, LONGEST_WHY)}"
     if impact.disagreeing:
-        differing = (_differing(one, _asked(impact)) for one in impact.disagreeing[:MOST_DIFFERING])
+        differing = (
+            _differing(answer, _asked(impact)) for answer in impact.disagreeing[:MOST_DIFFERING]
+        )
         yield f"they differ on {'; '.join(differing)}"
     if impact.unknown:
         names = _names(impact.unknown)
@@ -302,14 +304,16 @@ def _told(impact: PolicyImpact, shown: Sequence[SampleAnswer], style: Style) -> 
     """Yield a table of samples, or sentences where a terminal is too narrow for its columns."""
     headings = [*map(Heading, _headings(impact))]
     narrow = replace(style, width=style.width - len(_MARGIN))
-    lines = table(headings, [_cells(one) for one in shown], narrow).splitlines()
+    lines = table(headings, [_cells(answer) for answer in shown], narrow).splitlines()
     if not style.terminal or all(columns(line) <= narrow.width for line in lines):
         yield from (f"{_MARGIN}{line}" for line in lines)
         return
-    for one in shown:
-        log = f"{one.sample.application}/{one.sample.subsystem} {severity_word(one.sample)}"
-        told = f"{met_words(one.before)} → {met_words(one.after)}"
-        wanted = f", expected {expectation(one)}" if expectation(one) else ""
+    for answer in shown:
+        log = (
+            f"{answer.sample.application}/{answer.sample.subsystem} {severity_word(answer.sample)}"
+        )
+        told = f"{met_words(answer.before)} → {met_words(answer.after)}"
+        wanted = f", expected {expectation(answer)}" if expectation(answer) else ""
         yield from wrapped(f"{log}: {told}{wanted}", style, margin=_MARGIN, hang=_MARGIN)
 
 
@@ -325,8 +329,10 @@ def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
         headings = _headings(impact)
         yield f"| {' | '.join(headings)} |"
         yield f"|{'---|' * len(headings)}"
-    for one in rows[:MOST_ROWS]:
-        row = f"| {' | '.join(code(cell, LONGEST_NAME) if cell else '' for cell in _cells(one))} |"
+    for answer in rows[:MOST_ROWS]:
+        row = (
+            f"| {' | '.join(code(cell, LONGEST_NAME) if cell else '' for cell in _cells(answer))} |"
+        )
         room -= len(row.encode()) + 1
         if room < 0:
             break
@@ -337,6 +343,6 @@ def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
     if rows:
         yield ""
     said = [*remarks(impact)]
-    yield from (f"- {sentence(one, LONGEST_WHY)}" for one in said)
+    yield from (f"- {sentence(text, LONGEST_WHY)}" for text in said)
     if said:
         yield ""

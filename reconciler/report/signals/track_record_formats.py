@@ -142,7 +142,7 @@ def track_record_lines(plan: Plan, change: Change, style: Style) -> Iterator[str
 def track_record_markdown(plan: Plan) -> Iterator[str]:
     """Yield a list for a comment, those that fired most often first."""
     records = plan.signals.track_records
-    found = [(one, records[one.ref]) for one in plan.changes if one.ref in records]
+    found = [(change, records[change.ref]) for change in plan.changes if change.ref in records]
     found.sort(key=lambda pair: (-(pair[1].events or 0), WORST_FIRST.index(pair[0].action)))
     items = [
         f"{code(str(change.ref), LONGEST_NAME)}: {track_record_words(change, record)}"

@@ -55,12 +55,12 @@ class ToldWatchers:
     @property
     def unforeseen(self) -> tuple[str, ...]:
         """Those that the service told and nobody predicted."""
-        return tuple(one for one in self.told if one not in self.predicted)
+        return tuple(text for text in self.told if text not in self.predicted)
 
     @property
     def not_told(self) -> tuple[str, ...]:
         """Those that were predicted and that the service did not tell."""
-        return tuple(one for one in self.predicted if one not in self.told)
+        return tuple(text for text in self.predicted if text not in self.told)
 
 
 def names_of(watchers: Watchers) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def told_text(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
 
 def told_markdown(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
     """Yield a list for the comment of an apply."""
-    found = [told for one in outcomes if (told := told_watchers(one, signals)) is not None]
+    found = [told for outcome in outcomes if (told := told_watchers(outcome, signals)) is not None]
     items = [f"{code(str(one.ref), LONGEST_NAME)}: {_told_words(one, _in_code)}" for one in found]
     yield from listed_items("Alerts that watch what was written", items)
 
