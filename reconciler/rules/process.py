@@ -19,7 +19,7 @@ from pathlib import Path
 
 from reconciler.document import Json
 
-APART = Path(__file__).with_name("apart.py")
+APART = Path(__file__).with_name("cel_worker.py")
 
 _SHARE = 1 << 16
 _TIMED = (signal.SIGPROF, signal.SIGXCPU)
