@@ -1,22 +1,24 @@
-"""docs/architecture.md tells the way of a real run."""
+"""docs/architecture.md shows the floors as they are, and the way of a real plan."""
 
 from __future__ import annotations
 
 import re
 
-import pytest
-from measure_house import APPLY, PAGE, PLAN, flow_of
+from measure_house import PAGE, PLAN, House, between, map_of_floors
 
 
-def told(mark: str) -> list[str]:
-    """Give the files that the page names between two marks."""
-    part = PAGE.read_text("utf-8").split(f"<!-- {mark} -->")[1].split(f"<!-- /{mark} -->")[0]
-    return [f"reconciler/{name}" for name in re.findall(r"^\d+\. `([^`]+)`", part, re.MULTILINE)]
+def test_the_way_of_a_plan() -> None:
+    """Each file that the page names on the way of a plan runs in a real one."""
+    part = PAGE.read_text("utf-8").split("## How a plan comes about")[1].split("## ")[0]
+    named = re.findall(r"^\| \d+ \| `([^`]+)`", part, re.MULTILINE)
+
+    files = House().flow_of(*PLAN).files
+    assert len(named) == 15
+    assert [name for name in named if f"reconciler/{name}" not in files] == []
 
 
-@pytest.mark.parametrize(("mark", "words"), [("plan", PLAN), ("apply", APPLY)])
-def test_the_way_is_told(mark: str, words: tuple[str, ...]) -> None:
-    """The files of a run stand in docs/architecture.md, all of them and no other."""
-    names, _ = flow_of(*words)
+def test_the_map_is_the_tree() -> None:
+    """The table of floors has each module and package, with its own first sentence."""
+    text = PAGE.read_text("utf-8")
 
-    assert sorted(told(mark)) == sorted(names)
+    assert text == between(text, "floors", map_of_floors())

@@ -12,6 +12,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from house_prose import dialect_in
+from measure_house import PATTERNS, House, floors, public_names, repeated
 
 from reconciler.cli.overview import COMMANDS
 from reconciler.errors import EXIT_CODES
@@ -22,6 +24,10 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 SOURCES = ("reconciler", "scripts", "benchmarks")
 
+# A module of each kind, and one of each format of a report; a command has the name of its noun.
+SHARED_MODULES = {"audit_rules", "document", "junit", "lint_rules", "markdown", "text", "plan"}
+# Folders that are plain already; CONTRIBUTING has the words.
+PLAIN: tuple[str, ...] = ()
 LONGEST_FILE = 600
 NO_COVER = 0
 BANNED_MODULES = {"utils", "helpers", "common", "base", "core", "types", "constants"}
@@ -110,28 +116,48 @@ def test_class_names() -> None:
 
 def test_a_class_name_means_one_thing() -> None:
     """No public class or alias of the program is called like another; the emulator is apart."""
-    places: dict[str, list[str]] = {}
-    for file in python_files("reconciler"):
-        if "emulator" not in file.parts:
-            for name in sorted(set(public_names(syntax(file)))):
-                places.setdefault(name, []).append(name_of(file))
+    names = {file: set(public_names(syntax(file))) for file in House().own}
 
-    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+    assert repeated(names) == {}
 
 
-def public_names(module: ast.Module) -> Iterator[str]:
-    """Yield the public classes and aliases of types at the top of a module."""
-    for node in module.body:
-        match node:
-            case ast.ClassDef(name=name):
-                pass
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=kind):
-                if "TypeAlias" not in ast.unparse(kind):
-                    continue
-            case _:
-                continue
-        if not name.startswith("_"):
-            yield name
+def test_a_module_name_is_used_once() -> None:
+    """Only modules of a pattern share a name: of each kind, and of each format of a report."""
+    names = {file: {file.stem} - PATTERNS for file in House().own}
+
+    assert repeated(names).keys() <= SHARED_MODULES
+
+
+def test_plain_folders_stay_plain() -> None:
+    """Docstrings and comments of these folders have no word or opener to leave, nor loops `one`."""
+    found = {
+        f"{name_of(file)}:{dialect.line}": dialect.word
+        for folder in PLAIN
+        for file in sorted((ROOT / folder).glob("*.py"))
+        for dialect in dialect_in(file)
+    }
+
+    assert found == {}
+
+
+def test_words_to_leave_are_found(tmp_path: Path) -> None:
+    """A word in a docstring or comment is found at its line, and none in code or in quotations."""
+    file = tmp_path / "a.py"
+    file.write_text(
+        '"""Whose `told` it is."""\n'
+        "told = 1  # nobody knows\n"
+        "for one in ():\n"
+        '    """Give more than "anew"."""\n',
+        "utf-8",
+    )
+
+    assert [*dialect_in(file)] == [
+        (1, "Whose"),
+        (1, "Whose"),
+        (2, "nobody"),
+        (3, "one"),
+        (4, "Give"),
+    ]
 
 
 def test_kinds_are_known_in_their_folders() -> None:
@@ -196,21 +222,15 @@ def test_kinds_are_independent() -> None:
     assert set(named) == {f"reconciler.kinds.{folder}" for folder in folders}
 
 
-def test_the_map_is_the_tree() -> None:
-    """CONTRIBUTING names each module and package of the top level once, floor by floor."""
+def test_each_package_has_a_floor() -> None:
+    """The floors in pyproject.toml are the modules and packages of the top level, each once."""
     there = {
         file.stem
         for file in (ROOT / "reconciler").iterdir()
         if file.suffix == ".py" or (file / "__init__.py").exists()
     }
-    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    plan = page.split("```text\n")[1].split("```")[0]
-    drawn = [re.findall(r"^(\w+) {2,}\S", floor, re.MULTILINE) for floor in plan.split("\n\n")]
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    floors = settings["tool"]["importlinter"]["contracts"][0]["layers"]
 
-    assert drawn == [floor.split(" | ") for floor in floors]
-    assert {name for floor in drawn for name in floor} == there - {"__init__"}
+    assert sorted(name for floor in floors() for name in floor) == sorted(there - {"__init__"})
 
 
 def test_git_is_run_in_one_place() -> None:

@@ -90,7 +90,9 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     styles = [
         (style, load.strip("'\""))
         for style in site.rglob("*.css")
-        for groups in re.findall(r"url\(([^)]*)\)|@import\s+[\"']([^\"']*)", style.read_text("utf-8"))
+        for groups in re.findall(
+            r"url\(([^)]*)\)|@import\s+[\"']([^\"']*)", style.read_text("utf-8")
+        )
         for load in filter(None, groups)
     ]
     found = [(at, value) for at, value in (*loads, *styles) if not value.startswith("data:")]
