@@ -1,10 +1,10 @@
 """Merge, differences and digests of JSON documents. Pure.
 
-The service renders zero values nobody sent and may drop declared ones, so
-wherever a declared document meets a live one, `""`, `0`, `false`, `[]`, `null`
-and the `*UNSPECIFIED` of an enumeration equal absent; an empty object does not.
-Two documents that we wrote are compared `exactly`: there a zero is declared or not.
-Numbers are equal by value, booleans are never numbers.
+The service shows zero values that were never sent, and may drop declared zero values. So where a
+declared document is compared with a live one, `""`, `0`, `false`, `[]`, `null` and the
+`*UNSPECIFIED` of an enumeration equal absent; an empty object does not. Two documents that we wrote
+are compared `exactly`: there a zero is declared or not. Numbers are equal by value; booleans are
+never numbers.
 """
 
 from reconciler.document.compare import (

@@ -1,4 +1,4 @@
-"""In what two documents differ, field by field, and which members of a list are missing."""
+"""Differences of two documents, field by field, and the members that a list lacks."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Operation: TypeAlias = Literal["add", "remove", "change", "move"]
 class Difference:
     """One field that a write would change.
 
-    `path` names items of keyed lists by their identity and others by index, as
-    they stand after the write; what is removed, as it stood before. For a
-    move, `before` and `after` are positions counted from 0; out of another
-    list, `before` is the path of that list, ended by the position there.
+    `path` names items of keyed lists by their identity and other items by index, as they are after
+    the write; for a removed field, as they were before. For a move, `before` and `after` are
+    positions counted from 0. For a move out of another list, `before` is the path of that list,
+    followed by the position in it.
     """
 
     path: Path
@@ -43,14 +43,14 @@ class Difference:
 
     @property
     def list_before(self) -> Path | None:
-        """The path of the list that a move leads out of; None where it stays in its list."""
+        """The path of the list that an item moves out of; None if it stays in its list."""
         if self.operation != "move" or not isinstance(self.before, list):
             return None
         return tuple(step for step in self.before[:-1] if isinstance(step, str | int))
 
     @property
     def path_before(self) -> Path:
-        """Where it stood before: elsewhere, if it moves out of another list."""
+        """The path before the write; another path if the item moves out of another list."""
         return self.path if self.list_before is None else (*self.list_before, self.path[-1])
 
 
@@ -58,9 +58,9 @@ _OPPOSITE: Final[Mapping[Operation, Operation]] = {"add": "remove", "remove": "a
 
 
 def turned(found: Iterable[Difference]) -> Iterator[Difference]:
-    """Yield the differences of two documents as they are seen from the other side.
+    """Yield the differences of two documents with `before` and `after` exchanged.
 
-    An index in a path stays the one that it was.
+    An index in a path is not converted.
     """
     stood: dict[Path, Path] = {}
     for difference in found:
@@ -86,7 +86,7 @@ def turned(found: Iterable[Difference]) -> Iterator[Difference]:
 
 
 def places_before(found: Iterable[Difference]) -> Iterator[Path]:
-    """Yield where the fields of differences stood before the write, as far as they did."""
+    """Yield the paths that the fields of differences had before the write, if they existed."""
     stood: dict[Path, Path] = {}
     for difference in found:
         if difference.list_before is not None:
@@ -99,7 +99,7 @@ def places_before(found: Iterable[Difference]) -> Iterator[Path]:
 
 
 def _as_it_stood(path: Path, stood: Mapping[Path, Path]) -> Path:
-    """Give the path before the write of what is inside an item that comes from another list."""
+    """Return the path before the write of a field in an item that comes from another list."""
     for length in range(len(path), 0, -1):
         if (old := stood.get(path[:length])) is not None:
             return (*old, *path[length:])
@@ -107,7 +107,7 @@ def _as_it_stood(path: Path, stood: Mapping[Path, Path]) -> Path:
 
 
 def same(before: Json | Missing, after: Json | Missing, shape: Shape = ANY) -> bool:
-    """Tell whether two documents are one to the service."""
+    """Return whether the service treats two documents as equal."""
     return next(differences(before, after, shape), None) is None
 
 
@@ -116,7 +116,7 @@ def differences(
 ) -> Iterator[Difference]:
     """Yield the fields in which `after` differs from `before`, in the order of `after`.
 
-    What is the same object, or equal, is never walked.
+    Parts that are the same object, or equal, are not walked.
     """
     if before is after or _are_identical(before, after):
         return
@@ -132,7 +132,7 @@ def differences(
 
 
 def _are_identical(before: Json | Missing, after: Json | Missing) -> bool:
-    """Tell at C speed that two containers are equal."""
+    """Return whether two containers are equal, at C speed."""
     if isinstance(before, dict) and isinstance(after, dict):
         return identical(before, after)
     return isinstance(before, list) and isinstance(after, list) and identical(before, after)
@@ -241,9 +241,9 @@ def _keyed_differences(
 
 
 def shifted_in(positions: list[int]) -> set[int]:
-    """Give the fewest positions whose items must move, the rest being in order already.
+    """Return the fewest positions whose items must move so that all are in order.
 
-    These are all but a longest increasing subsequence, found in n log n.
+    They are all positions except a longest increasing subsequence, found in O(n log n).
     """
     tails: list[int] = []
     tail_positions: list[int] = []
@@ -276,11 +276,10 @@ def _indexed_differences(
 
 
 def _partners(before: list[Json], after: list[Json], shape: Shape) -> dict[int, int]:
-    """Give for each index after the write the index before it, where there is one.
+    """Return the index before the write for each index after it, if there is one.
 
-    Items without identity that are the same at both ends belong together. Those
-    between are found again by their text, and what changed between two that
-    were found stands for what stood there before.
+    Items without identity that are the same at both ends of the lists are paired. Items between are
+    paired by their text. Changed items between two paired items are paired in order.
     """
     head = _common(zip(before, after, strict=False), shape)
     shorter = min(len(before), len(after)) - head
@@ -301,9 +300,9 @@ def _common(pairs: Iterable[tuple[Json, Json]], shape: Shape) -> int:
 
 
 def members_missing(difference: Difference, shape: Shape) -> Iterator[Path]:
-    """Yield the members that only `after` has, and so with all they hold.
+    """Yield the members that only `after` has, and so with everything in them.
 
-    A service may store a value otherwise; a member that is not there was not stored.
+    A service may store a value differently; a member that is absent was not stored.
     """
     if difference.operation not in ("add", "change") or difference.after is ABSENT:
         return

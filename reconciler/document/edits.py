@@ -1,4 +1,4 @@
-"""What is to become of a document, part by part, so that a text can follow with few lines."""
+"""Edits of a document, part by part, so that its text can be changed in few lines."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from reconciler.document.values import Json, Path, canonical_text, identical, va
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A value that stands there from now on, whatever does now."""
+    """A new value for a part, whatever its value is now."""
 
     value: Json
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Nothing stands there any more."""
+    """The removal of a part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """An object of which some fields change; the others stay as they are."""
+    """An object in which some fields change; the others stay as they are."""
 
     fields: Mapping[str, Edit]
 
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """An item of a list: `origin` leads to it in the document as it was, by keys and indices.
+    """An item of a list; `origin` is its path in the document before, by keys and indices.
 
-    One without an origin is new, and its edit a `Put`. What nobody tells of a new one are the
-    fields in `untold`, each with its steps joined by dots.
+    An item without an origin is new, and its edit is a `Put`. `untold` lists the fields of a new
+    item that are not known, each with its steps joined by dots.
     """
 
     origin: Path | None
@@ -44,7 +44,7 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class ListItems:
-    """The items that a list has from now on, in their order."""
+    """The items of a list after the edit, in their order."""
 
     items: tuple[ListItem, ...]
 
@@ -53,9 +53,10 @@ Edit: TypeAlias = Put | Gone | Within | ListItems
 
 
 def followed(document: Json, edit: Edit, whole: Json) -> Json:
-    """Give a part of `whole` once an edit was made. Raises KeyError or IndexError for another one.
+    """Return a part of `whole` with an edit made.
 
-    An edit of the part itself must not be `Gone`.
+    An edit of the part itself must not be `Gone`. Raises KeyError or IndexError if the edit belongs
+    to another document.
     """
     match edit:
         case Put(value=value):
@@ -93,9 +94,9 @@ def _item(item: ListItem, whole: Json) -> Json:
 
 
 def towards(before: Json, after: Json, at: Path = ()) -> Edit | None:
-    """Give the edit that makes one document of another, as small as it is; None for the same.
+    """Return the smallest edit that turns `before` into `after`; None if they are the same.
 
-    `at` leads to the document in the whole one.
+    `at` is the path of the document in the whole document.
     """
     if identical(before, after):
         return None
@@ -118,7 +119,7 @@ def _fields_towards(before: dict[str, Json], after: dict[str, Json], at: Path) -
 
 
 def _items_towards(before: list[Json], after: list[Json], at: Path) -> tuple[ListItem, ...]:
-    """Find the items again by their text; of those between, one stands for another in order."""
+    """Pair items by their text; changed items between two pairs are paired in order."""
     old, new = (list(map(canonical_text, side)) for side in (before, after))
     items: list[ListItem] = []
     matcher = SequenceMatcher(None, old, new, autojunk=False)

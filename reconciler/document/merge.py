@@ -1,4 +1,4 @@
-"""The document to send: what is declared over what is live."""
+"""The document to send: the declared document over the live one."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ from reconciler.document.values import (
 
 
 def merge(base: Json | Missing, declared: Json, live: Json | Missing, shape: Shape = ANY) -> Json:
-    """Give the whole document to send: what is declared over what is live.
+    """Return the whole document to send: the declared document over the live one.
 
-    What was declared before (`base`) and no longer is goes; what was never
-    declared stays as it is live. Lists belong to the declaration: their members
-    and their order are the declared ones, and a member keeps the live fields
-    that were never declared, also one that is declared in another list now. A
-    part of `live` that is as declared already is given back itself, so
-    `differences` need not look into it.
+    A field that was declared before (`base`) and is no longer declared is removed; a field that was
+    never declared stays as it is live. Lists are replaced by the declared ones: their members and
+    their order are as declared, and a member keeps the live fields that were never declared, also
+    if it is declared in another list now. A part of `live` that already is as declared is returned
+    as the same object, so that `differences` need not walk it.
     """
     unchanged = base is ABSENT or base == declared
     if not shape.unordered and unchanged and _holds(live, declared, shape):
@@ -51,10 +50,10 @@ def _merge(base: Json | Missing, declared: Json, live: Json | Missing, shape: Sh
 def _holds(  # noqa: C901, PLR0911, PLR0912 - hot
     live: Any, declared: Any, shape: Shape
 ) -> TypeGuard[Json]:
-    """Tell that a merge without removals would give `live`; False may still mean so.
+    """Return True only if a merge without removals would return `live`.
 
-    Stricter than `same`: a zero that is declared has to be there, in its own
-    type. Most of a plan is unchanged and passes through here, and a call for
+    False does not prove the opposite. It is stricter than `same`: a declared zero has to be
+    present, in its own type. Most of a plan is unchanged and passes through here, and a call for
     each object would double the time.
     """
     objects = [({"": declared}, {"": live}, Shape(values=shape))]
@@ -85,7 +84,7 @@ def _holds(  # noqa: C901, PLR0911, PLR0912 - hot
                             return False
                 elif value != other:
                     return False
-            # With no more keys than are declared, there is none that could be ousted.
+            # If an object has no more keys than are declared, no key can be excluded.
             more = known.alternatives and len(mine) != len(theirs)
             if more and not known.ousted_by(mine).isdisjoint(theirs):
                 return False
@@ -111,9 +110,9 @@ def _merge_object(
 
 
 def another_choice(declared: dict[str, Json], live: dict[str, Json]) -> bool:
-    """Tell that two unknown objects are two choices, `{all}` and `{list}`, and not one object.
+    """Return whether two unknown objects are two choices, `{all}` and `{list}`.
 
-    They share no key then, and something is declared that a service does not drop.
+    They share no key then, and a declared value is one that a service does not drop.
     """
     return declared.keys().isdisjoint(live) and not all(map(is_zero, declared.values()))
 
@@ -142,10 +141,10 @@ def _merge_list(
 
 
 def _partners(declared: list[Json], live: list[Json], shape: Shape) -> dict[int, int]:
-    """Pair the items of two lists of which one at least names its items wrongly, if at all.
+    """Pair the items of two lists if at least one list has items without a unique name.
 
-    What is declared with a name is never taken for another item, be it at the same place,
-    and what is declared without one may be given the name of what stands there.
+    An item that is declared with a name is never paired by its position. An item that is declared
+    without a name may get the name of the item at its position.
     """
     pairs = dict(aligned(declared, live, shape.item))
     if not shape.identity:
@@ -170,9 +169,9 @@ def _name(item: Json, shape: Shape) -> str:
 
 
 def aligned(declared: list[Json], live: list[Json], shape: Shape) -> Iterator[tuple[int, int]]:
-    """Pair items of two lists that have no identity: all of them where the lengths agree.
+    """Pair items of two lists that have no identity: all of them if the lengths are equal.
 
-    Else the common head and tail, which pairs rightly around one insertion or removal.
+    Otherwise pair the common head and tail; that is right around one insertion or removal.
     """
     if len(declared) == len(live):
         yield from zip(range(len(declared)), range(len(live)), strict=True)
@@ -189,12 +188,12 @@ def aligned(declared: list[Json], live: list[Json], shape: Shape) -> Iterator[tu
 
 
 def covers(live: Json | Missing, declared: Json, shape: Shape = ANY) -> bool:
-    """Tell whether `live` holds all that is declared, whatever it adds by itself."""
+    """Return whether `live` has everything that is declared, whatever else it has."""
     return same(live, merge(ABSENT, declared, live, shape), shape)
 
 
 def overlay(below: Json | Missing, above: Json | Missing) -> Json | Missing:
-    """Give what holds every field that either document holds; a list is one of the two."""
+    """Return a document with every field of both documents; a list is taken from one of them."""
     if above is ABSENT:
         return below
     if isinstance(below, dict) and isinstance(above, dict):

@@ -1,7 +1,7 @@
-"""Items with an identity that stand in another list of the same kind: a widget in another row.
+"""Items with an identity that moved to another list of the same kind: a widget to another row.
 
-A list that holds such lists, as rows hold widgets, gives an item several places
-to be. Only an item that each document has exactly once is one that moved.
+A list of objects with such lists, as rows have widgets, gives an item several possible places. Only
+an item that each document has exactly once can be a moved item.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Key: TypeAlias = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class ItemPosition:
-    """Where an item stands: the path of its list, its position there from 0, and itself."""
+    """The place of an item: the path of its list, its position there from 0, and the item."""
 
     path: Path
     position: int
@@ -37,7 +37,7 @@ class ItemPosition:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An item that stood elsewhere: its old home, its path and position now, and its shape."""
+    """An item that was elsewhere: its old place, its path and position now, and its shape."""
 
     home: ItemPosition
     path: Path
@@ -50,21 +50,22 @@ ItemPositions: TypeAlias = Mapping[Key, ItemPosition]
 
 
 def key_of(items: Shape, name: str) -> Key:
-    """Give the key of an item in a list of this shape."""
+    """Return the key of an item in a list of this shape."""
     return id(items), stored_name(name)
 
 
 def homes_in(document: Json | Missing, shape: Shape) -> Mapping[Key, Sequence[ItemPosition]]:
-    """Give where the items of all keyed lists stand."""
+    """Return the places of the items of all keyed lists."""
     found = _Homes()
     found.walk(document, shape, ())
     return found.homes
 
 
 def moved(before: Json | Missing, after: Json | Missing, shape: Shape) -> ItemPositions:
-    """Give where in `before` the items stand that `after` has in another list.
+    """Return the places in `before` of the items that `after` has in another list.
 
-    Nothing where a list of either names its items wrongly, as that one is compared by positions.
+    Empty if a list of either document has items without a unique name: such a list is compared by
+    positions.
     """
     if not shape.known or not isinstance(before, dict | list):
         return {}
@@ -84,7 +85,7 @@ def moved(before: Json | Missing, after: Json | Missing, shape: Shape) -> ItemPo
 
 
 class _Homes:
-    """Where the items of a document stand, whether all are named, and any list is in another."""
+    """The places of the items of a document; whether all are named; whether lists are nested."""
 
     def __init__(self) -> None:
         self.homes: dict[Key, list[ItemPosition]] = defaultdict(list)
@@ -113,10 +114,10 @@ class _Homes:
 
 
 def at_home(document: Json | Missing, other: Json | Missing, shape: Shape) -> Json | Missing:
-    """Give a document in which each item that `other` has in another list stands there too.
+    """Return a document in which each item that `other` has in another list is in that list too.
 
-    What is to hold it and is not there is made, with its identity and no more.
-    So both documents can be walked side by side.
+    Objects that have to contain it and are absent are created, with only their identity. So both
+    documents can be walked in parallel.
     """
     homes = moved(document, other, shape)
     return _at_home(document, other, shape, homes) if homes else document
@@ -169,7 +170,7 @@ def _list_at_home(
 
 
 def settled(document: Json, shape: Shape, homes: ItemPositions) -> Json:
-    """Give a document without the items that moved, in or out; itself where there are none."""
+    """Return a document without the items that moved in or out; itself if there are none."""
     if not shape.known:
         return document
     if isinstance(document, dict):

@@ -1,4 +1,4 @@
-"""Single values and places: absent, zero, equal; texts and digests; what a place means."""
+"""Single values: absent, zero, equal; texts and digests; the shape of a place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class Missing(Enum):
-    """The one value that says a document has nothing at a path."""
+    """The one value that says that a document has nothing at a path."""
 
     ABSENT = "absent"
 
@@ -27,7 +27,7 @@ _INT64 = re.compile(r"-?[0-9]{1,19}")
 
 
 def value_at(document: Json | Missing, path: Sequence[str | int]) -> Json | Missing:
-    """Give the value at a path of keys and indices, `ABSENT` where there is none."""
+    """Return the value at a path of keys and indices, `ABSENT` if there is none."""
     for step in path:
         if isinstance(document, dict) and isinstance(step, str):
             document = document.get(step, ABSENT)
@@ -39,10 +39,10 @@ def value_at(document: Json | Missing, path: Sequence[str | int]) -> Json | Miss
 
 
 def is_zero(value: Json | Missing, enumeration: str = "") -> bool:
-    """Tell whether a service may render or drop `value` at will (docs/plan.md).
+    """Return whether a service may show or drop `value` at will (docs/plan.md).
 
-    `enumeration` is the prefix of the values that stand there. Without one it is
-    free text, in which `OWNER_UNSPECIFIED` is a name like any other.
+    `enumeration` is the prefix of the values of the enumeration. Without a prefix the value is free
+    text, in which `OWNER_UNSPECIFIED` is a name like any other.
     """
     if isinstance(value, str):
         named = value.startswith(enumeration) and value.endswith("UNSPECIFIED")
@@ -57,10 +57,10 @@ def same_value(
     numeric_text: bool = False,
     enumeration: str = "",
 ) -> bool:
-    """Tell whether two values that are not both objects or both lists are one to the service.
+    """Return whether the service treats two values as equal.
 
-    `numeric_text` says that text spells an int64, which equals the number, and
-    `enumeration` is as in `is_zero`.
+    The values are not both objects or both lists. `numeric_text` says that text spells an int64,
+    which equals the number; `enumeration` is as in `is_zero`.
     """
     if numeric_text:
         before, after = _spelled_number(before), _spelled_number(after)
@@ -73,7 +73,7 @@ def same_value(
 def equal_value(
     before: Json | Missing, after: Json | Missing, *, numeric_text: bool = False
 ) -> bool:
-    """Tell whether two such values say the same: a zero is not absent, and null is neither."""
+    """Return whether two such values are equal; zero, absent and null all differ."""
     if numeric_text:
         before, after = _spelled_number(before), _spelled_number(after)
     if _is_number(before) and _is_number(after):
@@ -84,7 +84,7 @@ def equal_value(
 
 
 def _zero_kind(value: Json | Missing) -> type | None:
-    """Tell zeros of two kinds apart: `""` and 0 differ, though each equals absent."""
+    """Return the type of a zero: `""` and 0 differ, though each equals absent."""
     if value is ABSENT or value is None:
         return None
     if isinstance(value, str):
@@ -100,34 +100,34 @@ def _is_number(value: Json | Missing) -> TypeGuard[int | float]:
     return isinstance(value, int | float)
 
 
-def identical(one: Json, other: Json) -> bool:
-    """Tell at C speed that two documents are equal; False may still mean `same`.
+def identical(left: Json, right: Json) -> bool:
+    """Return whether two documents are equal, at C speed; False may still mean `same`.
 
-    Python takes True for 1, so equal containers are compared by their text too.
+    Python treats True as equal to 1, so equal containers are compared by their text too.
     """
-    if one != other:
+    if left != right:
         return False
-    if isinstance(one, dict | list):
-        return _text(one) == _text(other)
-    return isinstance(one, bool) == isinstance(other, bool)
+    if isinstance(left, dict | list):
+        return _text(left) == _text(right)
+    return isinstance(left, bool) == isinstance(right, bool)
 
 
 def canonical_text(document: Json) -> str:
-    """Give the one text of a document: keys sorted, numbers by value, no spaces."""
+    """Return the canonical text of a document: keys sorted, numbers by value, no spaces."""
     text = _text(document)
-    # Two searches for plain text come first, as one by pattern costs more than all else here.
+    # Two searches for plain text come first: a search by pattern costs more than all else here.
     may_be = ".0" in text or "e+" in text
     return _text(_canonical(document)) if may_be and _INTEGRAL_FLOAT.search(text) else text
 
 
 def digest(document: Json) -> str:
-    """Give `sha256:…` of the canonical text."""
-    # A service may answer half of a surrogate pair, which UTF-8 alone cannot carry.
+    """Return `sha256:…` of the canonical text."""
+    # A service may return half of a surrogate pair, which plain UTF-8 cannot encode.
     text = canonical_text(document).encode("utf-8", "surrogatepass")
     return "sha256:" + hashlib.sha256(text).hexdigest()
 
 
-# As Python writes them, `1.0` and `1e+16`, where a value ends.
+# As Python writes them, `1.0` and `1e+16`, at the end of a value.
 _INTEGRAL_FLOAT = re.compile(r"\d(?:\.0|e\+\d+)(?=[,\]}]|\Z)")
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, check_circular=False
@@ -150,12 +150,12 @@ def _canonical(document: Json) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What is known of one place of a document, and so how it is compared.
+    """The known structure of one place of a document, which says how it is compared.
 
-    `identity` is the path inside a list item that names it; `alternatives` are
-    groups of fields of which an object has one at most. `enumeration` is the prefix
-    of the values of an enumeration, "" for free text. Compared `exact`, a zero is
-    not absent: so two documents that nobody but us wrote are compared.
+    `identity` is the path inside a list item to its name; `alternatives` are groups of fields, and
+    an object has at most one field of each group. `enumeration` is the prefix of the values of an
+    enumeration, "" for free text. With `exact`, a zero is not absent: so are two documents compared
+    that only we wrote.
     """
 
     fields: Mapping[str, Shape] = field(default_factory=dict)
@@ -169,11 +169,11 @@ class Shape:
     exact: bool = False
 
     def at(self, key: str) -> Shape:
-        """Give the shape of the value under `key`; `ANY` where nothing is known."""
+        """Return the shape of the value under `key`; `ANY` if nothing is known."""
         return self.fields.get(key) or self.values or self._any
 
     def along(self, path: Path) -> Shape:
-        """Give the shape of what is at a path of keys, and of names or indices of items."""
+        """Return the shape at a path of keys, and of names or indices of items."""
         shape = self
         for step in path:
             shape = shape.at(str(step)) if shape.items is None else shape.item
@@ -181,7 +181,7 @@ class Shape:
 
     @property
     def item(self) -> Shape:
-        """The shape of a list's items; `ANY` where nothing is known."""
+        """The shape of a list's items; `ANY` if nothing is known."""
         return self.items or self._any
 
     @property
@@ -189,7 +189,7 @@ class Shape:
         return EXACT if self.exact else ANY
 
     def are_one(self, before: Json | Missing, after: Json | Missing) -> bool:
-        """Tell whether two values that are not both objects or both lists are one."""
+        """Return whether two values that are not both objects or both lists are equal."""
         if self.exact:
             return equal_value(before, after, numeric_text=self.numeric_text)
         return same_value(
@@ -198,11 +198,11 @@ class Shape:
 
     @property
     def known(self) -> bool:
-        """Whether the inner fields are known at all."""
+        """Return whether the inner fields are known at all."""
         return bool(self.fields or self.items or self.values)
 
     def ousted_by(self, declared: Mapping[str, Json]) -> frozenset[str]:
-        """Give the fields that a declared object excludes: the alternatives to its own."""
+        """Return the fields that a declared object excludes: the alternatives to its own fields."""
         if not self.alternatives:
             return frozenset()
         return frozenset(
@@ -218,7 +218,7 @@ EXACT: Final = Shape(exact=True)
 
 
 def exactly(shape: Shape) -> Shape:
-    """Give a shape by which documents are compared `exact` in all their depth."""
+    """Return a shape by which documents are compared `exact` at every depth."""
     return replace(
         shape,
         fields={name: exactly(inner) for name, inner in shape.fields.items()},
@@ -229,11 +229,10 @@ def exactly(shape: Shape) -> Shape:
 
 
 def by_identity(items: Sequence[Json], shape: Shape) -> dict[str, Json] | None:
-    """Index list items by their identity; None where an item has none or two share one.
+    """Return list items by their identity; None if an item has none or two items share one.
 
-    Items are called as services are known to store their names, so that one that was
-    rewritten on the way is still itself. Where that makes two of one name, all are called
-    as they are written.
+    The keys are the names as services are known to store them, so that an item with a rewritten
+    name is still found. If that gives two items the same name, the keys are the names as written.
     """
     if not shape.identity:
         return None
@@ -248,5 +247,5 @@ def by_identity(items: Sequence[Json], shape: Shape) -> dict[str, Json] | None:
 
 
 def stored_name(name: str) -> str:
-    """Give a name as services are known to store it: no white space around it, in NFC."""
+    """Return a name as services are known to store it: no white space around it, in NFC."""
     return name.strip() if name.isascii() else normalize("NFC", name).strip()
