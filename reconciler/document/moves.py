@@ -23,7 +23,7 @@ from reconciler.document.values import (
 )
 
 Key: TypeAlias = tuple[int, str]
-"""An item of a keyed list: which kind of list, as every row has one shape, and its identity."""
+"""The key of an item of a keyed list: the shape that such lists share, and its identity."""
 
 
 @dataclass(frozen=True, slots=True)

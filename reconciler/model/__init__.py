@@ -1,7 +1,7 @@
-"""The nouns: what is declared, what is known of the live side, what would be done. Pure.
+"""Domain types: declared resources, observations of live, changes. Pure.
 
-Each file is loaded when one of its nouns is first asked for: a hundred classes take a tenth of a
-short run, and one that only reads manifests needs five of them.
+Each file is loaded when one of its names is first used: a hundred classes take a tenth of a short
+run, and a run that only reads manifests needs five of them.
 """
 
 from importlib import import_module
@@ -248,11 +248,11 @@ _FILES = (
     "plan",
     "adoption",
 )
-"""Where the nouns are looked for: what needs others stands behind them."""
+"""The files that are searched for a name; a file comes after the files that it needs."""
 
 
 def __getattr__(name: str) -> object:
-    """Load the file that has a noun. Raises AttributeError for what is none."""
+    """Load the file that defines a name. Raises AttributeError for an unknown name."""
     if name in __all__:
         for file in _FILES:
             found = getattr(import_module(f"{__name__}.{file}"), name, None)

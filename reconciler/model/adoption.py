@@ -1,4 +1,4 @@
-"""What came of adopting: live edits, conflicts, and the files that are edited. Pure."""
+"""Results of adopting live edits: adopted fields, conflicts, and the edited files. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AdoptionState: TypeAlias = Literal[
 
 
 class Side(Enum):
-    """Who is right where git and live changed the same field."""
+    """The side that is right if git and live changed the same field."""
 
     OURS = "ours"
     THEIRS = "theirs"
@@ -29,8 +29,8 @@ class Side(Enum):
 class Conflict:
     """A field that git and live both changed, with all three values, secrets hidden.
 
-    Of one that `holds_secret` only git can be right, as nothing else may be written there.
-    `side` says how it was resolved.
+    If it `holds_secret`, only git can be right, as nothing else may be written there. `side` is how
+    it was resolved.
     """
 
     path: Path
@@ -43,9 +43,10 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adopted:
-    """A field that was edited live, what it was and what it is; `gave_way` is its expression.
+    """A field that was edited live, with its values before and after.
 
-    An item that `moves` in its list has its places there, from 0.
+    `gave_way` is the expression that the value replaces. For an item that `moves` in its list,
+    `before` and `after` are its positions, from 0.
     """
 
     path: Path
@@ -57,9 +58,9 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBase:
-    """What the journal is to know of a resource from here on: what is live of what was declared.
+    """What the journal records of a resource from now on: the live values of declared fields.
 
-    `leftover` is what the service itself made of it.
+    `leftover` lists the differences that the service itself made.
     """
 
     declared: dict[str, Json]
@@ -72,14 +73,13 @@ class NewBase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adoption:
-    """What adopting one resource comes to.
+    """The result of adopting one resource.
 
-    `edit` is one of `spec`, and `base` what the journal takes up. `last` says who edited live
-    last, and `why`, or `reasons` of a plan, what stands in the way. It is `settled` where git
-    declared nothing that was not applied; `live` is the live document as it may be shown, `applied`
-    what it was, and of what is `unseen` nobody can tell what it is. Of
-    differences that were `ignored`, as the project file expects them, there is the number, and
-    `elsewhere` are other environments in which its manifest says something else by the edit.
+    `edit` changes its `spec`, and `base` is recorded in the journal. `last` is the last live edit.
+    `why`, or the `reasons` of a plan, is why it is blocked. It is `settled` if git declares nothing
+    that was not applied. `live` is the live document as it may be shown, and `applied` the document
+    at the last apply. `unseen` are paths with unknown live values. `ignored` counts differences
+    that the project file expects. `elsewhere` lists other environments that the edit changes too.
     """
 
     ref: Ref
@@ -103,18 +103,18 @@ class Adoption:
 
     @property
     def git_waits(self) -> bool:
-        """Whether nobody edited it live, and what its manifest says otherwise is not applied."""
+        """Return whether it was not edited live, and its manifest has unapplied changes."""
         return self.state == "same" and self.applied is not ABSENT and not self.settled
 
     @property
     def is_only_noted(self) -> bool:
-        """Whether nothing of its manifest changes, and only the journal takes up what is live."""
+        """Return whether only the journal records what is live, and no manifest changes."""
         return self.state == "adopted" and self.edit is None
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fork:
-    """An alias that was written out, as the part which it repeats has another value there now."""
+    """An alias that was replaced by its text, as the part that it repeats has another value now."""
 
     line: int
     anchor: str
@@ -122,7 +122,7 @@ class Fork:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditedText:
-    """A file by its name, and its text before and after the edits of some resources."""
+    """A file by its name, with its text before and after the edits of some resources."""
 
     name: str
     before: str
@@ -133,9 +133,10 @@ class EditedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdoptionRun:
-    """What became of each resource, and the files that were edited, or would be if `only_shown`.
+    """The result for each resource, and the files that were edited, or would be if `only_shown`.
 
-    `named` says that each was asked for by its name. `selected` is None for all that is declared.
+    `named` says that each resource was requested by its name. `selected` is None if all resources
+    were.
     """
 
     environment: str
@@ -148,12 +149,12 @@ class AdoptionRun:
 
     @property
     def ignored(self) -> int:
-        """How many differences were left alone, as the project file expects them."""
+        """The number of differences that were left alone, as the project file expects them."""
         return sum(adoption.ignored for adoption in self.adoptions)
 
     @property
     def exit_code(self) -> int:
-        """The exit code: what could not be read comes first, then what is left to decide."""
+        """The exit code: for unread resources first, then for what is left to decide."""
         codes = {adoption.exit_code for adoption in self.adoptions if adoption.state == "unread"}
         left = {"conflict", "refused", "blocked", *(("gone", "unseen") if self.named else ())}
         if any(adoption.state in left for adoption in self.adoptions):

@@ -1,4 +1,4 @@
-"""Who may consent to a guard, and what lifts it: the one table of guards. Pure.
+"""The one table of guards: who may consent to a guard, and which flag lifts it. Pure.
 
 Source: docs/guards.md.
 """
@@ -22,7 +22,7 @@ BREAK_GLASS: Final = "break-glass"
 
 
 class Guard(NamedTuple):
-    """The level of a guard, and the flag of its own that lifts it, "" where an override does.
+    """The level of a guard, and the flag of its own that lifts it; "" if an override lifts it.
 
     A flag is an option of `apply` and an input of the action.
     """
@@ -48,7 +48,7 @@ GUARDS: Final[Mapping[str, Guard]] = {
     "slo-target-lowered": Guard(REVIEW_LEVEL),
     "dashboard-locked": Guard(REVIEW_LEVEL),
 }
-"""Every guard by its code. An objection may have another level, and an environment raises some."""
+"""All guards by code. A violation may have another level, and an environment raises some."""
 
 FLAGS: Final = tuple(dict.fromkeys(guard.flag for guard in GUARDS.values() if guard.flag))
 """The flags, each once."""
@@ -57,12 +57,12 @@ _DIGITS = 12
 
 
 def level_of(code: str) -> GuardLevel:
-    """Return the level of a code; a team's own rules are of level review."""
+    """Return the level of a code; a team's own rules have the level review."""
     return _guard(code).level
 
 
 def flag_of(code: str) -> str:
-    """Return the flag of its own that lifts a guard, "" where an override lifts it."""
+    """Return the flag of its own that lifts a guard, "" if an override lifts it."""
     return _guard(code).flag
 
 
@@ -71,12 +71,12 @@ def _guard(code: str) -> Guard:
 
 
 def guard_key(code: str, ref: str, figures: str) -> str:
-    """Return what is the same for two objections of one code, resource and figures."""
+    """Return a key that is equal for two violations of the same code, resource and figures."""
     return f"{code}:{_short({'ref': ref, 'figures': figures})}"
 
 
 def whole_key(code: str, keys: list[str]) -> str:
-    """Return one key for all objections of a code."""
+    """Return one key for all violations of a code."""
     return f"{code}*{_short({'keys': [*sorted(keys)]})}"
 
 

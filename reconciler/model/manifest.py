@@ -1,4 +1,4 @@
-"""What the manifests declare, and what each resource is called. Pure."""
+"""Declared resources and their names. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reconciler.document import Json
 API_VERSION = "reconciler/v1"
 
 RemoteId: TypeAlias = str | int
-"""What the service calls a resource: a uuid, 21 characters, or an int32."""
+"""The id of a resource in the service: a uuid, 21 characters, or an int32."""
 
 
 class Ref(NamedTuple):
@@ -26,14 +26,14 @@ class Ref(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Ref | None:
-        """Read `Kind/name`; None where the text has another form."""
+        """Read `Kind/name`; None if the text has another form."""
         kind, slash, name = text.partition("/")
         return cls(kind, name) if slash and kind and name else None
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Member:
-    """One item of a `forEach`, by its number from 1; `label` says what it holds, as `service: a`.
+    """One item of a `forEach`, by its number from 1; `label` describes it, as `service: a`.
 
     The `forEach` has `total` items.
     """
@@ -48,9 +48,9 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a manifest stands: `file` relative to the project, lines and columns from 1.
+    """The place of a manifest: `file` relative to the project, lines and columns from 1.
 
-    `item` is the one of a `forEach` that it is made of.
+    `item` is the item of a `forEach` that it was generated from.
     """
 
     file: str
@@ -65,7 +65,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """Why a complaint does not hold for a resource, and the last day of that; None for no end."""
+    """Why a complaint does not apply to a resource, and the last day of that; None for no end."""
 
     reason: str
     until: date | None = None
@@ -73,9 +73,9 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True)
 class Unopened:
-    """A `spec` that is still text, as that of most manifests stays where nothing changed.
+    """A `spec` that is still text, as most are that did not change.
 
-    `sum` is what `sum_of` gave for the manifest, `declared_id` the id that it declares, and
+    `sum` is the result of `sum_of` for the manifest, `declared_id` the id that it declares, and
     `plain` says that nothing in it is filled in late: no secret and no reference.
     """
 
@@ -89,27 +89,27 @@ _OPENED = "opened_spec"
 
 
 class _Spec:
-    """Opens a `spec` when somebody looks at it."""
+    """A descriptor that opens a `spec` when it is used."""
 
-    def __get__(self, one: Manifest, _: type[Manifest]) -> dict[str, Json]:
-        held: dict[str, Json] | Unopened = one.__dict__["spec"]
-        if not isinstance(held, Unopened):
-            return held
-        opened: dict[str, Json] | None = one.__dict__.get(_OPENED)
+    def __get__(self, manifest: Manifest, _: type[Manifest]) -> dict[str, Json]:
+        spec: dict[str, Json] | Unopened = manifest.__dict__["spec"]
+        if not isinstance(spec, Unopened):
+            return spec
+        opened: dict[str, Json] | None = manifest.__dict__.get(_OPENED)
         if opened is None:
-            opened = one.__dict__[_OPENED] = held.opened()
+            opened = manifest.__dict__[_OPENED] = spec.opened()
         return opened
 
-    def __set__(self, one: Manifest, spec: dict[str, Json] | Unopened) -> None:
-        one.__dict__["spec"] = spec
+    def __set__(self, manifest: Manifest, spec: dict[str, Json] | Unopened) -> None:
+        manifest.__dict__["spec"] = spec
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """One declared resource: variables filled in, secrets sealed, references still open.
+    """One declared resource: variables filled in, secrets sealed, references not yet resolved.
 
-    `protect` asks that nothing changes it from its next apply on. `exempt` are the complaints
-    that it is exempted from today, by code: it is no part of what is declared.
+    `protect` means that nothing changes it after its next apply. `exempt` are the complaints that
+    it is exempted from today, by code; they are not part of what is declared.
     """
 
     ref: Ref
@@ -123,22 +123,22 @@ class Manifest:
 
     @property
     def unopened(self) -> Unopened | None:
-        """What is known of a `spec` without looking at it; None where that is nothing."""
-        held = self.__dict__["spec"]
-        return held if isinstance(held, Unopened) else None
+        """The unopened `spec`; None if it is not text."""
+        spec = self.__dict__["spec"]
+        return spec if isinstance(spec, Unopened) else None
 
     def fold(self) -> None:
-        """Let a `spec` that was text be text again."""
+        """Make a `spec` that was text into text again."""
         self.__dict__.pop(_OPENED, None)
 
 
-# Set apart from the class, in which it would be the default of the field.
+# Set outside the class, where it would be the default of the field.
 Manifest.spec = _Spec()  # type: ignore[assignment]  # a descriptor stands for the field
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What a run was limited to by `--select` and `--exclude`, and how many it left out."""
+    """The limits of a run, `--select` and `--exclude`, and how many resources they left out."""
 
     select: tuple[str, ...]
     exclude: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a look at the noise of alerts since a run found: values only. Source: docs/evidence.md."""
+"""Values of a check of alert noise since a run. Source: docs/evidence.md."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ tell of no alert, or not when they were; or the clocks of the service and of her
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Triggers in so many hours, which may be of several spans together."""
+    """Triggers in a number of hours, which may be the sum of several spans."""
 
     events: int
     hours: float
 
     @property
     def per_hour(self) -> float:
-        """The rate."""
+        """Triggers per hour."""
         return self.events / self.hours if self.hours else 0.0
 
 
@@ -34,12 +34,12 @@ class Counted:
 class WatchedAlert:
     """One alert that a run wrote.
 
-    `after` are the triggers since the run, up to `until`; `before` those of the same span right
-    before it, and `week_before` those of the same hours a week before. `base` is what `after` was
-    held against, of `spans` spans. `p` is how likely chance alone makes such a difference,
-    corrected for the number of alerts. A figure is None where it is not known. `cause` says why
-    nothing can be said, "" where something can; `written` is when another run wrote it, "" for
-    no such time.
+    `after` are the triggers since the run, up to `until`; `before` those of the span of the same
+    length right before it, and `week_before` those of the same hours a week earlier. `base` is what
+    `after` was compared with, over `spans` spans. `p` is the probability that chance alone makes
+    such a difference, corrected for the number of alerts. A figure is None if it is not known.
+    `cause` is why there is no verdict, "" if there is one. `written` is when another run wrote the
+    alert, "" for never.
     """
 
     ref: Ref
@@ -57,11 +57,11 @@ class WatchedAlert:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseWatch:
-    """What was found of all alerts of a run, whose time is `since`.
+    """The results for all alerts of a run; `since` is the time of the run.
 
-    `level` is how often each of the verdicts quieter and noisier may be said by chance alone, of
-    all alerts together. `unread` is why the events could not be read, "" where they could, and
-    `complete` says that nothing of them was cut off or refused. `commit` is what was applied.
+    `level` is how often chance alone may give each of the verdicts quieter and noisier, over all
+    alerts together. `unread` is why the events could not be read, "" if they could. `complete` says
+    that no events were cut off or refused. `commit` is the commit that was applied.
     """
 
     run: str

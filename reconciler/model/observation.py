@@ -1,4 +1,4 @@
-"""What is known of the live side: one of five shapes. Pure."""
+"""Observations of the live side: one of five classes. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reconciler.model.server_info import NOTHING_TOLD, ServerInfo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastEdit:
-    """The last edit as the service tells it; "" for what it does not tell."""
+    """The last edit as the service reports it; "" for unreported parts."""
 
     who: str = ""
     at: str = ""
@@ -21,7 +21,7 @@ class LastEdit:
 
     @property
     def told(self) -> bool:
-        """Whether the service tells anything of it."""
+        """Return whether the service reports anything of it."""
         return bool(self.who or self.at)
 
     def __str__(self) -> str:
@@ -35,14 +35,14 @@ NOBODY = LastEdit()
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Asked, and answered.
+    """A resource that the service returned.
 
-    `document` has the shape of `spec`; `version` is what moves with every edit
-    (`updatedAt`, the SLO's revision). Of the paths that are not in the answer, `recalled`
-    are known from the journal, `unseen` are not, and of these `overwritten` were ours
-    until somebody wrote again. `edit` says who edited last and when, where the service
-    tells, and `by_hand` that it was a person in the web interface. `revision` is told
-    by the answer to a write too. `told` is what else is known of this state, for later.
+    `document` has the shape of `spec`; `version` changes with every edit (`updatedAt`, the SLO's
+    revision). Some paths are not in the answer: of these, `recalled` are known from the journal and
+    `unseen` are not; `overwritten` are the unseen ones that we wrote before another writer did.
+    `edit` is who edited last and when, if the service reports it; `by_hand` says that it was a
+    person in the web interface. `revision` is also in the answer to a write. `told` is what else
+    the service reported of this state, for later.
     """
 
     remote_id: RemoteId | None
@@ -57,32 +57,32 @@ class Seen:
     told: ServerInfo = NOTHING_TOLD
 
     def cannot_tell(self, path: Path) -> bool:
-        """Tell whether nobody knows what is at a place.
+        """Return whether the value at a place is unknown.
 
-        The place is that of the field, or of the object that would be there for it alone.
+        The place is an unseen field, or the object that would exist only for that field.
         """
         return any(_is_about(path, place) for place in self.unseen)
 
     def recalls(self, path: Path) -> bool:
-        """Tell whether what is known of a place is known from the journal alone."""
+        """Return whether the value at a place is known from the journal only."""
         return any(_is_about(path, place) for place in self.recalled)
 
 
 def _is_about(path: Path, field: Path) -> bool:
-    """Tell whether a place is that of a field, in it, or the object that is there for it alone."""
+    """Return whether a place is a field, is in it, or is the object that exists only for it."""
     return path[: len(field)] == field[: len(path)] and len(path) >= len(field) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """Asked, and the service has none. `why` is said on the plan's line."""
+    """The service was asked and has no such resource. `why` is shown in the plan."""
 
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """Cannot be asked: the last write the service acknowledged."""
+    """A resource that cannot be read: the last write that the service acknowledged."""
 
     remote_id: RemoteId
     document: dict[str, Json]
@@ -90,7 +90,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Cannot be asked, and no write was ever acknowledged."""
+    """A resource that cannot be read, and no write was ever acknowledged."""
 
     remote_id: RemoteId | None
     why: str
@@ -98,7 +98,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Asked, and the answer about this one resource is of no use."""
+    """A resource that was requested; the answer for it cannot be used."""
 
     remote_id: RemoteId | None
     why: str

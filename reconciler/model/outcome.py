@@ -1,4 +1,4 @@
-"""What became of a write. Pure."""
+"""Outcomes of a write. Pure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from reconciler.model.server_info import NOTHING_TOLD, ServerInfo
 class Written:
     """The service acknowledged the write.
 
-    `stored` is the document it says it has now, and `revision` the one that a
-    read shows until somebody writes again, where the answer tells it. `told` is what
-    else the answer says that later questions need.
+    `stored` is the document that it returns as the new one. `revision` is the revision that a read
+    shows until the next write, if the answer has it. `told` is what else the answer reports that is
+    needed later.
     """
 
     ref: Ref
@@ -41,10 +41,10 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The service, or this program on its behalf, said no to this one resource: nothing changed.
+    """The service, or this program for it, refused this one resource: nothing changed.
 
-    `reasons` are those of a plan that could not do it; then there is no `message`. `ways_out`
-    are what a person can do about it, where that is known.
+    `reasons` are those of a plan that could not do it; then there is no `message`. `ways_out` are
+    the remedies, if any are known.
     """
 
     ref: Ref
@@ -56,7 +56,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unconfirmed:
-    """Sent, and it may have happened: the next plan will tell."""
+    """Sent, and may have happened: the next plan will show it."""
 
     ref: Ref
     message: str

@@ -1,4 +1,4 @@
-"""What a new list of log policies would do to samples of logs. Values only.
+"""The effect of a new list of log policies on samples of logs. Values only.
 
 Source: docs/policy-impact.md.
 """
@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 OnMismatch: TypeAlias = Literal["report", "rollback"]
-"""What an apply does where the service tells otherwise of samples than was predicted."""
+"""What an apply does if the service's result for samples differs from the prediction."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicySample:
-    """A log of the samples file, by what policies ask about; `severity` as the API names it.
+    """A log of the samples file, by the fields that policies match; `severity` as the API names it.
 
-    `expects` says whether the row names a policy, and `policy` is that one, "" for none at all.
+    `expects` says whether the row names a policy; `policy` is that policy, "" for no policy.
     """
 
     application: str
@@ -29,7 +29,7 @@ class PolicySample:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The samples of an environment, and what is done where they come out otherwise."""
+    """The samples of an environment, and what to do if their result is another."""
 
     rows: tuple[PolicySample, ...]
     on_mismatch: OnMismatch = "report"
@@ -45,7 +45,7 @@ class Met:
 
 @dataclass(frozen=True, slots=True)
 class SampleAnswer:
-    """What becomes of one sample today and tomorrow, None where nobody can tell."""
+    """The result for one sample before and after the change; None if it is unknown."""
 
     sample: PolicySample
     before: Met | None
@@ -53,12 +53,12 @@ class SampleAnswer:
 
     @property
     def turns(self) -> bool:
-        """Whether policy or priority of it change, as far as both are known."""
+        """Return whether its policy or priority changes; False if one side is unknown."""
         return None not in (self.before, self.after) and self.before != self.after
 
     @property
     def fails(self) -> bool:
-        """Whether it expects another policy than it will have."""
+        """Return whether it expects another policy than it will have."""
         return (
             self.sample.expects
             and self.after is not None
@@ -68,14 +68,14 @@ class SampleAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyImpact:
-    """What a plan does to the samples.
+    """The effect of a plan on the samples.
 
-    `before` was told by the service, and `after` is what the evaluator says of the list that
-    would be live. `agreement` is the share of the samples for which it says of the list that is
-    live what the service tells, None where the service could not be asked, which `unasked`
-    explains. `recalled` are policies whose severities are those of the journal, and `unknown` those
-    of whose severities nobody knows. `writes` is whether an apply would overwrite the list, and
-    `of_base` says that nothing live was asked, and a revision stood for it.
+    `before` is reported by the service, and `after` is what the evaluator computes for the list
+    that would be live. `agreement` is the share of the samples for which the evaluator agrees with
+    the service about the live list; None if the service could not be asked, and `unasked` says why.
+    `recalled` are policies with severities from the journal; `unknown` are policies with unknown
+    severities. `writes` is whether an apply would overwrite the list. `of_base` says that a
+    revision was used instead of the live service.
     """
 
     answers: tuple[SampleAnswer, ...]
@@ -88,7 +88,7 @@ class PolicyImpact:
     writes: bool = True
     of_base: bool = False
     disagreeing: tuple[SampleAnswer, ...] = field(default=())
-    """Where service (`before`) and evaluator (`after`) differ about the list that is live."""
+    """Samples for which service (`before`) and evaluator (`after`) differ about the live list."""
 
     @property
     def changes(self) -> Sequence[SampleAnswer]:

@@ -1,7 +1,7 @@
-"""Why a change is as it is: values with a code, and with words. Pure.
+"""Reasons for changes: values with a code and a text. Pure.
 
-`words` is a template over the fields of a reason; how fields are written, as `{paths:places}`,
-is decided in reconciler/report/reasons.py.
+`words` is a template over the fields of a reason; reconciler/report/reasons.py formats the fields,
+as `{paths:places}`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reconciler.model.observation import LastEdit
 
 @dataclass(frozen=True, slots=True)
 class CannotBeAsked:
-    """The API has no way to ask for it; `said` is what the kind knows of that."""
+    """The API has no way to read it; `said` is the explanation of the kind."""
 
     code: ClassVar[str] = "cannot-be-asked"
     words: ClassVar[str] = "{said}"
@@ -25,7 +25,7 @@ class CannotBeAsked:
 
 @dataclass(frozen=True, slots=True)
 class CouldNotBeRead:
-    """It was asked for, and the answer is of no use."""
+    """It was read, and the answer cannot be used."""
 
     code: ClassVar[str] = "unread"
     words: ClassVar[str] = "it could not be read: {said}"
@@ -35,7 +35,7 @@ class CouldNotBeRead:
 
 @dataclass(frozen=True, slots=True)
 class CannotBeCreated:
-    """It is not there, and creating it is no way to make it so."""
+    """It is absent, and a create cannot add it."""
 
     code: ClassVar[str] = "cannot-be-created"
     words: ClassVar[str] = "{said}"
@@ -44,7 +44,7 @@ class CannotBeCreated:
 
 @dataclass(frozen=True, slots=True)
 class Objected:
-    """The service was asked about the write, and this is what it objects to."""
+    """The service was asked about the write and objects to it."""
 
     code: ClassVar[str] = "objected"
     words: ClassVar[str] = "{said}"
@@ -53,7 +53,7 @@ class Objected:
 
 @dataclass(frozen=True, slots=True)
 class DependsOn:
-    """What it refers to is blocked."""
+    """It refers to a resource that is blocked."""
 
     code: ClassVar[str] = "depends-on"
     words: ClassVar[str] = "depends on {refs:listed}, which is blocked"
@@ -74,9 +74,9 @@ class NotSelected:
 
 @dataclass(frozen=True, slots=True)
 class CreateLost:
-    """The answer to its create was lost; `became` is what is known of that by now.
+    """The answer to its create was lost; `became` is what is known of the create by now.
 
-    `unknown` where nobody can be asked, `another` where something else stands in its place.
+    `unknown` if the API cannot be asked, `another` if something else is in its place.
     """
 
     code: ClassVar[str] = "create-lost"
@@ -85,7 +85,7 @@ class CreateLost:
 
     @property
     def words(self) -> str:
-        """What is known of it by now, and how to settle it."""
+        """The result of the create as known by now, and how to settle it."""
         lost = "the answer to its create ({at}) was lost"
         match self.became:
             case "happened":
@@ -117,7 +117,7 @@ class WriteLost:
 
 @dataclass(frozen=True, slots=True)
 class GoneSince:
-    """It was written, and is there no longer."""
+    """It was written, and no longer exists."""
 
     code: ClassVar[str] = "gone-since"
     words: ClassVar[str] = "written {at} and gone since: it will be created again"
@@ -126,7 +126,7 @@ class GoneSince:
 
 @dataclass(frozen=True, slots=True)
 class NeverSeen:
-    """It was sent, be it acknowledged or not, and no read has shown it."""
+    """It was sent, acknowledged or not, and no read has shown it."""
 
     code: ClassVar[str] = "never-seen"
     words: ClassVar[str] = "sent {at} and never seen since: it will be created again"
@@ -169,7 +169,10 @@ class OverwrittenSince:
 
 @dataclass(frozen=True, slots=True)
 class TakesOver:
-    """It is there, and this journal never wrote it; `differs` unless what may cannot be seen."""
+    """It exists, and this journal never wrote it.
+
+    `differs` is False only if no visible field differs.
+    """
 
     code: ClassVar[str] = "takes-over"
     edit: LastEdit
@@ -177,7 +180,7 @@ class TakesOver:
 
     @property
     def words(self) -> str:
-        """That it was not ours, and whether it differs."""
+        """A text that it was not ours, and whether it differs."""
         if self.differs:
             return "it is there, differs, and this journal never wrote it{edit:last}"
         return (
@@ -188,10 +191,10 @@ class TakesOver:
 
 @dataclass(frozen=True, slots=True)
 class NeverWritten:
-    """It cannot be read, and this journal neither wrote nor imported what has its id.
+    """It cannot be read, and this journal neither wrote nor imported the object with its id.
 
-    `names` are those that incidents and events give for the id, and `declared` is the one of
-    the manifest; "" where nothing was asked.
+    `names` are the names that incidents and events have for the id, and `declared` is the name in
+    the manifest; "" if none was looked up.
     """
 
     code: ClassVar[str] = "never-written"
@@ -200,12 +203,12 @@ class NeverWritten:
 
     @property
     def is_another(self) -> bool:
-        """Whether what has the id bears another name than the declared one."""
+        """Return whether the object with the id has another name than the declared one."""
         return bool(self.names) and self.declared not in self.names
 
     @property
     def words(self) -> str:
-        """That it was not ours, and what incidents and events call it."""
+        """A text that it was not ours, and the name that incidents and events have for it."""
         said = "this journal neither wrote nor imported what has its id"
         if self.is_another:
             return (
@@ -218,7 +221,7 @@ class NeverWritten:
 
 @dataclass(frozen=True, slots=True)
 class UndoesRollback:
-    """These fields are declared as they were before `actor` rolled them back at that time."""
+    """These fields are declared as they were before `actor` rolled them back, at `at`."""
 
     code: ClassVar[str] = "undoes-rollback"
     words: ClassVar[str] = (
@@ -240,7 +243,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """It cannot be asked for, and is compared with what an import took for it at that time."""
+    """It cannot be read, and is compared with the document imported at that time."""
 
     code: ClassVar[str] = "imported"
     words: ClassVar[str] = "compared with what was imported at {at}; it cannot be asked for"
@@ -249,7 +252,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class NotInAnswer:
-    """These fields are not in the answer, and the journal has nothing of them either."""
+    """These fields are not in the answer, and the journal does not have them either."""
 
     code: ClassVar[str] = "not-in-answer"
     words: ClassVar[str] = "{paths:fields}: not in the answer, and the journal has none"
@@ -258,7 +261,7 @@ class NotInAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NeededUnseen:
-    """Every write has to send these fields, and the one that is planned would not."""
+    """Every write has to send these fields, and the planned write would not."""
 
     code: ClassVar[str] = "needed-unseen"
     words: ClassVar[str] = (
@@ -270,7 +273,7 @@ class NeededUnseen:
 
 @dataclass(frozen=True, slots=True)
 class LostUnseen:
-    """It destroys what nobody can keep whole: these fields of these members cannot be seen."""
+    """It destroys members with fields that cannot be seen, so they cannot be restored."""
 
     code: ClassVar[str] = "lost-unseen"
     words: ClassVar[str] = (
@@ -292,7 +295,7 @@ class RenamedFrom:
 
 @dataclass(frozen=True, slots=True)
 class LooksLike:
-    """It would be created, and is much like what is no longer declared."""
+    """It would be created, and resembles a resource that is no longer declared."""
 
     code: ClassVar[str] = "looks-like"
     words: ClassVar[str] = "much like what was {refs:listed} at its last apply"
@@ -301,7 +304,7 @@ class LooksLike:
 
 @dataclass(frozen=True, slots=True)
 class AnotherObject:
-    """Until now the manifest was about the object of this id."""
+    """Until now the manifest was about the object with this id."""
 
     code: ClassVar[str] = "another-object"
     words: ClassVar[str] = "until now this was about {remote_id}"
@@ -310,7 +313,7 @@ class AnotherObject:
 
 @dataclass(frozen=True, slots=True)
 class AnotherId:
-    """There is nothing with the declared id, and the journal or a slug leads to another object."""
+    """No object has the declared id, and the journal or a slug leads to another object."""
 
     code: ClassVar[str] = "another-id"
     words: ClassVar[str] = (
@@ -323,7 +326,7 @@ class AnotherId:
 
 @dataclass(frozen=True, slots=True)
 class SameObject:
-    """Other manifests are about the same object of the service; `remote_id` is None for a list."""
+    """Other manifests are about the same object; `remote_id` is None for a list."""
 
     code: ClassVar[str] = "same-object"
     refs: tuple[Ref, ...]
@@ -331,7 +334,7 @@ class SameObject:
 
     @property
     def words(self) -> str:
-        """What the manifests are about."""
+        """A text that names the shared object and its manifests."""
         thing = "list" if self.remote_id is None else "object {remote_id}"
         return f"about the same {thing} as {{refs:listed}}: declare it once"
 
@@ -345,7 +348,7 @@ class ProtectionTurns:
 
     @property
     def words(self) -> str:
-        """From when on it is protected, or no longer."""
+        """A text that says when the protection begins or ends."""
         if self.begins:
             return "it is protected from this apply on"
         return "its protection ends with this apply; from the next one on it may be changed"
@@ -353,7 +356,7 @@ class ProtectionTurns:
 
 @dataclass(frozen=True, slots=True)
 class IncidentsUnread:
-    """It would be silenced, and whether it has open incidents could not be found out."""
+    """It would be silenced, and its open incidents could not be read."""
 
     code: ClassVar[str] = "incidents-unread"
     words: ClassVar[str] = "its incidents could not be listed ({said}): it may have open ones"
@@ -362,7 +365,7 @@ class IncidentsUnread:
 
 @dataclass(frozen=True, slots=True)
 class RuleWarns:
-    """A rule of the team's own, by its code, has something against the change that stops none."""
+    """A rule of the team's own, by its code, warns about the change without stopping it."""
 
     code: ClassVar[str] = "rule-warns"
     words: ClassVar[str] = "{said} [{rule}]"
@@ -372,7 +375,7 @@ class RuleWarns:
 
 @dataclass(frozen=True, slots=True)
 class PutBack:
-    """It is put back as it was at that time: as it was declared, or as it was live.
+    """It is restored as it was at that time: as it was declared, or as it was live.
 
     `later` are the runs that wrote it since the run that is rolled back.
     """
@@ -384,7 +387,7 @@ class PutBack:
 
     @property
     def words(self) -> str:
-        """As what it is put back, and what goes with it."""
+        """A text that says what is restored, and what is lost with it."""
         was = "declared" if self.state == "declared" else "live, right before the run wrote it,"
         runs = "run" if len(self.later) == 1 else "runs"
         more = f"; what was written since goes too ({runs} {{later:short}})" if self.later else ""
@@ -409,8 +412,8 @@ class MadeByRun:
 class NothingBefore:
     """Nothing is known of it from before the run that is rolled back.
 
-    `compacted` says that the journal was made short since; else nothing was declared then.
-    `live` says that what was live is kept.
+    `compacted` says that the journal was compacted since; otherwise nothing was declared then.
+    `live` says that the live document of then is kept.
     """
 
     code: ClassVar[str] = "nothing-before"
@@ -419,7 +422,7 @@ class NothingBefore:
 
     @property
     def words(self) -> str:
-        """Why nothing is known, and what can be put back."""
+        """A text that says why nothing is known, and what can be restored."""
         said = (
             "the journal was compacted since, so what was declared before the run is not known"
             if self.compacted
@@ -430,9 +433,9 @@ class NothingBefore:
 
 @dataclass(frozen=True, slots=True)
 class SecretsLost:
-    """What it was held secrets that have another value by now, or none.
+    """It contained secrets that have another value by now, or none.
 
-    Without names it is one that nobody declared, so that it was not kept.
+    Without names, it contained a secret that was not declared, so it was not kept.
     """
 
     code: ClassVar[str] = "secrets-lost"
@@ -440,7 +443,7 @@ class SecretsLost:
 
     @property
     def words(self) -> str:
-        """Which secrets, and where to set them."""
+        """A text that says which secrets, and where to set them."""
         if not self.names:
             return "it held a secret that no manifest declared, which is not kept"
         return (
@@ -451,7 +454,7 @@ class SecretsLost:
 
 @dataclass(frozen=True, slots=True)
 class NotSeenThen:
-    """What was live is kept without these fields: no answer had them, and nobody knew them."""
+    """The live document of then is kept without these fields, as they were unknown."""
 
     code: ClassVar[str] = "not-seen-then"
     words: ClassVar[str] = (
@@ -463,7 +466,7 @@ class NotSeenThen:
 
 @dataclass(frozen=True, slots=True)
 class FailsChecks:
-    """What it was has errors at these paths, with which no manifest is accepted."""
+    """The document that it had has errors at these paths; no manifest is accepted with them."""
 
     code: ClassVar[str] = "fails-checks"
     words: ClassVar[str] = (
@@ -476,7 +479,7 @@ class FailsChecks:
 
 @dataclass(frozen=True, slots=True)
 class MadeAnew:
-    """These members are gone, and come back as others with the same content: with other ids."""
+    """These members are gone, and are created again with the same content and other ids."""
 
     code: ClassVar[str] = "made-anew"
     words: ClassVar[str] = "gone, and made anew with other ids: {names:listed}"

@@ -1,4 +1,4 @@
-"""What is to be said of a plan as a whole: values with a code, as reasons of changes are. Pure."""
+"""Remarks about a plan as a whole: values with a code, like reasons of changes. Pure."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from reconciler.model.manifest import Ref
 
 @dataclass(frozen=True, slots=True)
 class NoJournal:
-    """Nothing was ever applied from here, or the journal of it is lost."""
+    """Nothing was ever applied from here, or its journal is lost."""
 
     code: ClassVar[str] = "no-journal"
 
 
 @dataclass(frozen=True, slots=True)
 class OldJournal:
-    """The journal is an old copy, so what was applied since is not in it."""
+    """The journal is an old copy: later applies are missing in it."""
 
     code: ClassVar[str] = "old-journal"
 
 
 @dataclass(frozen=True, slots=True)
 class NotPermitted:
-    """The target is there and knows the key, which may not read what proves more."""
+    """The target exists and knows the key; the key may not read what would prove more."""
 
     code: ClassVar[str] = "not-permitted"
     said: str
@@ -32,7 +32,7 @@ class NotPermitted:
 
 @dataclass(frozen=True, slots=True)
 class FreezeUnknown:
-    """Nobody can tell whether the environment is frozen, and it lets that pass."""
+    """Whether the environment is frozen is unknown, and the environment allows that."""
 
     code: ClassVar[str] = "freeze-unknown"
     said: str
@@ -47,13 +47,12 @@ class ClockUnchecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollsBack:
-    """It puts back what was before a run, and no manifest is changed by that.
+    """It restores the state before a run, and changes no manifest.
 
-    `commit` is the one that the run was of, as journals keep it; "" where it was of none.
-    `live_kept` says that what was live then is kept, and is not what is put back. `state` says
-    what is put back. `commit_before` is the commit of the last apply before, as far as that is
-    known. `files` are those that seem to declare `refs`, which are what is put back, from the
-    project's folder on.
+    `commit` is the commit of the run, as journals keep it; "" if it had none. `live_kept` says that
+    the live state of then is kept, and is not what is restored. `state` says what is restored.
+    `commit_before` is the commit of the apply before, if it is known. `refs` are the restored
+    resources, and `files` the files that seem to declare them, relative to the project's folder.
     """
 
     code: ClassVar[str] = "rolls-back"
@@ -71,7 +70,7 @@ class RollsBack:
 
 @dataclass(frozen=True, slots=True)
 class SignalsUnread:
-    """What the platform was asked for as evidence, and did not tell; `why` says it for each."""
+    """Evidence that the platform was asked for and did not return; `why` has a reason for each."""
 
     code: ClassVar[str] = "signals-unread"
     what: tuple[str, ...]
@@ -80,7 +79,7 @@ class SignalsUnread:
 
 @dataclass(frozen=True, slots=True)
 class BaseRefused:
-    """What the revision declares and an emulator does not take, so that it counts as not there."""
+    """Resources that the revision declares and an emulator refuses; they count as absent."""
 
     code: ClassVar[str] = "base-refused"
     refs: tuple[Ref, ...]
@@ -88,7 +87,7 @@ class BaseRefused:
 
 @dataclass(frozen=True, slots=True)
 class OnlyLiveKnows:
-    """Declared with an id that the service gave and the revision does not name: perhaps there."""
+    """Resources with an id from the service that the revision does not contain: they may exist."""
 
     code: ClassVar[str] = "only-live-knows"
     refs: tuple[Ref, ...]
@@ -105,4 +104,4 @@ Remark: TypeAlias = (
     | BaseRefused
     | OnlyLiveKnows
 )
-"""What is to be said of a plan as a whole."""
+"""A remark about a plan as a whole."""

@@ -1,4 +1,4 @@
-"""What refers to what in a workspace, and what its queries use. Pure."""
+"""References between the resources of a workspace, and what their queries use. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reconciler.queries import Language, Parsed
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A resource that names another, by a reference or by its id; `source` is where."""
+    """A resource that refers to another, by a reference or by its id; `source` is the place."""
 
     start: Ref
     end: Ref
@@ -32,7 +32,7 @@ class Use:
 
     @property
     def names(self) -> Iterator[str]:
-        """Every name that it uses: of metrics, labels and fields."""
+        """Yield every name that it uses: of metrics, labels and fields."""
         yield from self.parsed.metrics
         yield from (matcher.label for matcher in self.parsed.matchers)
         yield from self.parsed.fields
@@ -40,20 +40,20 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The resources of a workspace in their order, what they refer to, and their queries."""
+    """The resources of a workspace in their order, their references and their queries."""
 
     manifests: Sequence[Manifest] = ()
     links: Sequence[Link] = ()
     uses: Sequence[Use] = ()
 
     def of_uses(self, wanted: Callable[[Use], bool]) -> Graph:
-        """Give what is left where only some queries count, and who refers to their resources."""
+        """Return the graph of the wanted queries: their resources, and who refers to these."""
         uses = tuple(filter(wanted, self.uses))
         refs = {use.manifest.ref for use in uses}
         return self._around(refs, uses)
 
     def with_metric(self, name: str) -> Graph:
-        """Give what uses a metric; `*` and `?` stand for other characters."""
+        """Return the graph of what uses a metric; `*` and `?` match other characters."""
         return self.of_uses(lambda use: _named(name, use.parsed.metrics))
 
     def with_name(self, name: str) -> Graph:
@@ -83,7 +83,7 @@ class Graph:
 
     @property
     def names(self) -> list[str]:
-        """All names that something can be found by."""
+        """All names that can be searched for."""
         names = {name for use in self.uses for name in use.names}
         return sorted(names | {str(manifest.ref) for manifest in self.manifests})
 
@@ -93,7 +93,7 @@ def _named(pattern: str, names: Sequence[str] | Iterator[str]) -> bool:
 
 
 def joined(graphs: Sequence[Graph]) -> Graph:
-    """Give one graph of several environments; what is the same in two is there once."""
+    """Return one graph of several environments; what two have in common is in it once."""
     manifests = {
         manifest.ref: manifest for graph in reversed(graphs) for manifest in graph.manifests
     }

@@ -1,4 +1,4 @@
-"""What the service told of a resource beside its fields, for later questions. Pure."""
+"""Facts that the service reported with a resource besides its fields, for later. Pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerInfo:
-    """What an answer says of what the service has now, as far as it says it.
+    """Facts of an answer about the current state of a resource, as far as it has them.
 
-    `version` names this state of it: an alert's `alertVersionId`, an SLO's revision. `updated`
-    is when that began, as the service writes it: all that a dashboard has of a version. `ids`
-    maps the names of its parts to their ids: log policies. `alerts` are the ids of alerts that
-    hang on it, None where nothing is said of that: `effectedSloAlertIds` of an SLO.
+    `version` names this state: an alert's `alertVersionId`, an SLO's revision. `updated` is when
+    this state began, as the service writes it; a dashboard has no other version. `ids` maps the
+    names of its parts to their ids: log policies. `alerts` are the ids of alerts that depend on it,
+    None if the answer does not say: `effectedSloAlertIds` of an SLO.
     """
 
     version: str = ""
@@ -22,7 +22,7 @@ class ServerInfo:
     alerts: tuple[str, ...] | None = None
 
     def or_else(self, later: ServerInfo) -> ServerInfo:
-        """Give what was told, filled up with what another answer about the same state told."""
+        """Return these facts, completed by those of another answer about the same state."""
         return ServerInfo(
             version=self.version or later.version,
             updated=self.updated or later.updated,
@@ -31,7 +31,7 @@ class ServerInfo:
         )
 
     def hiding(self, hide: Callable[[str], str]) -> ServerInfo:
-        """Leave out each text that holds what has to be hidden."""
+        """Return a copy without the texts that contain something to hide."""
 
         def shown(text: str) -> bool:
             return hide(text) == text

@@ -1,4 +1,4 @@
-"""What the platform's own records say of a plan: evidence for a reviewer, which decides nothing.
+"""Evidence for the reviewer of a plan from the platform's own records. It decides nothing.
 
 Source: docs/evidence.md.
 """
@@ -14,21 +14,20 @@ from reconciler.model.manifest import Ref
 from reconciler.model.policy_impact import PolicyImpact
 
 SignalKind: TypeAlias = Literal["events", "incidents", "cases"]
-"""What the service is asked for a track record; open incidents come with the incidents."""
+"""Records that a track record reads; open incidents come with the incidents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackRecord:
     """What one alert did in the last `days` times 24 hours.
 
-    A figure is None where the service did not tell it. `events` counts triggers, and among them
-    the `unclear` ones, whose type does not say whether they are. `open_incidents` are open now,
-    whenever they began. `by_name` are incidents, cases and events that tell no id and are
-    counted as they bear its name. `untied` are events and cases that tell a version alone, which
-    may be one of this alert from before those that are known. `daily` are the triggers of each 24
-    hours, the oldest first.
-    `last_acknowledged` is a time in UTC, "" for none. `complete` says that
-    nothing was cut off, refused or left out, so that the figures are no lower bounds.
+    A figure is None if the service did not report it. `events` counts triggers, including the
+    `unclear` events: their type does not say whether they are triggers. `open_incidents` are open
+    now, whenever they began. `by_name` counts incidents, cases and events without an id that were
+    matched by the alert's name. `untied` counts events and cases that have only a version, which
+    may be an older, unknown version of this alert. `daily` are the triggers of each 24 hours, the
+    oldest first. `last_acknowledged` is a time in UTC, "" for none. `complete` says that nothing
+    was cut off, refused or left out; otherwise the figures are lower bounds.
     """
 
     days: int
@@ -47,7 +46,7 @@ class TrackRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watchers:
-    """Which alerts watch what a plan changes: those that are declared, and ids of others."""
+    """Alerts that watch what a plan changes: declared alerts, and ids of others."""
 
     refs: tuple[Ref, ...] = ()
     others: tuple[str, ...] = ()
@@ -64,9 +63,9 @@ class FieldBeside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseDifference:
-    """A resource of which a plan against live and one against the base branch say something else.
+    """A resource with different actions in a plan against live and one against the base branch.
 
-    `base` and `live` are the words of their actions.
+    `base` and `live` are the names of their actions.
     """
 
     ref: Ref
@@ -77,10 +76,10 @@ class BaseDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseDrift:
-    """How far live is from what the base branch declares, by two plans of one change.
+    """The differences between live and the base branch, from two plans of one change.
 
-    `against` is the base branch's commit, and `why` says why it could not be told, "" where it
-    could.
+    `against` is the base branch's commit; `why` is why the differences are unknown, "" if they are
+    known.
     """
 
     against: str
@@ -90,33 +89,33 @@ class BaseDrift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
-    """All that was asked for beside a plan, None or empty where it was not.
+    """All evidence that was collected for a plan; None or empty if it was not.
 
-    It moves by itself, so no digest holds it, and no write rests on it. `owners` are those of
-    each manifest by the code owners of the base branch, none of what is nobody's; they are
-    notified where `mentions_owners` says so.
+    It changes by itself, so no digest contains it, and no write depends on it. `owners` are the
+    owners of each manifest by the CODEOWNERS file of the base branch; a manifest without an owner
+    is not in it. They are notified if `mentions_owners` is set.
     """
 
     owners: Mapping[Ref, tuple[str, ...]] = field(default_factory=dict)
     mentions_owners: bool = False
     policies: PolicyImpact | None = None
-    """What becomes of the samples of logs."""
+    """The effect on the samples of logs."""
 
     track_records: Mapping[Ref, TrackRecord] = field(default_factory=dict)
-    """Of each alert that the plan touches, where that was asked for."""
+    """The track record of each alert that the plan touches, if it was requested."""
 
     watchers: Mapping[Ref, Watchers] = field(default_factory=dict)
-    """Of each SLO that the plan changes, those that are known to watch it."""
+    """The known watchers of each SLO that the plan changes."""
 
     alerts: Mapping[str, Ref] = field(default_factory=dict)
-    """The alerts that are known, by their ids in lower case."""
+    """The known alerts, by their ids in lower case."""
 
     base: BaseDrift | None = None
-    """How far live is from what the base branch declares."""
+    """The differences between live and the base branch."""
 
 
 def watchers_named(ids: Iterable[str], alerts: Mapping[str, Ref]) -> Watchers:
-    """Give the alerts of these ids by name, as far as they are known, and the ids of the others."""
+    """Return the alerts with these ids by name, if they are known, and the other ids."""
     lowered = dict.fromkeys(id_.lower() for id_ in ids)
     refs = sorted({alerts[text] for text in lowered if text in alerts})
     return Watchers(refs=tuple(refs), others=tuple(text for text in lowered if text not in alerts))

@@ -1,4 +1,4 @@
-"""What became of what was applied, as numbers. Source: docs/evidence.md."""
+"""Statistics of the results of applied changes. Source: docs/evidence.md."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Changes, a write of one resource each, and what became of them within a day.
+    """Changes, each a write of one resource, and what happened to them within a day.
 
-    One is `reverted` where a later write declares what was declared before it, `hot_fixed` where
-    one declares something else again, and may be `noisier` beside; `troubled` are those with any
-    of it. The `young` are not a day old, so that more may come. `median` and `p90` are the
-    seconds until the next write that declared otherwise, of those that are `repaired`; None
-    of none.
+    A change is `reverted` if a later write declares what was declared before it, and `hot_fixed` if
+    a later write declares something else again; it may be `noisier` as well. `troubled` counts
+    changes with any of these. `young` counts changes less than a day old, so that more may come.
+    `repaired` counts the changes after which a write declared something else; `median` and `p90`
+    are the seconds until then, None if there are none.
     """
 
     changes: int
@@ -31,11 +31,11 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """What a journal tells of a time; `since` is "" for all that it knows.
+    """Statistics of a journal over a period; `since` is "" for all of it.
 
-    `put_back` are writes that were undone in their own run, as samples came out otherwise, and
-    `compacted` the changes of runs of that time whose resources are not known any more: both are
-    in no other count. The team "" stands for an unknown one, and a week is named by its Monday.
+    `put_back` counts writes that were undone in their own run, as samples had another result.
+    `compacted` counts the changes of runs in the period without known resources. Both are in no
+    other count. The team "" is an unknown team, and a week is named by its Monday.
     """
 
     since: str
