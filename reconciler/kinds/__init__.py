@@ -1,4 +1,4 @@
-"""The kinds of resources, each loaded when something is first asked of it."""
+"""The kinds of resources, each loaded at its first use."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _FOLDERS: Final = {
     "LogPolicySet": "log_policy_set",
     "SavedView": "saved_view",
 }
-"""The folder of each kind, whose face holds it under the same name in capitals.
+"""The folder of each kind; its package defines the kind under that name in capitals.
 
-They stand in the order in which they are applied: what others refer to comes first. Their models
-are half of what a command imports, and most runs of one file are about one of them.
+They are in the order in which they are applied: a kind comes before the kinds that refer to it.
+Their models are half of what a command imports, and most runs of one file use one kind.
 """
 
 
@@ -32,7 +32,7 @@ class _ByName(Mapping[str, Kind]):
         if kind is None:
             folder = _FOLDERS[name]
             found = getattr(import_module(f"{__name__}.{folder}"), folder.upper())
-            assert isinstance(found, Kind)  # noqa: S101 - each face holds its kind
+            assert isinstance(found, Kind)  # noqa: S101 - each package defines its kind
             kind = self._loaded[name] = found
         return kind
 
@@ -64,7 +64,7 @@ class _Kinds(Sequence[Kind]):
 
 
 BY_NAME: Final[Mapping[str, Kind]] = _ByName()
-"""Every kind by its name. Its names are known without loading any."""
+"""Every kind by its name. The names are known without loading any kind."""
 
 KINDS: Final[Sequence[Kind]] = _Kinds()
 """Every kind, in the order in which they are applied."""
@@ -72,7 +72,7 @@ KINDS: Final[Sequence[Kind]] = _Kinds()
 
 @cache
 def only_asked() -> frozenset[str]:
-    """Give the codes of the checks of practice that are made where `checks:` asks for them."""
+    """Return the codes of the lint rules that run only if `checks:` names them."""
     return frozenset(
         practice.code for kind in KINDS for practice in kind.practices() if practice.asked
     )

@@ -1,4 +1,4 @@
-"""Taking answers apart: the typed edge between replies and documents."""
+"""Typed access to the service's replies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHOWN = 80
 
 
 def member(document: Json | Missing, name: str) -> dict[str, Json]:
-    """Give the object under a name. Raises UnreadableReply where there is none."""
+    """Return the object under a name. Raises UnreadableReply if there is none."""
     value = document.get(name) if isinstance(document, dict) else None
     if not isinstance(value, dict):
         raise UnreadableReply(f"the answer has no object `{name}`")
@@ -19,10 +19,10 @@ def member(document: Json | Missing, name: str) -> dict[str, Json]:
 
 
 def members(document: Json | Missing, name: str) -> list[dict[str, Json]]:
-    """Give the objects of the list under a name.
+    """Return the objects of the list under a name.
 
-    Raises UnreadableReply where there is none, or for anything else than objects:
-    a list that nobody sent is no empty one.
+    Raises UnreadableReply if there is no list, or if it contains anything but objects: a list that
+    was not sent is not an empty list.
     """
     value = document.get(name) if isinstance(document, dict) else None
     if not isinstance(value, list):
@@ -34,9 +34,9 @@ def members(document: Json | Missing, name: str) -> list[dict[str, Json]]:
 
 
 def all_members(document: Json | Missing, name: str) -> list[dict[str, Json]]:
-    """Give the objects of a list that has to be whole, as an overwrite rests on it.
+    """Return the objects of a list that has to be complete, as an overwrite depends on it.
 
-    Raises UnreadableReply where the answer announces more than it holds, and as `members` does.
+    Raises UnreadableReply if the answer announces more than it contains, and as `members` does.
     """
     found = members(document, name)
     check_whole(document, name)
@@ -44,28 +44,28 @@ def all_members(document: Json | Missing, name: str) -> list[dict[str, Json]]:
 
 
 def any_members(document: Json | Missing, name: str) -> list[dict[str, Json]]:
-    """Give the objects of a list that an answer may leave out when it is empty.
+    """Return the objects of a list that an answer may leave out when it is empty.
 
-    Raises UnreadableReply for anything else than objects.
+    Raises UnreadableReply for anything but objects.
     """
     left_out = isinstance(document, dict) and document.get(name) is None
     return [] if left_out else members(document, name)
 
 
 def texts(document: Json | Missing, name: str) -> list[str]:
-    """Give the texts of the list under a name; an absent list is empty."""
+    """Return the texts of the list under a name; an absent list is empty."""
     value = document.get(name) if isinstance(document, dict) else None
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def text(document: Json | Missing, name: str) -> str:
-    """Give the text under a name, "" where there is none."""
+    """Return the text under a name, "" if there is none."""
     value = document.get(name) if isinstance(document, dict) else None
     return value if isinstance(value, str) else ""
 
 
 def given_id(document: Json | Missing, name: str) -> str:
-    """Give the id under a name, "" where there is none.
+    """Return the id under a name, "" if there is none.
 
     It will be a part of paths. Raises UnreadableReply for a text that cannot be.
     """
@@ -76,5 +76,5 @@ def given_id(document: Json | Missing, name: str) -> str:
 
 
 def without(document: dict[str, Json], names: frozenset[str]) -> dict[str, Json]:
-    """Give an object less the fields that only the service sets."""
+    """Return an object without the fields that only the service sets."""
     return {key: value for key, value in document.items() if key not in names}

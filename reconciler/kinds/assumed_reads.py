@@ -1,4 +1,4 @@
-"""Reads that only the project file tells of: one record by its id, and lists. `api: reads:`.
+"""Reads that only the project file declares, `api: reads:`: one record by its id, and lists.
 
 The API document shows none of them. Source: docs/assumptions.md.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadRecord:
-    """One record as it was read: all of it, in the API's spelling, and what of it is `spec`."""
+    """One record as read: all of it, in the API's spelling, and the `spec` in it."""
 
     record: dict[str, Json]
     spec: dict[str, Json]
@@ -37,10 +37,10 @@ class ReadRecord:
 async def read_record(
     api: Api, name: str, model: type[Part], id_form: IdForm, remote_id: RemoteId
 ) -> ReadRecord | Missing:
-    """Read the record of a kind whose project file says where; ABSENT where there is none.
+    """Read the record of a kind that has a read in the project file; ABSENT if there is none.
 
-    A 404 that does not say why is settled by the list of the kind, where there is one. Raises
-    what `Api.read` raises, and UnreadableReply where the record is not where it should be.
+    If a 404 does not say why, the list of the kind decides, if there is one. Raises what `Api.read`
+    raises, and UnreadableReply if the record is not where it should be.
     """
     read = api.assumptions.reads.of_kinds[name]
     path = read.path_of(quote(str(remote_id), safe=""))
@@ -55,17 +55,17 @@ async def read_record(
     record = _object_at(answer, read.record, f"{setting}: the answer to GET {path}", "record")
     id_form.check(remote_id, _told_id(record))
     spec = _object_at(record, read.spec, f"{setting}: the record at {path}", "spec")
-    told = camel_case_known_fields(record, model)
-    assert isinstance(told, dict)  # noqa: S101 - an object stays one
-    return ReadRecord(told, _as_declared(spec, model, id_form, setting))
+    camel_case = camel_case_known_fields(record, model)
+    assert isinstance(camel_case, dict)  # noqa: S101 - an object stays an object
+    return ReadRecord(camel_case, _as_declared(spec, model, id_form, setting))
 
 
 def _told_id(record: Json | Missing) -> Json | Missing:
     return value_at(record, ("id",))
 
 
-def _object_at(within: Json | Missing, place: str | None, what: str, of: str) -> dict[str, Json]:
-    found = value_at(within, steps_of(place))
+def _object_at(document: Json | Missing, place: str | None, what: str, of: str) -> dict[str, Json]:
+    found = value_at(document, steps_of(place))
     if isinstance(found, dict):
         return found
     where = f" at `{place}`" if place else ""
@@ -75,16 +75,17 @@ def _object_at(within: Json | Missing, place: str | None, what: str, of: str) ->
 def _as_declared(
     spec: dict[str, Json], model: type[Part], id_form: IdForm, setting: str
 ) -> dict[str, Json]:
-    """Give it as a manifest would declare it: out of wrappers, in the API's spelling.
+    """Return it as a manifest would declare it: without wrappers, in the API's spelling.
 
-    What only the service sets is dropped. Raises UnreadableReply for a document that
-    holds none of what every one has: another place was meant, and it would look wiped.
+    Fields that only the service sets are dropped. Raises UnreadableReply for a document without a
+    name, which every record has: the setting leads to another place, and the record would look
+    empty.
     """
     document: Json = spec
     for made in PasteRepair(model, id_form, has_id=True).rounds(spec):
         document = repaired(document, made)
     document = without_read_only(document, model)
-    assert isinstance(document, dict)  # noqa: S101 - an object stays one
+    assert isinstance(document, dict)  # noqa: S101 - an object stays an object
     if not isinstance(document.get("name"), str):
         raise UnreadableReply(f"{setting}: what it leads to has no `name`, so it is no spec")
     return document
@@ -93,29 +94,29 @@ def _as_declared(
 async def _settle_by_list(
     api: Api, name: str, id_form: IdForm, remote_id: RemoteId, unclear: UnclearAbsence
 ) -> None:
-    """Find out by the list of a kind that there is no such record; raise `unclear` where not."""
+    """Check by the list of a kind that there is no such record; else raise `unclear`."""
     listing = api.assumptions.reads.lists.get(name)
     if listing is None:
-        said = f"whether `api.reads.{name}.path` is right cannot be told without a list of them"
-        raise UnclearAbsence(f"{unclear}: {said}") from unclear
+        message = f"whether `api.reads.{name}.path` is right cannot be told without a list of them"
+        raise UnclearAbsence(f"{unclear}: {message}") from unclear
     listed = await _listed(api, name, id_form, listing)
     if id_form.normal(remote_id) in {existing.remote_id for existing in listed}:
-        said = f"and {listing.path} lists it: check `api.reads.{name}.path`"
-        raise UnclearAbsence(f"{unclear}, {said}") from unclear
+        message = f"and {listing.path} lists it: check `api.reads.{name}.path`"
+        raise UnclearAbsence(f"{unclear}, {message}") from unclear
 
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """What a list tells of one record; `name` is "" where it tells none."""
+    """One record of a list; `name` is "" if the list has none."""
 
     remote_id: RemoteId
     name: str
 
 
 async def list_existing(api: Api, kind: Kind) -> tuple[Existing, ...] | None:
-    """Give all there is of a kind, in the order of the service; None where no list is known.
+    """Return all records of a kind, in the order of the service; None if no list is declared.
 
-    Raises what `Api.read` raises, and UnreadableReply for a list that is not whole, or is not
+    Raises what `Api.read` raises, and UnreadableReply for a list that is incomplete, or is not
     where the project file says.
     """
     listing = api.assumptions.reads.lists.get(kind.name)
@@ -130,7 +131,7 @@ async def _listed(api: Api, name: str, id_form: IdForm, listing: Listing) -> tup
 def existing_in(
     answer: Json | Missing, name: str, id_form: IdForm, listing: Listing
 ) -> tuple[Existing, ...]:
-    """Give what an answer lists, each record once. Raises UnreadableReply as `list_existing`."""
+    """Return the records in an answer, each once. Raises UnreadableReply as `list_existing`."""
     what = f"`api.reads.lists.{name}`: the answer to GET {listing.path}"
     steps = steps_of(listing.items)
     items = value_at(answer, steps)
@@ -142,8 +143,8 @@ def existing_in(
         check_whole(answer, steps[0])
     found: dict[RemoteId, Existing] = {}
     for item in items:
-        told = value_at(item, steps_of(listing.id))
-        remote_id = None if told is ABSENT else id_form.parse(told)
+        given = value_at(item, steps_of(listing.id))
+        remote_id = None if given is ABSENT else id_form.parse(given)
         if remote_id is None or not is_part(str(remote_id)):
             raise UnreadableReply(
                 f"{what} holds an item whose `{listing.id}` is not {id_form.words}"

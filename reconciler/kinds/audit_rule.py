@@ -1,4 +1,4 @@
-"""What a check of hygiene is: something declared that speaks against what happened. Pure.
+"""Audit rules: checks of declarations against what happened. Pure.
 
 Source: docs/evidence.md.
 """
@@ -18,7 +18,7 @@ from reconciler.syntax.diagnostic import Complaint, Suppressed
 
 
 class Rest(Enum):
-    """What a check rests on beside the manifests, as people call it."""
+    """Sources of a check besides the manifests, by their names in reports."""
 
     EVENTS = "alert events"
     SPAN = "alert events of the whole span"
@@ -30,10 +30,10 @@ class Rest(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AlertHistory:
-    """What became of one alert in the span, oldest first.
+    """The history of one alert in the span, oldest first.
 
-    `fired` is each trigger, `lasted` how long those took whose end is told, and `open_since`
-    when each incident of it began that is open. `unclear` events do not say what they are.
+    `fired` has each trigger. `lasted` has the durations of those with a reported end. `open_since`
+    has the starts of its open incidents. `unclear` events do not say what they are.
     """
 
     fired: tuple[datetime, ...] = ()
@@ -46,7 +46,7 @@ NOTHING_HAPPENED = AlertHistory()
 
 
 class Since(NamedTuple):
-    """Since when something is so at least, and what tells: `journal` or `git`."""
+    """The time since when something is so at least, and its source: `journal` or `git`."""
 
     at: datetime
     by: str
@@ -58,12 +58,12 @@ def _nobody_knows(_: Manifest, __: Path = ()) -> Since | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEvidence:
-    """What the service told of a span that ends `at` a moment.
+    """Reports of the service about a span that ends `at` a moment.
 
-    `days` were asked for and `covered` are those that it tells of. `of` is by the ids of alerts.
-    `met` counts the kinds of logs that meet a policy of a name, of `logs` in all; `live` are the
-    policies in force. `declared` tells since when there is a manifest, `since` since when a value
-    in its `spec` is what it is. `lacks` says why a part cannot be told.
+    `days` were requested and `covered` were returned. `of` is by the ids of alerts. `met` counts
+    the kinds of logs that match a policy, by its name, of `logs` in all; `live` are the policies in
+    force. `declared` returns since when a manifest exists, `since` since when a value in its `spec`
+    has not changed. `lacks` says why a source is missing.
     """
 
     at: datetime
@@ -78,16 +78,16 @@ class AuditEvidence:
     lacks: Mapping[Rest, str] = field(default_factory=dict)
 
     def about(self, manifest: Manifest) -> AlertHistory:
-        """Give what happened to the alert of a manifest."""
+        """Return the history of the alert of a manifest."""
         return self.of.get(str(manifest.remote_id).lower(), NOTHING_HAPPENED)
 
     def tells(self, rests_on: Sequence[Rest]) -> bool:
-        """Tell whether all that a check rests on is known."""
+        """Return whether all sources of a check are present."""
         return not any(rest in self.lacks for rest in rests_on)
 
 
 class Trace(NamedTuple):
-    """One place that a check is about, and the figures behind it."""
+    """One place that a check is about, and its figures."""
 
     manifest: Manifest
     found: LintFinding
@@ -99,7 +99,7 @@ Trail: TypeAlias = Callable[[Neighbours, AuditEvidence], Iterator[Trace]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRule:
-    """One check, and what it rests on; the page of its code says why it is made."""
+    """One check, and its sources; the page of its code says why it exists."""
 
     code: str
     rests_on: tuple[Rest, ...]
@@ -108,7 +108,7 @@ class AuditRule:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """A finding at its place, the figures behind it, and what they rest on."""
+    """A finding at its place, its figures, and its sources."""
 
     complaint: Complaint
     figures: Mapping[str, Json]
@@ -117,7 +117,7 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """What could not be judged, by codes, and why."""
+    """Checks that could not be made, by codes, and why."""
 
     codes: tuple[str, ...]
     rest: Rest
@@ -126,9 +126,9 @@ class Unjudged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What an audit came to. `since` and `until` are the ends of the span that was asked for.
+    """The result of an audit. `since` and `until` are the ends of the span.
 
-    `events` were looked at, and `requests` were made.
+    `events` counts the events that were examined, and `requests` the requests.
     """
 
     since: datetime

@@ -1,4 +1,4 @@
-"""Everything that a model says about a document that is wrong or doubtful."""
+"""Checks of a document against its model: all errors and warnings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MOST_SHOWN = 4
 
 
 def key_finding(path: Path) -> Finding:
-    """Say that the text at `path` looks like a key, without showing it."""
+    """Return a warning that the text at `path` looks like a key, without showing it."""
     return warning("M313", path, "this text looks like a key and would stand in git", INSTEAD)
 
 
@@ -58,10 +58,10 @@ def key_findings(document: Json, path: Path) -> Iterator[Finding]:
 
 
 def looks_like_key(text: str) -> bool:
-    """Tell a text that has the form of a private key, token or password."""
+    """Return whether a text has the form of a private key, token or password."""
     if len(text) < SHORTEST_KEY or OPEN in text:
         return False
-    # Plain searches come first, as nearly no text holds what a pattern would find.
+    # Plain searches come first: they exclude nearly every text.
     if any(map(text.__contains__, _IN_KEYS)) and _KEY.search(text) is not None:
         return True
     return _LONG_WORD.search(text) is not None and any(map(_mixed, _RANDOM.findall(text)))
@@ -73,7 +73,7 @@ def _mixed(text: str) -> bool:
 
 
 def _holds_key(document: Json) -> bool:
-    """Look through a whole document without keeping track of places, which is what costs."""
+    """Return whether a document has such a text, without its place: places cost time."""
     rest = [document]
     while rest:
         value = rest.pop()
@@ -100,9 +100,9 @@ def _placed(document: Json, path: Path) -> Iterator[Finding]:
 
 
 def lint(document: Json, model: type[Part], path: Path = ()) -> Iterator[Finding]:
-    """Yield what the model finds in `document`, whose place in the manifest is `path`.
+    """Yield what is wrong in `document`, at `path` in the manifest, by the model.
 
-    Variables are filled in by now; secrets and references still stand open.
+    Variables are already filled in; secrets and references are not.
     """
     parts = [*islice(_part_findings(document, model, path), MOST_ERRORS + 1)]
     misspelt = {(*part.path[:-1], part.suggestion) for part in parts if part.code == "M303"}
@@ -131,7 +131,10 @@ def _part_findings(document: Json, model: type[Part], path: Path) -> Iterator[Fi
 
 
 def _is_of_an_item(key: str, document: dict[str, Json], model: type[Part]) -> bool:
-    """Tell a field of an item whose list is required and missing, of which that says enough."""
+    """Return whether the field belongs to items of a required list that is missing.
+
+    Then the finding about the list is enough.
+    """
     missing = (
         facts_of(model)[info.alias or name].items
         for name, info in model.model_fields.items()
@@ -143,33 +146,36 @@ def _is_of_an_item(key: str, document: dict[str, Json], model: type[Part]) -> bo
 def _need_findings(
     document: dict[str, Json], model: type[Part], path: Path, strange: list[Finding]
 ) -> Iterator[Finding]:
-    """Yield what services are known to need; a strange field likely stands for the only one."""
+    """Yield missing fields that services are known to need.
+
+    If one field is missing and one is unknown, the missing name is suggested for the unknown one.
+    """
     meant = {finding.suggestion for finding in strange}
     for key in model.needed:
         if key in document and document[key] is None:
-            said = f"`{key}` is null, and services are known to need it"
-            yield warning("M302", (*path, key), said, Advice("give it a value"))
+            message = f"`{key}` is null, and services are known to need it"
+            yield warning("M302", (*path, key), message, Advice("give it a value"))
     missing = [key for key in model.needed if key not in document and key not in meant]
     if len(missing) == len(strange) == 1 and not strange[0].suggestion:
         strange[0] = replace(strange[0], suggestion=missing[0])
     elif missing:
         named = ", ".join(f"`{key}`" for key in missing)
-        said = f"{name_of(path)} is without {named}, which services are known to need"
-        yield warning("M302", path, said, _filled_in(document, missing, model))
+        message = f"{name_of(path)} is without {named}, which services are known to need"
+        yield warning("M302", path, message, _filled_in(document, missing, model))
 
 
 def _filled_in(document: dict[str, Json], missing: Sequence[str], model: type[Part]) -> Advice:
-    """Say what to write where something is missing, with a value where one is known."""
+    """Return the advice for missing fields, with a value if one is known."""
     known = facts_of(model)
     shown = []
     for key in missing[:MOST_SHOWN]:
         listed = known[key].listed if key in known else None
         shown.append(f"`{key}`" if listed is None else f"`{key}: {listed.usual}`")
     more = len(missing) - MOST_SHOWN
-    told = ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    listing = ", ".join(shown) + (f" and {more} more" if more > 0 else "")
     others = [f"`{key}`" for key in document if key not in known]
     return Advice(
-        f"add {told}" + (f" in place of {', '.join(others[:MOST_SHOWN])}" if others else "")
+        f"add {listing}" + (f" in place of {', '.join(others[:MOST_SHOWN])}" if others else "")
     )
 
 
@@ -181,8 +187,8 @@ def _unknown_field(key: str, model: type[Part], path: Path) -> Iterator[Finding]
     elif facts is not None and (not facts.observed or is_slip(key, near)):
         yield Finding("M303", path, f"unknown field `{key}`", suggestion=near, at_key=True)
     elif near or model.complete:
-        said = f"`{key}` is not a field of the API document; it is sent as written"
-        yield warning("M304", path, said, near, at_key=True)
+        message = f"`{key}` is not a field of the API document; it is sent as written"
+        yield warning("M304", path, message, near, at_key=True)
 
 
 @lru_cache(maxsize=4096)
@@ -191,8 +197,8 @@ def _near_field(key: str, model: type[Part]) -> str:
 
 
 def _read_only_finding(key: str, read_only: ReadOnly, path: Path) -> Finding:
-    said = f"`{key}` {read_only.why} and cannot be declared"
-    return Finding("M305", path, said, suggestion=read_only.instead, at_key=True)
+    message = f"`{key}` {read_only.why} and cannot be declared"
+    return Finding("M305", path, message, suggestion=read_only.instead, at_key=True)
 
 
 def _value_findings(value: Json, facts: Facts, path: Path) -> Iterator[Finding]:
@@ -212,7 +218,7 @@ def _value_findings(value: Json, facts: Facts, path: Path) -> Iterator[Finding]:
 
 
 def _is_number(value: Json) -> TypeGuard[int | float]:
-    """Tell a number; a boolean is none, though Python thinks so."""
+    """Return whether it is a number; a boolean is not, though Python treats it as one."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -243,22 +249,22 @@ def _listed_findings(text: str, listed: KnownValues, path: Path) -> Iterator[Fin
     near = listed.near(text)
     named = ", ".join(listed.values)
     if listed.listing is ValueCoverage.CLOSED:
-        said = f"{name_of(path)} is limited by the API document to {named}"
-        yield Finding("M309", path, said, suggestion=near or LISTED)
+        message = f"{name_of(path)} is limited by the API document to {named}"
+        yield Finding("M309", path, message, suggestion=near or LISTED)
     elif near or not listed.takes(text):
         others = "others begin with its prefix" if listed.listing is ValueCoverage.EXAMPLES else ""
-        said = f"`{text}` is not a listed value (listed: {named}{others and f'; {others}'})"
-        yield warning("M306", path, said, near or LISTED)
+        message = f"`{text}` is not a listed value (listed: {named}{others and f'; {others}'})"
+        yield warning("M306", path, message, near or LISTED)
 
 
 def _form_findings(text: str, form: Formed, path: Path) -> Iterator[Finding]:
     step = next(steps_in(text), "") if form.in_path else ""
     if step:
-        said = f"{name_of(path)} is a part of addresses, in which `{step}` leads elsewhere"
-        yield Finding("M206", path, said, suggestion=form.repair)
+        message = f"{name_of(path)} is a part of addresses, in which `{step}` leads elsewhere"
+        yield Finding("M206", path, message, suggestion=form.repair)
     else:
-        said = f"services are known to want {form.words} in {name_of(path)}"
-        yield warning("M307", path, said, form.corrected(text))
+        message = f"services are known to want {form.words} in {name_of(path)}"
+        yield warning("M307", path, message, form.corrected(text))
 
 
 def _bound_findings(measure: float, bound: AtMost, path: Path, unit: str) -> Iterator[Finding]:
@@ -268,8 +274,10 @@ def _bound_findings(measure: float, bound: AtMost, path: Path, unit: str) -> Ite
         words = f"at least {bound.low:,}"
     else:
         return
-    said = f"{name_of(path)} has {measure:,}{unit}" if unit else f"{name_of(path)} is {measure:,}"
-    yield warning("M307", path, f"{said}; services are known to take {words}")
+    message = (
+        f"{name_of(path)} has {measure:,}{unit}" if unit else f"{name_of(path)} is {measure:,}"
+    )
+    yield warning("M307", path, f"{message}; services are known to take {words}")
 
 
 def _twin_findings(items: list[Json], keyed: Keyed, path: Path) -> Iterator[Finding]:
@@ -278,29 +286,29 @@ def _twin_findings(items: list[Json], keyed: Keyed, path: Path) -> Iterator[Find
         key = value_at(item, keyed.identity)
         if isinstance(key, str):
             place = (*path, index, *keyed.identity)
-            said = f"`{key}` names an item of this list already"
+            message = f"`{key}` names an item of this list already"
             if key in seen and keyed.distinct:
-                yield Finding("M312", place, f"{said}: give each its own name")
+                yield Finding("M312", place, f"{message}: give each its own name")
             elif key in seen:
-                said += "; they are compared by position: give each its own"
-                yield warning("M312", place, said)
+                message += "; they are compared by position: give each its own"
+                yield warning("M312", place, message)
             seen.add(key)
 
 
 def _alternative_findings(
     document: dict[str, Json], model: type[Part], path: Path
 ) -> Iterator[Finding]:
-    """Yield fields that exclude each other, and needed choices that were not made.
+    """Yield fields that exclude each other, and needed choices that are missing.
 
-    A choice may also be one that nobody here knows of, so an unknown field counts as one
-    where the API document does not show all of them.
+    A choice may also be an unknown one. So an unknown field counts as a choice if the API document
+    does not show all of them.
     """
     for group in model.alternatives:
         present = [key for key in document if key in group and document[key] is not None]
         if len(present) > 1:
             named = " and ".join(f"`{key}`" for key in present)
-            said = f"{named} exclude each other: remove one"
-            yield Finding("M308", (*path, present[1]), said, at_key=True)
+            message = f"{named} exclude each other: remove one"
+            yield Finding("M308", (*path, present[1]), message, at_key=True)
         elif not present and (model.documented or document.keys() <= facts_of(model).keys()):
             yield from _choice_findings(group, model.choosing, path)
 
@@ -311,8 +319,8 @@ def _choice_findings(group: frozenset[str], choosing: Choosing, path: Path) -> I
         case Choosing.FREE:
             return
         case Choosing.EXPECTED:
-            said = f"{name_of(path)} is without one of {named}, which services are known to need"
-            yield warning("M302", path, said)
+            message = f"{name_of(path)} is without one of {named}, which services are known to need"
+            yield warning("M302", path, message)
         case Choosing.REQUIRED:
             yield Finding("M302", path, f"one of {named} is required")
         case _:

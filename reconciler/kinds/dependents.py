@@ -1,4 +1,4 @@
-"""What hangs on a resource beside its own fields: who watches it, and what a write would break."""
+"""Dependents of a resource: alerts that watch it, and what a write would break."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What the service says of a write before it: objections, and ids of alerts that hang on it."""
+    """The service's answer before a write: objections, and ids of alerts that depend on it."""
 
     objections: tuple[str, ...] = ()
     alerts: tuple[str, ...] = ()
 
 
 async def nothing_foreseen(*_: object) -> Foreseen:
-    """Ask nothing, where the service cannot be asked."""
+    """Return an empty answer, for a service that cannot be asked."""
     return Foreseen()
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What a resource watches: one of a kind, by reference or by its id."""
+    """A resource that another watches: one of a kind, by reference or by its id."""
 
     kind: str
     ref: Ref | None = None
@@ -33,5 +33,5 @@ class Watched:
 
 
 def watches_nothing(_: Manifest) -> Iterator[Watched]:
-    """Yield nothing, for a kind that watches none."""
+    """Yield nothing, for a kind that watches no resource."""
     return iter(())

@@ -1,4 +1,4 @@
-"""The requests that a kind is written, read and asked about by. Source: docs/endpoints.md."""
+"""Requests that read and write a kind, or ask about it. Source: docs/endpoints.md."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Endpoint:
     """One request of the API document, by its number there; `does` completes "it ...".
 
-    `sends` tells whether the request carries what a manifest declares, `tells` whether
-    its answer carries what the service stores.
+    `sends` is whether the request has what a manifest declares, `tells` whether its answer has what
+    the service stores.
     """
 
     number: int

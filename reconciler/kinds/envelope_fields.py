@@ -1,4 +1,4 @@
-"""What stands around `spec` in a manifest of any kind, and what each field is for."""
+"""Fields of a manifest of any kind around `spec`, and their purposes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from reconciler.document import Json
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeField:
-    """One field: what it is for, the form of its value in words, and an example of one.
+    """One field: its purpose, the form of its value in words, and an example value.
 
-    In the example `KIND` and `ID` stand for those of the kind.
+    In the example, `KIND` and `ID` are replaced by those of the kind.
     """
 
     said: str

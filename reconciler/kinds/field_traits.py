@@ -1,9 +1,8 @@
-"""The words a model uses to say what the service does with a field.
+"""Markers for fields of models that say what the service does with a field.
 
-Pydantic's annotations give types and the bounds of the API document; these
-markers add what its types cannot say. `facts.facts_of` reads them. Fields are
-written in snake case and travel in camel case, as `group_by_keys` and
-`groupByKeys`.
+Pydantic's annotations give types and the bounds of the API document; these markers add what its
+types cannot say. `shape.facts_of` reads them. Fields are written in snake case and sent in camel
+case, as `group_by_keys` and `groupByKeys`.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from reconciler.syntax.diagnostic import REMOVE
 
 
 class Choosing(Enum):
-    """Whether an object must have one of each group of alternatives."""
+    """The need of an object for one field of each group of alternatives."""
 
     FREE = "none is needed"
     EXPECTED = "services are known to need one"
@@ -36,10 +35,10 @@ class Choosing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """What the service puts around a record where it stores, answers or takes one.
+    """An object that the service puts around a record where it stores, returns or accepts it.
 
-    `steps` lead to the record, a 0 into a list of only one; `beside` are other
-    fields of the same answer, which say nothing of the record.
+    `steps` lead to the record; a 0 leads into a list of one item. `beside` are other fields of the
+    same answer, which are not about the record.
     """
 
     steps: tuple[str | int, ...]
@@ -49,54 +48,54 @@ class Wrapper:
 class Part(BaseModel):
     """An object of the API. Unknown fields are kept: the API document is not complete."""
 
-    # Building is put off, so that a run pays only for the kinds it meets.
+    # Models are built late, so that a run builds only those of the kinds that it uses.
     model_config = ConfigDict(
         extra="allow", strict=True, frozen=True, alias_generator=to_camel, defer_build=True
     )
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = ()
-    """Groups of fields of which an object has at most one."""
+    """Groups of fields; an object has at most one field of each group."""
 
     choosing: ClassVar[Choosing] = Choosing.FREE
-    """Whether one of each group is needed."""
+    """The need for one field of each group."""
 
     needed: ClassVar[tuple[str, ...]] = ()
-    """The fields without which services are known to refuse it, though no document says so."""
+    """Fields that services are known to require, though no document says so."""
 
     complete: ClassVar[bool] = True
-    """Whether all its fields are known, so that any other is worth a warning."""
+    """Whether all its fields are known, so that any other field is worth a warning."""
 
     documented: ClassVar[bool] = True
     """Whether the API document shows its fields, so that a near miss is an error."""
 
     wrappers: ClassVar[tuple[Wrapper, ...]] = ()
-    """What may stand around it where it was pasted from an answer or a request."""
+    """Wrappers that may be around it if it was pasted from an answer or a request."""
 
     bare: ClassVar[str] = ""
-    """The field that the service leaves out where it shows the content of that alone."""
+    """The field that the service leaves out if it shows only the content of that field."""
 
     strays: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
-    """What people write in with the content of `bare`, and where beside it that belongs."""
+    """Fields often written into the content of `bare` by mistake, and their place next to it."""
 
     called: ClassVar[tuple[tuple[str, ...], ...]] = (("title",), ("displayName",), ("name",))
-    """Where people's name for it may stand, on the wire: the first that holds a text is it."""
+    """Paths of its name for people, on the wire: the first with a text is the name."""
 
     other_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """What other requests and answers call a field, by that name."""
+    """Names of fields in other requests and answers, mapped to the names here."""
 
 
 class ObservedPart(Part):
-    """An object that was seen, and that the API document does not have (docs/assumptions.md)."""
+    """An object that was observed, and that is not in the API document (docs/assumptions.md)."""
 
     documented: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A list whose items are compared by what stands at `identity`.
+    """A list with items that are compared by the value at `identity`.
 
-    Where two items have one, they are compared by position; where items are
-    `distinct`, as the identity is all the service knows them by, that is an error.
+    If two items have the same identity, they are compared by position. For `distinct` items this is
+    an error, as the service knows them only by the identity.
     """
 
     identity: tuple[str, ...]
@@ -105,18 +104,18 @@ class Keyed:
 
 @dataclass(frozen=True, slots=True)
 class Unordered:
-    """A list that is a set: its order means nothing."""
+    """A list that is a set: its order has no meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refers:
-    """A field that holds the id of another resource, of the kind of this name."""
+    """A field with the id of another resource; `kind` is the kind of that resource."""
 
     kind: str
 
 
 class ReadOnlyReason(Enum):
-    """What becomes of a field that a manifest must not declare, where it is pasted."""
+    """What a repair does with a pasted field that a manifest must not declare."""
 
     DROPPED = "it says nothing that a manifest could mean"
     MOVED = "it is the id, which stands in metadata"
@@ -128,9 +127,9 @@ class ReadOnlyReason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ReadOnly:
-    """A field that is an error in a manifest: `why` says so, `instead` the way out.
+    """A field that is an error in a manifest: `why` is the reason, `instead` the remedy.
 
-    `opposite` is the field that says the opposite of one that is negated.
+    `opposite` is the field with the opposite meaning, if it is negated.
     """
 
     instead: str = REMOVE
@@ -147,12 +146,12 @@ class ReadOnly:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A field that was seen in a documented part, undocumented itself: a near miss of it warns."""
+    """An observed, undocumented field of a documented part: a near miss of it is a warning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Int64:
-    """An int64, which travels as text: both forms are accepted and compared as numbers."""
+    """An int64, which is sent as text: both forms are accepted and compared as numbers."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -165,10 +164,9 @@ class Int64:
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """A bound that services are known to have but the API document does not: a warning.
+    """A bound that services are known to have and the API document does not: a warning.
 
-    For text and lists the bounds are of the length, for numbers of the value.
-    Source: docs/assumptions.md.
+    For text and lists it bounds the length, for numbers the value. Source: docs/assumptions.md.
     """
 
     high: float | None = None
@@ -181,10 +179,10 @@ def _unknown(_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Formed:
-    """A form of text that services are known to want: any other is a warning.
+    """A form of text that services are known to require: any other is a warning.
 
-    Where the text is a part of paths (`in_path`), one that leads elsewhere is an error,
-    and `repair` says what to do about it. Source: docs/assumptions.md.
+    If the text is a part of paths (`in_path`), a text that leads elsewhere is an error, and
+    `repair` is the remedy. Source: docs/assumptions.md.
     """
 
     pattern: re.Pattern[str]
@@ -192,11 +190,11 @@ class Formed:
     in_path: bool = False
     repair: str = ""
     corrected: Callable[[str], str] = _unknown
-    """Gives another text in this form, "" where it cannot be told what is meant."""
+    """Returns another text in this form, "" if the meaning is unclear."""
 
 
 class Unit(Enum):
-    """What a field counts, a number or its text; the value is the unit's sign."""
+    """The unit of a field, a number or its text; the value is the unit's sign."""
 
     PERCENT = "%"
     MILLISECONDS = "ms"
@@ -205,7 +203,7 @@ class Unit(Enum):
 
 
 class ValueCoverage(Enum):
-    """What a list of values says of any other value."""
+    """What a list of values means for any other value."""
 
     CLOSED = "there is none"
     KNOWN = "nobody has met one"
@@ -214,7 +212,7 @@ class ValueCoverage(Enum):
 
 @dataclass(frozen=True)
 class KnownValues:
-    """An enumeration. Only where it is closed is another value an error."""
+    """An enumeration. Another value is an error only if the list is closed."""
 
     prefix: str
     values: tuple[str, ...]
@@ -223,7 +221,7 @@ class KnownValues:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Offer the known values to editors; other text passes unless the list is closed."""
+        """Offer the known values to editors; other text is valid unless the list is closed."""
         plain = handler(schema)
         others = plain.get("anyOf", [plain])
         if self.listing is ValueCoverage.CLOSED:
@@ -233,22 +231,22 @@ class KnownValues:
 
     @cached_property
     def short(self) -> dict[str, str]:
-        """The values by what tells them apart: neither the prefix nor `_UNSPECIFIED`."""
+        """The values by their distinct part: without the prefix and `_UNSPECIFIED`."""
         return {_SUFFIX.sub("", value.removeprefix(self.prefix)): value for value in self.values}
 
     @property
     def usual(self) -> str:
-        """The first value that says something: `UNSPECIFIED` alone does not."""
+        """The first value with a meaning: `UNSPECIFIED` alone has none."""
         named = (value for value in self.values if value != f"{self.prefix}UNSPECIFIED")
         return next(named, self.values[0])
 
     def takes(self, value: str) -> bool:
-        """Tell whether there is nothing to say of a value, unless it is a slip of a listed one."""
+        """Return whether a value is listed, or has the prefix of a list of examples."""
         is_example = self.listing is ValueCoverage.EXAMPLES and value.startswith(self.prefix)
         return value in self.values or is_example
 
     def near(self, value: str) -> str:
-        """Give the listed value that was meant, or "" where none is near."""
+        """Return the listed value that was probably meant, "" if none is near."""
         return _near_value(self, value)
 
 
@@ -263,7 +261,7 @@ def _near_value(listed: KnownValues, value: str) -> str:
     slipped = typed if typed in spelled else one_slip_from(typed, spelled)
     if slipped:
         return spelled[slipped]
-    # What tells values apart is compared alone: the long prefix makes any two of them alike.
+    # Only the distinct part is compared: the long prefix makes any two values alike.
     bare = _SUFFIX.sub("", value.removeprefix(listed.prefix))
     found = nearest(bare, listed.short)
     if found:
@@ -274,7 +272,7 @@ def _near_value(listed: KnownValues, value: str) -> str:
 
 
 def _head_of(bare: str, listed: KnownValues) -> str:
-    """Give the one value that a text is the beginning of, as `28d` of `28_DAYS`."""
+    """Return the only value that begins with a text, as `28_DAYS` for `28d`."""
     head = bare.upper()
     heads = [
         value for short, value in listed.short.items() if short.replace("_", "").startswith(head)
@@ -283,21 +281,21 @@ def _head_of(bare: str, listed: KnownValues) -> str:
 
 
 def known(prefix: str, *values: str) -> KnownValues:
-    """List the values of one enumeration by their common prefix.
+    """Return the values of one enumeration by their common prefix.
 
-    Where only the zero value is told, there must be others.
+    If only the zero value is documented, there must be others.
     """
     listing = ValueCoverage.KNOWN if len(values) > 1 else ValueCoverage.EXAMPLES
     return KnownValues(prefix, tuple(prefix + value for value in values), listing)
 
 
 def closed(prefix: str, *values: str) -> KnownValues:
-    """List all values that the API document allows."""
+    """Return all values that the API document allows."""
     return KnownValues(prefix, tuple(prefix + value for value in values), ValueCoverage.CLOSED)
 
 
 def examples(prefix: str, *values: str) -> KnownValues:
-    """List the values that were met of an enumeration that is documented nowhere."""
+    """Return observed values of an enumeration that is not documented."""
     return KnownValues(prefix, tuple(prefix + value for value in values), ValueCoverage.EXAMPLES)
 
 
@@ -307,7 +305,7 @@ INT64_PATTERN = r"^-?[0-9]{1,19}$"
 INT32_MAX = 2**31 - 1
 
 FORMS = {UUID_PATTERN: "a uuid", LOWER_UUID_PATTERN: "a uuid in lower case"}
-"""What the patterns of the API document are called in messages."""
+"""The names of the API document's patterns in messages."""
 
 OWN_ID = ReadOnly("metadata.id", "stands in metadata", ReadOnlyReason.MOVED)
 """The id of a record."""
@@ -327,7 +325,7 @@ StringMap: TypeAlias = dict[str, str] | None
 
 
 class Empty(Part):
-    """An object that means something by being there, as `{all: {}}`."""
+    """An object that means something by its presence, as `{all: {}}`."""
 
 
 class IdValue(Part):

@@ -1,4 +1,4 @@
-"""How `metadata.id` of each kind is written, and whether an answer is about the id asked for."""
+"""Forms of `metadata.id` of each kind, and the check that an answer is about the requested id."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MOST_DIGITS = len(str(INT32_MAX))
 
 @dataclass(frozen=True, slots=True)
 class IdForm:
-    """How `metadata.id` of a kind is written. `parse` gives None for any other form.
+    """The form of `metadata.id` of a kind. `parse` returns None for any other form.
 
-    `counted` ids are given out in order, so that every service has the same ones.
+    `counted` ids are assigned in order, so that every service has the same ids.
     """
 
     parse: Callable[[Json], RemoteId | None]
@@ -28,21 +28,21 @@ class IdForm:
     counted: bool = False
 
     def normal(self, remote_id: RemoteId) -> RemoteId:
-        """Give an id in its one spelling; a service may write a uuid in capitals."""
+        """Return an id in its normal spelling; a service may write a uuid in capitals."""
         known = self.parse(remote_id)
         return remote_id if known is None else known
 
     def typed(self, text: str) -> RemoteId | None:
-        """Read an id as somebody types it; None for any other form."""
+        """Read an id as a person types it; None for any other form."""
         is_number = (
             self.counted and text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
         )
         return self.parse(int(text) if is_number else text)
 
     def check(self, asked: RemoteId, told: Json | Missing) -> None:
-        """Raise AnotherRecord where an answer tells another id than was asked for.
+        """Raise AnotherRecord if an answer has another id than was requested.
 
-        One that tells none is about what was asked for, as nothing says otherwise.
+        An answer without an id is about the requested one, as nothing says otherwise.
         """
         if told in (ABSENT, None, ""):
             return

@@ -1,4 +1,4 @@
-"""What an incident may tell of a change: labels that both bear, and logs that it is about."""
+"""Links between incidents and a change: common labels, and logs that both are about."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def _takes_no_logs(_: Change, __: str, ___: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Bearing:
-    """By what incidents of a kind's resources are known, beside names and ids.
+    """Features by which incidents of a kind's resources are found, besides names and ids.
 
-    `label_maps` lead to the maps in `spec` whose pairs an incident may bear as labels.
-    `takes_logs_of` tells whether a change decides what becomes of the logs of an application
-    and a subsystem, "" where that is not known.
+    `label_maps` lead to the maps in `spec` with pairs that an incident may have as labels.
+    `takes_logs_of` returns whether a change decides about the logs of an application and a
+    subsystem, "" for an unknown one.
     """
 
     label_maps: tuple[tuple[str, ...], ...] = ()

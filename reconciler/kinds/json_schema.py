@@ -1,7 +1,7 @@
 """JSON Schemas of manifests, for editors: they complete and explain, and refuse little.
 
-Unknown fields and unlisted values pass, as they do in `lint`; limits that are
-only observed are left out, since a schema cannot warn.
+Unknown fields and unlisted values are valid, as in `lint`; limits that are only observed are left
+out, since a schema cannot warn.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EXPRESSION: Final[Schema] = {"type": "string", "pattern": EDITOR_PATTERN}
 def manifest_schema(
     kind: str, spec: type[Part], *, id_schema: Schema | None, id_required: bool
 ) -> Schema:
-    """Give the schema of a whole manifest of one kind; no `id_schema` where it has no id."""
+    """Return the schema of a whole manifest of one kind; no `id_schema` if it has no id."""
     inner = spec.model_json_schema(schema_generator=_EditorSchema)
     definitions = inner.pop("$defs", {})
     definitions[spec.__name__] = inner
@@ -72,7 +72,7 @@ def manifest_schema(
 
 
 def schema_of(kind: Kind) -> Schema:
-    """Give the schema of a whole manifest of a kind."""
+    """Return the schema of a whole manifest of a kind."""
     form = kind.id_form
     return manifest_schema(
         kind.name,
@@ -83,7 +83,7 @@ def schema_of(kind: Kind) -> Schema:
 
 
 def workspace_schema(manifests: Iterable[Schema]) -> Schema:
-    """Give one schema for a manifest of any kind, from the schemas of the kinds."""
+    """Return one schema for a manifest of any kind, from the schemas of the kinds."""
     by_kind = {schema["title"]: schema for schema in manifests}
     return {
         "$schema": DIALECT,
@@ -107,7 +107,7 @@ def workspace_schema(manifests: Iterable[Schema]) -> Schema:
 
 
 def _nested(schema: Schema, kind: str) -> Schema:
-    """Give a schema as it stands among the definitions of another."""
+    """Return a schema for use among the definitions of another."""
     inside = f"{DEFINITIONS}{kind}/$defs/"
     moved: Schema = _moved(schema, inside)
     return {key: value for key, value in moved.items() if key != "$schema"}
@@ -178,14 +178,14 @@ def _metadata(id_schema: Schema | None, *, id_required: bool) -> Schema:
 
 
 def _said(properties: Schema, fields: Mapping[str, EnvelopeField]) -> Schema:
-    """Give schemas of fields of the envelope, with what each is for."""
+    """Return schemas of fields of the envelope, with their descriptions."""
     return {
         name: {"description": fields[name].said, **schema} for name, schema in properties.items()
     }
 
 
 class _EditorSchema(DescribedSchema):
-    """Pydantic's generator, without noise, and with expressions in place of bound values."""
+    """Pydantic's generator, without noise, and with expressions allowed for bound values."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's hook
         """Leave out titles: they only repeat the names."""
@@ -196,25 +196,25 @@ class _EditorSchema(DescribedSchema):
         return self.generate_inner(schema["schema"])
 
     def bool_schema(self, schema: core_schema.BoolSchema) -> JsonSchemaValue:
-        """Take an expression for a boolean."""
+        """Allow an expression for a boolean."""
         return _or_expression(super().bool_schema(schema))
 
     def int_schema(self, schema: core_schema.IntSchema) -> JsonSchemaValue:
-        """Take an expression for a whole number."""
+        """Allow an expression for a whole number."""
         return _or_expression(super().int_schema(schema))
 
     def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
-        """Take an expression for a number."""
+        """Allow an expression for a number."""
         return _or_expression(super().float_schema(schema))
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
-        """Take an expression for text of a certain form."""
+        """Allow an expression for text with a pattern."""
         plain = super().str_schema(schema)
         return _or_expression(plain) if "pattern" in plain else plain
 
 
 def _filled_in(schema: Any) -> Schema:
-    """Give the schema of a place that an expression may give as a whole, list or object too."""
+    """Return the schema of a place that an expression may fill as a whole, list or object too."""
     made = _filled_inside(schema)
     if "anyOf" in made:
         options = [_filled_inside(value) for value in made["anyOf"]]
@@ -222,8 +222,8 @@ def _filled_in(schema: Any) -> Schema:
         return {**made, "anyOf": [*options, *([EXPRESSION] if missing else [])]}
     if not _is_structured(made):
         return made
-    beside: Schema = {key: made.pop(key) for key in ("description", "examples") if key in made}
-    return {**beside, "anyOf": [made, EXPRESSION]}
+    annotations: Schema = {key: made.pop(key) for key in ("description", "examples") if key in made}
+    return {**annotations, "anyOf": [made, EXPRESSION]}
 
 
 def _filled_inside(schema: Any) -> Schema:

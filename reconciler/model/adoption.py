@@ -58,7 +58,7 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBase:
-    """What the journal records of a resource from now on: the live values of declared fields.
+    """Values for the journal from now on: what is live of the declared fields.
 
     `leftover` lists the differences that the service itself made.
     """

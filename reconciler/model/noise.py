@@ -12,9 +12,12 @@ Verdict: TypeAlias = Literal["quieter", "same", "noisier", "unknown"]
 UnknownCause: TypeAlias = Literal[
     "too-soon", "no-id", "written-before", "unread", "cut", "untold", "clock"
 ]
-"""Why nothing can be said of an alert: no time has passed since the run, or not enough of the
-span before is of one definition; the events could not be read, or not all of them; some of them
-tell of no alert, or not when they were; or the clocks of the service and of here differ."""
+"""Why an alert has no verdict.
+
+No time has passed since the run, or too little of the span before has the same definition. Or
+events could not be read, or not all of them; some have no alert or no time. Or the clocks of the
+service and of this machine differ.
+"""
 
 
 @dataclass(frozen=True, slots=True)

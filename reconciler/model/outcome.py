@@ -18,8 +18,8 @@ class Written:
     """The service acknowledged the write.
 
     `stored` is the document that it returns as the new one. `revision` is the revision that a read
-    shows until the next write, if the answer has it. `told` is what else the answer reports that is
-    needed later.
+    shows until the next write, if the answer has it. The last field has what else the answer
+    reports that is needed later.
     """
 
     ref: Ref

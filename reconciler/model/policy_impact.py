@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 OnMismatch: TypeAlias = Literal["report", "rollback"]
-"""What an apply does if the service's result for samples differs from the prediction."""
+"""The action of an apply if the service's result for samples differs from the prediction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """The policy that takes a log, and the priority it gives; both "" where none takes it."""
+    """The policy that takes a log, and the priority that it gives; both "" for no policy."""
 
     policy: str = ""
     priority: str = ""

@@ -62,7 +62,7 @@ class DependsOn:
 
 @dataclass(frozen=True, slots=True)
 class NotSelected:
-    """What it refers to was left out by `--select` or `--exclude`, and nobody knows its id yet."""
+    """It refers to a resource that is not selected and has no known id yet."""
 
     code: ClassVar[str] = "not-selected"
     words: ClassVar[str] = (
@@ -403,7 +403,7 @@ class MadeByRun:
 
     @property
     def words(self) -> str:
-        """How to remove it."""
+        """A text that says how to remove it."""
         known = "" if self.remote_id is None else " as {remote_id}"
         return f"the run created it{known}, and the API has no delete: remove it by hand"
 

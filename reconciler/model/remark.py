@@ -32,7 +32,7 @@ class NotPermitted:
 
 @dataclass(frozen=True, slots=True)
 class FreezeUnknown:
-    """Whether the environment is frozen is unknown, and the environment allows that."""
+    """It is unknown whether the environment is frozen, and the environment allows that."""
 
     code: ClassVar[str] = "freeze-unknown"
     said: str
@@ -40,7 +40,7 @@ class FreezeUnknown:
 
 @dataclass(frozen=True, slots=True)
 class ClockUnchecked:
-    """No window holds by the clock of this machine, and the service told no time beside it."""
+    """By this machine's clock nothing is frozen, and the service reported no time to check it."""
 
     code: ClassVar[str] = "clock-unchecked"
 

@@ -57,7 +57,7 @@ class Graph:
         return self.of_uses(lambda use: _named(name, use.parsed.metrics))
 
     def with_name(self, name: str) -> Graph:
-        """Give what uses a metric, a label, a log field, or a resource by its `Kind/name`."""
+        """Return the graph of what uses a metric, a label, a log field or a `Kind/name`."""
         found = self.of_uses(lambda use: _named(name, use.names))
         ends = {link.end for link in self.links if fnmatchcase(str(link.end), name)}
         links = tuple(link for link in self.links if link.end in ends)
@@ -104,9 +104,11 @@ def joined(graphs: Sequence[Graph]) -> Graph:
         for use in graph.uses
     }
     return Graph(
-        tuple(sorted(manifests.values(), key=lambda one: (_place(one.source), one.ref))),
-        tuple(sorted(links, key=lambda one: (_place(one.source), one.start, one.end))),
-        tuple(sorted(uses.values(), key=lambda one: (_place(one.source), one.manifest.ref))),
+        tuple(
+            sorted(manifests.values(), key=lambda manifest: (_place(manifest.source), manifest.ref))
+        ),
+        tuple(sorted(links, key=lambda link: (_place(link.source), link.start, link.end))),
+        tuple(sorted(uses.values(), key=lambda use: (_place(use.source), use.manifest.ref))),
     )
 
 

@@ -19,7 +19,7 @@ SignalKind: TypeAlias = Literal["events", "incidents", "cases"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackRecord:
-    """What one alert did in the last `days` times 24 hours.
+    """The record of one alert over the last `days` times 24 hours.
 
     A figure is None if the service did not report it. `events` counts triggers, including the
     `unclear` events: their type does not say whether they are triggers. `open_incidents` are open
@@ -54,7 +54,7 @@ class Watchers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldBeside:
-    """A field that is not live as the base branch declares it, both as they may be shown."""
+    """A field with another live value than the base branch declares; both as they may be shown."""
 
     path: Path
     base: Json | Missing

@@ -1,6 +1,6 @@
 """Queries inside documents: whether they can be parsed, where not, and what they use.
 
-The libraries that parse are imported where a query of their language is met, and not before.
+A parser library is imported when the first query of its language is parsed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from reconciler.document import Json, Path
 
 
 class Language(Enum):
-    """The languages that are read; every other is left alone. The value is its name."""
+    """The languages that are parsed; other languages are ignored. The value is the name."""
 
     PROMQL = "PromQL"
     LUCENE = "Lucene"
@@ -32,10 +32,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class QueryProblem:
-    """Why a query cannot be parsed, and the characters of it that are to blame.
+    """Why a query cannot be parsed, and the characters that cause it.
 
-    `start` is counted from 0, and `width` is at least 1. `meant` is what to write in their
-    place, "" where nobody knows.
+    `start` is counted from 0, and `width` is at least 1. `meant` is the text to write instead, ""
+    if it is unknown.
     """
 
     message: str
@@ -46,7 +46,7 @@ class QueryProblem:
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """A condition on a label; `op` is as it is written."""
+    """A condition on a label; `op` is as written."""
 
     label: str
     op: str
@@ -55,7 +55,7 @@ class Matcher:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a query says, each name once and in order; of one that is wrong, nothing but that."""
+    """The content of a query, each name once and in order; of a wrong query, only the error."""
 
     error: QueryProblem | None = None
     metrics: tuple[str, ...] = ()
@@ -65,12 +65,12 @@ class Parsed:
 
 MOST_KEPT = 4096
 LONGEST = 65_536
-"""Characters of a query; what is longer is left alone."""
+"""The most characters of a query; longer queries are ignored."""
 
 
 @lru_cache(maxsize=MOST_KEPT)
 def parse(language: Language, text: str) -> Parsed:
-    """Parse a query; an empty one is right, and says nothing."""
+    """Parse a query; an empty query is valid and uses nothing."""
     if not text.strip() or len(text) > LONGEST:
         return Parsed()
     if language is Language.PROMQL:
@@ -84,7 +84,10 @@ def parse(language: Language, text: str) -> Parsed:
 
 @lru_cache(maxsize=MOST_KEPT)
 def mistake_in(language: Language, text: str) -> QueryProblem | None:
-    """Give why a query cannot be parsed, without what it uses, which takes as long again."""
+    """Return why a query cannot be parsed, None if it can.
+
+    What the query uses is left out: to find it would double the time.
+    """
     if language is Language.PROMQL and text.strip() and len(text) <= LONGEST:
         from reconciler.queries.promql import judged  # noqa: PLC0415 - only where it is used
 
@@ -95,9 +98,9 @@ def mistake_in(language: Language, text: str) -> QueryProblem | None:
 def queries_named(
     document: Json, names: Mapping[str, Language], path: Path = ()
 ) -> Iterator[Query]:
-    """Yield the queries under fields of these names, wherever they stand in a document.
+    """Yield the queries under fields of these names, anywhere in a document.
 
-    Such a field holds the text itself, or an object whose `value` it is.
+    Such a field is the text itself, or an object with the text as its `value`.
     """
     waiting: list[tuple[Json, _Way | None]] = [(document, None)]
     while waiting:
@@ -122,7 +125,7 @@ def queries_named(
 
 
 _CONTAINERS = (dict, list)
-# What stands above, and the last step: a whole path for each place is felt in large dashboards.
+# The steps above, and the last step: a whole path for each place costs time in big dashboards.
 _Way = tuple[Any, str | int]
 
 

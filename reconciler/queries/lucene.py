@@ -1,4 +1,4 @@
-"""Lucene: a library judges, and its places are held against the whole query."""
+"""Lucene: a library decides, and its positions are mapped to the whole query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOKEN = re.compile(
     r"|(?P<sign>\S)",
     re.DOTALL,
 )
-# Lucene takes a single quote for any other letter, where the library takes none at a word's start.
+# In Lucene a single quote is a letter like others; the library refuses it at a word's start.
 _QUOTE = re.compile(r"(?<![^\s(:\[{+-])'")
 _CLOSING = {"(": (")",), "[": ("]", "}"), "{": ("}", "]")}
 _EXISTS = "_exists_"
@@ -41,7 +41,7 @@ def parse_lucene(text: str) -> Parsed:
 
 
 def _fields(tree: Any) -> dict[str, None]:
-    """Give the names of the fields, without their escapes, in their order."""
+    """Return the names of the fields, without their escapes, in their order."""
     names: dict[str, None] = {}
     waiting = [tree]
     while waiting:
@@ -79,14 +79,14 @@ def _misplaced(text: str, start: int, opened: list[tuple[int, str]]) -> QueryPro
     written = token.group() if token is not None else text[start : start + 1]
     width = max(1, len(written))
     if opened and opened[-1][1] in "[{" and written != "TO":
-        said = f"`{written}` cannot stand here: a range is written `[FROM TO UNTIL]`"
+        message = f"`{written}` cannot stand here: a range is written `[FROM TO UNTIL]`"
     elif written in ("AND", "OR"):
-        said = f"`{written}` joins two conditions, and none stands before it"
+        message = f"`{written}` joins two conditions, and none stands before it"
     elif written == ")":
-        said = "a condition is missing before this `)`"
+        message = "a condition is missing before this `)`"
     else:
-        said = f"`{written}` cannot stand here: quote it, or put a backslash before it"
-    return QueryProblem(said, start, width)
+        message = f"`{written}` cannot stand here: quote it, or put a backslash before it"
+    return QueryProblem(message, start, width)
 
 
 def _ended(text: str, tried: str, opened: list[tuple[int, str]]) -> QueryProblem:
@@ -97,12 +97,12 @@ def _ended(text: str, tried: str, opened: list[tuple[int, str]]) -> QueryProblem
         )
     last = [*_TOKEN.finditer(tried)][-1]
     written = text[last.start() : last.end()]
-    said = f"the query ends after `{written}`, where a condition is missing"
-    return QueryProblem(said, last.start(), last.end() - last.start())
+    message = f"the query ends after `{written}`, where a condition is missing"
+    return QueryProblem(message, last.start(), last.end() - last.start())
 
 
 def _opened(text: str, end: int) -> list[tuple[int, str]]:
-    """Give the brackets that are open at a place, the innermost last."""
+    """Return the brackets that are open at a position, the innermost last."""
     opened: list[tuple[int, str]] = []
     for token in _TOKEN.finditer(text, 0, end):
         sign = token["sign"]

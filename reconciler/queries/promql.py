@@ -1,7 +1,7 @@
-"""PromQL: a library judges, and what it refuses is found and said in our words.
+"""PromQL: a library decides; the place and the text of an error are found here.
 
-The library tells no place. It reads some things in time that grows with the square of the
-operators, and ends the process where they are tens of thousands: such a query is left alone.
+The library reports no position. Its time grows with the square of the number of operators for some
+queries, and tens of thousands of them end the process: such a query is not parsed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def parse_promql(text: str) -> Parsed:
 
 
 def judged(text: str) -> tuple[str, QueryProblem | None]:
-    """Give the query as the library takes it, "" where it does not, and what is wrong with it."""
+    """Return the query as the library accepts it, "" if it does not, and its problem."""
     if len(_SIGN.findall(text)) > MOST_SIGNS:
         return "", None
     holes = holes_in(text)
@@ -48,7 +48,7 @@ def judged(text: str) -> tuple[str, QueryProblem | None]:
 
 
 def _with_hyphens(text: str) -> str:
-    """Take hyphens between letters for part of a name, as some exporters write them."""
+    """Replace hyphens between letters, as some exporters write them in names."""
     quoted = _quoted(text)
 
     def joined(found: re.Match[str]) -> str:
@@ -59,7 +59,7 @@ def _with_hyphens(text: str) -> str:
 
 
 def refusal_of(text: str) -> str | None:
-    """Give why the library refuses a query, None where it does not."""
+    """Return why the library refuses a query, None if it does not."""
     try:
         promql_parser.parse(text)
     except ValueError as error:
@@ -68,7 +68,7 @@ def refusal_of(text: str) -> str | None:
 
 
 def _tried(text: str, holes: list[Hole]) -> Iterator[str]:
-    """Yield the query with stand-ins for its variables, which may stand for a name or a number."""
+    """Yield the query with placeholders for its variables: names, numbers, durations, `sum`."""
     quoted = _quoted(text)
 
     def stand_in(number: str) -> str:
@@ -92,13 +92,13 @@ def _tried(text: str, holes: list[Hole]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> list[tuple[int, int]]:
-    """Give where texts in quotes stand, in a query whose variables mean nothing yet."""
+    """Return where texts in quotes and comments are, in a query with its variables unread."""
     strings = re.finditer(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`]*`|#[^\n]*""", text)
     return [found.span() for found in strings]
 
 
 def _wrong_around(text: str, refused: str, holes: list[Hole]) -> Parsed:
-    """Give what is wrong where it cannot be a variable's value that decides."""
+    """Return the problem, unless a variable's value may decide it."""
     wrong = _wrong(text, refused)
     near = (wrong.start - 1, wrong.start + wrong.width + 1)
     if any(hole.touches(*near) for hole in holes):
@@ -131,9 +131,9 @@ def _wrong(text: str, refused: str) -> QueryProblem:
 
 
 def _facts(text: str, original: str) -> Parsed:
-    """Give what a good query uses; one that only the library can read says nothing of it.
+    """Return what a valid query uses; nothing if only the library can parse it.
 
-    `original` is as long, and has the variables where the text has stand-ins.
+    `original` has the same length, and has the variables where the text has placeholders.
     """
     try:
         node = read(text)
@@ -141,12 +141,12 @@ def _facts(text: str, original: str) -> Parsed:
         return Parsed()
     metrics: dict[str, None] = {}
     matchers: dict[Matcher, None] = {}
-    for query_node in node.walk():
-        if query_node.form is not Form.SELECTOR:
+    for part in node.walk():
+        if part.form is not Form.SELECTOR:
             continue
-        if query_node.head.sort is TokenKind.NAME:
-            metrics[_written(query_node.head, original)] = None
-        for condition in query_node.conditions:
+        if part.head.sort is TokenKind.NAME:
+            metrics[_written(part.head, original)] = None
+        for condition in part.conditions:
             label = "__name__" if condition.label is None else _written(condition.label, original)
             value = _written(condition.value, original)
             if label == "__name__" and condition.op == "=":
@@ -157,6 +157,6 @@ def _facts(text: str, original: str) -> Parsed:
 
 
 def _written(token: Token, original: str) -> str:
-    """Give a name, or what a text in quotes means, as it was written: with its variables."""
+    """Return a name, or the content of a text in quotes, as written: with its variables."""
     written = replace(token, text=original[token.start : token.end])
     return meaning(written) if token.sort is TokenKind.STRING else written.text

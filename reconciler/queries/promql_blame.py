@@ -1,4 +1,4 @@
-"""What is wrong with a PromQL query, in our words, and which part of it is to blame."""
+"""The problem of a PromQL query, in our words, and the part that causes it."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ _TOLD = {
     "unary expression": "a sign stands before numbers and series only",
     "vector matching only": "`on` and `ignoring` need series on both sides",
 }
-"""What to say, by how the library's words begin."""
+"""Messages by the beginning of the library's message."""
 
 
 def unparsed_words(text: str, unparsed: Unparsed) -> QueryProblem:  # noqa: PLR0911 - a table
-    """Say why a query cannot go on at a token."""
+    """Return why a query cannot go on at a token."""
     token, opened = unparsed.token, unparsed.opened
     width = max(1, token.end - token.start)
     match token.sort:
@@ -74,8 +74,8 @@ def unparsed_words(text: str, unparsed: Unparsed) -> QueryProblem:  # noqa: PLR0
             last = unparsed.last
             if last is None:
                 return QueryProblem("the query holds nothing but a comment", 0, 1)
-            said = f"the query ends after `{last.text}`, where {unparsed.wanted} is missing"
-            return QueryProblem(said, last.start, last.end - last.start)
+            message = f"the query ends after `{last.text}`, where {unparsed.wanted} is missing"
+            return QueryProblem(message, last.start, last.end - last.start)
         case TokenKind.UNCLOSED:
             return _unclosed(token)
         case TokenKind.BAD_NUMBER:
@@ -127,8 +127,8 @@ def _misplaced(unparsed: Unparsed) -> QueryProblem:
     ):
         closing = OPENING[opened.text]
         if not token.is_sign(closing):
-            said = f"this `{opened.text}` is never closed: add `{closing}` before `{token.text}`"
-            return QueryProblem(said, opened.start, 1)
+            message = f"this `{opened.text}` is never closed: add `{closing}` before `{token.text}`"
+            return QueryProblem(message, opened.start, 1)
     if token.is_sign(")") and unparsed.last is not None and unparsed.last.is_sign(","):
         last = unparsed.last
         return QueryProblem("a value is missing after this `,`: remove it", last.start, 1)
@@ -141,53 +141,45 @@ def _misplaced(unparsed: Unparsed) -> QueryProblem:
         and unparsed.last.sort is TokenKind.STRING
         and token.sort is TokenKind.NAME
     ):
-        said = "a `,` is missing before this"
+        message = "a `,` is missing before this"
     else:
-        said = f"`{token.text}` cannot stand here, where {unparsed.wanted} can"
-    return QueryProblem(said, token.start, width)
+        message = f"`{token.text}` cannot stand here, where {unparsed.wanted} can"
+    return QueryProblem(message, token.start, width)
 
 
 def blamed(text: str, node: QueryNode, refused: str, refusal: Refusal) -> QueryProblem:
-    """Find the smallest part that is refused by itself, and say what is wrong with it."""
+    """Return the problem of the smallest part that is refused by itself."""
     at_string = _bad_string(node, refused, refusal)
     if at_string is not None:
         return at_string
     inner = next(
-        (
-            query_node
-            for query_node in node.inner
-            if refusal(text[query_node.start : query_node.end])
-        ),
+        (part for part in node.inner if refusal(text[part.start : part.end])),
         None,
     )
     while inner is not None:
         node = inner
         refused = refusal(text[node.start : node.end]) or refused
         inner = next(
-            (
-                query_node
-                for query_node in node.inner
-                if refusal(text[query_node.start : query_node.end])
-            ),
+            (part for part in node.inner if refusal(text[part.start : part.end])),
             None,
         )
     return _said_of(node, refused)
 
 
 def _bad_string(node: QueryNode, refused: str, refusal: Refusal) -> QueryProblem | None:
-    """Find a text with an escape that is none, or one that is no regular expression."""
-    for query_node in node.walk():
-        tokens = [condition.value for condition in query_node.conditions]
-        tokens += [query_node.head] if query_node.form is Form.TEXT else []
+    """Return the problem of a text with an invalid escape or regular expression."""
+    for part in node.walk():
+        tokens = [condition.value for condition in part.conditions]
+        tokens += [part.head] if part.form is Form.TEXT else []
         for token in tokens:
             found = _bad_escape(token)
             if found is not None:
                 return found
-        for condition in query_node.conditions if refused.startswith(_NO_REGEX) else ():
+        for condition in part.conditions if refused.startswith(_NO_REGEX) else ():
             token = condition.value
             if condition.op in ("=~", "!~") and refusal(f"x{{a=~{token.text}}}") is not None:
-                said = f"`{meaning(token)}` is no regular expression of RE2"
-                return QueryProblem(said, token.start, token.end - token.start)
+                message = f"`{meaning(token)}` is no regular expression of RE2"
+                return QueryProblem(message, token.start, token.end - token.start)
     return None
 
 
@@ -199,8 +191,8 @@ def _bad_escape(token: Token) -> QueryProblem | None:
         found = _ESCAPE.match(token.text, place)
         if found is None:
             written = token.text[place : place + 2]
-            said = f"`{written}` is no escape: double the backslash, or quote with backticks"
-            return QueryProblem(said, token.start + place, 2)
+            message = f"`{written}` is no escape: double the backslash, or quote with backticks"
+            return QueryProblem(message, token.start + place, 2)
         place = found.end()
     return None
 
@@ -217,15 +209,11 @@ def _said_of(node: QueryNode, refused: str) -> QueryProblem:
         return _ill_typed(node, *expected.groups())
     counted = _COUNTED.search(refused)
     if counted is not None:
-        said = f"`{head.text}` takes {counted[1]} arguments, and has {len(node.inner)}"
-        return QueryProblem(said, head.start, width)
+        message = f"`{head.text}` takes {counted[1]} arguments, and has {len(node.inner)}"
+        return QueryProblem(message, head.start, width)
     if refused.startswith("binary expression must contain"):
         wrong = next(
-            (
-                query_node
-                for query_node in node.inner
-                if type_of(query_node) in ("matrix", "string")
-            ),
+            (part for part in node.inner if type_of(part) in ("matrix", "string")),
             node,
         )
         what = "a range has to go through a function, as `rate(metric[5m])`,"
@@ -233,21 +221,23 @@ def _said_of(node: QueryNode, refused: str) -> QueryProblem:
         return QueryProblem(
             f"{what} cannot be an operand of `{head.text}`", wrong.start, wrong.end - wrong.start
         )
-    told = next((said for begun, said in _TOLD.items() if refused.startswith(begun)), "")
+    told = next((message for begun, message in _TOLD.items() if refused.startswith(begun)), "")
     return QueryProblem(told or f"this cannot be parsed: {refused}", head.start, width)
 
 
 def _ill_typed(node: QueryNode, wanted: str, got: str) -> QueryProblem:
     wrong = next(
-        (query_node for query_node in node.inner if type_of(query_node) == got and got != wanted),
+        (part for part in node.inner if type_of(part) == got and got != wanted),
         node,
     )
-    said = f"`{node.head.text}` wants {_TYPES.get(wanted, wanted)} here, not {_TYPES.get(got, got)}"
-    return QueryProblem(said, wrong.start, wrong.end - wrong.start)
+    message = (
+        f"`{node.head.text}` wants {_TYPES.get(wanted, wanted)} here, not {_TYPES.get(got, got)}"
+    )
+    return QueryProblem(message, wrong.start, wrong.end - wrong.start)
 
 
 def type_of(node: QueryNode) -> str:  # noqa: PLR0911 - a table
-    """Give the library's word for what a part of a query gives."""
+    """Return the library's name for the type of a part of a query."""
     match node.form:
         case Form.NUMBER:
             return "scalar"
@@ -260,7 +250,7 @@ def type_of(node: QueryNode) -> str:  # noqa: PLR0911 - a table
         case Form.GROUP | Form.SIGNED | Form.SHIFTED:
             return type_of(node.inner[0])
         case Form.BINARY:
-            sides = {type_of(query_node) for query_node in node.inner}
+            sides = {type_of(part) for part in node.inner}
             return "scalar" if sides == {"scalar"} else "vector"
         case _:
             return "vector"

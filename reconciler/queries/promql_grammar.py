@@ -1,6 +1,6 @@
 """The grammar of PromQL, to find the first token after which no query can go on.
 
-It judges nothing: a library does, and this says where. What it reads as a tree tells what a
+A library decides whether a query is valid; this grammar finds the place. The tree also shows what a
 query uses.
 """
 
@@ -26,7 +26,7 @@ DEEPEST = 200
 
 
 class Form(Enum):
-    """What a node is."""
+    """The form of a node."""
 
     NUMBER = "number"
     TEXT = "text"
@@ -43,7 +43,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A matcher; `label` is None for a name alone in quotes."""
+    """A matcher; `label` is None for a metric name alone in quotes."""
 
     label: Token | None
     op: str
@@ -52,7 +52,7 @@ class Condition:
 
 @dataclass(slots=True)
 class QueryNode:
-    """A part of a query; `head` is the token that it is known by: a name or an operator."""
+    """A part of a query; `head` is its name or operator, or its first token."""
 
     form: Form
     start: int
@@ -62,7 +62,7 @@ class QueryNode:
     conditions: list[Condition] = field(default_factory=list)
 
     def walk(self) -> Iterator[QueryNode]:
-        """Yield this node and all inside, outer ones first."""
+        """Yield this node and all nodes inside, outer nodes first."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -71,9 +71,9 @@ class QueryNode:
 
 
 class Unparsed(Exception):
-    """The first token that cannot stand where it stands; `wanted` is what could.
+    """The first token that is not allowed at its place; `wanted` is what is allowed.
 
-    `brackets` are those that are open there, and `last` is the token before.
+    `brackets` are the brackets open there, and `last` is the token before.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Unparsed(Exception):
 
 
 class TooDeep(Exception):
-    """The query is nested deeper than anybody writes."""
+    """The query is nested deeper than any real query."""
 
 
 def read(text: str) -> QueryNode:
@@ -129,7 +129,7 @@ class _Reader:
         return token
 
     def close(self, wanted: str) -> Token:
-        """Take the bracket that closes the last one opened; `wanted` could stand there too."""
+        """Consume the bracket that closes the last open one; `wanted` is also allowed there."""
         if not self.here.is_sign(OPENING[self.opened[-1].text]):
             closing = OPENING[self.opened[-1].text]
             raise self.unexpected(f"{wanted} or `{closing}`" if wanted else f"`{closing}`")
@@ -150,7 +150,7 @@ class _Reader:
         return left
 
     def matching(self) -> None:
-        """Pass over what may follow an operator."""
+        """Skip what may follow an operator."""
         if self.here.is_word("bool"):
             self.take()
         if self.here.is_word("on", "ignoring"):
@@ -167,7 +167,7 @@ class _Reader:
             self.close("")
 
     def follows(self, *signs: str) -> bool:
-        """Tell whether one of these stands after the present token."""
+        """Return whether one of these signs follows the current token."""
         after = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
         return after.is_sign(*signs)
 
@@ -283,7 +283,7 @@ class _Reader:
         return Condition(label, op.text, self.take())
 
     def followed(self, node: QueryNode) -> QueryNode:
-        """Take what follows a value: ranges, offsets and times."""
+        """Read what follows a value: ranges, offsets and times."""
         for _ in range(DEEPEST):
             if self.here.is_sign("["):
                 node = self.bracketed(node)

@@ -1,4 +1,4 @@
-"""The words of a PromQL query with their places. It never fails: what is no word says so."""
+"""Tokens of a PromQL query with their places. Invalid text becomes a token that says so."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import Enum
 
 
 class TokenKind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     NAME = "a name"
     NUMBER = "a number"
@@ -33,11 +33,11 @@ class Token:
     end: int
 
     def is_sign(self, *signs: str) -> bool:
-        """Tell one of these signs."""
+        """Return whether it is one of these signs."""
         return self.sort is TokenKind.SIGN and self.text in signs
 
     def is_word(self, *words: str) -> bool:
-        """Tell one of these words, however it is spelled."""
+        """Return whether it is one of these words, in upper or lower case."""
         return self.sort is TokenKind.NAME and self.text.lower() in words
 
 
@@ -53,14 +53,14 @@ _DURATION = re.compile(
     re.ASCII,
 )
 _NAME = re.compile(r"[A-Za-z_:][\w:]*", re.ASCII)
-# A subquery's colon belongs to no name.
+# The colon of a subquery is not part of a name.
 _LABEL = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SIGN = re.compile(r"=~|!~|!=|==|>=|<=|[-+*/%^<>=(){}\[\],@:]")
 OPENING = {"(": ")", "[": "]", "{": "}"}
 
 
 def tokens_of(text: str) -> Iterator[Token]:
-    """Yield the tokens of a query, the end last; after what is no token nothing else follows."""
+    """Yield the tokens of a query, the end last; an invalid token ends the list."""
     place = 0
     inside: list[str] = []
     while True:
@@ -110,7 +110,7 @@ def _sort_of(word: str) -> TokenKind:
 
 
 def meaning(token: Token) -> str:
-    """Give what a text in quotes means."""
+    """Return the content of a text in quotes."""
     if token.text.startswith("`"):
         return token.text[1:-1]
     try:

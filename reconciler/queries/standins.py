@@ -1,7 +1,8 @@
-"""What stands in a query for a value that is known only when it runs.
+"""Placeholders in a query for values that are known only when it runs.
 
-Dashboards write `$name`, `${name}`, `[[name]]` and `{{name}}`; what a manifest fills in late, a
-secret or an id, looks like the second. Each is replaced by as many characters, so no place moves.
+Dashboards write `$name`, `${name}`, `[[name]]` and `{{name}}`; the secrets and ids that a manifest
+fills in late look like the second form. Each is replaced by as many characters, so no position
+changes.
 """
 
 from __future__ import annotations
@@ -19,30 +20,30 @@ MOST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A variable in a query, by its place and as it is written."""
+    """A variable in a query, by its position and as written."""
 
     start: int
     written: str
 
     @property
     def end(self) -> int:
-        """Where it ends."""
+        """The position after its last character."""
         return self.start + len(self.written)
 
     def touches(self, start: int, end: int) -> bool:
-        """Tell whether it stands in a part of the text, or right beside it."""
+        """Return whether it is in a part of the text, or right next to it."""
         return self.start <= end and start <= self.end
 
 
 def holes_in(text: str) -> list[Hole]:
-    """Give the variables of a text in their order."""
+    """Return the variables of a text in their order."""
     if "$" not in text and "{{" not in text and "[[" not in text:
         return []
     return [Hole(found.start(), found.group()) for found in _VARIABLE.finditer(text)][:MOST]
 
 
 def filled(text: str, holes: list[Hole], stand_in: Callable[[int, Hole], str]) -> str:
-    """Put as many characters into the place of each variable."""
+    """Return the text with each variable replaced by a placeholder of the same length."""
     parts, end = [], 0
     for nth, hole in enumerate(holes):
         parts += [text[end : hole.start], stand_in(nth, hole)]
@@ -51,12 +52,12 @@ def filled(text: str, holes: list[Hole], stand_in: Callable[[int, Hole], str]) -
 
 
 def marked(nth: int, hole: Hole) -> str:
-    """Give a stand-in of letters that nobody writes, which tell the variable."""
+    """Return a placeholder of private-use letters; the letter identifies the variable."""
     return chr(_FIRST + nth) * len(hole.written)
 
 
 def unmarked(text: str, holes: list[Hole]) -> str:
-    """Write the variables again where their stand-ins are."""
+    """Return the text with the variables in place of their placeholders."""
     for nth, hole in enumerate(holes):
         text = text.replace(marked(nth, hole), hole.written)
     return text
