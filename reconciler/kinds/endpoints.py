@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Endpoint:
     """One request of the API document, by its number there; `does` completes "it ...".
 
-    `sends` is whether the request has what a manifest declares, `tells` whether its answer has what
-    the service stores.
+    `sends` is whether the request has what a manifest declares. The last field is whether its
+    answer has what the service stores.
     """
 
     number: int

@@ -37,8 +37,8 @@ class Choosing(Enum):
 class Wrapper:
     """An object that the service puts around a record where it stores, returns or accepts it.
 
-    `steps` lead to the record; a 0 leads into a list of one item. `beside` are other fields of the
-    same answer, which are not about the record.
+    `steps` lead to the record; a 0 leads into a list of one item. The other fields of the same
+    answer, which are not about the record, are listed too.
     """
 
     steps: tuple[str | int, ...]
@@ -115,7 +115,7 @@ class Refers:
 
 
 class ReadOnlyReason(Enum):
-    """What a repair does with a pasted field that a manifest must not declare."""
+    """The handling of a pasted field that a manifest must not declare."""
 
     DROPPED = "it says nothing that a manifest could mean"
     MOVED = "it is the id, which stands in metadata"
@@ -203,7 +203,7 @@ class Unit(Enum):
 
 
 class ValueCoverage(Enum):
-    """What a list of values means for any other value."""
+    """The meaning of a list of values for any other value."""
 
     CLOSED = "there is none"
     KNOWN = "nobody has met one"
@@ -315,7 +315,7 @@ LowerUuid: TypeAlias = Annotated[str, Field(pattern=LOWER_UUID_PATTERN)]
 Int32: TypeAlias = Annotated[int, Field(ge=-(2**31), le=INT32_MAX)]
 Int64Text: TypeAlias = Annotated[Annotated[str, Field(pattern=INT64_PATTERN)] | int, Int64()]
 Opaque: TypeAlias = dict[str, Any]
-"""An object whose inner shape the API document does not show."""
+"""An object with an inner shape that the API document does not show."""
 
 Text: TypeAlias = str | None
 Flag: TypeAlias = bool | None

@@ -1,7 +1,4 @@
-"""All that is wrong with a `spec`, with what can be repaired as one complaint a record.
-
-Pure.
-"""
+"""All problems of a `spec`; what can be repaired is one complaint for each record. Pure."""
 
 from __future__ import annotations
 
@@ -38,12 +35,12 @@ from reconciler.syntax.diagnostic import Advice, Finding, Severity
 BY_FIX = Advice("leave it to `reconciler validate --fix`")
 MOST_NAMED = 3
 MOST_FINDINGS = 10_001
-"""A file can hold a million mistakes."""
+"""A file can have a million mistakes."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpecReport:
-    """What is wrong with a `spec`, and the `spec` once it is repaired as far as it can be."""
+    """The problems of a `spec`, and the `spec` repaired as far as possible."""
 
     findings: Sequence[Finding]
     spec: dict[str, Json]
@@ -51,40 +48,40 @@ class SpecReport:
 
 
 def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> SpecReport:
-    """Judge a `spec`; `written` is the same before its expressions are filled in.
+    """Check a `spec`; `written` is the same before its expressions are filled in.
 
-    What is wrong is looked for in the repaired one, and told where it was written.
+    The repaired `spec` is checked, and problems are reported where they were written.
     """
     findings = [*islice(lint(spec, kind.spec), MOST_FINDINGS)]
-    # Most are good, and are not walked again.
+    # Most specs are valid, and are not walked again.
     rounds = PasteRepair(kind.spec, kind.id_form, has_id).rounds(written) if findings else ()
     if not rounds:
         findings += [] if _failed(findings) else kind.check(spec)
         return SpecReport(_with_places(findings, spec, kind), spec)
-    mended = spec
+    fixed = spec
     for made in rounds:
-        after = repaired(mended, made)
-        mended = after if isinstance(after, dict) else mended
-    left = [*islice(lint(mended, kind.spec), MOST_FINDINGS)]
-    left += [] if _failed(left) else kind.check(mended)
+        after = repaired(fixed, made)
+        fixed = after if isinstance(after, dict) else fixed
+    left = [*islice(lint(fixed, kind.spec), MOST_FINDINGS)]
+    left += [] if _failed(left) else kind.check(fixed)
     origins = Origins(rounds)
-    told = [
+    placed = [
         replace(finding, path=origins.of(finding.path))
-        for finding in _with_places(left, mended, kind)
+        for finding in _with_places(left, fixed, kind)
     ]
-    records = _records(mended, kind, rounds, origins)
+    records = _records(fixed, kind, rounds, origins)
     moves_id = any(isinstance(repair, MoveId) for made in rounds for repair in made)
-    return SpecReport([*(_told(record, findings) for record in records), *told], mended, moves_id)
+    return SpecReport([*(_told(record, findings) for record in records), *placed], fixed, moves_id)
 
 
 def unacceptable(kind: Kind, document: dict[str, Json]) -> Iterator[Finding]:
-    """Yield the errors in a whole document that no service would take, wherever it was kept.
+    """Yield the errors in a whole document that no service would accept, wherever it was kept.
 
-    One that the service itself returned has fields that only it sets, and may have others that
-    nobody declares: what it returned, it takes.
+    A document that the service returned has fields that only it sets, and may have others that are
+    not declared: what it returned, it accepts.
     """
-    mended = judge(kind, document, document, has_id=True).spec
-    for finding in judge(kind, mended, mended, has_id=True).findings:
+    fixed = judge(kind, document, document, has_id=True).spec
+    for finding in judge(kind, fixed, fixed, has_id=True).findings:
         if finding.severity is Severity.ERROR and finding.code not in _OF_MANIFESTS:
             yield finding
 
@@ -99,55 +96,56 @@ def _failed(findings: Sequence[Finding]) -> bool:
 def _with_places(
     findings: Sequence[Finding], spec: dict[str, Json], kind: Kind
 ) -> Sequence[Finding]:
-    """Tell once a list of places that contradict the list which they stand in.
+    """Return the findings, with one for each list that has contradicting position fields.
 
-    Those that agree are repaired before: what is left would move items when it is removed.
+    Position fields that agree with their list are repaired before. The others would move items when
+    removed.
     """
-    told: dict[Path, list[Finding]] = defaultdict(list)
+    by_list: dict[Path, list[Finding]] = defaultdict(list)
     for finding in findings:
         read_only = facts_at(kind.spec, finding.path).read_only if finding.code == "M305" else None
         if read_only is not None and read_only.fate is ReadOnlyReason.AS_LISTED:
-            told[tuple(EACH if isinstance(step, int) else step for step in finding.path)].append(
+            by_list[tuple(EACH if isinstance(step, int) else step for step in finding.path)].append(
                 finding
             )
-    gone = {id(finding) for ones in told.values() for finding in ones}
+    gone = {id(finding) for group in by_list.values() for finding in group}
     rest = [finding for finding in findings if id(finding) not in gone]
-    return [*rest, *(_places_finding(ones, spec, kind) for ones in told.values())]
+    return [*rest, *(_places_finding(group, spec, kind) for group in by_list.values())]
 
 
-def _places_finding(ones: Sequence[Finding], spec: dict[str, Json], kind: Kind) -> Finding:
-    first = ones[0].path
+def _places_finding(group: Sequence[Finding], spec: dict[str, Json], kind: Kind) -> Finding:
+    first = group[0].path
     at = next(nth for nth, step in enumerate(first) if isinstance(step, int))
     keyed = facts_at(kind.spec, first[:at]).keyed
     numbered: list[tuple[float, str]] = []
-    for finding in ones:
+    for finding in group:
         number = value_at(spec, finding.path)
         item = value_at(spec, finding.path[: at + 1])
         name = value_at(item, keyed.identity) if keyed is not None else None
         if isinstance(number, int | float) and isinstance(name, str):
             numbered.append((number, name))
     items = value_at(spec, first[:at])
-    # All have a number, and no two the same: then there is one order that they tell.
-    is_told = isinstance(items, list) and len(items) == len(dict(numbered)) == len(ones)
+    # If all items have a number, and no two the same, the numbers give one order.
+    is_clear = isinstance(items, list) and len(items) == len(dict(numbered)) == len(group)
     wanted = ", ".join(f"`{name}`" for _, name in sorted(numbered))
-    order = f"in this order first: {wanted}" if is_told else "in the order that is meant first"
-    said = f"`{first[-1]}` contradicts the places in the list, which alone count"
-    way_out = f"write the items {order}; then remove `{first[-1]}`"
-    return Finding(ones[0].code, first, said, suggestion=way_out, at_key=True)
+    order = f"in this order first: {wanted}" if is_clear else "in the order that is meant first"
+    message = f"`{first[-1]}` contradicts the places in the list, which alone count"
+    remedy = f"write the items {order}; then remove `{first[-1]}`"
+    return Finding(group[0].code, first, message, suggestion=remedy, at_key=True)
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """One stored thing, and the repairs of it, each with the path where it was written."""
+    """One stored object, and its repairs, each with the path where it was written."""
 
     name: str
     repairs: Sequence[tuple[Path, Repair]]
 
 
 def _records(
-    mended: dict[str, Json], kind: Kind, rounds: Sequence[Round], origins: Origins
+    fixed: dict[str, Json], kind: Kind, rounds: Sequence[Round], origins: Origins
 ) -> list[_Record]:
-    members = {origins.of(path): name for path, name in _members(mended, Facts(part=kind.spec), ())}
+    members = {origins.of(path): name for path, name in _members(fixed, Facts(part=kind.spec), ())}
     found: dict[str, list[tuple[Path, Repair]]] = defaultdict(list)
     for nth, made in enumerate(rounds):
         before = Origins(rounds[:nth])
@@ -161,7 +159,7 @@ def _records(
 
 
 def _members(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield path and name of each stored thing in a list of such."""
+    """Yield path and name of each stored object in a list of such."""
     if isinstance(document, dict) and facts.part is not None:
         for key, value in document.items():
             yield from _members(value, facts_of(facts.part).get(key, NOTHING), (*path, key))
@@ -173,25 +171,25 @@ def _members(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, s
 
 
 def _told(record: _Record, plain: Sequence[Finding]) -> Finding:
-    """Give the one finding of a record; what is wrong in one way only says so itself."""
+    """Return the one finding of a record; if only one field is wrong, its own finding."""
     path, repair = record.repairs[0]
     if len(record.repairs) == 1 and not isinstance(repair, Unwrap | Wrap | Lift):
         own = next((finding for finding in plain if finding.path == path), None)
         if own is not None:
             return own
     ways = _ways(record.repairs)
-    said = f"{record.name} is pasted as the service shows it: {'; '.join(ways.values())}"
+    message = f"{record.name} is pasted as the service shows it: {'; '.join(ways.values())}"
     at = (*path, *repair.steps[:1]) if isinstance(repair, Unwrap) else path
-    return Finding(next(iter(ways)), at, said, suggestion=BY_FIX, at_key=True)
+    return Finding(next(iter(ways)), at, message, suggestion=BY_FIX, at_key=True)
 
 
 def _ways(repairs: Sequence[tuple[Path, Repair]]) -> Mapping[str, str]:
-    """Give in words how a record differs, by the code that each way has; the worst first."""
+    """Return in words how a record differs, by code; the worst first."""
     named: dict[type[Repair], list[str]] = defaultdict(list)
     for path, repair in repairs:
         named[type(repair)].append(_name_in(path, repair))
     read_only = [*named[MoveId], *named[Drop], *named[Negate]]
-    told = (
+    texts = (
         ("M305", named[Unwrap], "wraps what stands in spec", ""),
         ("M305", named[Wrap], "stands around this in a manifest", ""),
         ("M305", named[Lift], "stands beside that", ""),
@@ -200,16 +198,16 @@ def _ways(repairs: Sequence[tuple[Path, Repair]]) -> Mapping[str, str]:
         ("M301", named[Unquote], "number stands in quotes", "numbers stand in quotes"),
     )
     ways: dict[str, list[str]] = defaultdict(list)
-    for code, names, text, many in told:
+    for code, names, text, many in texts:
         if names and many:
             ways[code].append(f"{len(names)} {text if len(names) == 1 else many} ({_named(names)})")
         elif names:
             ways[code].append(f"{_named(names)} {text}")
-    return {code: "; ".join(said) for code, said in ways.items()}
+    return {code: "; ".join(parts) for code, parts in ways.items()}
 
 
 def _name_in(path: Path, repair: Repair) -> str:
-    """Give the name of the field that a repair is about."""
+    """Return the name of the field that a repair is about."""
     match repair:
         case Unwrap():
             return str(repair.steps[0])
@@ -233,19 +231,19 @@ def _times(count: int) -> str:
 
 
 def kind_like(record: Json) -> Kind | None:
-    """Give the only kind that a record can be of, None where that is a guess.
+    """Return the only kind that a record can be of, None if that is a guess.
 
-    It is one that finds no error in it and nothing missing, once it is repaired,
-    and that alone has one of its lists or objects.
+    The record, once repaired, has no error and nothing missing for that kind, and has a list or an
+    object that only that kind has.
     """
     found = [kind for kind in KINDS if _fits(record, kind)]
     return found[0] if len(found) == 1 else None
 
 
 def kind_hinted(record: Json) -> Kind | None:
-    """Give the only kind that a record looks like, though much is wrong with it; None for none.
+    """Return the only kind that a record resembles, though it has many problems; None for none.
 
-    It has a name, and one of the lists or objects that no other kind has.
+    The record has a name, and a list or an object that only that kind has.
     """
     found = [kind for kind in KINDS if _looks_like(_repaired_as(record, kind), kind)]
     return found[0] if len(found) == 1 else None
@@ -281,7 +279,7 @@ def _has_part_of_its_own(record: Json, kind: Kind) -> bool:
 
 @cache
 def _parts_of_its_own(name: str) -> frozenset[str]:
-    """Give the names of lists and objects that no other kind has."""
+    """Return the names of lists and objects that no other kind has."""
     others = {field for kind in KINDS if kind.name != name for field in _content(kind)}
     return frozenset(
         field

@@ -1,4 +1,4 @@
-"""What the engine knows of a kind: a declaration of data and functions, no base class."""
+"""Declarations of kinds for the engine: data and functions, no base class."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ ANY_STEP: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class Essential:
-    """A place worth a look before it is made.
+    """A place that a reviewer should see before it is created.
 
-    `name` is what it is called where the last step says too little, and `usual`
-    the value of a flag that goes without saying.
+    `name` is its name if the last step says too little, and `usual` the value of a flag that need
+    not be shown.
     """
 
     path: tuple[str, ...]
@@ -68,10 +68,10 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A list whose order is its meaning: the first item that matches decides.
+    """A list with a meaningful order: the first item that matches decides.
 
-    `items` leads to the list; inside an item, `name` leads to its name and
-    `says` to what a reader wants to see beside it.
+    `items` leads to the list; inside an item, `name` leads to its name and `says` to what a reader
+    wants to see next to it.
     """
 
     items: tuple[str, ...]
@@ -81,7 +81,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """A share of what is good, in per cent, and the time it is kept over."""
+    """A target in per cent, and the time that it applies to."""
 
     target: tuple[str, ...]
     window: tuple[str, ...]
@@ -91,7 +91,7 @@ Picture: TypeAlias = Grid | Ranking | Objective
 
 
 def to_begin_anew(manifest: Manifest) -> tuple[str, ...]:
-    """Give the ways out for what the API can create."""
+    """Return the remedies for a resource that the API can create."""
     forget = f"`{on_journal('forget', str(manifest.ref))}`"
     drop = "" if manifest.remote_id is None else "take its id out of the manifest, "
     return (
@@ -102,7 +102,7 @@ def to_begin_anew(manifest: Manifest) -> tuple[str, ...]:
 
 
 def to_be_made_by_hand(manifest: Manifest) -> tuple[str, ...]:
-    """Give the ways out for what only a person can create."""
+    """Return the remedies for a resource that only a person can create."""
     again = "make one in the web interface, and declare its id as `metadata.id`"
     forget = f"remove its manifest, and run `{on_journal('forget', str(manifest.ref))}`"
     return (
@@ -113,7 +113,7 @@ def to_be_made_by_hand(manifest: Manifest) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sending:
-    """A change and the document that is really sent, secrets and all: never print it."""
+    """A change and the document that is really sent, including secrets: never print it."""
 
     change: Change
     document: dict[str, Json]
@@ -125,10 +125,10 @@ class Sending:
 
 
 OnIdentified: TypeAlias = Callable[[Ref, RemoteId], None]
-"""Called as soon as the service has told an id, before anything else is sent."""
+"""Called as soon as the service has returned an id, before anything else is sent."""
 
 WriteResult: TypeAlias = Outcome | ReconcilerError
-"""What became of one write: an outcome, or what stops the run."""
+"""The result of one write: an outcome, or an error that stops the run."""
 
 Observe: TypeAlias = "Callable[[Api, Manifest, Memory], Awaitable[Observation]]"
 WriteFunction: TypeAlias = (
@@ -139,9 +139,9 @@ WriteFunction: TypeAlias = (
 async def side_by_side(
     sendings: Sequence[Sending], write_one: Callable[[Sending], Awaitable[Outcome]]
 ) -> list[WriteResult]:
-    """Write several at once, and wait for all of them.
+    """Write several resources concurrently, and wait for all of them.
 
-    What stops the run is given and not raised, so that no answer of the others is lost.
+    An error that stops the run is returned and not raised, so that no answer of the others is lost.
     """
 
     async def answer(sending: Sending) -> WriteResult:
@@ -156,9 +156,10 @@ async def side_by_side(
 
 
 def refusal(sending: Sending, refused: ServiceRefused) -> Refused | Unconfirmed:
-    """Give the service's no to one write as its outcome: after a lost answer it proves nothing.
+    """Return the service's refusal of one write as its outcome.
 
-    Of an update whose object is gone it tells what to do.
+    After a lost answer a refusal proves nothing. If the object of an update is gone, the outcome
+    has remedies.
     """
     if refused.doubtful:
         return Unconfirmed(sending.ref, str(refused), refused.exit_code)
@@ -168,7 +169,7 @@ def refusal(sending: Sending, refused: ServiceRefused) -> Refused | Unconfirmed:
 
 
 class ConsentRule(Enum):
-    """When a weakening needs to be agreed to, beyond the limits that count it."""
+    """When a risky change needs consent, beyond the limits that count it."""
 
     NEVER = "never"
     ALWAYS = "always"
@@ -177,11 +178,11 @@ class ConsentRule(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RiskyChange:
-    """What a change takes away from what watches the service, or from who holds on to it.
+    """A change that reduces the monitoring of the service, or breaks what depends on it.
 
-    `code` names it for good (docs/guards.md), `said` tells it with its figures,
-    and `counted` is the word under which the guards count the change, "" for
-    none of its own. `incidents` are the names that its incidents may bear.
+    `code` is its permanent name (docs/guards.md), `said` is its text with the figures, and
+    `counted` is the word under which the guards count the change, "" for none. `incidents` are the
+    names that its incidents may have.
     """
 
     code: str
@@ -223,14 +224,14 @@ def _creatable(_: Manifest) -> str:
 class Kind:
     """One kind of resource. Source: docs/manifests.md.
 
-    `noun` is what a command line calls one. `readable`: whether the API document has a read
-    of it. `findable`: whether a create whose answer was lost can be looked up. `check` yields
-    findings on `spec`, `identities` gives what no two manifests may share, `complete` adds
-    to the declaration what the service needs and nobody writes (a slug, nested
-    ids), `cannot_create` says why a resource that is not there stays so.
-    `preflight` asks the service about a write: what it objects to, and what hangs on it.
-    `needed` are fields of each member of `destroyable` without which services refuse a write.
-    `weakens` yields what a change takes away from people, `bearing` is how incidents tell of it.
+    `noun` is its name on the command line. `readable`: whether the API document has a read of it.
+    `findable`: whether a create with a lost answer can be looked up. `check` yields findings on
+    `spec`, `identities` returns what no two manifests may share, `complete` adds to the declaration
+    what the service needs and no manifest has (a slug, nested ids), `cannot_create` says why an
+    absent resource cannot be created. `preflight` asks the service about a write: its objections,
+    and what depends on the resource. `destroyable` is the keyed list with members that a write
+    deletes permanently. `weakens` yields risky changes, `bearing` is how incidents are matched to
+    it.
     """
 
     name: str
@@ -246,12 +247,12 @@ class Kind:
     batch_size: int = 1
     check: Callable[[dict[str, Json]], Iterator[Finding]] = _nothing_to_find
     queries: Callable[[dict[str, Json]], Iterator[Query]] = _no_queries
-    """Yields the queries in `spec` whose language is known; others are nobody's here."""
+    """Yields the queries in `spec` in a known language; others are ignored."""
 
     identities: Callable[[Manifest], Mapping[str, str]] = _no_identities
     declared_id: Callable[[Manifest], RemoteId | None] = _own_id
     title: tuple[str, ...] = ("name",)
-    """Where its own name for people stands in `spec`."""
+    """The path of its name for people in `spec`."""
 
     complete: Callable[[Manifest, Observation, Memory], dict[str, Json]] = _as_declared
     cannot_create: Callable[[Manifest], str] = _creatable
@@ -261,51 +262,51 @@ class Kind:
     """Whether it triggers events, incidents and cases: its track record."""
 
     watches: Callable[[Manifest], Iterator[Watched]] = watches_nothing
-    """Yields what one watches, so that a change of that is a change for it."""
+    """Yields the resources that it watches, so that their changes are shown for it."""
 
     consents: tuple[str, ...] = ()
     """The codes of `weakens` that need consent, so that a project file can give it."""
 
     bearing: Bearing = UNKNOWN_BEARING
     from_export: Callable[[dict[str, Json]], dict[str, Json]] | None = None
-    """Turns the content of a `spec.file` into `spec`, where the kind has exports."""
+    """Turns the content of a `spec.file` into `spec`, if the kind has exports."""
 
     inner_id: tuple[str, ...] = ()
-    """Where an export holds the id inside `spec`, where that is no part of what is compared."""
+    """The path of the id inside the `spec` of an export, if it is not compared."""
 
     destroyable: tuple[str, ...] = ()
     needed: tuple[tuple[str, ...], ...] = ()
-    """The keyed list whose removed members are gone for good."""
+    """Fields of each member of `destroyable` without which services refuse a write."""
 
     practices: Callable[[], Sequence[LintRule]] = tuple
-    """The checks of practice of the kind, which are loaded once one is declared."""
+    """The lint rules of the kind, loaded when a resource of the kind is declared."""
 
     hygiene: Callable[[], Sequence[AuditRule]] = tuple
-    """The checks of what is declared against what happened, loaded where `audit` asks."""
+    """The audit rules of the kind, loaded for `audit`."""
 
     picture: Picture | None = None
-    """What reports draw of it."""
+    """How reports draw it."""
 
     essentials: tuple[Essential, ...] = ()
-    """What a reviewer of a new one has to see first, in this order."""
+    """What a reviewer of a new resource has to see first, in this order."""
 
     endpoints: tuple[Endpoint, ...] = ()
-    """The requests that carry its fields."""
+    """The requests that contain its fields."""
 
     example: Callable[[], dict[str, Json]] = dict
-    """A small `spec` that says something."""
+    """A small, useful `spec`."""
 
     sampled: bool = False
-    """Whether it decides about logs, so that samples of them tell what a change does."""
+    """Whether it decides about logs, so that samples of logs show what a change does."""
     unsaid: frozenset[str] = frozenset()
-    """Steps of a path that only wrap others and tell a reader nothing."""
+    """Steps of a path that only wrap others and mean nothing to a reader."""
 
     def normal_id(self, remote_id: RemoteId) -> RemoteId:
-        """Give an id in its one spelling."""
+        """Return an id in its normal spelling."""
         return self.id_form.normal(remote_id)
 
     def readable_by(self, assumptions: Assumptions) -> bool:
-        """Tell whether live can be asked for: by the API document, or where a deployment says."""
+        """Return whether live can be read: by the API document, or as the project file declares."""
         return self.readable or self.name in assumptions.reads.of_kinds
 
     @property
@@ -315,16 +316,16 @@ class Kind:
 
     @property
     def exact_shape(self) -> Shape:
-        """How what is declared is compared with what was: a zero is not absent there."""
+        """How the declared document is compared with an earlier one: a zero is not absent there."""
         return exact_shape_of(self.spec)
 
 
 async def observe(
     kind: Kind, api: Api, manifest: Manifest, memory: Memory
 ) -> Observation | ReconcilerError:
-    """Give what is known of the live side, or the error that is about this one resource.
+    """Return an observation of live, or an error that is about this one resource.
 
-    Raises what is about the service as a whole: it is not there, or the key is refused.
+    Raises errors about the service as a whole: it is unreachable, or the key is refused.
     """
     try:
         return await kind.observe(api, manifest, memory)

@@ -1,4 +1,4 @@
-"""What a check of practice is: something that works, and that few people want. Pure.
+"""Lint rules: checks for what works and is rarely wanted. Pure.
 
 Source: docs/practice.md.
 """
@@ -16,7 +16,7 @@ from reconciler.redaction.templates import Template
 
 
 class LintFinding(NamedTuple):
-    """One place in a `spec` that a check is about, and what is told of it."""
+    """One place in a `spec` that a check is about, and its message."""
 
     path: Path
     message: str
@@ -25,7 +25,7 @@ class LintFinding(NamedTuple):
 
 
 Find: TypeAlias = Callable[[dict[str, Json]], Iterator[LintFinding]]
-"""Looks at one `spec`, whatever it holds."""
+"""Checks one `spec`, whatever its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ FindAmong: TypeAlias = Callable[[Neighbours], Iterator[tuple[Manifest, LintFindi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintRule:
-    """One check; the page of its code says why it is made.
+    """One check; the page of its code says why it exists.
 
-    It looks at each resource of its kind by itself (`find`), or at all of them (`among`). One
-    that many a good workspace would fail is made where the project file asks for it (`asked`).
+    It checks each resource of its kind by itself (`find`), or all of them together (`among`). A
+    check that many good workspaces would fail runs only if the project file requests it (`asked`).
     """
 
     code: str
@@ -55,12 +55,12 @@ class LintRule:
 
 
 def text_of(value: object) -> str | None:
-    """Give a text that is known; None for what is none, or is filled in late."""
+    """Return a known text; None for any other value, or a text that is filled in late."""
     return value if isinstance(value, str) and not isinstance(value, Template) else None
 
 
 def is_blank(value: Json) -> bool:
-    """Tell what is left out, or holds nothing but space."""
+    """Return whether it is null or absent, or a text of nothing but space."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
@@ -68,7 +68,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
 def number_of(value: Json) -> float | None:
-    """Give a number, also one that is written as text; None for what is none."""
+    """Return a number, also if it is written as text; None for any other value."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -78,6 +78,6 @@ def number_of(value: Json) -> float | None:
 
 
 def lists_in(document: Mapping[str, Json], key: str) -> Sequence[Json]:
-    """Give a list of a mapping, empty where there is none."""
+    """Return a list of a mapping, empty if there is none."""
     value = document.get(key)
     return value if isinstance(value, list) else ()

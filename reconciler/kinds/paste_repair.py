@@ -1,9 +1,8 @@
-"""What a model knows of how a pasted record differs from a `spec`. Pure.
+"""Differences between a pasted record and a `spec`, from the model. Pure.
 
-One reading of it serves who complains and who repairs. Repairs come in rounds, as
-what stands in a wrapper is known only once that is gone: wrappers, then names and
-read-only fields, then numbers. Nothing is guessed: what could mean two things is
-left, with its own complaint.
+Complaints and repairs use the same result. Repairs come in rounds, as the content of a wrapper is
+known only once the wrapper is removed: wrappers, then names and read-only fields, then numbers.
+There is no guessing: what could mean two things is left, with its own complaint.
 """
 
 from __future__ import annotations
@@ -38,19 +37,19 @@ from reconciler.kinds.shape import EACH, NOTHING, Facts, facts_of, names_of
 MOST_ROUNDS: Final = 8
 MOST_ERRORS: Final = 10_000
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
-"""A number as JSON writes it, with no more digits than it keeps exactly."""
+"""A number as JSON writes it, with no more digits than JSON keeps exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class PasteRepair:
-    """What a pasted document should be: its model, and whether its id has a place already."""
+    """The target of a repair: the model, and whether the id is already in the metadata."""
 
     model: type[Part]
     id_form: IdForm
     has_id: bool
 
     def rounds(self, document: Json) -> list[Round]:
-        """Give what to repair first, next and last."""
+        """Return the repairs in rounds, in order."""
         rounds: list[Round] = []
         while len(rounds) < MOST_ROUNDS and (made := self.next_round(document)):
             rounds.append(made)
@@ -58,19 +57,19 @@ class PasteRepair:
         return rounds
 
     def next_round(self, document: Json) -> Round:
-        """Give what to repair next; nothing where nothing is left that can be."""
+        """Return the next repairs; empty if nothing can be repaired."""
         root = Facts(part=self.model)
         structure = [*_structure(document, root, ())]
         if structure:
             return structure
         fields = [*self._fields(document, root, ())]
-        # What stands at a wrong place in its list is known only once all of it is seen.
+        # A wrong position field is known only once the whole list is seen.
         return _agreeing(document, fields) or [*_numbers(document, self.model)]
 
     def _fields(
         self, document: Json, facts: Facts, path: Path
     ) -> Iterator[tuple[Repair, ReadOnlyReason]]:
-        """Yield what to do with single fields, and what is their fate."""
+        """Yield the repairs of single fields, each with its read-only reason."""
         if isinstance(document, dict) and facts.part is not None:
             fields = facts_of(facts.part)
             names = names_of(document, fields)
@@ -91,7 +90,7 @@ class PasteRepair:
     def _fated(
         self, holder: dict[str, Json], key: str, read_only: ReadOnly, path: Path
     ) -> Repair | None:
-        """Give what to do with a field that must not be declared; None where that is a guess."""
+        """Return the repair of a field that must not be declared; None if that is a guess."""
         place, value = (*path, key), holder[key]
         match read_only.fate:
             case ReadOnlyReason.DROPPED | ReadOnlyReason.AS_LISTED:
@@ -111,10 +110,10 @@ class PasteRepair:
 
 
 def in_told_order(document: Json, model: type[Part]) -> Json:
-    """Give a document in whose lists items stand in the order that they tell of themselves.
+    """Return a document with the items of lists in the order of their position fields.
 
-    Only a list of stored things whose members all have a number, and no two the same, tells
-    one; any other stays as it is.
+    Only a list of stored objects has one, if all its members have a number, and no two the same;
+    any other list stays as it is.
     """
     if not isinstance(document, dict):
         return document
@@ -122,15 +121,15 @@ def in_told_order(document: Json, model: type[Part]) -> Json:
     for name, facts in facts_of(model).items():
         items = document.get(name)
         if isinstance(items, list) and facts.keyed is not None and facts.keyed.distinct:
-            told = [_told_place(item, facts.items) for item in items]
-            if None not in told and len(set(told)) == len(items):
-                both = zip(told, items, strict=True)
-                ordered[name] = [item for _, item in sorted(both, key=lambda one: one[0] or 0)]
+            positions = [_told_place(item, facts.items) for item in items]
+            if None not in positions and len(set(positions)) == len(items):
+                both = zip(positions, items, strict=True)
+                ordered[name] = [item for _, item in sorted(both, key=lambda pair: pair[0] or 0)]
     return ordered
 
 
 def _told_place(item: Json, facts: Facts | None) -> float | None:
-    """Give the number by which a member of a list tells its place."""
+    """Return the number in the position field of a list member."""
     part = facts.part if facts is not None else None
     if part is None or not isinstance(item, dict):
         return None
@@ -155,7 +154,7 @@ def _negated(holder: dict[str, Json], place: Path, value: Json, opposite: str) -
 
 
 def _inside(document: Json, facts: Facts) -> Iterator[tuple[str | int, Facts, Json]]:
-    """Yield step, facts and value of what stands in a map or a list."""
+    """Yield step, facts and value of each member of a map or a list."""
     if isinstance(document, dict) and facts.values is not None:
         for key, value in document.items():
             yield key, facts.values, value
@@ -165,18 +164,18 @@ def _inside(document: Json, facts: Facts) -> Iterator[tuple[str | int, Facts, Js
 
 
 def _agreeing(document: Json, found: Sequence[tuple[Repair, ReadOnlyReason]]) -> list[Repair]:
-    """Leave out the places in a list that disagree with where their items stand."""
-    told: dict[Path, list[Path]] = defaultdict(list)
+    """Leave out repairs of position fields that disagree with the order of their items."""
+    by_list: dict[Path, list[Path]] = defaultdict(list)
     for repair, fate in found:
         if fate is ReadOnlyReason.AS_LISTED:
             general = tuple(EACH if isinstance(step, int) else step for step in repair.path)
-            told[general].append(repair.path)
-    odd = {path for paths in told.values() if not _as_listed(document, paths) for path in paths}
+            by_list[general].append(repair.path)
+    odd = {path for paths in by_list.values() if not _as_listed(document, paths) for path in paths}
     return [repair for repair, _ in found if repair.path not in odd]
 
 
 def _as_listed(document: Json, paths: Sequence[Path]) -> bool:
-    """Tell whether numbers ascend as their items do, and only the first item asks to be it."""
+    """Return whether numbers ascend as their items do, and only the first has `first`."""
     numbers: list[float] = []
     for path in paths:
         value = value_at(document, path)
@@ -189,7 +188,7 @@ def _as_listed(document: Json, paths: Sequence[Path]) -> bool:
 
 
 def _structure(document: Json, facts: Facts, path: Path) -> Iterator[Repair]:
-    """Yield wrappers that are too many, or missing; what is inside comes after them."""
+    """Yield wrappers that are superfluous or missing; what is inside comes after them."""
     if isinstance(document, dict) and facts.part is not None:
         here = _around(document, facts.part, path)
         yield from here
@@ -213,12 +212,12 @@ def _around(document: dict[str, Json], part: type[Part], path: Path) -> list[Rep
     for wrapper in part.wrappers:
         found = _unwrapped(document, part, wrapper, written)
         if found is not None:
-            beside = [key for key in map(written.get, map(_letters, wrapper.beside)) if key]
-            return [Unwrap(path, found), *(Drop((*path, key)) for key in beside)]
+            others = [key for key in map(written.get, map(_letters, wrapper.beside)) if key]
+            return [Unwrap(path, found), *(Drop((*path, key)) for key in others)]
     lifted = _lifted(document, part, path)
     if lifted or not part.bare or not _is_bare(document, part):
         return lifted
-    # What belongs beside the content, and says nothing, must not come into it.
+    # What belongs next to the content and has no meaning must not get into it.
     nothing = {_letters(name) for name in _saying_nothing(part)}
     gone = [Drop((*path, key)) for key in document if _letters(key) in nothing]
     return [*gone] or [Wrap(path, part.bare)]
@@ -227,22 +226,22 @@ def _around(document: dict[str, Json], part: type[Part], path: Path) -> list[Rep
 def _lifted(document: dict[str, Json], part: type[Part], path: Path) -> list[Repair]:
     """Return the one field in the content that belongs next to it, in any spelling.
 
-    None where its place is taken.
+    Empty if its place is taken.
     """
     content = document.get(part.bare) if part.strays else None
     if not isinstance(content, dict):
         return []
     places = {_letters(name): place for name, place in part.strays.items()}
-    strays = [key for key in content if _letters(key) in places]
-    if len(strays) != 1:
+    misplaced = [key for key in content if _letters(key) in places]
+    if len(misplaced) != 1:
         return []
-    place = places[_letters(strays[0])]
+    place = places[_letters(misplaced[0])]
     is_taken = _letters(place[0]) in map(_letters, document)
-    return [] if is_taken else [Lift((*path, part.bare, strays[0]), place)]
+    return [] if is_taken else [Lift((*path, part.bare, misplaced[0]), place)]
 
 
 def _saying_nothing(part: type[Part]) -> Iterator[str]:
-    """Yield the fields of a part that say nothing, and are none of its content's."""
+    """Yield the fields of a part that have no meaning, and are not in its content."""
     fields = facts_of(part)
     inner = fields[part.bare].part
     known = facts_of(inner) if inner is not None else {}
@@ -255,7 +254,7 @@ def _saying_nothing(part: type[Part]) -> Iterator[str]:
 def _unwrapped(
     document: dict[str, Json], part: type[Part], wrapper: Wrapper, written: Mapping[str, str]
 ) -> Path | None:
-    """Give the steps to a wrapped record as they are written; None where it is none."""
+    """Return the steps to a wrapped record as written; None if it is not wrapped."""
     key = written.get(_letters(str(wrapper.steps[0])))
     if key is None:
         return None
@@ -267,12 +266,12 @@ def _unwrapped(
         return None
     ours = {_letters(name): facts for name, facts in facts_of(part).items()}
     theirs = {_letters(name) for name in inner}
-    # A field of that name is a wrapper only if what it holds has one too.
+    # A known field of that name is a wrapper only if its content has such a field too.
     field = ours.get(_letters(key))
     is_field = field is not None and field.read_only is None
     needed = {_letters(key)} if is_field else ours.keys()
-    beside = {*map(_letters, wrapper.beside), _letters(key)}
-    rest = {_letters(name) for name in document} - beside
+    others = {*map(_letters, wrapper.beside), _letters(key)}
+    rest = {_letters(name) for name in document} - others
     known_rest = rest <= ours.keys()
     is_wrapper = not theirs.isdisjoint(needed) and theirs.isdisjoint(rest) and known_rest
     return steps if is_wrapper and (not is_field or _holds(inner, key)) else None
@@ -289,10 +288,10 @@ def _listed(value: Json) -> list[Json]:
 
 
 def _is_bare(document: dict[str, Json], part: type[Part]) -> bool:
-    """Tell the content of the one field that the service leaves out around it."""
+    """Return whether it is the content of the one field that the service leaves out."""
     fields = facts_of(part)
     inner = fields[part.bare].part
-    assert inner is not None  # noqa: S101 - a model says so of a part only
+    assert inner is not None  # noqa: S101 - a model has `bare` for a part only
     own = {_letters(name) for name, facts in fields.items() if facts.read_only is None}
     own -= set(map(_letters, part.strays))
     written = {_letters(key) for key in document}
@@ -305,7 +304,7 @@ def _letters(key: str) -> str:
 
 
 def _numbers(document: Json, model: type[Part]) -> Iterator[Repair]:
-    """Yield the numbers that are written as text where the model wants a number."""
+    """Yield the numbers that are written as text if the model requires a number."""
     try:
         model.__pydantic_validator__.validate_python(document)
     except ValidationError as invalid:

@@ -1,4 +1,4 @@
-"""Repairs of a pasted record as plain data: what each does to a document, and to a path. Pure."""
+"""Repairs of a pasted record as plain data: the effect on a document, and on a path. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reconciler.document import Json, Missing, Path, value_at
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A field that a manifest must not declare, and that says nothing."""
+    """A field that a manifest must not declare, and that has no meaning."""
 
     path: Path
 
@@ -34,7 +34,7 @@ class Rename:
 
 @dataclass(frozen=True, slots=True)
 class Negate:
-    """A flag that another field says the opposite of."""
+    """A flag with the opposite meaning of another field."""
 
     path: Path
     name: str
@@ -51,7 +51,7 @@ class Unquote:
 
 @dataclass(frozen=True, slots=True)
 class Unwrap:
-    """A mapping of which a part stands further inside, at `path` and then `steps`."""
+    """A mapping with the record further inside, at `path` and then `steps`."""
 
     path: Path
     steps: Path
@@ -59,7 +59,7 @@ class Unwrap:
 
 @dataclass(frozen=True, slots=True)
 class Wrap:
-    """A mapping that is the content of a field alone."""
+    """A mapping that is only the content of a field."""
 
     path: Path
     name: str
@@ -67,7 +67,7 @@ class Wrap:
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """A field that stands in the content of another, and belongs beside that one at `steps`."""
+    """A field in the content of another; it belongs next to that field, at `steps`."""
 
     path: Path
     steps: tuple[str, ...]
@@ -79,7 +79,7 @@ Round: TypeAlias = Sequence[Repair]
 
 
 def repaired(document: Json, made: Round) -> Json:
-    """Give a document after one round; what it is made of is not changed."""
+    """Return a document after one round; the given document is not changed."""
     by_path: dict[Path, list[Repair]] = defaultdict(list)
     for repair in made:
         by_path[repair.path].append(repair)
@@ -89,7 +89,7 @@ def repaired(document: Json, made: Round) -> Json:
 
 
 def _with_lifted(after: Json, before: Json, lifted: Mapping[Path, Lift], path: Path) -> Json:
-    """Put what was taken out of a content beside it; such repairs make a round of their own."""
+    """Move lifted fields next to the content; such repairs make a round of their own."""
     if not any(holder[: len(path)] == path for holder in lifted):
         return after
     if isinstance(after, list):
@@ -130,7 +130,7 @@ def _rebuilt(
 
 
 def _name_after(key: str, made: Iterable[Repair]) -> str | None:
-    """Give the name of a field after what is made of it, None where it is gone."""
+    """Return the name of a field after its repairs, None if it is removed."""
     name: str | None = key
     for repair in made:
         match repair:
@@ -146,7 +146,7 @@ def _name_after(key: str, made: Iterable[Repair]) -> str | None:
 
 
 def _itself(value: Json, made: Iterable[Repair]) -> Json:
-    """Give a value after what is made of it where it stands."""
+    """Return a value after its repairs."""
     for repair in made:
         match repair:
             case Negate():
@@ -167,20 +167,20 @@ def _itself(value: Json, made: Iterable[Repair]) -> Json:
 
 
 class Origins:
-    """Where the places of a repaired document stood before it was."""
+    """The places that the fields of a repaired document had before."""
 
     def __init__(self, rounds: Sequence[Round]) -> None:
         self._rounds = [_Renamed(made) for made in reversed(rounds)]
 
     def of(self, path: Path) -> Path:
-        """Give the path in the document as it was written."""
+        """Return the path in the document as it was written."""
         for renamed in self._rounds:
             path = renamed.before(path)
         return path
 
 
 class _Renamed:
-    """What one round made of steps, by the path before it of what holds them."""
+    """The steps that one round changed, by the path of their parent before it."""
 
     def __init__(self, made: Round) -> None:
         self.names: dict[tuple[Path, str], str] = {}

@@ -1,4 +1,4 @@
-"""What a model says of each field, and what follows for documents: merging, spelling, places."""
+"""The fields of a model, and what follows for documents: merging, spelling, places."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Marker = TypeVar("Marker")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of one place: its markers, and the part, items or values inside.
+    """The known facts of one place: its markers, and the part, items or values inside.
 
-    `plain` tells that there is nothing to look at beyond what pydantic checks.
+    `plain` means that there is nothing to check beyond what pydantic checks.
     """
 
     part: type[Part] | None = None
@@ -56,7 +56,7 @@ NOTHING = Facts()
 
 @cache
 def facts_of(model: type[Part]) -> Mapping[str, Facts]:
-    """Give the facts of each field of a model, by the field's name on the wire."""
+    """Return the facts of each field of a model, by the field's name on the wire."""
     fields = {
         info.alias or name: _facts(info.annotation, tuple(info.metadata))
         for name, info in model.model_fields.items()
@@ -67,7 +67,7 @@ def facts_of(model: type[Part]) -> Mapping[str, Facts]:
 
 
 def facts_at(model: type[Part], path: Path) -> Facts:
-    """Give the facts of a place of a document; `NOTHING` where it is not known.
+    """Return the facts of a place of a document; `NOTHING` if it is not known.
 
     Items of lists may be named by index or by identity.
     """
@@ -78,7 +78,7 @@ def facts_at(model: type[Part], path: Path) -> Facts:
 
 
 def facts_within(facts: Facts, step: str | int) -> Facts:
-    """Give the facts of a field, an item or a value of a place."""
+    """Return the facts of a field, an item or a value of a place."""
     if facts.part is not None:
         return facts_of(facts.part).get(str(step), NOTHING)
     return facts.items or facts.values or NOTHING
@@ -127,7 +127,7 @@ def _marker(markers: tuple[object, ...], kind: type[Marker]) -> Marker | None:
 
 
 def _unwrap(annotation: Any) -> tuple[Any, tuple[object, ...]]:
-    """Take `Annotated` and `| None` off an annotation; give what is left and the markers."""
+    """Remove `Annotated` and `| None` from an annotation; return the rest and the markers."""
     if get_origin(annotation) is Annotated:
         inner, *outer = get_args(annotation)
         bare, markers = _unwrap(inner)
@@ -141,7 +141,7 @@ def _unwrap(annotation: Any) -> tuple[Any, tuple[object, ...]]:
 
 @cache
 def shape_of(model: type[Part]) -> Shape:
-    """Give the shape of a model, its nested models included. Models must not recurse."""
+    """Return the shape of a model, its nested models included. Models must not recurse."""
     return Shape(
         fields={name: _shape(facts) for name, facts in facts_of(model).items()},
         alternatives=model.alternatives,
@@ -150,7 +150,7 @@ def shape_of(model: type[Part]) -> Shape:
 
 @cache
 def exact_shape_of(model: type[Part]) -> Shape:
-    """Give the shape by which what we declared is compared with what we declared before."""
+    """Return the shape for comparing a declaration with an earlier declaration."""
     return exactly(shape_of(model))
 
 
@@ -173,10 +173,10 @@ EACH = "*"
 def places(document: Json, *steps: str, path: Path = ()) -> Iterator[tuple[Path, Json]]:
     """Yield path and value of every place that `steps` lead to; `EACH` is any item of a list.
 
-    Whatever is absent, or is not what a step needs, leads nowhere.
+    A step that is absent, or does not fit the value, leads nowhere.
     """
     found = [(path, document)]
-    # Step by step for all at once: a call for each place is felt in large dashboards.
+    # Step by step for all places at once: a call for each place costs time in large dashboards.
     for step in steps:
         if step == EACH:
             lists = [(here, value) for here, value in found if isinstance(value, list)]
@@ -195,7 +195,7 @@ def places(document: Json, *steps: str, path: Path = ()) -> Iterator[tuple[Path,
 
 
 def references_in(document: Json, model: type[Part]) -> Iterator[tuple[Path, str, Json]]:
-    """Yield each place that may hold the id of another resource: path, that one's kind, value."""
+    """Yield each place that may have the id of another resource: path, its kind, value."""
     yield from _references(document, Facts(part=model), ())
 
 
@@ -220,20 +220,20 @@ Rewrite = Callable[[dict[str, Json], type[Part]], dict[str, Json]]
 
 
 def camel_case_known_fields(document: Json, model: type[Part]) -> Json:
-    """Give a document whose known fields have the API's spelling, `dataTable` for `data_table`.
+    """Return a document with known fields in the API's spelling, `dataTable` for `data_table`.
 
-    Keys of maps and all that stands in opaque parts are data and stay (docs/commands.md).
+    Keys of maps and the content of opaque parts are data and stay (docs/commands.md).
     """
     return _rewritten(document, Facts(part=model), _in_camel_case)
 
 
 def without_read_only(document: Json, model: type[Part]) -> Json:
-    """Give a document without the fields that a manifest must not declare."""
+    """Return a document without the fields that a manifest must not declare."""
     return _writable(document, Facts(part=model))
 
 
 def in_usual_order(document: Json, model: type[Part]) -> Json:
-    """Give a document whose known fields stand in the order of the model, others after them."""
+    """Return a document with known fields in the order of the model, others after them."""
     return _rewritten(document, Facts(part=model), _usually_ordered)
 
 
@@ -245,10 +245,10 @@ def _usually_ordered(document: dict[str, Json], part: type[Part]) -> dict[str, J
 
 
 def only_writable(document: Json, model: type[Part], ours: Sequence[Json]) -> Json:
-    """Give what of a stored document a write may hold, for services that refuse all else.
+    """Return the part of a stored document that a write may have, if services refuse the rest.
 
-    That is what the model lets a manifest declare, and what one of `ours` declares
-    beside it: those are the documents that we write, or wrote.
+    These are the fields that a manifest may declare by the model, and those that one of `ours`
+    declares; `ours` are documents that we write, or wrote.
     """
     return _writable_part(document, Facts(part=model), ours)
 
@@ -275,7 +275,7 @@ def _rewritten(document: Json, facts: Facts, rewrite: Rewrite) -> Json:
     if isinstance(document, dict) and facts.part is not None:
         fields = facts_of(facts.part)
         written = rewrite(document, facts.part)
-        # Plain values have no inside: a call for each would be felt in a large plan.
+        # Plain values have no inside: a call for each would cost time in a large plan.
         changed = {
             key: made
             for key, value in written.items()
@@ -292,9 +292,9 @@ def _rewritten(document: Json, facts: Facts, rewrite: Rewrite) -> Json:
 
 
 def names_of(document: dict[str, Json], fields: Fields) -> dict[str, str]:
-    """Give the names of the fields that a document spells otherwise, by what it writes.
+    """Return the names of the fields that a document spells otherwise, by its spelling.
 
-    One that stands there under its own name too, or twice, is not among them.
+    A field that is also there under its own name, or twice, is left out.
     """
     if not any("_" in key for key in document):
         return {}
@@ -316,7 +316,7 @@ def _in_camel_case(document: dict[str, Json], part: type[Part]) -> dict[str, Jso
 
 @cache
 def _hidden_in(model: type[Part]) -> tuple[frozenset[str], Mapping[str, Facts]]:
-    """Give the read-only fields of a part, and those that may hold some further inside."""
+    """Return the read-only fields of a part, and the fields that may have some further inside."""
     fields = facts_of(model)
     own = frozenset(name for name, facts in fields.items() if facts.read_only is not None)
     return own, {
@@ -327,17 +327,17 @@ def _hidden_in(model: type[Part]) -> tuple[frozenset[str], Mapping[str, Facts]]:
 
 
 def _parts_inside(facts: Facts) -> Iterator[type[Part]]:
-    """Yield the parts that a place holds, itself or in its items or values."""
-    for one in (facts, facts.items, facts.values):
-        if one is not None and one.part is not None:
-            yield one.part
-        elif one is not None and one is not facts:
-            yield from _parts_inside(one)
+    """Yield the parts of a place: its own, or those of its items or values."""
+    for place in (facts, facts.items, facts.values):
+        if place is not None and place.part is not None:
+            yield place.part
+        elif place is not None and place is not facts:
+            yield from _parts_inside(place)
 
 
 @cache
 def _has_read_only(model: type[Part]) -> bool:
-    """Tell whether a part or anything inside has a field that only the service sets."""
+    """Return whether a part or anything inside has a field that only the service sets."""
     seen: set[type[Part]] = set()
     waiting = [model]
     while waiting:
@@ -353,7 +353,7 @@ def _has_read_only(model: type[Part]) -> bool:
 
 
 def _writable(document: Json, facts: Facts) -> Json:
-    """Give a document without what is read-only; the same one where there is none inside."""
+    """Return a document without read-only fields; the same document if there are none."""
     if isinstance(document, dict) and facts.part is not None:
         own, inside = _hidden_in(facts.part)
         found = {key: _writable(document[key], inside[key]) for key in inside if key in document}

@@ -1,4 +1,4 @@
-"""What pydantic says of a document, in our words."""
+"""Pydantic's errors about a document, in our words."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def type_findings(
 ) -> Iterator[Finding]:
     """Yield the wrong types, missing fields and broken bounds of the API document.
 
-    Fields that are `misspelt` are not missing: that they have another name is told of them.
+    Fields that are `misspelt` are not missing: another finding reports their wrong name.
     """
     try:
         model.__pydantic_validator__.validate_python(document)
     except ValidationError as invalid:
         if invalid.error_count() > MOST_ERRORS:
-            # Each takes a kilobyte and more, once it is asked for.
-            said = f"{invalid.error_count():,} values here have a wrong type"
-            yield Finding("M301", path, said)
+            # Each error takes a kilobyte or more, once it is read.
+            message = f"{invalid.error_count():,} values here have a wrong type"
+            yield Finding("M301", path, message)
             return
         for error in invalid.errors(include_url=False):
             if not _is_open(error["type"], error["input"]):
@@ -53,13 +53,16 @@ def type_findings(
 
 
 def name_of(path: Path) -> str:
-    """Name the place a message speaks of."""
+    """Return the name of the place in a message."""
     last = path[-1] if path else "this document"
     return f"item {last + 1}" if isinstance(last, int) else f"`{last}`"
 
 
 def _is_open(kind: str, value: object) -> bool:
-    """Tell a complaint about text that another stands for later; only a ref gives a number."""
+    """Return whether the complaint is about a text that is filled in later.
+
+    Only a reference can become a number.
+    """
     if not isinstance(value, str):
         return False
     return (kind in _TEXT_BOUNDS and is_open(value)) or (
@@ -74,11 +77,11 @@ def _finding(wrong: InvalidValue, bounds: Mapping[str, Any]) -> Finding:
         repair = Advice("add it, with each item below it after `- `") if is_list else ""
         return Finding("M302", path[:-1], f"{name_of(path)} is required", suggestion=repair)
     if kind == "bool_type" and isinstance(value, str) and value.casefold() in _TEXT_BOOLEANS:
-        said = f"{name_of(path)} is the text `{value}`, not a boolean"
-        return Finding("M311", path, said, suggestion=_TEXT_BOOLEANS[value.casefold()])
+        message = f"{name_of(path)} is the text `{value}`, not a boolean"
+        return Finding("M311", path, message, suggestion=_TEXT_BOOLEANS[value.casefold()])
     if kind in WANTED:
-        said = f"{name_of(path)} must be {_wanted(wrong)}, not {_described(value)}"
-        return Finding("M301", path, said, suggestion=meant_value(wrong))
+        message = f"{name_of(path)} must be {_wanted(wrong)}, not {_described(value)}"
+        return Finding("M301", path, message, suggestion=meant_value(wrong))
     return Finding("M309", path, f"{name_of(path)} {_bound(kind, bounds)}")
 
 
@@ -91,7 +94,7 @@ def _wanted(wrong: InvalidValue) -> str:
 
 
 def wanted_of(part: type[Part]) -> str:
-    """Say what a value of a part must be: a mapping, and the fields that it may have."""
+    """Return what a value of a part must be: a mapping, and the fields that it may have."""
     fields = [f"`{name}`" for name, facts in facts_of(part).items() if facts.read_only is None]
     more = len(fields) - MOST_NAMED
     named = ", ".join(fields[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

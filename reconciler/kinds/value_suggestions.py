@@ -1,4 +1,4 @@
-"""What was likely meant by a value of the wrong type, as a repair that can be typed. Pure."""
+"""Suggestions for a value of the wrong type, as text that can be typed. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reconciler.syntax.diagnostic import Advice
 
 @dataclass(frozen=True, slots=True)
 class InvalidValue:
-    """A value that is not as its model wants it; `kind` is pydantic's word for how."""
+    """A value that its model refuses; `kind` is pydantic's name of the error."""
 
     kind: str
     path: Path
@@ -31,7 +31,7 @@ _MAPPING: Final = frozenset(("model_type", "dict_type"))
 
 
 def meant_value(wrong: InvalidValue) -> str:
-    """Give the value that was meant, or what to do, as far as only the form is wrong."""
+    """Return the intended value, or what to do, if only the form is wrong."""
     match wrong.kind, wrong.value:
         case "string_type", value:
             return _text(value)
@@ -48,7 +48,7 @@ def meant_value(wrong: InvalidValue) -> str:
 
 
 def _text(value: object) -> str:
-    """Give the text of a value that YAML takes for none, as it is in no quotes."""
+    """Return the text of a value that YAML does not read as text, as it has no quotes."""
     match value:
         case bool():
             return f'"{str(value).lower()}"'
@@ -61,7 +61,7 @@ def _text(value: object) -> str:
 
 
 def is_mappings(value: object) -> bool:
-    """Tell a list of mappings: what a mapping becomes if its lines begin with dashes."""
+    """Return whether it is a list of mappings: a mapping with a dash before each line."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -70,7 +70,7 @@ def is_mappings(value: object) -> bool:
 
 
 def meant_text(value: dict[str, Json]) -> str:
-    """Give the text of which YAML made a mapping, as its braces are in no quotes; "" for another.
+    """Return the text that YAML read as a mapping, as its braces have no quotes; else "".
 
     Such a mapping has keys and no values: `{job="shop"}`, `{var:team}`.
     """
@@ -104,7 +104,7 @@ _SECONDS_OF: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 def seconds_of(text: str) -> str:
-    """Give the seconds that `15m` or `1 hour` are, "" for what is no duration."""
+    """Return the seconds of `15m` or `1 hour`, "" if it is not a duration."""
     found = _DURATION.fullmatch(text.strip().lower())
     if found is None:
         return ""
@@ -116,7 +116,7 @@ _WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def _wrapped(word: str, wrong: InvalidValue) -> str:
-    """Put a word into the list or the mapping that is wanted; "" where it has no one place."""
+    """Return a word inside the required list or mapping; "" if it has no single place."""
     if wrong.kind == "list_type":
         return f"[{word}]" if wrong.facts.items is not None and wrong.facts.items.is_text else ""
     part = wrong.facts.part if wrong.kind == "model_type" else None
@@ -124,9 +124,9 @@ def _wrapped(word: str, wrong: InvalidValue) -> str:
 
 
 def _in_its_field(word: str, part: type[Part]) -> str:
-    """Put a word where a part has one field that takes it: `{labels: [team]}` for `team`.
+    """Return a word in the only field of a part that fits: `{labels: [team]}` for `team`.
 
-    A duration goes where a part counts seconds: `{seconds: 900}` for `15m`.
+    A duration is used where a part counts seconds: `{seconds: 900}` for `15m`.
     """
     fields = [(name, facts) for name, facts in facts_of(part).items() if facts.read_only is None]
     counted = [name for name, facts in fields if facts.unit is Unit.SECONDS]
@@ -148,7 +148,7 @@ LONGEST_NUMBER: Final = 20
 
 
 def meant_number(text: str, *, is_whole: bool = False) -> str:
-    """Give the number that a text writes otherwise than YAML does, "" where none can be told.
+    """Return the number of a text that YAML does not read as a number, "" if it is unclear.
 
     A comma before three digits may group thousands or begin a fraction.
     """
