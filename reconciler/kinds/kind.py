@@ -285,10 +285,10 @@ class Kind:
     """The audit rules of the kind, loaded for `audit`."""
 
     picture: Picture | None = None
-    """How reports draw it."""
+    """The drawing of it in reports."""
 
     essentials: tuple[Essential, ...] = ()
-    """What a reviewer of a new resource has to see first, in this order."""
+    """The places that a reviewer of a new resource has to see first, in this order."""
 
     endpoints: tuple[Endpoint, ...] = ()
     """The requests that contain its fields."""
@@ -311,12 +311,12 @@ class Kind:
 
     @property
     def shape(self) -> Shape:
-        """How documents of this kind are merged and compared."""
+        """The shape by which documents of this kind are merged and compared."""
         return shape_of(self.spec)
 
     @property
     def exact_shape(self) -> Shape:
-        """How the declared document is compared with an earlier one: a zero is not absent there."""
+        """The shape for comparing a declaration with an earlier one: a zero is not absent there."""
         return exact_shape_of(self.spec)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reconciler.kinds.audit_rule import AuditRule
     from reconciler.kinds.lint_rule import LintRule
 
-# Of the part that belongs to its type: each type has a part of another name.
+# Paths in the part that belongs to the type of the alert: its name differs for each type.
 QUERY = ("simpleFilter", "luceneQuery")
 RULE = (ANY_STEP, "rules", ANY_STEP, "condition")
 TRACES = (ANY_STEP, "tracingFilter", "simpleFilter")
@@ -71,7 +71,7 @@ def _hygiene() -> Sequence[AuditRule]:
 
 
 def example() -> dict[str, Json]:
-    """Give a small `spec` that says something."""
+    """Return a small, useful `spec`."""
     return {
         "name": "Checkout errors",
         "priority": "ALERT_DEF_PRIORITY_P1",

@@ -1,4 +1,4 @@
-"""Checks of alert definitions against what happened. Source: docs/evidence.md."""
+"""Audit rules for alert definitions. Source: docs/evidence.md."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _days(count: int) -> str:
 def _awake(
     neighbours: Neighbours, record: AuditEvidence
 ) -> Iterator[tuple[Manifest, AlertHistory]]:
-    """Yield the alerts that are on and have an id, each with what happened to it."""
+    """Yield the alerts that are on and have an id, each with its history."""
     for manifest in neighbours.own:
         if manifest.remote_id is not None and is_awake(manifest.spec):
             yield manifest, record.about(manifest)
@@ -70,12 +70,12 @@ def _never_fired(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trac
         known = record.declared(manifest)
         is_young = known is not None and record.at - known.at < timedelta(days=record.days)
         if not happened.fired and not happened.lasted and not happened.unclear and not is_young:
-            said = f"this alert never fired in {_days(record.days)}"
-            way_out = Advice("ask whether it can still fire: test it, sharpen it, or remove it")
+            message = f"this alert never fired in {_days(record.days)}"
+            remedy = Advice("ask whether it can still fire: test it, sharpen it, or remove it")
             figures: dict[str, Json] = {"fired": 0, "days": record.days}
             if known is not None:
                 figures["declaredSince"] = known.at.isoformat()
-            yield Trace(manifest, LintFinding(_NAME, said, way_out), figures)
+            yield Trace(manifest, LintFinding(_NAME, message, remedy), figures)
 
 
 def _daily(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
@@ -85,13 +85,13 @@ def _daily(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
         on = len({(record.at - at).days for at in happened.fired} & set(range(record.covered)))
         if on >= DAILY_SHARE * record.covered:
             count = len(happened.fired)
-            said = (
+            message = (
                 f"this alert fired on {on:,} of {_days(record.covered)}, {_times(count)}: what "
                 "comes every day is soon read by nobody"
             )
-            way_out = Advice("raise its threshold, mend what it tells of, or make it a figure")
+            remedy = Advice("raise its threshold, mend what it tells of, or make it a figure")
             figures = {"fired": count, "daysFired": on, "days": record.covered}
-            yield Trace(manifest, LintFinding(_NAME, said, way_out), figures)
+            yield Trace(manifest, LintFinding(_NAME, message, remedy), figures)
 
 
 def _open_for_weeks(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
@@ -101,14 +101,14 @@ def _open_for_weeks(neighbours: Neighbours, record: AuditEvidence) -> Iterator[T
             age = (record.at - min(old)).days
             several = "an incident" if len(old) == 1 else f"{len(old):,} incidents"
             are = "is" if len(old) == 1 else "are"
-            said = f"{several} of this alert {are} open for weeks, the oldest for {_days(age)}"
-            way_out = Advice("close what is over with `incidents close`, or give it an owner")
+            message = f"{several} of this alert {are} open for weeks, the oldest for {_days(age)}"
+            remedy = Advice("close what is over with `incidents close`, or give it an owner")
             figures: dict[str, Json] = {
                 "open": len(old),
                 "oldestSince": min(old).isoformat(),
                 "oldestDays": age,
             }
-            yield Trace(manifest, LintFinding(_NAME, said, way_out), figures)
+            yield Trace(manifest, LintFinding(_NAME, message, remedy), figures)
 
 
 def _over_at_once(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
@@ -116,13 +116,13 @@ def _over_at_once(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
         ended = len(happened.lasted)
         quick = sum(lasted <= AT_ONCE for lasted in happened.lasted)
         if ended >= FEWEST_ENDED and 2 * quick >= ended:
-            said = (
+            message = (
                 f"{quick:,} of {ended:,} firings of this alert were over within a minute: whoever "
                 "looks finds nothing"
             )
-            way_out = Advice("let it wait longer before it fires, or look at a longer window")
+            remedy = Advice("let it wait longer before it fires, or look at a longer window")
             figures = {"ended": ended, "withinAMinute": quick, "fired": len(happened.fired)}
-            yield Trace(manifest, LintFinding(_NAME, said, way_out), figures)
+            yield Trace(manifest, LintFinding(_NAME, message, remedy), figures)
 
 
 def _told_nobody(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
@@ -132,12 +132,12 @@ def _told_nobody(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trac
             if _groups(manifest.spec):
                 why = "its notification group tells nobody"
             times = _times(len(happened.fired))
-            said = f"this alert fired {times}, and {why}: it tells nobody itself"
-            way_out = Advice(
+            message = f"this alert fired {times}, and {why}: it tells nobody itself"
+            remedy = Advice(
                 "add `notificationGroup: {router: {}}`, or whom to tell; else remove it"
             )
             path = ("notificationGroup",) if "notificationGroup" in manifest.spec else _NAME
-            yield Trace(manifest, LintFinding(path, said, way_out), _fired(happened, record))
+            yield Trace(manifest, LintFinding(path, message, remedy), _fired(happened, record))
 
 
 def _groups(spec: Json) -> list[Json]:
@@ -156,14 +156,16 @@ def _fired(happened: AlertHistory, record: AuditEvidence) -> dict[str, Json]:
 def _without_runbook(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     for manifest, happened in _awake(neighbours, record):
         judged = next(chain(undescribed(manifest.spec), without_runbook(manifest.spec)), None)
-        # Whom nobody is told of needs no runbook yet: A105 says that.
+        # An alert without recipients needs no runbook yet: A105 reports that.
         if happened.fired and judged is not None and _tells_somebody(manifest.spec):
-            said = (
+            message = (
                 f"this alert fired {_times(len(happened.fired))}, and nothing in it leads to a "
                 "runbook"
             )
-            way_out = Advice("add the address of what to do to `description`")
-            yield Trace(manifest, LintFinding(judged.path, said, way_out), _fired(happened, record))
+            remedy = Advice("add the address of what to do to `description`")
+            yield Trace(
+                manifest, LintFinding(judged.path, message, remedy), _fired(happened, record)
+            )
 
 
 def _alike(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
@@ -174,30 +176,33 @@ def _alike(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
         other = first.setdefault(looks, manifest) if looks else manifest
         if other is manifest:
             continue
-        said = f"`{other.ref}` at {other.source} looks for the same, with other thresholds"
+        message = f"`{other.ref}` at {other.source} looks for the same, with other thresholds"
         if _thresholds(other.spec) == _thresholds(manifest.spec):
-            said = f"`{other.ref}` at {other.source} looks for the same, with the same thresholds"
+            message = (
+                f"`{other.ref}` at {other.source} looks for the same, with the same thresholds"
+            )
         figures: dict[str, Json] = {"other": str(other.ref)}
         if record.tells((Rest.EVENTS,)):
             ours, theirs = record.about(manifest).fired, record.about(other).fired
             both = sum(map(partial(_is_near, theirs), ours))
             figures |= {"fired": len(ours), "otherFired": len(theirs), "together": both}
             if both:
-                said += f"; {both:,} of {len(ours):,} firings were within ten minutes of its own"
-        way_out = Advice("make it one alert with a rule for each threshold, or remove one of them")
-        yield Trace(manifest, LintFinding(_NAME, said, way_out), figures)
+                message += f"; {both:,} of {len(ours):,} firings were within ten minutes of its own"
+        remedy = Advice("make it one alert with a rule for each threshold, or remove one of them")
+        yield Trace(manifest, LintFinding(_NAME, message, remedy), figures)
 
 
 def _is_near(moments: Sequence[datetime], at: datetime) -> bool:
-    """Tell whether one of the moments, which are in order, is not far from another."""
+    """Return whether one of the sorted moments is near another moment."""
     index = bisect_left(moments, at - TOGETHER)
     return index < len(moments) and moments[index] <= at + TOGETHER
 
 
 def _looks_for(spec: Mapping[str, Json]) -> str:
-    """Give what an alert looks for, less its thresholds, as one text; "" where that is nothing.
+    """Return the condition of an alert, without its thresholds, as text; "" if it has none.
 
-    Budgets of SLOs are watched at several rates on purpose, and flows are made of others.
+    Alerts on SLO budgets and flows are left out: several rates for one budget are intended, and
+    flows consist of other alerts.
     """
     parts = [part for part in TYPE_OF if part.startswith(_COMPARED) and spec.get(part) is not None]
     if len(parts) != 1 or not any(_texts(spec[parts[0]], within=False)):
@@ -244,23 +249,23 @@ def _off_for_long(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
             if since is not None and record.at - since.at >= LONG:
                 age = (record.at - since.at).days
                 flag = str(found.path[0])
-                said = (
+                message = (
                     f"this alert is {'disabled' if flag == 'enabled' else 'a phantom'} for "
                     f"{_days(age)} at least, as {since.by} tells"
                 )
-                way_out = Advice("switch it on, remove it, or say until when in `exempt:`")
+                remedy = Advice("switch it on, remove it, or say until when in `exempt:`")
                 figures: dict[str, Json] = {
                     "flag": flag,
                     "since": since.at.isoformat(),
                     "days": age,
                     "by": since.by,
                 }
-                yield Trace(manifest, LintFinding(found.path, said, way_out), figures)
+                yield Trace(manifest, LintFinding(found.path, message, remedy), figures)
 
 
-def _is_named(one: Manifest, neighbours: Neighbours) -> bool:
-    """Tell whether a flow is made of an alert by a reference."""
-    return any(one.ref in other.references for other in neighbours.every if "flow" in other.spec)
+def _is_named(alert: Manifest, neighbours: Neighbours) -> bool:
+    """Return whether a flow refers to an alert."""
+    return any(alert.ref in other.references for other in neighbours.every if "flow" in other.spec)
 
 
 _EVENTS = (Rest.EVENTS,)

@@ -1,4 +1,4 @@
-"""Checks of practice of alert definitions. Source: docs/practice.md."""
+"""Lint rules for alert definitions. Source: docs/practice.md."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ GROUPS = (("notificationGroup",), ("notificationGroupExcess", EACH))
 
 
 def undescribed(spec: dict[str, Json]) -> Iterator[LintFinding]:
-    """Yield an alert that says nothing of itself."""
+    """Yield a finding if the alert has neither a description nor a runbook label."""
     if is_blank(spec.get("description")) and not _has_runbook_label(spec):
-        said = "this alert has no description: whoever it wakes must guess what it means"
-        way_out = Advice("say in `description` what is wrong, and where the runbook is")
-        yield LintFinding(("description",) if "description" in spec else ("name",), said, way_out)
+        message = "this alert has no description: whoever it wakes must guess what it means"
+        remedy = Advice("say in `description` what is wrong, and where the runbook is")
+        yield LintFinding(("description",) if "description" in spec else ("name",), message, remedy)
 
 
 def without_runbook(spec: dict[str, Json]) -> Iterator[LintFinding]:
-    """Yield a description that leads nowhere."""
+    """Yield a finding if the description has no link and there is no runbook label."""
     description = spec.get("description")
     leads = isinstance(description, Template) or "://" in str(description or "")
     if not leads and not is_blank(description) and not _has_runbook_label(spec):
-        said = "the description has no link, so that nothing leads to a runbook"
-        way_out = Advice("add the address of what to do to the description")
-        yield LintFinding(("description",), said, way_out)
+        message = "the description has no link, so that nothing leads to a runbook"
+        remedy = Advice("add the address of what to do to the description")
+        yield LintFinding(("description",), message, remedy)
 
 
 def _has_runbook_label(spec: dict[str, Json]) -> bool:
@@ -43,7 +43,7 @@ def _has_runbook_label(spec: dict[str, Json]) -> bool:
 
 
 def is_awake(spec: dict[str, Json]) -> bool:
-    """Tell an alert that is on and tells people by itself."""
+    """Return whether the alert is on and notifies people itself."""
     on = spec.get("enabled") is not False and spec.get("deleted") is not True
     return on and spec.get("phantomMode") is not True
 
@@ -56,15 +56,18 @@ def _unheard(spec: dict[str, Json]) -> Iterator[LintFinding]:
                 urgent += [path] if value == MOST_URGENT else []
     groups = [value for steps in GROUPS for _, value in places(spec, *steps)]
     if urgent and is_awake(spec) and not any(map(reaches_somebody, groups)):
-        said = "this alert is a P1, and its notification group tells nobody"
+        message = "this alert is a P1, and its notification group tells nobody"
         if not groups:
-            said = "this alert is a P1, and has no notification group: nobody is told"
-        way_out = Advice("add `notificationGroup: {router: {}}`, or whom to tell; else lower it")
-        yield LintFinding(urgent[0], said, way_out)
+            message = "this alert is a P1, and has no notification group: nobody is told"
+        remedy = Advice("add `notificationGroup: {router: {}}`, or whom to tell; else lower it")
+        yield LintFinding(urgent[0], message, remedy)
 
 
 def reaches_somebody(group: Json) -> bool:
-    """Tell a group that has a router, a destination or a webhook, as far as is known of them."""
+    """Return whether a group has a router, a destination or a webhook with a recipient.
+
+    A webhook with unknown fields counts as one.
+    """
     if not isinstance(group, dict):
         return group is not None
     if isinstance(group.get("router"), dict) or group.get("destinations"):
@@ -93,9 +96,11 @@ def _grouped_otherwise(spec: dict[str, Json]) -> Iterator[LintFinding]:
         for path, key in places(spec, *steps, "groupByKeys", EACH):
             text = text_of(key)
             if text is not None and text not in keys:
-                said = f"the alert is not grouped by `{text}`, so that its notification cannot be"
-                way_out = Advice(f"add `{text}` to `groupByKeys` of the alert, or remove it here")
-                yield LintFinding(path, said, way_out)
+                message = (
+                    f"the alert is not grouped by `{text}`, so that its notification cannot be"
+                )
+                remedy = Advice(f"add `{text}` to `groupByKeys` of the alert, or remove it here")
+                yield LintFinding(path, message, remedy)
 
 
 def _told_too_often(spec: dict[str, Json]) -> Iterator[LintFinding]:
@@ -107,22 +112,22 @@ def _told_too_often(spec: dict[str, Json]) -> Iterator[LintFinding]:
         for path, minutes in places(spec, *steps, "webhooks", EACH, "minutes"):
             number = number_of(minutes)
             if number is not None and number < again:
-                said = (
+                message = (
                     f"the webhook is told every {number:g} minutes of an incident that is told "
                     f"every {again:g}"
                 )
-                yield LintFinding(path, said, f"{again:g}")
+                yield LintFinding(path, message, f"{again:g}")
 
 
 def off_for_good(spec: dict[str, Json]) -> Iterator[LintFinding]:
-    """Yield each flag by which an alert is off."""
-    for flag, asleep, said in (
+    """Yield a finding for each flag by which an alert is off."""
+    for flag, asleep, message in (
         ("enabled", False, "this alert is disabled"),
         ("phantomMode", True, "this alert is a phantom, and tells nobody by itself"),
     ):
         if spec.get(flag) is asleep:
-            way_out = Advice("say until when: `exempt: {L209: {reason: …, until: 2026-12-31}}`")
-            yield LintFinding((flag,), f"{said}, and no day says until when", way_out)
+            remedy = Advice("say until when: `exempt: {L209: {reason: …, until: 2026-12-31}}`")
+            yield LintFinding((flag,), f"{message}, and no day says until when", remedy)
 
 
 PRACTICES = (

@@ -1,4 +1,4 @@
-"""The parts of alert definitions on logs, as met in payloads (docs/assumptions.md)."""
+"""The parts of alert definitions on logs, as observed in payloads (docs/assumptions.md)."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class SimpleFilter(ObservedPart):
     """A query, and conditions on labels."""
 
     lucene_query: Text = None
-    """The lines that are meant, as a Lucene query; it is sent as written."""
+    """The lines to match, as a Lucene query; it is sent as written."""
     label_filters: LabelFilters | None = None
     """Conditions on the labels of the line."""
 
 
 class LogsFilter(ObservedPart):
-    """Which log lines count."""
+    """The log lines that count."""
 
     complete: ClassVar[bool] = False
 
@@ -83,14 +83,14 @@ class LogsTimeWindow(ObservedPart):
 
 
 class LogsThresholdCondition(ObservedPart):
-    """When a rule on a count of log lines is met."""
+    """The condition of a rule on a count of log lines."""
 
     needed: ClassVar[tuple[str, ...]] = ("conditionType", "threshold", "timeWindow")
 
     condition_type: Annotated[
         Text, examples("LOGS_THRESHOLD_CONDITION_TYPE_", "MORE_THAN_OR_UNSPECIFIED")
     ] = None
-    """On which side of the threshold the rule is met."""
+    """The side of the threshold on which the rule is met."""
     threshold: Number = None
     """The number that the count of lines is compared with."""
     time_window: LogsTimeWindow | None = None
@@ -103,39 +103,39 @@ class LogsThresholdRule(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: LogsThresholdCondition | None = None
-    """When the rule is met."""
+    """The condition of the rule."""
     override: Override | None = None
-    """What this rule sets otherwise than the alert, as its priority."""
+    """Settings of this rule that differ from the alert, such as its priority."""
 
 
 class LogsThreshold(ObservedPart):
-    """Alerts when log lines are more or fewer than a threshold."""
+    """Alerts when there are more or fewer log lines than a threshold."""
 
     needed: ClassVar[tuple[str, ...]] = ("rules",)
 
     logs_filter: LogsFilter | None = None
-    """Which log lines are counted."""
+    """The log lines that are counted."""
     rules: Annotated[list[LogsThresholdRule] | None, MANY_RULES] = None
-    """When the alert triggers: 1 to 5 rules, each with a priority of its own if it wants."""
+    """When the alert triggers: 1 to 5 rules; each may have its own priority."""
     evaluation_delay_ms: EvaluationDelay = None
     """Milliseconds to wait for late lines before the alert is evaluated."""
     notification_payload_filter: TextList = None
-    """The fields of the line that the notification has."""
+    """The fields of the line that are in the notification."""
     undetected_values_management: UndetectedValues | None = None
-    """What to do about groups that went silent."""
+    """What to do about groups that stopped sending data."""
 
 
 class LogsAnomalyCondition(ObservedPart):
-    """When a count of log lines is unusual."""
+    """The condition for an unusual count of log lines."""
 
     needed: ClassVar[tuple[str, ...]] = ("conditionType", "timeWindow")
 
     condition_type: Annotated[
         Text, examples("LOGS_ANOMALY_CONDITION_TYPE_", "MORE_THAN_USUAL_OR_UNSPECIFIED")
     ] = None
-    """In which direction a count is unusual."""
+    """The direction in which a count is unusual."""
     minimum_threshold: Number = None
-    """The count below which nothing is unusual."""
+    """Counts below this number are never unusual."""
     time_window: LogsTimeWindow | None = None
     """The window in which lines are counted."""
 
@@ -146,9 +146,9 @@ class LogsAnomalyRule(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: LogsAnomalyCondition | None = None
-    """When the rule is met."""
+    """The condition of the rule."""
     override: Override | None = None
-    """What this rule sets otherwise than the alert, as its priority."""
+    """Settings of this rule that differ from the alert, such as its priority."""
 
 
 class LogsAnomaly(ObservedPart):
@@ -157,13 +157,13 @@ class LogsAnomaly(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("rules",)
 
     logs_filter: LogsFilter | None = None
-    """Which log lines are counted."""
+    """The log lines that are counted."""
     rules: Annotated[list[LogsAnomalyRule] | None, ONE_RULE] = None
-    """The one rule by which the alert triggers."""
+    """The only rule; the alert triggers by it."""
     evaluation_delay_ms: EvaluationDelay = None
     """Milliseconds to wait for late lines before the alert is evaluated."""
     notification_payload_filter: TextList = None
-    """The fields of the line that the notification has."""
+    """The fields of the line that are in the notification."""
 
 
 class LogsRatioTimeWindow(ObservedPart):
@@ -180,14 +180,14 @@ class LogsRatioTimeWindow(ObservedPart):
 
 
 class LogsRatioCondition(ObservedPart):
-    """When a rule on a ratio is met."""
+    """The condition of a rule on a ratio."""
 
     needed: ClassVar[tuple[str, ...]] = ("conditionType", "threshold", "timeWindow")
 
     condition_type: Annotated[
         Text, examples("LOGS_RATIO_CONDITION_TYPE_", "MORE_THAN_OR_UNSPECIFIED", "LESS_THAN")
     ] = None
-    """On which side of the threshold the rule is met."""
+    """The side of the threshold on which the rule is met."""
     threshold: Number = None
     """The number that the ratio is compared with."""
     time_window: LogsRatioTimeWindow | None = None
@@ -200,9 +200,9 @@ class LogsRatioRule(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: LogsRatioCondition | None = None
-    """When the rule is met."""
+    """The condition of the rule."""
     override: Override | None = None
-    """What this rule sets otherwise than the alert, as its priority."""
+    """Settings of this rule that differ from the alert, such as its priority."""
 
 
 class LogsRatioThreshold(ObservedPart):
@@ -211,23 +211,23 @@ class LogsRatioThreshold(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("numerator", "denominator", "rules")
 
     numerator: LogsFilter | None = None
-    """The lines that are counted above the line of the ratio."""
+    """The lines that are counted for the numerator of the ratio."""
     numerator_alias: Text = None
-    """What the numerator is called in messages."""
+    """The name of the numerator in messages."""
     denominator: LogsFilter | None = None
-    """The lines that are counted below the line of the ratio."""
+    """The lines that are counted for the denominator of the ratio."""
     denominator_alias: Text = None
-    """What the denominator is called in messages."""
+    """The name of the denominator in messages."""
     rules: Annotated[list[LogsRatioRule] | None, MANY_RULES] = None
-    """When the alert triggers: 1 to 5 rules, each with a priority of its own if it wants."""
+    """When the alert triggers: 1 to 5 rules; each may have its own priority."""
     evaluation_delay_ms: EvaluationDelay = None
     """Milliseconds to wait for late lines before the alert is evaluated."""
     notification_payload_filter: TextList = None
-    """The fields of the line that the notification has."""
+    """The fields of the line that are in the notification."""
     ignore_infinity: Flag = None
-    """Whether a ratio to nothing, a denominator of 0, is left out."""
+    """Whether a ratio with a denominator of 0 is ignored."""
     undetected_values_management: UndetectedValues | None = None
-    """What to do about groups that went silent."""
+    """What to do about groups that stopped sending data."""
 
 
 class LogsImmediate(ObservedPart):
@@ -236,13 +236,13 @@ class LogsImmediate(ObservedPart):
     complete: ClassVar[bool] = False
 
     logs_filter: LogsFilter | None = None
-    """Which log lines trigger the alert."""
+    """The log lines that trigger the alert."""
     notification_payload_filter: TextList = None
-    """The fields of the line that the notification has."""
+    """The fields of the line that are in the notification."""
 
 
 class UniqueCountCondition(ObservedPart):
-    """When a count of unique values is met."""
+    """The condition on a count of unique values."""
 
     complete: ClassVar[bool] = False
 
@@ -256,7 +256,7 @@ class UniqueCountRule(ObservedPart):
     complete: ClassVar[bool] = False
 
     condition: UniqueCountCondition | None = None
-    """When the rule is met."""
+    """The condition of the rule."""
 
 
 class LogsUniqueCount(ObservedPart):
@@ -265,4 +265,4 @@ class LogsUniqueCount(ObservedPart):
     complete: ClassVar[bool] = False
 
     rules: Annotated[list[UniqueCountRule] | None, ONE_RULE] = None
-    """The one rule by which the alert triggers."""
+    """The only rule; the alert triggers by it."""

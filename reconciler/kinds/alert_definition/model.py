@@ -1,4 +1,4 @@
-"""What stands under `spec:` of an alert definition: its `alertDefProperties`."""
+"""The `spec:` of an alert definition: its `alertDefProperties`."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ class ConfigField(Part):
     field_name: Text = None
     """The name of the field of the connector or of the message."""
     template: Text = None
-    """The text of the field; what stands in double braces is left to the service."""
+    """The text of the field; text in double braces is left to the service."""
 
 
 class ConfigOverrides(Part):
-    """What a destination sends differently."""
+    """Settings of a destination that differ."""
 
     connector_config_fields: Annotated[list[ConfigField] | None, Keyed(("fieldName",))] = None
-    """Fields of the connector that are sent otherwise."""
+    """Fields of the connector that are sent with other values."""
     message_config_fields: Annotated[list[ConfigField] | None, Keyed(("fieldName",))] = None
-    """Fields of the message that are sent otherwise."""
+    """Fields of the message that are sent with other values."""
     payload_type: Annotated[
         Text,
         known(
@@ -89,29 +89,29 @@ class ConfigOverrides(Part):
             "generic_https_default",
         ),
     ] = None
-    """The form of the message, which depends on what the connector leads to."""
+    """The form of the message; it depends on the connector."""
 
 
 class RouteOverrides(Part):
-    """What a destination sends differently for one state of the alert."""
+    """Settings of a destination that differ for one state of the alert."""
 
     config_overrides: ConfigOverrides | None = None
-    """The fields that are sent otherwise."""
+    """The fields that are sent with other values."""
 
 
 class Destination(Part):
-    """A connector that is told."""
+    """A connector that is notified."""
 
     connector_id: Text = None
-    """The id of the connector that is told."""
+    """The id of the connector that is notified."""
     preset_id: Text = None
-    """The id of the preset; the API document gives no more than the name."""
+    """The id of the preset; the API document has only the name of the field."""
     notify_on: NotifyOn = None
-    """Whether it is told when the alert triggers alone, or when it resolves too."""
+    """Whether it is notified only when the alert triggers, or also when it resolves."""
     resolved_route_overrides: RouteOverrides | None = None
-    """What is sent otherwise when the alert resolves."""
+    """Settings that differ when the alert resolves."""
     triggered_routing_overrides: RouteOverrides | None = None
-    """What is sent otherwise when the alert triggers."""
+    """Settings that differ when the alert triggers."""
 
 
 class Router(Part):
@@ -120,18 +120,18 @@ class Router(Part):
     id: Uuid | None = None
     """The id of the router, a uuid; left out, it is the default router."""
     notify_on: NotifyOn = None
-    """Whether it is told when the alert triggers alone, or when it resolves too."""
+    """Whether it is notified only when the alert triggers, or also when it resolves."""
 
 
 class Recipients(Part):
-    """People told by mail."""
+    """People notified by mail."""
 
     emails: Annotated[TextList, Unordered()] = None
     """The mail addresses, in any order."""
 
 
 class Integration(Part):
-    """Where a webhook goes."""
+    """The target of a webhook."""
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (
         frozenset(("integrationId", "recipients")),
@@ -141,27 +141,27 @@ class Integration(Part):
     integration_id: Int32 | None = None
     """The number of the integration."""
     recipients: Annotated[Recipients | None, Observed()] = None
-    """People who are told by mail, instead of an integration."""
+    """People who are notified by mail, instead of an integration."""
 
 
 class Webhook(Part):
     """A webhook that is called."""
 
     integration: Integration | None = None
-    """Where the webhook goes: an integration, or people."""
+    """The target of the webhook: an integration, or people."""
     minutes: Annotated[Int32 | None, MINUTES, Unit.MINUTES] = None
     """Minutes before the webhook is called again for the same alert."""
     notify_on: NotifyOn = None
-    """Whether it is called when the alert triggers alone, or when it resolves too."""
+    """Whether it is called only when the alert triggers, or also when it resolves."""
 
 
 class NotificationGroup(Part):
-    """Who is told of an alert, once for each group of labels."""
+    """The recipients of an alert's notifications, once for each group of labels."""
 
     group_by_keys: GroupByKeys = None
-    """The labels by whose values notifications are grouped."""
+    """The labels; notifications are grouped by their values."""
     destinations: list[Destination] | None = None
-    """The connectors that are told."""
+    """The connectors that are notified."""
     router: Router | None = None
     """A router that picks the destinations; an empty one, `{}`, is the default router."""
     webhooks: list[Webhook] | None = None
@@ -190,23 +190,23 @@ class TimeOfDay(Part):
 
 
 class ActiveOn(Part):
-    """When the alert is awake; an end before the start crosses midnight."""
+    """The times when the alert is active; an end before the start crosses midnight."""
 
     day_of_week: Annotated[list[Annotated[str, DAY]] | None, Unordered()] = None
     """The days, in any order."""
     start_time: TimeOfDay | None = None
-    """When the alert wakes on each of the days."""
+    """The start of the active time on each of the days."""
     end_time: TimeOfDay | None = None
-    """When the alert goes to sleep; before the start, it crosses midnight."""
+    """The end of the active time; an end before the start crosses midnight."""
 
 
 class IncidentsSettings(Part):
-    """How incidents of the alert are told."""
+    """Notifications about incidents of the alert."""
 
     minutes: Annotated[Int32 | None, MINUTES, Unit.MINUTES] = None
-    """Minutes before an open incident is told again."""
+    """Minutes before a notification about an open incident is repeated."""
     notify_on: NotifyOn = None
-    """Whether the start of an incident alone is told, or its end too."""
+    """Whether only the start of an incident is notified, or also its end."""
 
 
 class AlertDefinitionSpec(Part):
@@ -221,34 +221,34 @@ class AlertDefinitionSpec(Part):
     )
 
     name: Annotated[Text, AtMost(512, 1)] = None
-    """What people call the alert; its incidents bear the name."""
+    """The name of the alert for people; its incidents have the same name."""
     description: Annotated[Text, AtMost(3000)] = None
-    """What the alert means and what to do, for whoever is woken by it."""
+    """What the alert means and what to do, for the person on call."""
     enabled: Flag = None
     """Whether the alert is evaluated at all."""
     deleted: Flag = None
     """Marks the alert as deleted; the API document shows no other way to remove one."""
     phantom_mode: Flag = None
-    """Evaluates the alert and tells nobody by itself."""
+    """Evaluates the alert without notifying anyone itself."""
     priority: Priority = None
     """How urgent the alert is, from P1 (most) to P5."""
     type: Annotated[
         Text,
         KnownValues("ALERT_DEF_TYPE_", tuple(TYPE_OF.values()), ValueCoverage.KNOWN),
     ] = None
-    """The type of the alert; it agrees with the part of that name that stands beside it."""
+    """The type of the alert; it must match the part of the same name in this `spec`."""
     entity_labels: StringMap = None
     """Labels of the alert, text by name; any names are allowed."""
     group_by_keys: GroupByKeys = None
-    """The labels by whose values the alert triggers separately, in any order."""
+    """The labels, in any order; the alert triggers separately for each of their values."""
     active_on: ActiveOn | None = None
-    """When the alert is awake; always where it is left out."""
+    """The times when the alert is active; always if it is left out."""
     incidents_settings: IncidentsSettings | None = None
-    """How the incidents of the alert are told."""
+    """Notifications about incidents of the alert."""
     notification_group: NotificationGroup | None = None
-    """Who is told."""
+    """The recipients of the alert's notifications."""
     notification_group_excess: list[NotificationGroup] | None = None
-    """Further groups of who is told, beside `notificationGroup`."""
+    """Further notification groups, in addition to `notificationGroup`."""
 
     tracing_immediate: TracingImmediate | None = None
     """Triggers on each span that matches."""
@@ -278,7 +278,7 @@ class AlertDefinitionSpec(Part):
     """Triggers on an SLO: when its error budget runs out."""
 
     id: Annotated[Any, OWN_ID] = None
-    """The id of the alert, a uuid, which the service gives and a replace keeps."""
+    """The id of the alert, a uuid; the service assigns it and a replace keeps it."""
     alert_def_properties: Annotated[
         Any,
         ReadOnly(
@@ -289,7 +289,7 @@ class AlertDefinitionSpec(Part):
     alert_version_id: Annotated[Any, ReadOnly()] = None
     """The id of the version; it may be new after a replace."""
     created_time: Annotated[Any, ReadOnly()] = None
-    """When the alert was made."""
+    """When the alert was created."""
     updated_time: Annotated[Any, ReadOnly()] = None
     """When the alert was last changed."""
     last_triggered_time: Annotated[Any, ReadOnly()] = None
@@ -299,30 +299,30 @@ class AlertDefinitionSpec(Part):
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:
-    """Yield what the fields of one alert definition say against each other."""
+    """Yield contradictions between the fields of an alert definition."""
     yield from _type_findings(spec)
     yield from _template_findings(spec)
 
 
 def _type_findings(spec: dict[str, Json]) -> Iterator[Finding]:
-    """Hold `type` against the part beside it; a type nobody here knows is not judged."""
+    """Check `type` against the part next to it; an unknown type is not checked."""
     declared = spec.get("type")
     parts = [part for part in TYPE_OF if spec.get(part) is not None]
     wanted = {of: part for part, of in TYPE_OF.items()}.get(str(declared))
     if declared is None and not parts and spec.keys() <= facts_of(AlertDefinitionSpec).keys():
-        said = "an alert never triggers without its type and the part that belongs to that"
+        message = "an alert never triggers without its type and the part that belongs to that"
         first = TYPE_PARTS[0]
         pair = f"`type: {TYPE_OF[first]}` and `{first}`"
-        yield warning("M302", (), said, Advice(f"write both, as {pair}"))
+        yield warning("M302", (), message, Advice(f"write both, as {pair}"))
     elif declared is None and len(parts) == 1:
-        said = f"`{parts[0]}` is there, but no type that says so"
-        yield warning("M310", (parts[0],), said, f"type: {TYPE_OF[parts[0]]}", at_key=True)
+        message = f"`{parts[0]}` is there, but no type that says so"
+        yield warning("M310", (parts[0],), message, f"type: {TYPE_OF[parts[0]]}", at_key=True)
     elif wanted is not None and not parts:
-        said = f"the type is {declared}, but the part `{wanted}` is missing"
-        yield warning("M310", ("type",), said, wanted)
+        message = f"the type is {declared}, but the part `{wanted}` is missing"
+        yield warning("M310", ("type",), message, wanted)
     elif wanted is not None and wanted not in parts:
-        said = f"the type is {declared}, but the part is `{parts[0]}`"
-        yield Finding("M310", ("type",), said, suggestion=TYPE_OF[parts[0]])
+        message = f"the type is {declared}, but the part is `{parts[0]}`"
+        yield Finding("M310", ("type",), message, suggestion=TYPE_OF[parts[0]])
 
 
 _SECRET_FIELD = re.compile(r"api[-_ ]?key|authorization|passw|secret|token", re.IGNORECASE)
@@ -330,7 +330,7 @@ _SHORTEST_SECRET = 8
 
 
 def _template_findings(spec: dict[str, Json]) -> Iterator[Finding]:
-    """Yield literals in connector fields whose name says that they are secret."""
+    """Yield literals in connector fields with a name that means a secret."""
     for group in (("notificationGroup",), ("notificationGroupExcess", EACH)):
         for overrides in ("triggeredRoutingOverrides", "resolvedRouteOverrides"):
             inner = ("configOverrides", "connectorConfigFields", EACH)
@@ -342,7 +342,7 @@ def _template_findings(spec: dict[str, Json]) -> Iterator[Finding]:
 
 
 def _is_secret(name: Json, template: Json) -> bool:
-    """Tell a secret in plain text that `lint` did not suspect by its form alone."""
+    """Return whether it is a secret in plain text that `lint` did not find by its form."""
     return (
         isinstance(name, str)
         and isinstance(template, str)
@@ -354,7 +354,7 @@ def _is_secret(name: Json, template: Json) -> bool:
     )
 
 
-# What is shown of the parts bears its language in its name, wherever it stands.
+# In the documented parts the name of a field is its query language, at any depth.
 LANGUAGES: Final = {"luceneQuery": Language.LUCENE, "promql": Language.PROMQL}
 
 

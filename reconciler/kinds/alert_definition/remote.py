@@ -1,4 +1,4 @@
-"""Alert definitions over the wire: endpoint 1, a bulk replace; and when one would tell less."""
+"""Alert definitions over the wire: endpoint 1, a bulk replace; and risky changes of alerts."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ LOWERED = "alert-priority-lowered"
 CONSENTS = (SILENCED, DELETED)
 
 _PRIORITY = "ALERT_DEF_PRIORITY_P"
-_LOWEST = 5  # what an absent priority means, as the name of its value says
+_LOWEST = 5  # the meaning of an absent priority, by the name of its value
 
 
 def weakens(change: Change) -> Iterator[RiskyChange]:
-    """Yield what a write of an alert takes away.
+    """Yield the risky changes in a write of an alert.
 
-    Of an alert that nobody has seen, it is judged by what is sent: what it takes away is not
-    known, and whether it leaves the alert silent is.
+    For an alert that was never read, what the write takes away is unknown. Then only the sent
+    values count: they show whether the alert is silenced.
     """
     if change.action not in (Action.UPDATE, Action.ASSERT):
         return
@@ -71,28 +71,28 @@ def weakens(change: Change) -> Iterator[RiskyChange]:
             case ("enabled",) if difference.before is True or (
                 unseen and difference.after is False
             ):
-                said = "it would be disabled"
+                message = "it would be disabled"
                 yield RiskyChange(
-                    SILENCED, said, "disabled", ConsentRule.WITH_OPEN_INCIDENTS, names
+                    SILENCED, message, "disabled", ConsentRule.WITH_OPEN_INCIDENTS, names
                 )
             case ("phantomMode",) if difference.after is True:
-                said = "it would be set to phantom"
+                message = "it would be set to phantom"
                 yield RiskyChange(
-                    SILENCED, said, "set to phantom", ConsentRule.WITH_OPEN_INCIDENTS, names
+                    SILENCED, message, "set to phantom", ConsentRule.WITH_OPEN_INCIDENTS, names
                 )
             case ("deleted",) if difference.after is True:
                 yield RiskyChange(DELETED, "it would be deleted", "deleted", ConsentRule.ALWAYS)
             case ("priority",) if _rank(difference.after) > _rank(difference.before) > 0:
                 before, after = _rank(difference.before), _rank(difference.after)
-                said = f"its priority would go down from P{before} to P{after}"
-                yield RiskyChange(LOWERED, said, "lowered in priority")
+                message = f"its priority would go down from P{before} to P{after}"
+                yield RiskyChange(LOWERED, message, "lowered in priority")
 
 
 _SLO_ID = ("sloThreshold", "sloDefinition", "sloId")
 
 
 def watches(manifest: Manifest) -> Iterator[Watched]:
-    """Yield the SLO whose threshold an alert is of, by reference or by its id."""
+    """Yield the SLO of an alert's threshold, by reference or by its id."""
     declared = value_at(manifest.spec, _SLO_ID)
     references = references_in(declared) if isinstance(declared, str) else ()
     for ref in references:
@@ -102,7 +102,7 @@ def watches(manifest: Manifest) -> Iterator[Watched]:
 
 
 def _rank(priority: Json | Missing) -> int:
-    """Give 1 for P1 to 5 for P5, and 0 for a value that nobody here knows."""
+    """Return 1 for P1 to 5 for P5, and 0 for an unknown value."""
     if not isinstance(priority, str):
         return _LOWEST
     digit = priority.removeprefix(_PRIORITY)[:1]
@@ -122,7 +122,7 @@ BULK_REPLACE = "/alerts/alerts-general/v3/bulk"
 
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Read it where the project file says how; else remember the last acknowledged write."""
+    """Read it as the project file declares; else remember the last acknowledged write."""
     last = memory.acknowledged
     if manifest.remote_id is not None and NAME in api.assumptions.reads.of_kinds:
         return await _read(api, manifest.remote_id)
@@ -136,10 +136,10 @@ async def _read(api: Api, remote_id: RemoteId) -> Observation:
     if not isinstance(found, ReadRecord):
         return Absent(_no_alert(remote_id))
     updated = text(found.record, "updatedTime")
-    # A version alone proves no write: a service may keep it over one.
+    # A version alone does not prove a write: a service may keep it over a write.
     version = f"{text(found.record, 'alertVersionId')}/{updated}" if updated else ""
-    edit, told = LastEdit(at=updated), _told(found.record)
-    return Seen(remote_id, found.spec, version, edit=edit, told=told)
+    edit, server_info = LastEdit(at=updated), _told(found.record)
+    return Seen(remote_id, found.spec, version, edit=edit, told=server_info)
 
 
 def _no_alert(remote_id: RemoteId | None) -> str:
@@ -147,7 +147,7 @@ def _no_alert(remote_id: RemoteId | None) -> str:
 
 
 def cannot_create(manifest: Manifest) -> str:
-    """Say why an alert that is not there is not created."""
+    """Return why an absent alert is not created."""
     return f"{_no_alert(manifest.remote_id)}; {_ONLY_REPLACES}"
 
 
@@ -155,10 +155,10 @@ _ONLY_REPLACES = "bulk replace cannot create it: check metadata.id"
 
 
 async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
-    """Replace definitions in bulk; repeating it is safe. One answer for each.
+    """Replace definitions in bulk; repeating it is safe. Return one answer for each.
 
-    A refusal of a whole request is one of every definition in it. After what
-    stops the run nothing more is sent.
+    If a whole request is refused, each definition in it is refused. After an error that stops the
+    run nothing more is sent.
     """
     limit = api.assumptions.bulk_limit
     answers: list[WriteResult] = []
@@ -193,11 +193,11 @@ _LISTS = ("replaced", "failed", "not found", "skipped")
 
 
 def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
-    """Map each id of the answer, in lower case, to the lists it stands in, once for each time."""
+    """Return the lists that name each id, in lower case, once for each time."""
     failed = any_members(reply, "failedToReplaceAlertDefs")
     lists = (
         [text(stored, "id") for stored in any_members(reply, "alertDefs")],
-        [text(entry, "id") for entry in failed],
+        [text(failure, "id") for failure in failed],
         texts(reply, "notFoundIds"),
         texts(reply, "skippedIds"),
     )
@@ -209,7 +209,7 @@ def _accounts(reply: Json | Missing) -> dict[str, list[str]]:
 
 
 def _records(reply: Json | Missing) -> dict[str, dict[str, Json]]:
-    """Map each id that was replaced, in lower case, to the definition that is stored now."""
+    """Return the definition that is stored now for each replaced id, in lower case."""
     return {text(document, "id").lower(): document for document in any_members(reply, "alertDefs")}
 
 
@@ -238,9 +238,9 @@ def _outcome(
                 ways_out=to_be_made_by_hand(sending.change.manifest),
             )
         case []:
-            said = f"the service's answer does not mention alert {remote_id}"
-            return Unconfirmed(ref, said)
+            message = f"the service's answer does not mention alert {remote_id}"
+            return Unconfirmed(ref, message)
         case several:
             named = " and ".join(several)
-            said = f"the service says of alert {remote_id}: {named}, all at once"
-            return Unconfirmed(ref, said)
+            message = f"the service says of alert {remote_id}: {named}, all at once"
+            return Unconfirmed(ref, message)

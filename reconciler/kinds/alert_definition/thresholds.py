@@ -1,7 +1,7 @@
 """Thresholds of alerts that are always or never crossed, and windows too short. Pure.
 
-Only what is certain is told: counts are never negative, a share of the time is at
-most 100 %, and lines that are counted twice over are no more than all of them.
+Only what is certain is reported: counts are never negative, a share of the time is at most 100 %,
+and lines that two filters count are at most all lines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WAYS_OUT = {
     ALWAYS: Advice("write a threshold that is not crossed all the time"),
 }
 WHOLE = 100
-"""Per cent; a ratio may be told as a share of 1 too, so that 1 proves nothing."""
+"""Per cent. A ratio may also be written as a share of 1, so 1 proves nothing."""
 
 _COUNTS = ("logsThreshold", "logsRatioThreshold")
 _COMPARED = re.compile(r"LOGS_(?:THRESHOLD|RATIO)_CONDITION_TYPE_(MORE|LESS)_THAN(_OR_EQUALS)?")
@@ -34,8 +34,8 @@ def crossings(spec: dict[str, Json], outcome: str) -> Iterator[LintFinding]:
             if isinstance(rule, dict):
                 is_share = part == "logsRatioThreshold" and _is_share(spec[part])
                 if _outcome(rule, is_share=is_share) == outcome:
-                    said = _said(rule, outcome, is_share=is_share)
-                    yield LintFinding((*path, "threshold"), said, WAYS_OUT[outcome])
+                    message = _said(rule, outcome, is_share=is_share)
+                    yield LintFinding((*path, "threshold"), message, WAYS_OUT[outcome])
     if outcome == NEVER:
         yield from _beyond_the_window(spec)
     else:
@@ -43,7 +43,7 @@ def crossings(spec: dict[str, Json], outcome: str) -> Iterator[LintFinding]:
 
 
 def _outcome(condition: Mapping[str, Json], *, is_share: bool) -> str:
-    """Tell how often a count or a ratio of counts crosses a threshold; "" where it depends."""
+    """Return how often a count or a ratio of counts crosses a threshold; "" if it depends."""
     threshold = number_of(condition.get("threshold"))
     how = _compared(condition)
     if threshold is None or how is None:
@@ -77,7 +77,7 @@ def _said(condition: Mapping[str, Json], outcome: str, *, is_share: bool) -> str
 
 
 def _is_share(part: Json) -> bool:
-    """Tell a ratio whose numerator counts no other lines than its denominator does."""
+    """Return whether all lines of a ratio's numerator are also in its denominator."""
     if not isinstance(part, dict):
         return False
     upper, lower = (_filter(part.get(side)) for side in ("numerator", "denominator"))
@@ -95,7 +95,7 @@ def _is_share(part: Json) -> bool:
 
 
 def _filter(side: Json) -> dict[str, Json] | None:
-    """Give a filter as one flat mapping without what is empty; None where it has other parts."""
+    """Return a filter as one flat mapping without empty values; None if it has other parts."""
     if not isinstance(side, dict) or side.keys() - {"simpleFilter"}:
         return None
     simple = side.get("simpleFilter", {})
@@ -141,7 +141,7 @@ MILLISECONDS = 60_000
 
 
 def short_windows(spec: dict[str, Json]) -> Iterator[LintFinding]:
-    """Yield evaluation delays that are longer than a window which they delay."""
+    """Yield evaluation delays that are longer than the shortest window of their rules."""
     steps = {part: [inside] for part, inside in _WINDOWS.items()}
     steps["metricThreshold"] = [("ofTheLast", form) for form in _METRIC]
     for part, forms in steps.items():
@@ -160,15 +160,15 @@ def short_windows(spec: dict[str, Json]) -> Iterator[LintFinding]:
 
 
 def _delayed(path: Path, waited: float, minutes: float) -> LintFinding:
-    said = (
+    message = (
         f"the alert waits {waited / MILLISECONDS:g} minutes for late data, longer than its window "
         f"of {minutes:g}: what it tells is over by then"
     )
-    return LintFinding(path, said, Advice("wait less, or widen the window"))
+    return LintFinding(path, message, Advice("wait less, or widen the window"))
 
 
 def minutes_of(value: Json) -> float | None:
-    """Read a window in minutes; None for one that is not known, or empty."""
+    """Return a window in minutes; None if it is unknown, or empty."""
     text = text_of(value)
     if text is None:
         return None

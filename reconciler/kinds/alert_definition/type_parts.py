@@ -61,23 +61,23 @@ ONE_RULE: Final = AtMost(1, 1)
 
 
 class Override(ObservedPart):
-    """What one rule sets differently."""
+    """Settings of one rule that differ from the alert."""
 
     priority: Priority = None
-    """The priority of what this rule triggers, instead of that of the alert."""
+    """The priority of this rule, instead of that of the alert."""
 
 
 class UndetectedValues(ObservedPart):
-    """What to do about series that went silent."""
+    """What to do about series that stopped sending data."""
 
     complete: ClassVar[bool] = False
 
     trigger_undetected_values: Flag = None
-    """Whether a series that went silent triggers too."""
+    """Whether a series that stopped sending data triggers too."""
 
 
 class MetricFilter(ObservedPart):
-    """Which series counts."""
+    """The series that count."""
 
     needed: ClassVar[tuple[str, ...]] = ("promql",)
 
@@ -86,7 +86,7 @@ class MetricFilter(ObservedPart):
 
 
 class MetricTimeWindow(ObservedPart):
-    """The window in which a metric is looked at."""
+    """The window in which a metric is evaluated."""
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (
         frozenset(("metricTimeWindowSpecificValue", "metricTimeWindowDynamicDuration")),
@@ -106,20 +106,20 @@ class MetricTimeWindow(ObservedPart):
 
 
 class MetricThresholdCondition(ObservedPart):
-    """When a rule on a metric is met."""
+    """The condition of a rule on a metric."""
 
     needed: ClassVar[tuple[str, ...]] = ("conditionType", "threshold", "ofTheLast")
 
     condition_type: Annotated[
         Text, examples("METRIC_THRESHOLD_CONDITION_TYPE_", "MORE_THAN_OR_UNSPECIFIED", "LESS_THAN")
     ] = None
-    """On which side of the threshold the rule is met."""
+    """The side of the threshold on which the rule is met."""
     threshold: Number = None
     """The number that the metric is compared with."""
     for_over_pct: int | None = None
-    """The share of the window for which it must hold, in per cent."""
+    """The share of the window for which the condition must be met, in per cent."""
     of_the_last: MetricTimeWindow | None = None
-    """The window that is looked at."""
+    """The window in which the metric is evaluated."""
 
 
 class MetricThresholdRule(ObservedPart):
@@ -128,16 +128,16 @@ class MetricThresholdRule(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: MetricThresholdCondition | None = None
-    """When the rule is met."""
+    """The condition of the rule."""
     override: Override | None = None
-    """What this rule sets otherwise than the alert, as its priority."""
+    """Settings of this rule that differ from the alert, such as its priority."""
 
 
 class MissingValues(ObservedPart):
-    """How gaps in a series are taken."""
+    """The handling of gaps in a series."""
 
     min_non_null_values_pct: int | None = None
-    """The share of values that must be there for a window to count, in per cent."""
+    """The share of values that must be present for a window to count, in per cent."""
     replace_with_zero: Flag = None
     """Whether a missing value counts as 0."""
 
@@ -148,19 +148,19 @@ class MetricThreshold(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("metricFilter", "rules")
 
     metric_filter: MetricFilter | None = None
-    """Which metric is looked at."""
+    """The metric that is evaluated."""
     rules: Annotated[list[MetricThresholdRule] | None, MANY_RULES] = None
-    """When the alert triggers: 1 to 5 rules, each with a priority of its own if it wants."""
+    """When the alert triggers: 1 to 5 rules; each may have its own priority."""
     evaluation_delay_ms: EvaluationDelay = None
     """Milliseconds to wait for late data before the alert is evaluated."""
     missing_values: MissingValues | None = None
-    """How gaps in a series are taken."""
+    """The handling of gaps in a series."""
     undetected_values_management: UndetectedValues | None = None
-    """What to do about series that went silent."""
+    """What to do about series that stopped sending data."""
 
 
 class FlowAlert(ObservedPart):
-    """One alert of a flow; `id` is what the service calls it."""
+    """One alert of a flow; `id` is its id in the service."""
 
     needed: ClassVar[tuple[str, ...]] = ("id",)
 
@@ -170,11 +170,11 @@ class FlowAlert(ObservedPart):
     ] = None
     """The id of the alert: `${ref:AlertDefinition/name}`, or a uuid."""
     not_: Annotated[Flag, Field(alias="not")] = None
-    """Whether it counts that the alert did not happen."""
+    """Whether the condition is that the alert did not happen."""
 
 
 class FlowGroup(ObservedPart):
-    """Alerts of one stage that are taken together."""
+    """Alerts of one stage that are evaluated together."""
 
     needed: ClassVar[tuple[str, ...]] = ("alertDefs",)
 
@@ -203,7 +203,7 @@ class FlowStage(ObservedPart):
     timeframe_ms: Annotated[Int64Text | None, Unit.MILLISECONDS] = None
     """Milliseconds that the stage may take."""
     timeframe_type: Annotated[Text, examples("TIMEFRAME_TYPE_", "UP_TO")] = None
-    """How the time of the stage is meant."""
+    """The meaning of the time of the stage."""
     flow_stages_groups: FlowGroups | None = None
     """The alerts that make the stage."""
 
@@ -216,7 +216,7 @@ class Flow(ObservedPart):
     stages: Annotated[list[FlowStage] | None, AtMost(30, 1)] = None
     """The stages, in the order in which they must happen."""
     enforce_suppression: Flag = None
-    """The API document does not show it, and observation told no more than the name."""
+    """Not in the API document; only its name was observed."""
 
 
 class SloDefinition(ObservedPart):
@@ -229,7 +229,7 @@ class SloDefinition(ObservedPart):
 
 
 class SloCondition(ObservedPart):
-    """How much of the budget."""
+    """A threshold of the budget."""
 
     needed: ClassVar[tuple[str, ...]] = ("threshold",)
 
@@ -243,9 +243,9 @@ class SloRule(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("condition",)
 
     condition: SloCondition | None = None
-    """When the rule is met."""
+    """The condition of the rule."""
     override: Override | None = None
-    """What this rule sets otherwise than the alert, as its priority."""
+    """Settings of this rule that differ from the alert, such as its priority."""
 
 
 class ErrorBudget(ObservedPart):
@@ -254,7 +254,7 @@ class ErrorBudget(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("rules",)
 
     rules: Annotated[list[SloRule] | None, MANY_RULES] = None
-    """When the alert triggers: 1 to 5 rules, each with a priority of its own if it wants."""
+    """When the alert triggers: 1 to 5 rules; each may have its own priority."""
 
 
 class SloThreshold(ObservedPart):
@@ -270,30 +270,30 @@ class SloThreshold(ObservedPart):
 
 
 class AnyRule(ObservedPart):
-    """A rule whose condition is not shown."""
+    """A rule with an undocumented condition."""
 
     complete: ClassVar[bool] = False
 
     override: Override | None = None
-    """What this rule sets otherwise than the alert, as its priority."""
+    """Settings of this rule that differ from the alert, such as its priority."""
 
 
 class SingleRulePart(ObservedPart):
-    """A part of which no more is sure than that it has one rule."""
+    """A part that is only known to have one rule."""
 
     complete: ClassVar[bool] = False
 
     rules: Annotated[list[AnyRule] | None, ONE_RULE] = None
-    """The one rule by which the alert triggers; its condition is not shown."""
+    """The only rule, by which the alert triggers; its condition is not documented."""
 
 
 class RulesPart(ObservedPart):
-    """A part of which no more is sure than that it has rules."""
+    """A part that is only known to have rules."""
 
     complete: ClassVar[bool] = False
 
     rules: Annotated[list[AnyRule] | None, MANY_RULES] = None
-    """The rules by which the alert triggers; their conditions are not shown."""
+    """The rules by which the alert triggers; their conditions are not documented."""
 
 
 class TracingLabelFilter(Part):
@@ -310,7 +310,7 @@ class TracingLabelFilter(Part):
             "ENDS_WITH",
         ),
     ] = None
-    """How a value is compared with those listed."""
+    """How a value is compared with the listed values."""
     values: Annotated[TextList, Unordered()] = None
     """The values, in any order."""
 
@@ -321,7 +321,7 @@ class SpanFieldFilter(Part):
     key: Text = None
     """The name of the field of the span."""
     filter_type: TracingLabelFilter | None = None
-    """The condition that its value must meet."""
+    """The condition on its value."""
 
 
 class TracingLabelFilters(Part):
@@ -343,13 +343,13 @@ class TracingSimpleFilter(Part):
     """A latency, and conditions on labels."""
 
     latency_threshold_ms: Annotated[Int64Text | None, Unit.MILLISECONDS] = None
-    """The latency of spans that are meant, in milliseconds; sent as text."""
+    """The latency of the spans to match, in milliseconds; sent as text."""
     tracing_label_filters: TracingLabelFilters | None = None
     """Conditions on the labels of the span."""
 
 
 class TracingFilter(Part):
-    """Which spans count."""
+    """The spans that count."""
 
     complete: ClassVar[bool] = False
 
@@ -361,6 +361,6 @@ class TracingImmediate(Part):
     """Alerts on each span that matches."""
 
     notification_payload_filter: TextList = None
-    """The fields of the span that the notification has; their form is not documented."""
+    """The fields of the span that are in the notification; their form is not documented."""
     tracing_filter: TracingFilter | None = None
-    """Which spans trigger the alert."""
+    """The spans that trigger the alert."""

@@ -32,7 +32,7 @@ def _practices() -> Sequence[LintRule]:
 
 
 def example() -> dict[str, Json]:
-    """Give a small `spec` that says something."""
+    """Return a small, useful `spec`."""
     return {
         "name": "Checkout errors",
         "viewType": "VIEW_TYPE_LOGS",

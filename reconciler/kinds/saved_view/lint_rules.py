@@ -1,4 +1,4 @@
-"""Checks of practice of saved views. Source: docs/practice.md."""
+"""Lint rules for saved views. Source: docs/practice.md."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from reconciler.syntax.diagnostic import Advice
 def _fixed_time(spec: dict[str, Json]) -> Iterator[LintFinding]:
     for path, custom in places(spec, "timeSelection", "customSelection"):
         if isinstance(custom, dict) and custom:
-            said = "this view shows one fixed time, which is past soon, and its data gone later"
-            way_out = Advice("write `quickSelection: {seconds: 3600}`, or say why by an exemption")
-            yield LintFinding(path, said, way_out, at_key=True)
+            message = "this view shows one fixed time, which is past soon, and its data gone later"
+            remedy = Advice("write `quickSelection: {seconds: 3600}`, or say why by an exemption")
+            yield LintFinding(path, message, remedy, at_key=True)
 
 
 PRACTICES = (LintRule(code="L601", find=_fixed_time),)

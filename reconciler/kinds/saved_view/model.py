@@ -1,4 +1,4 @@
-"""What stands under `spec:` of a saved view."""
+"""The `spec:` of a saved view."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ _PIPELINE: Final = re.compile(r"^\s*source\s|\s\|\s")
 
 
 class QuickSelection(ObservedPart):
-    """The last so many seconds."""
+    """The time up to now, in seconds."""
 
     needed: ClassVar[tuple[str, ...]] = ("seconds",)
 
     seconds: Annotated[int | None, AtMost(low=0), Unit.SECONDS] = None
-    """How many seconds back from now the view shows."""
+    """The time that the view shows, in seconds up to now."""
     caption: Text = None
-    """What the selection is called in the web interface."""
+    """The name of the selection in the web interface."""
 
 
 class CustomSelection(ObservedPart):
-    """From one time to another."""
+    """A start time and an end time."""
 
     needed: ClassVar[tuple[str, ...]] = ("fromTime", "toTime")
 
     from_time: Text = None
-    """When the time begins, as ISO 8601 in UTC."""
+    """The start time, as ISO 8601 in UTC."""
     to_time: Text = None
-    """When the time ends, as ISO 8601 in UTC."""
+    """The end time, as ISO 8601 in UTC."""
 
 
 class TimeSelection(ObservedPart):
@@ -64,13 +64,13 @@ class TimeSelection(ObservedPart):
     complete: ClassVar[bool] = False
 
     quick_selection: QuickSelection | None = None
-    """The last so many seconds: a time that moves."""
+    """The last seconds up to now: a time that moves."""
     custom_selection: CustomSelection | None = None
-    """From one time to another: a time that stays."""
+    """A start time and an end time: a fixed time."""
 
 
 class SearchQuery(ObservedPart):
-    """The query that the view runs; an empty text is fine."""
+    """The query that the view runs; an empty text is valid."""
 
     complete: ClassVar[bool] = False
     needed: ClassVar[tuple[str, ...]] = ("query",)
@@ -82,55 +82,55 @@ class SearchQuery(ObservedPart):
 
 
 class ViewFilter(Part):
-    """The values picked of one field."""
+    """The selected values of one field."""
 
     name: Text = None
-    """The field whose values are picked."""
+    """The field that is filtered."""
     selected_values: dict[str, bool] | None = None
-    """Each value of the field, with whether it is picked."""
+    """Each value of the field, with whether it is selected."""
 
 
 class Filters(Part):
     """The filters of a view."""
 
     filters: Annotated[list[ViewFilter] | None, Keyed(("name",))] = None
-    """One entry for each field that is filtered by."""
+    """One entry for each filtered field."""
 
 
 class SavedViewSpec(Part):
     """A saved view of the data exploration."""
 
     name: Annotated[str, Field(min_length=1), AtMost(250)]
-    """What people call the view; it must not be empty."""
+    """The name of the view for people; it must not be empty."""
     time_selection: TimeSelection
     """The time that the view shows. Its inner shape is not documented."""
     filters: Filters | None = None
-    """Which values of which fields are picked."""
+    """The selected values of fields."""
     folder_id: LowerUuid | None = None
     """The folder of the view: a uuid in lower case, exactly 36 characters."""
     is_compact_mode: Flag = None
-    """Whether the view is compact. The API document takes it on a replace, not on a create."""
+    """Whether the view is compact. The API document has it for a replace, not for a create."""
     search_query: SearchQuery | None = None
     """The query that the view runs. Its inner shape is not documented."""
     view_type: Annotated[Text, VIEW_TYPE] = None
-    """What the view shows: logs or templates, live or from the archive."""
+    """The content of the view: logs or templates, live or from the archive."""
 
     id: Annotated[Any, OWN_ID] = None
-    """The id of the view, which the service gives."""
+    """The id of the view, assigned by the service."""
 
 
-def check(spec: dict[str, Json]) -> Iterator[Finding]:  # noqa: ARG001 - the face of every kind
-    """Yield nothing: no two fields of a saved view can disagree."""
+def check(spec: dict[str, Json]) -> Iterator[Finding]:  # noqa: ARG001 - every kind has this signature
+    """Yield nothing: no two fields of a saved view can contradict each other."""
     yield from ()
 
 
 def queries(spec: dict[str, Json]) -> Iterator[Query]:
-    """Yield the query of the view, unless something tells that it is in another language."""
+    """Yield the query of the view, unless it is known to be in another language."""
     search = spec.get("searchQuery")
     if not isinstance(search, dict):
         return
     text, syntax = search.get("query"), search.get("syntaxType")
     is_lucene = "LUCENE" in syntax.upper() if isinstance(syntax, str) else syntax is None
-    # Of the two only pipelines are written so.
+    # Of the two languages, only pipelines match this pattern.
     if isinstance(text, str) and is_lucene and not _PIPELINE.search(text):
         yield Query(("searchQuery", "query"), Language.LUCENE, text)

@@ -27,7 +27,7 @@ from reconciler.model import (
 )
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
+    # Only its type is needed here: importing it loads the whole HTTP client.
     from reconciler.api.client import Api
     from reconciler.journal.history import Memory
 
@@ -39,7 +39,7 @@ NOT_ON_CREATE = frozenset(("isCompactMode",))
 
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Read it where the project file says how; else remember the last acknowledged write."""
+    """Read it as the project file declares; else remember the last acknowledged write."""
     if NAME in api.assumptions.reads.of_kinds:
         return await _read(api, manifest, memory)
     remote_id = manifest.remote_id if manifest.remote_id is not None else memory.remote_id
@@ -50,7 +50,7 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
 
 
 async def _read(api: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Read the view by its declared id, or by the one that its create returned.
+    """Read the view by its declared id, or by the id that its create returned.
 
     While a create is in doubt, an id from before it says nothing about its outcome.
     """
@@ -66,7 +66,7 @@ async def _read(api: Api, manifest: Manifest, memory: Memory) -> Observation:
 
 
 def cannot_create(manifest: Manifest) -> str:
-    """Say why a view with a declared id that is not there is not created."""
+    """Return why an absent view with a declared id is not created."""
     if manifest.remote_id is None:
         return ""
     return (
@@ -78,8 +78,8 @@ def cannot_create(manifest: Manifest) -> str:
 async def write(api: Api, sendings: Sequence[Sending], identified: OnIdentified) -> list[Outcome]:
     """Create or replace views one at a time.
 
-    Raises what `Api.send` raises, but for refusals and for a create whose
-    answer is lost, which are outcomes.
+    Raises what `Api.send` raises, except for refusals and for a create with a lost answer: these
+    are outcomes.
     """
     return [await _write(api, sending, identified) for sending in sendings]
 
@@ -118,7 +118,7 @@ async def _replace(api: Api, sending: Sending, remote_id: RemoteId) -> Outcome:
     path = f"{SAVED_VIEWS}/{remote_id}"
     reply = await api.send("PUT", path, body, request=Request.REPLACE)
     if not isinstance(reply, dict) or INT32.parse(reply.get("id")) is None:
-        # Where nobody can read a view, this answer is all that could tell of the write.
+        # If views cannot be read, only this answer shows the result of the write.
         raise UnreadableReply(f"the answer to PUT {path} holds no saved view with an id")
     INT32.check(remote_id, reply.get("id"))
     return Written(sending.ref, remote_id, stored=without(reply, READ_ONLY))

@@ -50,7 +50,7 @@ def _hygiene() -> Sequence[AuditRule]:
 
 
 def example() -> dict[str, Json]:
-    """Give a small `spec` that says something."""
+    """Return a small, useful `spec`."""
     return {
         "name": "Checkout availability",
         "targetThresholdPercentage": 99.9,

@@ -1,4 +1,4 @@
-"""Checks of SLOs against what is known of them. Source: docs/evidence.md."""
+"""Audit rules for SLOs. Source: docs/evidence.md."""
 
 from __future__ import annotations
 

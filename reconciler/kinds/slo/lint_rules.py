@@ -1,4 +1,4 @@
-"""Checks of practice of SLOs. Source: docs/practice.md."""
+"""Lint rules for SLOs. Source: docs/practice.md."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ WATCHED = ("sloThreshold", "sloDefinition", "sloId")
 def _leaves_no_budget(spec: dict[str, Json]) -> Iterator[LintFinding]:
     target = spec.get("targetThresholdPercentage")
     if isinstance(target, int | float) and target == 100:  # noqa: PLR2004 - per cent
-        said = (
+        message = (
             "a target of 100 % leaves no error budget: the first failure breaks it for the whole "
             "time frame"
         )
         yield LintFinding(
             ("targetThresholdPercentage",),
-            said,
+            message,
             Advice("write a target that may be missed now and then, as 99.9"),
         )
 
 
 def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, LintFinding]]:
-    """Yield the SLOs that no alert watches, in a workspace whose alerts watch SLOs.
+    """Yield the SLOs that no alert watches, in a workspace with alerts that watch SLOs.
 
-    Where alerts are of other environments, or watch an id that may be anyone's, nobody can tell.
+    Nothing is certain if there are alerts of other environments. An SLO without an id is left out
+    if an alert watches an unknown id.
     """
     if any(ref.kind == ALERT for ref in neighbours.elsewhere):
         return
@@ -56,10 +57,12 @@ def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, LintFinding]]:
     for slo in neighbours.own:
         has_watch = slo.ref in watched or str(slo.remote_id).casefold() in ids
         if not has_watch and (slo.remote_id is not None or are_all_known):
-            said = "no alert of this workspace watches this SLO: nobody is told when it is missed"
+            message = (
+                "no alert of this workspace watches this SLO: nobody is told when it is missed"
+            )
             watching = expression(ExpressionKind.REFERENCE, str(slo.ref))
-            way_out = Advice(f"watch it by `sloThreshold` with `sloId: {watching}`")
-            yield slo, LintFinding(("name",), said, way_out)
+            remedy = Advice(f"watch it by `sloThreshold` with `sloId: {watching}`")
+            yield slo, LintFinding(("name",), message, remedy)
 
 
 PRACTICES = (

@@ -1,4 +1,4 @@
-"""What stands under `spec:` of an SLO."""
+"""The `spec:` of an SLO."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class WindowBasedMetricSli(ObservedPart):
     needed: ClassVar[tuple[str, ...]] = ("query", "window", "comparisonOperator", "threshold")
 
     query: MetricQuery | None = None
-    """The metric that is held against the threshold in each window."""
+    """The metric that is compared with the threshold in each window."""
     window: Annotated[Text, WINDOW] = None
-    """How long one window is."""
+    """The length of one window."""
     comparison_operator: Annotated[Text, OPERATOR] = None
-    """How the metric is compared with the threshold; a window where it holds is good."""
+    """How the metric is compared with the threshold; a window that meets it is good."""
     threshold: Number = None
     """The number that the metric is compared with."""
     missing_data_strategy: Annotated[Text, MISSING_DATA] = None
@@ -78,7 +78,7 @@ class WindowBasedMetricSli(ObservedPart):
 
 
 class Grouping(Part):
-    """The labels for whose values the objective is kept separately."""
+    """The labels; the objective applies separately to each of their values."""
 
     labels: Annotated[TextList, Unordered()] = None
     """The names of the labels; a service may return more than were written."""
@@ -91,20 +91,23 @@ class SloSpec(Part):
     wrappers: ClassVar[tuple[Wrapper, ...]] = (Wrapper(("slo",), ("effectedSloAlertIds",)),)
 
     name: str
-    """What people call the SLO. The service does not look it up, so it need not be unique."""
+    """The name of the SLO for people.
+
+    It need not be unique, as the service does not search by it.
+    """
     target_threshold_percentage: Annotated[float, AtMost(100, 0), Unit.PERCENT]
     """The objective, in per cent: 99.9 and not 0.999."""
     description: Text = None
     """What the SLO is about, for people."""
     grouping: Grouping | None = None
-    """Keeps the objective for each combination of values of some labels by itself."""
+    """Applies the objective separately to each combination of values of some labels."""
     labels: StringMap = None
     """Labels of the SLO itself, text by name."""
     slo_time_frame: Annotated[
         Text,
         closed("SLO_TIME_FRAME_", "UNSPECIFIED", "7_DAYS", "14_DAYS", "21_DAYS", "28_DAYS"),
     ] = None
-    """The time that the objective is kept over; the API document allows no other value."""
+    """The period of the objective; the API document allows no other value."""
     request_based_metric_sli: RequestBasedMetricSli | None = None
     """Measures the share of good events. The API document names it for creates."""
     window_based_metric_sli: WindowBasedMetricSli | None = None
@@ -112,29 +115,29 @@ class SloSpec(Part):
     """
 
     id: Annotated[Any, OWN_ID] = None
-    """The id of the SLO, which the service gives."""
+    """The id of the SLO, assigned by the service."""
     creator: Annotated[Any, ReadOnly()] = None
-    """Who made the SLO."""
+    """The creator of the SLO."""
     create_time: Annotated[Any, ReadOnly()] = None
-    """When the SLO was made."""
+    """When the SLO was created."""
     update_time: Annotated[Any, ReadOnly()] = None
     """When the SLO was last changed."""
     revision: Annotated[Any, ReadOnly()] = None
-    """Number and time of the version; it tells versions of one SLO apart."""
+    """The number and time of the version."""
     type: Annotated[Any, ReadOnly()] = None
-    """The type of the SLO; the API document gives no more than the name."""
+    """The type of the SLO; the API document has only the name of the field."""
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:
-    """Yield warnings where an SLO measures nothing, or where its target may be a share of 1."""
+    """Yield warnings if an SLO measures nothing, or if its target may be a share of 1."""
     target = spec.get("targetThresholdPercentage")
     if isinstance(target, int | float) and 0 < target < 1:
         path = ("targetThresholdPercentage",)
-        said = f"{target} is less than 1 %; the target is given in per cent"
-        yield warning("M314", path, said, format((Decimal(str(target)) * 100).normalize(), "f"))
+        message = f"{target} is less than 1 %; the target is given in per cent"
+        yield warning("M314", path, message, format((Decimal(str(target)) * 100).normalize(), "f"))
     if all(spec.get(sli) is None for sli in SLIS):
-        said = "an SLO measures nothing without an indicator"
-        yield warning("M310", (), said, " or ".join(SLIS))
+        message = "an SLO measures nothing without an indicator"
+        yield warning("M310", (), message, " or ".join(SLIS))
 
 
 def queries(spec: dict[str, Json]) -> Iterator[Stated]:

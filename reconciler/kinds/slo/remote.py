@@ -50,7 +50,7 @@ _TARGET = ("targetThresholdPercentage",)
 
 
 def weakens(change: Change) -> Iterator[RiskyChange]:
-    """Yield the lowering of the target; a target that the service rounded is none."""
+    """Yield a lowered target; a target that the service rounded does not count."""
     if change.action is not Action.UPDATE:
         return
     for difference in change.differences:
@@ -68,7 +68,7 @@ REQUIRED = ("name", "targetThresholdPercentage")
 
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Read the SLO by its declared id, or by the one that its create returned.
+    """Read the SLO by its declared id, or by the id that its create returned.
 
     While a create is in doubt, an id from before it says nothing about its outcome.
     """
@@ -89,7 +89,7 @@ def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
     if missing := [name for name in REQUIRED if stored.get(name) is None]:
         raise UnreadableReply(f"the answer holds an SLO without `{missing[0]}`")
     own = without_read_only(stored, SloSpec)
-    assert isinstance(own, dict)  # noqa: S101 - an object stays one
+    assert isinstance(own, dict)  # noqa: S101 - an object stays an object
     updated, revision = text(stored, "updateTime"), _revision(stored)
     return Seen(
         remote_id,
@@ -109,13 +109,13 @@ def _told(stored: Json | Missing, alerts: Sequence[str] | None = None) -> Server
 
 
 def _revision(stored: Json | Missing) -> str:
-    """Give the number that every edit of an SLO counts up, "" where it is not told."""
+    """Return the number that increases with every edit of an SLO, "" if it is not reported."""
     number = value_at(stored, ("revision", "revision"))
     return str(number) if isinstance(number, int) and not isinstance(number, bool) else ""
 
 
 def cannot_create(manifest: Manifest) -> str:
-    """Say why an SLO with a declared id that is not there is not created."""
+    """Return why an absent SLO with a declared id is not created."""
     if manifest.remote_id is None:
         return ""
     return (
@@ -125,7 +125,7 @@ def cannot_create(manifest: Manifest) -> str:
 
 
 def _undocumented(api: Api, sending: Sending) -> str:
-    """Say why an SLI is not for the endpoint, where only what is documented may be sent.
+    """Return why an SLI cannot be sent to the endpoint if only documented SLIs may be sent.
 
     Source: docs/assumptions.md, setting `documentedSliOnly`.
     """
@@ -151,21 +151,21 @@ async def preflight(api: Api, sending: Sending) -> Foreseen:
         reply = await api.ask(VALIDATE, body)
     except ServiceRefused as refused:
         return Foreseen((str(refused),))
-    items = any_members(reply, "alertsValidationResult")
+    results = any_members(reply, "alertsValidationResult")
     objections = (
-        f"alert {text(item, 'name') or text(item, 'id')}: {text(item, 'errorMessage')}"
-        for item in items
-        if text(item, "errorMessage")
+        f"alert {text(result, 'name') or text(result, 'id')}: {text(result, 'errorMessage')}"
+        for result in results
+        if text(result, "errorMessage")
     )
-    named = (text(item, "id") for item in items)
+    named = (text(result, "id") for result in results)
     return Foreseen(tuple(objections), tuple(filter(None, named)))
 
 
 def _is_validated(api: Api, sending: Sending) -> bool:
-    """Tell whether the service can be asked about a write.
+    """Return whether the service can be asked about a write.
 
-    The API document validates an SLO that exists, before it is replaced, and shows no
-    other SLI than a window-based one. Settings `validateSlos`, `documentedSliOnly`.
+    The API document describes validation for an existing SLO, before a replace, and only with a
+    window-based SLI. Settings `validateSlos`, `documentedSliOnly`.
     """
     assumed = api.assumptions
     if assumed.documented_sli_only and sending.document.get("windowBasedMetricSli") is None:
@@ -187,14 +187,14 @@ def _with_id(sending: Sending) -> dict[str, Json]:
 
 
 async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
-    """Create (one at a time) or replace; a create whose answer is lost is in doubt."""
+    """Create (one request each) or replace; a create with a lost answer is in doubt."""
     return await side_by_side(sendings, lambda sending: _write(api, sending))
 
 
 async def _write(api: Api, sending: Sending) -> Outcome:
     objection = _undocumented(api, sending)
     if objection:
-        # A plan with references asks nothing before they are known.
+        # A plan with references does not ask before the references are known.
         return Refused(sending.ref, objection)
     try:
         if sending.change.action is Action.CREATE:
@@ -204,11 +204,13 @@ async def _write(api: Api, sending: Sending) -> Outcome:
         return refusal(sending, refused)
     alerts = texts(reply, "effectedSloAlertIds")
     count = "1 alert" if len(alerts) == 1 else f"{len(alerts)} alerts"
-    told = f"affects {count}: {', '.join(alerts)}" if alerts else ""
+    message = f"affects {count}: {', '.join(alerts)}" if alerts else ""
     stored = value_at(reply, ("slo",))
-    is_told = isinstance(value_at(reply, ("effectedSloAlertIds",)), list)
-    revision, beside = _revision(stored), _told(stored, alerts if is_told else None)
-    return Written(sending.ref, sending.change.remote_id, told, revision=revision, told=beside)
+    has_alerts = isinstance(value_at(reply, ("effectedSloAlertIds",)), list)
+    revision, server_info = _revision(stored), _told(stored, alerts if has_alerts else None)
+    return Written(
+        sending.ref, sending.change.remote_id, message, revision=revision, told=server_info
+    )
 
 
 async def _create(api: Api, sending: Sending) -> Outcome:
@@ -219,6 +221,6 @@ async def _create(api: Api, sending: Sending) -> Outcome:
     stored = reply.get("slo") if isinstance(reply, dict) else None
     remote_id = text(stored, "id") if isinstance(stored, dict) else ""
     if not is_part(remote_id):
-        said = f"holds no id that can be one: {remote_id[:80]!r}" if remote_id else "holds no id"
-        return InDoubt(sending.ref, f"the service's answer to the create {said}")
+        problem = f"holds no id that can be one: {remote_id[:80]!r}" if remote_id else "holds no id"
+        return InDoubt(sending.ref, f"the service's answer to the create {problem}")
     return Written(sending.ref, remote_id, revision=_revision(stored), told=_told(stored))
