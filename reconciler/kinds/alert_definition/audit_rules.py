@@ -169,7 +169,7 @@ def _without_runbook(neighbours: Neighbours, record: AuditEvidence) -> Iterator[
 
 
 def _alike(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    """Yield each alert that looks for what one before it does, the first of them named."""
+    """Yield each alert with the same condition as an earlier alert; the first such is named."""
     first: dict[str, Manifest] = {}
     for manifest in neighbours.own:
         looks = _looks_for(manifest.spec) if is_awake(manifest.spec) else ""

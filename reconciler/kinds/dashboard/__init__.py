@@ -52,7 +52,7 @@ def _practices() -> Sequence[LintRule]:
 
 
 def example() -> dict[str, Json]:
-    """Give a small `spec` that says something."""
+    """Return a small, useful `spec`."""
     return {
         "dashboard": {
             "name": "Checkout",

@@ -1,4 +1,4 @@
-"""The items of a dashboard that are told apart by an id: sections, rows, widgets and so on."""
+"""The items of a dashboard with ids: sections, rows, widgets and so on."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Final, TypeAlias
 from reconciler.document import Json, Missing, canonical_text, is_zero, value_at
 
 ItemId: TypeAlias = "tuple[ItemList, str]"
-"""An id together with the list it counts in: a widget may have the id of a section."""
+"""An id together with its list: a widget may have the id of a section."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemList:
-    """A list whose items have ids: where it stands, and what its items are known by.
+    """A list of items with ids: its place, and how its items are identified.
 
-    `label` is what people call an item, `form` leads to the part whose keys say
-    what an item is (`lineChart`, `markdown`), `identity` to its id. Where the
-    service does not require ids, none is `made_up`.
+    `label` is the path of an item's name for people, `form` leads to the part with keys that say
+    what an item is (`lineChart`, `markdown`), `identity` to its id. If the service does not require
+    ids, none is `made_up`.
     """
 
     path: tuple[str, ...]
@@ -32,12 +32,12 @@ class ItemList:
     made_up: bool = True
 
     def id_of(self, item: Json) -> str:
-        """Give the id of an item; "" where it has none."""
+        """Return the id of an item; "" if it has none."""
         value = value_at(item, self.identity)
         return value if isinstance(value, str) else ""
 
     def with_id(self, item: dict[str, Json], item_id: str) -> dict[str, Json]:
-        """Give the item with an id in front."""
+        """Return the item with an id in front."""
         first, *rest = self.identity
         identity: Json = item_id
         for step in reversed(rest):
@@ -62,8 +62,8 @@ DASHBOARD: Final = ItemList(
 class Item:
     """One item, or the dashboard itself, and the items inside, list by list.
 
-    `item_id` is "" where the document gives none. `index` counts the items of
-    its list, `order` all items in reading order.
+    `item_id` is "" if the document has none. `index` counts the items of its list, `order` all
+    items in reading order.
     """
 
     known_by: ItemList
@@ -76,7 +76,7 @@ class Item:
 
     @cached_property
     def own(self) -> dict[str, Json]:
-        """What is said of the item itself: without its id, and without the items inside."""
+        """The fields of the item itself: without its id, and without the items inside."""
         apart = {
             self.known_by.identity[0],
             *(item_list.path[0] for item_list in self.known_by.inner),
@@ -85,13 +85,13 @@ class Item:
 
     @cached_property
     def content(self) -> str:
-        """One text for all that is said of the item and of what is inside, ids left out."""
+        """One text for all fields of the item and of the items inside, ids left out."""
         lists = (",".join(item.content for item in items) for items in self.inner)
         return "\n".join((canonical_text(self.own), *lists))
 
     @cached_property
     def label(self) -> str:
-        """What people call it, without what services trim, compose or lower; "" for nothing."""
+        """Its name for people, in lower case and with single spaces; "" for none."""
         value = value_at(self.document, self.known_by.label)
         if not isinstance(value, str):
             return ""
@@ -99,17 +99,17 @@ class Item:
 
     @cached_property
     def form(self) -> frozenset[str]:
-        """What it is, as far as its keys tell."""
+        """Its form, from its keys."""
         part = value_at(self.document, self.known_by.form) if self.known_by.form else None
         return frozenset(part) if isinstance(part, dict) else frozenset()
 
     @cached_property
     def leaves(self) -> frozenset[Leaf]:
-        """The values said of the item itself, each with its place; without label and zeros."""
+        """The values of the item itself, each with its place; without label and zeros."""
         return frozenset(_leaves(self.own, (), self.known_by.label))
 
     def equals(self, other: Item) -> bool:
-        """Tell whether the same is said of both, ids left out."""
+        """Return whether both have the same fields, ids left out."""
         return (
             self.own == other.own
             and [len(items) for items in self.inner] == [len(items) for items in other.inner]
@@ -135,7 +135,7 @@ class Item:
 
 
 Leaf: TypeAlias = tuple[tuple[str, ...], "str | int | float"]
-"""A value and the keys that lead to it; all items of a list stand at one place."""
+"""A value and the keys that lead to it; all items of a list have the same place."""
 
 
 def _leaves(value: Json, place: tuple[str, ...], label: tuple[str, ...]) -> Iterator[Leaf]:
@@ -147,14 +147,14 @@ def _leaves(value: Json, place: tuple[str, ...], label: tuple[str, ...]) -> Iter
         for inner in value:
             yield from _leaves(inner, place, label)
     elif isinstance(value, dict):
-        # An empty object says something: `{all: {}}`.
+        # An empty object has a meaning: `{all: {}}`.
         yield place, "{}"
     elif value is not None and not is_zero(value):
         yield place, value
 
 
 def items_of(dashboard: Json | Missing) -> Item:
-    """Give a dashboard as items; what is no object, or not in a list, has none."""
+    """Return a dashboard as items; a value that is no object, or not in a list, has none."""
     document = dashboard if isinstance(dashboard, dict) else {}
     return _with_inner(Item(DASHBOARD, document), count(1))
 

@@ -1,4 +1,4 @@
-"""Checks of practice of dashboards. Source: docs/practice.md."""
+"""Lint rules for dashboards. Source: docs/practice.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUERIES = (
     ("metrics", "promqlQuery", "value"),
     ("queryLanguage", "queryLanguageQuery", "text"),
 )
-"""Where a query must be said; an empty Lucene query is all logs, and fine."""
+"""Paths of queries that must not be empty; an empty Lucene query is valid: all logs."""
 
 FILL_IN = Advice("write the query, or remove the widget")
 
@@ -33,9 +33,9 @@ def _twin_titles(spec: dict[str, Json]) -> Iterator[LintFinding]:
                 continue
             shown = ",".join(map(str, _definition(widget)))
             if first.setdefault((title.strip(), shown), path) != path:
-                said = f"another widget of this section is called `{title.strip()}` too"
-                way_out = Advice("name each by what it shows")
-                yield LintFinding((*path, "title"), said, way_out)
+                message = f"another widget of this section is called `{title.strip()}` too"
+                remedy = Advice("name each by what it shows")
+                yield LintFinding((*path, "title"), message, remedy)
 
 
 def _definition(widget: Json) -> dict[str, Json]:
@@ -75,10 +75,10 @@ def _twin_queries(spec: dict[str, Json]) -> Iterator[LintFinding]:
             steps = (kind, "queryDefinitions", EACH, "query")
             for place, query in places(definition, *steps, path=path):
                 if query and first.setdefault(canonical_text(query), place) != place:
-                    said = (
+                    message = (
                         "this widget has the very same query already, so that one hides the other"
                     )
-                    yield LintFinding(place, said, Advice("remove one of them"), at_key=True)
+                    yield LintFinding(place, message, Advice("remove one of them"), at_key=True)
 
 
 def _unused_variables(spec: dict[str, Json]) -> Iterator[LintFinding]:
@@ -88,7 +88,7 @@ def _unused_variables(spec: dict[str, Json]) -> Iterator[LintFinding]:
     lists = {key: lists_in(dashboard, key) for key in ("variables", "variablesV2")}
     if not any(lists.values()):
         return
-    # A variable may stand in the query of another one.
+    # A variable may be used in the query of another variable.
     texts = {
         (key, index): "\n".join(_texts(item))
         for key, items in lists.items()
@@ -102,10 +102,10 @@ def _unused_variables(spec: dict[str, Json]) -> Iterator[LintFinding]:
                 continue
             others = (text for place, text in texts.items() if place != (key, index))
             called = [name, *filter(None, [text_of(value_at(item, ("id", "value")))])]
-            if not any(_is_named(one, text) for one in called for text in (rest, *others)):
-                said = f"the variable `{name}` is used by no query, title or filter here"
-                way_out = Advice("use it, or remove it: a choice that changes nothing misleads")
-                yield LintFinding(("dashboard", key, index, "name"), said, way_out)
+            if not any(_is_named(label, text) for label in called for text in (rest, *others)):
+                message = f"the variable `{name}` is used by no query, title or filter here"
+                remedy = Advice("use it, or remove it: a choice that changes nothing misleads")
+                yield LintFinding(("dashboard", key, index, "name"), message, remedy)
 
 
 def _is_named(name: str, text: str) -> bool:
@@ -115,7 +115,7 @@ def _is_named(name: str, text: str) -> bool:
 
 
 def _texts(document: Json) -> Iterator[str]:
-    """Yield every text of a document; what is filled in late as what stands for it."""
+    """Yield every text of a document; a value that is filled in late as its placeholder."""
     if isinstance(document, dict):
         for key, value in document.items():
             yield key
@@ -128,7 +128,7 @@ def _texts(document: Json) -> Iterator[str]:
 
 
 def _twin_names(neighbours: Neighbours) -> Iterator[tuple[Manifest, LintFinding]]:
-    """Yield dashboards that people cannot tell apart: one name in one folder."""
+    """Yield dashboards with the same name in the same folder."""
     called: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
     for manifest in neighbours.own:
         dashboard = manifest.spec.get("dashboard")
@@ -138,9 +138,9 @@ def _twin_names(neighbours: Neighbours) -> Iterator[tuple[Manifest, LintFinding]
             called[name.strip(), canonical_text(folder)].append(manifest)
     for (name, _), (first, *others) in called.items():
         for manifest in others:
-            said = f"`{first.ref}` at {first.source} in the same folder is called `{name}` too"
-            way_out = Advice("name each by what it is for")
-            yield manifest, LintFinding(("dashboard", "name"), said, way_out)
+            message = f"`{first.ref}` at {first.source} in the same folder is called `{name}` too"
+            remedy = Advice("name each by what it is for")
+            yield manifest, LintFinding(("dashboard", "name"), message, remedy)
 
 
 PRACTICES = (

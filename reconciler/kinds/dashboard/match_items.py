@@ -1,23 +1,22 @@
-"""Which item of one version of a dashboard is which of another. Pure.
+"""Pairs of items of two versions of a dashboard: which item of one is which of the other. Pure.
 
-Ids that a manifest leaves out are given back by finding what each item was
-before. From the surest sign to the weakest, each over all that is left by then:
+Ids that a manifest leaves out are filled in by finding the earlier version of each
+item. From the surest sign to the weakest, each for all items that are left by then:
 
 1. An id that both have.
-2. The same content, ids left out: at the same place, then anywhere if it is
-   there once on both sides. What is inside goes along.
+2. The same content, ids left out: at the same place, then anywhere if it exists
+   once on both sides. The items inside are paired too.
 3. For rows and sections, the most items in common.
-4. The same content beside an item that is known by then.
-5. Likeness: the most values in common, where rare ones count most and a label
-   half; of equals the one in the same list, then the nearest. In another list
-   half of all values must agree, so that a label alone is no sign. Then 3 and 4
+4. The same content next to an item that is paired by then.
+5. Likeness: the most values in common; rare values count most, and a label
+   half. Of equals the item in the same list is taken, then the nearest. In another
+   list half of all values must agree, so that a label alone is no sign. Then 3 and 4
    again, for what is clearer now.
 6. The same content several times: in reading order. Then 5 and 3 for the rest.
-7. Place, from the outside in: what stands beside an item that is known, and is
-   of the same form.
+7. Place, from the outside in: items next to a paired item, with the same form.
 
-All is hashed or sorted, so 1,000 widgets cost n log n, and nothing decides but
-the two documents.
+All is hashed or sorted, so 1,000 widgets cost O(n log n). The result depends only
+on the two documents.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ from reconciler.kinds.dashboard.items import Item, ItemId, ItemList, Leaf
 Agreeing: TypeAlias = Callable[[Item, Item], bool]
 
 MOST_PAIRS: Final = 64
-"""A value that could pair more items than these says nothing about any of them."""
+"""A value that could pair more items than this says nothing about any of them."""
 
 ONCE: Final = 1_000_000
-"""What a value counts that one item of each side has. Whole numbers add up in any order."""
+"""The weight of a value that one item of each side has. Integers add up in any order."""
 
 
 def same_form(mine: Item, theirs: Item) -> bool:
-    """Tell whether both are of one kind: two line charts, two rows."""
+    """Return whether both have the same form: two line charts, two rows."""
     return bool(mine.form & theirs.form) or mine.form == theirs.form
 
 
 def mostly_same(mine: Item, theirs: Item) -> bool:
-    """Tell whether both are of one form and at least half of all that is said is said of both."""
+    """Return whether both have the same form and at least half of their values in common."""
     common = len(mine.leaves & theirs.leaves)
     return same_form(mine, theirs) and common > 0 and 4 * common >= _size(mine, theirs)
 
@@ -56,8 +55,8 @@ def _size(mine: Item, theirs: Item) -> int:
 class Pairing:
     """The items of one version of a dashboard, and their partners in another.
 
-    `partner` holds the dashboards themselves too. `alike` and `in_place` are
-    asked before two items are paired by likeness, or by nothing but their place.
+    `partner` includes the dashboards themselves. `alike` is called before two items are paired by
+    likeness, `in_place` before they are paired only by their place.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class Pairing:
         alike: Agreeing = lambda _, __: True,
         in_place: Agreeing = same_form,
     ) -> None:
-        """Find the partners; `ids` are those that items of `mine` are sure to have."""
+        """Find the partners; `ids` are the ids that items of `mine` have for sure."""
         self.partner: dict[Item, Item] = {mine: theirs}
         self._taken: set[Item] = {theirs}
         self._root, self._alike, self._in_place = mine, alike, in_place
@@ -101,11 +100,11 @@ class Pairing:
         return mine not in self.partner and theirs not in self._taken
 
     def _pair_whole(self, mine: Item, theirs: Item) -> None:
-        """Pair two items of one content, and all that is inside."""
+        """Pair two items with the same content, and all items inside."""
         if self._free(mine, theirs):
             self._pair(mine, theirs)
-        for ones, others in zip(mine.inner, theirs.inner, strict=True):
-            for item, other in zip(ones, others, strict=True):
+        for ours, others in zip(mine.inner, theirs.inner, strict=True):
+            for item, other in zip(ours, others, strict=True):
                 self._pair_whole(item, other)
 
     def _left(self) -> tuple[list[Item], list[Item]]:
@@ -113,9 +112,9 @@ class Pairing:
         return mine, [item for item in self._theirs if item not in self._taken]
 
     def _lists(self) -> Iterator[tuple[list[Item], list[Item]]]:
-        """Yield each two lists whose owners are partners, from the outside in.
+        """Yield each two lists of items that are partners, from the outside in.
 
-        What is paired meanwhile counts: its lists come later.
+        Pairs made meanwhile count: their lists come later.
         """
         waiting = [self._root]
         for item in waiting:
@@ -149,7 +148,7 @@ class Pairing:
             content = item.known_by, item.content
             there = others.get(content, [])
             once = len(there) == len(ours[content]) == 1
-            # What is around it may have taken both along by now.
+            # The items around it may have paired both by now.
             if once and self._free(item, there[0]):
                 self._pair_whole(item, there[0])
 
@@ -162,14 +161,14 @@ class Pairing:
                     self._pair_whole(item, other)
 
     def _pair_by_what_is_inside(self) -> None:
-        """Pair rows that hold the most of one another's widgets, then sections by their rows."""
+        """Pair rows with the most widgets in common, then sections by their rows."""
         for known_by in _from_the_inside_out(self._root.known_by):
             mine, theirs = (
                 [item for item in items if item.known_by is known_by] for items in self._left()
             )
             votes: Counter[tuple[Item, Item]] = Counter()
             for item in mine:
-                partners = (self.partner.get(one) for one in item.inside())
+                partners = (self.partner.get(child) for child in item.inside())
                 holders = (partner.within for partner in partners if partner is not None)
                 votes.update(
                     (item, holder) for holder in holders if holder and self._free(item, holder)
@@ -179,18 +178,18 @@ class Pairing:
             self._pair_best(votes)
 
     def _contents_in(self, items: Iterable[Item]) -> Mapping[Item, AbstractSet[ItemTrait]]:
-        """Give what is inside each item and has no partner yet."""
+        """Return the contents inside each item that have no partner yet."""
         return {
             item: {
-                ItemTrait(one.known_by, one.content)
-                for one in item.inside()
-                if one not in self.partner and one not in self._taken
+                ItemTrait(child.known_by, child.content)
+                for child in item.inside()
+                if child not in self.partner and child not in self._taken
             }
             for item in items
         }
 
     def _pair_best(self, votes: Mapping[tuple[Item, Item], int]) -> None:
-        """Pair the two with the most votes, then the next that are both left."""
+        """Pair the two items with the most votes, then the next that are both left."""
 
         def rank(pair: tuple[Item, Item]) -> tuple[int, bool, bool, int, int, int]:
             mine, theirs = pair
@@ -204,16 +203,16 @@ class Pairing:
                 self._pair(item, other)
 
     def _apart(self, mine: Item, theirs: Item) -> bool:
-        """Tell whether the lists that hold the two are not known to be the same."""
+        """Return whether the lists of the two are not known to be the same."""
         return mine.within is None or self.partner.get(mine.within) is not theirs.within
 
     def _pair_beside(self) -> None:
         for mine, theirs in self._lists():
-            self._pair_neighbours(mine, theirs, lambda one, other: one.content == other.content)
+            self._pair_neighbours(mine, theirs, lambda item, other: item.content == other.content)
 
     def _pair_by_place(self) -> None:
         for mine, theirs in self._lists():
-            self._pair_neighbours(mine, theirs, lambda one, other: one.content == other.content)
+            self._pair_neighbours(mine, theirs, lambda item, other: item.content == other.content)
             self._pair_best(self._likeness(*self._left_of(mine, theirs)))
             self._pair_neighbours(mine, theirs, self._in_place)
 
@@ -222,7 +221,7 @@ class Pairing:
         return ours, [item for item in theirs if item not in self._taken]
 
     def _pair_neighbours(self, mine: list[Item], theirs: list[Item], agree: Agreeing) -> None:
-        """Pair what follows partners, from the front; then what comes before them, from the end."""
+        """Pair items after partners, from the front; then items before them, from the end."""
         for ours, others in ((mine, theirs), (mine[::-1], theirs[::-1])):
             places = {item: place for place, item in enumerate(others)}
             expected = 0
@@ -231,11 +230,12 @@ class Pairing:
                 if other is not None and self._free(item, other) and agree(item, other):
                     self._pair(item, other)
                 partner = self.partner.get(item)
-                # An end, or an item that is new or comes from elsewhere, has no neighbours.
+                # At an end, after a new item or an item from elsewhere, there is no neighbour to
+                # expect.
                 expected = places[partner] + 1 if partner in places else len(others)
 
     def _pair_distinct_likes(self) -> None:
-        """Pair what is alike, but for what the other side has a copy of."""
+        """Pair items that are alike, except items with a copy on the other side."""
         mine, theirs = self._left()
         copies = _by_content(mine).keys() & _by_content(theirs).keys()
         self._pair_best(self._likeness(*(_without(copies, items) for items in (mine, theirs))))
@@ -244,7 +244,7 @@ class Pairing:
         self._pair_best(self._likeness(*self._left()))
 
     def _likeness(self, mine: list[Item], theirs: list[Item]) -> Mapping[tuple[Item, Item], int]:
-        """Give for each two that may be one how much they have in common."""
+        """Return for each two that may be the same item how much they have in common."""
         ours, others = ({item: _said_of(item) for item in items} for items in (mine, theirs))
         votes = _in_common(ours, others)
         return {pair: votes[pair] for pair in votes if self._may_be_one(*pair)}
@@ -258,7 +258,7 @@ class Pairing:
 
 
 class ItemTrait(NamedTuple):
-    """What is said of items of one list: a value with its place, a label, or what is inside."""
+    """A trait of items of one list: a value with its place, a label, or the content inside."""
 
     known_by: ItemList
     value: Leaf | str
@@ -273,14 +273,14 @@ def _said_of(item: Item) -> AbstractSet[ItemTrait]:
 def _in_common(
     mine: Mapping[Item, AbstractSet[ItemTrait]], theirs: Mapping[Item, AbstractSet[ItemTrait]]
 ) -> Counter[tuple[Item, Item]]:
-    """Give how much any two items have in common, the more the rarer it is."""
+    """Return how much any two items have in common; rare traits count more."""
     ours, others = _holders(mine), _holders(theirs)
     votes: Counter[tuple[Item, Item]] = Counter()
-    for said, holders in ours.items():
-        partners = others.get(said, [])
+    for trait, holders in ours.items():
+        partners = others.get(trait, [])
         pairs = len(holders) * len(partners)
         if 0 < pairs <= MOST_PAIRS:
-            weight = ONCE // pairs // (2 if said.is_label else 1)
+            weight = ONCE // pairs // (2 if trait.is_label else 1)
             votes.update({(holder, other): weight for holder in holders for other in partners})
     return votes
 
@@ -288,8 +288,8 @@ def _in_common(
 def _holders(saying: Mapping[Item, AbstractSet[ItemTrait]]) -> dict[ItemTrait, list[Item]]:
     holders: dict[ItemTrait, list[Item]] = defaultdict(list)
     for item, values in saying.items():
-        for said in values:
-            holders[said].append(item)
+        for trait in values:
+            holders[trait].append(item)
     return holders
 
 
@@ -305,7 +305,7 @@ def _without(contents: AbstractSet[tuple[ItemList, str]], items: Iterable[Item])
 
 
 def _from_the_inside_out(known_by: ItemList) -> Iterator[ItemList]:
-    """Yield the lists whose items hold others."""
+    """Yield the lists with items that contain others, the innermost first."""
     for inner in known_by.inner:
         if inner.inner:
             yield from _from_the_inside_out(inner)

@@ -1,4 +1,4 @@
-"""What stands under `spec:` of a dashboard: sections, rows, widgets, checks of two fields."""
+"""The `spec:` of a dashboard: sections, rows, widgets, and checks of several fields."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LIST: Final = AtMost(1000)
 
 
 class WidgetDefinition(ObservedPart):
-    """What a widget shows: exactly one of these, whose inner shape is not documented."""
+    """The content of a widget: exactly one of these, with an undocumented inner shape."""
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (
         frozenset(
@@ -60,11 +60,11 @@ class WidgetDefinition(ObservedPart):
     markdown: Opaque | None = None
     """A text, written as Markdown."""
     gauge: Opaque | None = None
-    """One number on a scale; services want `min` below `max`."""
+    """One number on a scale; services require `min` below `max`."""
     bar_chart: Opaque | None = None
-    """Bars that stand upright."""
+    """Vertical bars."""
     horizontal_bar_chart: Opaque | None = None
-    """Bars that lie."""
+    """Horizontal bars."""
     pie_chart: Opaque | None = None
     """Shares of a whole."""
     line_chart: Opaque | None = None
@@ -74,11 +74,11 @@ class WidgetDefinition(ObservedPart):
     hexagon: Opaque | None = None
     """Many values at once, each a hexagon."""
     dynamic: Opaque | None = None
-    """A widget whose form follows its data."""
+    """A widget with a form that follows its data."""
 
 
 class WidgetAppearance(Part):
-    """How wide a widget is; 0 lets the service choose."""
+    """The width of a widget; 0 lets the service choose."""
 
     width: Int32 | None = None
     """The width, in units of the service; 0 lets the service choose."""
@@ -90,23 +90,23 @@ class Widget(Part):
     needed: ClassVar[tuple[str, ...]] = ("definition",)
 
     id: IdValue | None = None
-    """The id of the widget; one is made up, and kept, where it is left out."""
+    """The id of the widget; if it is left out, one is generated and kept."""
     title: Text = None
     """The heading of the widget."""
     description: Text = None
-    """What the widget shows, for people."""
+    """The purpose of the widget, for people."""
     appearance: WidgetAppearance | None = None
-    """How wide the widget is."""
+    """The width of the widget."""
     definition: WidgetDefinition | None = None
-    """What the widget shows, and of which data."""
+    """The content of the widget, and its data."""
     created_at: Annotated[Any, ReadOnly()] = None
-    """When the widget was made."""
+    """When the widget was created."""
     updated_at: Annotated[Any, ReadOnly()] = None
     """When the widget was last changed."""
 
 
 class RowAppearance(Part):
-    """How high a row is."""
+    """The height of a row."""
 
     height: Annotated[Int32 | None, AtMost(low=1)] = None
     """The height, in units of the service, from 1."""
@@ -116,9 +116,9 @@ class Row(Part):
     """Widgets side by side."""
 
     id: IdValue | None = None
-    """The id of the row; one is made up, and kept, where it is left out."""
+    """The id of the row; if it is left out, one is generated and kept."""
     appearance: RowAppearance | None = None
-    """How high the row is."""
+    """The height of the row."""
     widgets: Annotated[list[Widget] | None, BY_ID, LIST] = None
     """The widgets of the row, from left to right."""
 
@@ -138,17 +138,17 @@ class CustomSection(ObservedPart):
     name: Text = None
     """The heading of the section."""
     description: Text = None
-    """What stands under the heading."""
+    """The text under the heading."""
     collapsed: Flag = None
-    """Whether the section is folded."""
+    """Whether the section is collapsed."""
     color: SectionColor | None = None
     """The colour of the section."""
     repetitive_var: Any = None
-    """The variable for each of whose values the section is repeated."""
+    """The variable of a repeated section: the section is shown for each of its values."""
 
 
 class SectionOptions(Part):
-    """Whether a section has a heading."""
+    """The heading of a section, or none."""
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("internal", "custom")),)
 
@@ -164,15 +164,15 @@ class Section(Part):
     called: ClassVar[tuple[tuple[str, ...], ...]] = (("options", "custom", "name"), *Part.called)
 
     id: IdValue | None = None
-    """The id of the section; one is made up, and kept, where it is left out."""
+    """The id of the section; if it is left out, one is generated and kept."""
     options: SectionOptions | None = None
-    """Whether the section has a heading, and which."""
+    """The heading of the section, or none."""
     rows: Annotated[list[Row] | None, BY_ID, LIST] = None
     """The rows of the section, from top to bottom."""
 
 
 class Layout(Part):
-    """What stands where."""
+    """The arrangement of the widgets."""
 
     sections: Annotated[list[Section] | None, BY_ID, LIST] = None
     """The sections, from top to bottom."""
@@ -195,7 +195,7 @@ _SECONDS_OF: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 def _in_seconds(text: str) -> str:
-    """Give a duration as the service writes it, `3600s` for `1h`."""
+    """Return a duration as the service writes it, `3600s` for `1h`."""
     found = _DURATION.fullmatch(text.strip().lower())
     if found is not None:
         return f"{int(found[1]) * _SECONDS_OF[found[2]]}s"
@@ -207,7 +207,7 @@ SECONDS: Final = Formed(
     "a number of seconds, as `900s`,",
     corrected=_in_seconds,
 )
-LONGEST_METRIC_QUERY: Final = 10_000  # docs/assumptions.md: seen
+LONGEST_METRIC_QUERY: Final = 10_000  # docs/assumptions.md: observed
 
 
 class FolderPath(Part):
@@ -218,14 +218,14 @@ class FolderPath(Part):
 
 
 class AbsoluteTimeFrame(ObservedPart):
-    """From one time to another."""
+    """A start time and an end time."""
 
     needed: ClassVar[tuple[str, ...]] = ("from", "to")
 
     from_: Annotated[Text, Field(alias="from")] = None
-    """When the time begins, as ISO 8601 in UTC."""
+    """The start time, as ISO 8601 in UTC."""
     to: Text = None
-    """When the time ends, as ISO 8601 in UTC."""
+    """The end time, as ISO 8601 in UTC."""
 
 
 class Dashboard(Part):
@@ -241,9 +241,9 @@ class Dashboard(Part):
     id: Annotated[Text, DASHBOARD_ID] = None
     """The id of the dashboard, 21 characters; left out, it is found by its slug."""
     name: Annotated[Text, AtMost(4096, 1)] = None
-    """What people call the dashboard."""
+    """The name of the dashboard for people."""
     description: Annotated[Text, AtMost(4096)] = None
-    """What the dashboard is for, for people."""
+    """The purpose of the dashboard, for people."""
     slug_name: Annotated[Text, AtMost(255), SLUG] = None
     """Its name in the URL; left out, a new dashboard without an id gets `metadata.name`."""
     folder_id: IdValue | None = None
@@ -262,13 +262,13 @@ class Dashboard(Part):
         SECONDS,
         Unit.SECONDS,
     ] = None
-    """The dashboard shows the last so many seconds, written as `900s`."""
+    """The time that the dashboard shows, in seconds up to now, written as `900s`."""
     absolute_time_frame: Annotated[AbsoluteTimeFrame | None, Observed()] = None
-    """The dashboard shows from one time to another."""
+    """The time that the dashboard shows, as a start time and an end time."""
     layout: Layout | None = None
-    """What stands where: sections of rows of widgets."""
+    """The arrangement of the widgets: sections of rows of widgets."""
     actions: Annotated[list[WidgetAction] | None, Keyed(("id",)), LIST] = None
-    """What a click on a widget may do."""
+    """The actions of a click on a widget."""
     annotations: Annotated[list[Annotation] | None, Keyed(("id",)), LIST] = None
     """Marks that are drawn over the widgets."""
     filters: Annotated[list[Filter] | None, Keyed(("id", "value")), LIST] = None
@@ -280,7 +280,7 @@ class Dashboard(Part):
 
 
 class DashboardSpec(Part):
-    """A dashboard, written here or exported to a file beside the manifest."""
+    """A dashboard, written here or exported to a file next to the manifest."""
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("dashboard", "file")),)
     choosing: ClassVar[Choosing] = Choosing.REQUIRED
@@ -295,27 +295,27 @@ class DashboardSpec(Part):
     """Whether the dashboard is locked in the web interface."""
 
     request_id: Annotated[Any, ReadOnly(why="is made anew for each write")] = None
-    """Tells one write from another; it is made anew for each."""
+    """The id of one write; it is new for each write."""
     author_id: Annotated[Any, ReadOnly()] = None
-    """The id of who made the dashboard."""
+    """The id of the creator of the dashboard."""
     author_name: Annotated[Any, ReadOnly()] = None
-    """The name of who made the dashboard."""
+    """The name of the creator of the dashboard."""
     created_at: Annotated[Any, ReadOnly()] = None
-    """When the dashboard was made."""
+    """When the dashboard was created."""
     created_origin_type: Annotated[Any, ReadOnly()] = None
-    """Whether a person or the API made it."""
+    """Whether a person or the API created it."""
     updated_at: Annotated[Any, ReadOnly()] = None
     """When the dashboard was last changed."""
     updated_origin_type: Annotated[Any, ReadOnly()] = None
     """Whether a person or the API changed it last."""
     updater_author_id: Annotated[Any, ReadOnly()] = None
-    """The id of who changed it last."""
+    """The id of the person who changed it last."""
     updater_name: Annotated[Any, ReadOnly()] = None
-    """The name of who changed it last."""
+    """The name of the person who changed it last."""
     locker_author_id: Annotated[Any, ReadOnly()] = None
-    """The id of who locked it."""
+    """The id of the person who locked it."""
     locker_name: Annotated[Any, ReadOnly()] = None
-    """The name of who locked it."""
+    """The name of the person who locked it."""
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:
@@ -335,8 +335,8 @@ def _gauge_findings(gauge: Json, path: Path) -> Iterator[Finding]:
         return
     low, high = gauge.get("min"), gauge.get("max")
     if isinstance(low, int | float) and isinstance(high, int | float) and low >= high:
-        said = f"a gauge wants min below max, not {low} and {high}"
-        yield warning("M310", (*path, "max"), said)
+        message = f"a gauge wants min below max, not {low} and {high}"
+        yield warning("M310", (*path, "max"), message)
 
 
 def _query_findings(definition: dict[str, Json], path: Path) -> Iterator[Finding]:
@@ -345,16 +345,16 @@ def _query_findings(definition: dict[str, Json], path: Path) -> Iterator[Finding
         for steps in (value, ("queryDefinitions", EACH, *value)):
             for place, query in places(inside, *steps, path=(*path, kind)):
                 if isinstance(query, str) and len(query) > LONGEST_METRIC_QUERY:
-                    said = (
+                    message = (
                         f"the metric query has {len(query):,} characters; "
                         f"services are known to take at most {LONGEST_METRIC_QUERY:,}"
                     )
-                    yield warning("M307", place, said)
+                    yield warning("M307", place, message)
 
 
 LANGUAGES: Final = {"luceneQuery": Language.LUCENE, "promqlQuery": Language.PROMQL}
 
 
 def queries(spec: dict[str, Json]) -> Iterator[Query]:
-    """Yield the queries of widgets, variables and annotations that bear their language's name."""
+    """Yield the queries of widgets, variables and annotations in fields named by a language."""
     return queries_named(spec, LANGUAGES)

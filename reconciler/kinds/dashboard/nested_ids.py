@@ -1,12 +1,11 @@
 """Ids inside a dashboard that a manifest leaves out.
 
-The service requires them of sections, rows, widgets, filters and variables, and
-may give them to actions and annotations. An item keeps the id that it was
-given: it is found in the journal's own copy of what was declared, which no
-service rewrites (`matching`). Only what that copy does not know, or what has
-another id live by now, is looked for among the live items. What is live without
-an id stays so, and what is new gets one derived from its place. So ids that nobody
-wrote make no difference.
+The service requires them for sections, rows, widgets, filters and variables, and may assign them to
+actions and annotations. An item keeps its id: it is found in the journal's own copy of the
+declaration, which no service rewrites (`match_items`). Only items that the copy does not have, or
+that have another live id now, are searched for among the live items. A live item without an id
+stays without one, and a new item gets an id derived from its place. So undeclared ids make no
+difference.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ NAMESPACE = UUID("6f1d3c52-9a44-5a0e-8b0e-3f2b7f4c1d90")
 def with_nested_ids(
     dashboard: dict[str, Json], written: Sequence[Json | Missing], live: Json | Missing, name: str
 ) -> dict[str, Json]:
-    """Give the dashboard with every nested id filled in. `name` roots derived ids.
+    """Return the dashboard with every nested id filled in. Derived ids begin with `name`.
 
-    `written` are the dashboards that the journal knows to have been declared,
-    ids filled in, the latest first.
+    `written` are the dashboards that the journal knows to have been declared, ids filled in, the
+    latest first.
     """
     as_before = _as_before(dashboard, written, live)
     if as_before is not None:
@@ -44,10 +43,10 @@ def with_nested_ids(
 def _as_before(
     dashboard: dict[str, Json], written: Sequence[Json | Missing], live: Json | Missing
 ) -> dict[str, Json] | None:
-    """Give the dashboard with the ids that it had, where it is as it was written last.
+    """Return the dashboard with the ids that it had, if it is as it was last written.
 
-    That is what looking for each item would come to, as long as live has the same ids at
-    the same places. Most of a plan is so. None where looking is needed.
+    Searching for each item would give the same result, as long as live has the same ids at the same
+    places. This is the case for most of a plan. None if a search is needed.
     """
     if len(written) != 1:
         return None
@@ -62,7 +61,7 @@ def _with_ids_of(
     live: Json | Missing,
     used: set[ItemId],
 ) -> dict[str, Json] | None:
-    """Fill in ids item by item from a copy; None where the three do not go side by side."""
+    """Return the items with ids from a copy; None if the three documents differ in structure."""
     document = mine
     for item_list in known_by.inner:
         if value_at(mine, item_list.path) is ABSENT:
@@ -96,7 +95,7 @@ def _found_ids(
 ) -> tuple[dict[Item, str], set[Item]]:
     """Return the ids that items have, or had: their own, else the live one, else the journal's.
 
-    The second are those that are live, and have none there.
+    The second result has the items that are live without an id.
     """
     declared = {item: item.item_id for item in mine.all_inside if item.item_id}
     ids, known = dict(declared), set[Item]()
@@ -105,15 +104,18 @@ def _found_ids(
         known |= partners.keys()
         ids = {**_ids_of(partners), **ids}
 
-    def may_be(one: Item, other: Item) -> bool:
-        """Tell whether a live item may be one that the journal does not know: only its like."""
-        is_copy = one.label == other.label and one.leaves <= other.leaves
-        return not copies or one in known or is_copy
+    def may_be(item: Item, other: Item) -> bool:
+        """Return whether a live item may be an item that the journal does not know.
 
-    def stands_for(one: Item, other: Item) -> bool:
-        """Tell whether a live item at the place of one may be it, and not a stranger's."""
-        like = bool(one.known_by.inner) or one.label == other.label or mostly_same(one, other)
-        return (not copies or one in known) and like
+        Such items must be alike.
+        """
+        is_copy = item.label == other.label and item.leaves <= other.leaves
+        return not copies or item in known or is_copy
+
+    def stands_for(item: Item, other: Item) -> bool:
+        """Return whether a live item at the same place may be this item, not a foreign one."""
+        like = bool(item.known_by.inner) or item.label == other.label or mostly_same(item, other)
+        return (not copies or item in known) and like
 
     partners = Pairing(mine, theirs, ids, alike=may_be, in_place=stands_for).partner
     ids = {**ids, **_ids_of(partners), **declared}
@@ -130,12 +132,12 @@ class _Filling:
     def __init__(
         self, mine: Item, found: Mapping[Item, str], bare: set[Item], taken: set[str]
     ) -> None:
-        """`bare` items get no id, and `taken` are all ids that a derived one must not be."""
+        """Store the items: `bare` items get no id, and a derived id must not be in `taken`."""
         self._found, self._bare, self._taken = found, bare, taken
         self._used: set[ItemId] = {(item.known_by, item.item_id) for item in mine.all_inside}
 
     def filled(self, item: Item, place: str) -> dict[str, Json]:
-        """Give an item's document with the ids of all items inside."""
+        """Return an item's document with the ids of all items inside."""
         document = item.document
         for items in item.inner:
             if not items:
@@ -144,11 +146,11 @@ class _Filling:
             members = value_at(document, path)
             assert isinstance(members, list)  # noqa: S101 - the items come from it
             members = list(members)
-            for one in items:
-                here = f"{place}/{path[-1]}/{one.index}"
-                item_id = self._id_for(one, here)
-                inner = self.filled(one, here)
-                members[one.index] = one.known_by.with_id(inner, item_id) if item_id else inner
+            for child in items:
+                here = f"{place}/{path[-1]}/{child.index}"
+                item_id = self._id_for(child, here)
+                inner = self.filled(child, here)
+                members[child.index] = child.known_by.with_id(inner, item_id) if item_id else inner
             document = _replaced(document, path, members)
         return document
 
@@ -165,7 +167,7 @@ class _Filling:
 
 
 def _derived(place: str, taken: set[str]) -> str:
-    """Give an id for a place, another one where an item that moved away still has that."""
+    """Return an id for a place; another id if an item that moved away still has the first."""
     number = 1
     name = place
     while (derived := str(uuid5(NAMESPACE, name))) in taken:

@@ -1,7 +1,6 @@
 """Actions, annotations, filters and variables of a dashboard.
 
-The API document shows one member of each choice; where others may exist, the
-part is not `complete`.
+The API document shows one member of each choice; if others may exist, the part is not `complete`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class GoToDashboard(Part):
 
 
 class ActionDefinition(Part):
-    """What an action does."""
+    """The effect of an action."""
 
     complete: ClassVar[bool] = False
 
@@ -45,16 +44,16 @@ class ActionDefinition(Part):
 
 
 class WidgetAction(Part):
-    """What a click on a widget may do."""
+    """An action of a click on a widget."""
 
     id: Text = None
     """The id of the action, any text that is unique among the actions."""
     name: Text = None
-    """What the action is called in the menu."""
+    """The name of the action in the menu."""
     data_source: Annotated[Text, known("ACTION_DATA_SOURCE_TYPE_", "NONE_UNSPECIFIED")] = None
-    """What data the action is about; only its zero value is documented."""
+    """The data of the action; only its zero value is documented."""
     definition: ActionDefinition | None = None
-    """What the action does."""
+    """The effect of the action."""
     should_open_in_new_window: Flag = None
     """Whether it opens in a new window."""
     widget_id: Text = None
@@ -69,7 +68,7 @@ class SpecificWidgets(Part):
 
 
 class AnnotationScope(Part):
-    """On which widgets an annotation is drawn."""
+    """The widgets on which an annotation is drawn."""
 
     complete: ClassVar[bool] = False
 
@@ -83,8 +82,7 @@ class DatasetField(Part):
     keypath: TextList = None
     """The names that lead to the field, from the outside in."""
     scope: DatasetScope = None
-    """The kind of data that the field is of; only the zero value is documented.
-    """
+    """The kind of data of the field; only the zero value is documented."""
 
 
 class QueryText(Part):
@@ -98,11 +96,11 @@ class InstantStrategy(Part):
     """An annotation at one moment."""
 
     timestamp_field: DatasetField | None = None
-    """The field that holds the moment."""
+    """The field with the moment."""
 
 
 class AnnotationStrategy(Part):
-    """From which field an annotation takes its time."""
+    """The field with the time of an annotation."""
 
     complete: ClassVar[bool] = False
 
@@ -114,21 +112,21 @@ class QueryLanguageSource(Part):
     """Annotations from a query."""
 
     data_mode_type: Annotated[Text, known("DATA_MODE_TYPE_", "HIGH_UNSPECIFIED")] = None
-    """How the data is asked for; only its zero value is documented."""
+    """How the data is queried; only its zero value is documented."""
     label_fields: list[DatasetField] | None = None
-    """The fields whose values label the annotation."""
+    """The fields with the labels of the annotation."""
     message_template: Text = None
     """The text of the annotation."""
     orientation: Annotated[Text, known("ANNOTATION_ORIENTATION_", "VERTICAL_UNSPECIFIED")] = None
-    """Whether the mark stands or lies; only the zero value, standing, is documented."""
+    """Whether the mark is vertical or horizontal; only the zero value, vertical, is documented."""
     query: QueryText | None = None
-    """The query whose results are drawn."""
+    """The query; its results are drawn."""
     strategy: AnnotationStrategy | None = None
-    """From which field the annotation takes its time."""
+    """The field with the time of the annotation."""
 
 
 class AnnotationSource(Part):
-    """Where annotations come from."""
+    """The source of annotations."""
 
     complete: ClassVar[bool] = False
 
@@ -142,24 +140,24 @@ class Annotation(Part):
     id: Text = None
     """The id of the annotation, any text that is unique among the annotations."""
     name: Text = None
-    """What the annotation is called."""
+    """The name of the annotation."""
     description: Text = None
-    """What the annotation marks, for people."""
+    """The meaning of the annotation, for people."""
     enabled: Flag = None
     """Whether the annotation is drawn."""
     color: Annotated[Text, known("ANNOTATION_COLOR_", "UNSPECIFIED")] = None
     """The colour of the mark; only its zero value is documented."""
     scope: AnnotationScope | None = None
-    """On which widgets the annotation is drawn."""
+    """The widgets on which the annotation is drawn."""
     source: AnnotationSource | None = None
-    """Where the annotation comes from."""
+    """The source of the annotation."""
 
 
 class SelectedValues(ObservedPart):
-    """The values picked; an empty list is not all of them."""
+    """The selected values; an empty list does not mean all of them."""
 
     values: Annotated[TextList, Unordered()] = None
-    """The values that are picked, in any order; an empty list is none of them."""
+    """The selected values, in any order; an empty list selects none."""
 
 
 class ValueSelection(Part):
@@ -168,9 +166,9 @@ class ValueSelection(Part):
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("all", "list")),)
 
     all: Empty | None = None
-    """Picks all values; written as `{}`."""
+    """Selects all values; written as `{}`."""
     list_: Annotated[SelectedValues | None, Field(alias="list"), Observed()] = None
-    """Picks the values of a list."""
+    """Selects the values of a list."""
 
 
 class Equals(Part):
@@ -193,15 +191,15 @@ class MetricsFilter(Part):
     """A filter on a label of metrics."""
 
     label: Text = None
-    """The label that is filtered by."""
+    """The label that is filtered."""
     metric: Text = None
-    """The metric whose label is meant."""
+    """The metric with the label."""
     operator: FilterOperator | None = None
     """How the filter compares."""
 
 
 class FilterSource(Part):
-    """The data a filter is for."""
+    """The data that a filter applies to."""
 
     alternatives: ClassVar[tuple[frozenset[str], ...]] = (frozenset(("metrics", "logs", "spans")),)
     complete: ClassVar[bool] = False
@@ -218,15 +216,15 @@ class Filter(Part):
     """A filter for the whole dashboard."""
 
     id: IdValue | None = None
-    """The id of the filter; one is made up, and kept, where it is left out."""
+    """The id of the filter; if it is left out, one is generated and kept."""
     display_name: Text = None
-    """What the filter is called on the dashboard."""
+    """The name of the filter on the dashboard."""
     enabled: Flag = None
     """Whether the filter has an effect."""
     collapsed: Flag = None
-    """Whether the filter is folded."""
+    """Whether the filter is collapsed."""
     source: FilterSource | None = None
-    """The data that the filter is for, and what it keeps."""
+    """The data that the filter applies to, and the values that it keeps."""
 
 
 class Constant(Part):
@@ -237,12 +235,12 @@ class Constant(Part):
 
 
 class VariableDefinition(Part):
-    """Where a variable has its values from."""
+    """The source of a variable's values."""
 
     complete: ClassVar[bool] = False
 
     constant: Constant | None = None
-    """A value that is fixed; some services refuse such a variable."""
+    """A fixed value; some services refuse such a variable."""
 
 
 class Variable(Part):
@@ -251,96 +249,96 @@ class Variable(Part):
     name: Text = None
     """The name by which queries use the variable."""
     display_name: Text = None
-    """What the variable is called on the dashboard."""
+    """The name of the variable on the dashboard."""
     description: Text = None
-    """What the variable is for, for people."""
+    """The purpose of the variable, for people."""
     display_type: Annotated[Text, known("VARIABLE_DISPLAY_TYPE_", "UNSPECIFIED")] = None
     """How the variable is shown; only its zero value is documented."""
     definition: VariableDefinition | None = None
-    """Where the variable has its values from."""
+    """The source of the variable's values."""
 
 
 class AllOption(Part):
-    """Whether "all" may be picked."""
+    """Whether "all" may be selected."""
 
     include_all: Flag = None
-    """Whether all values may be picked at once."""
+    """Whether all values may be selected at once."""
     label: Text = None
-    """What that choice is called."""
+    """The name of that choice."""
 
 
 class StaticValue(Part):
-    """A value that may be picked."""
+    """A value that may be selected."""
 
     is_default: Flag = None
-    """Whether the value is picked at first."""
+    """Whether the value is selected at first."""
     label: Text = None
-    """What the value is called on the dashboard."""
+    """The name of the value on the dashboard."""
     value: Text = None
     """The value that queries get."""
 
 
 class StaticSource(Part):
-    """Values that are written down."""
+    """A fixed list of values."""
 
     all_option: AllOption | None = None
-    """Whether all values may be picked at once."""
+    """Whether all values may be selected at once."""
     values: list[StaticValue] | None = None
-    """The values that may be picked."""
+    """The values that may be selected."""
     values_order_direction: Annotated[Text, known("ORDER_DIRECTION_", "UNSPECIFIED")] = None
     """How the values are ordered; only the zero value is documented."""
 
 
 class VariableSource(Part):
-    """Where a variable has its values from."""
+    """The source of a variable's values."""
 
     complete: ClassVar[bool] = False
 
     static: StaticSource | None = None
-    """Values that are written down here."""
+    """A fixed list of values."""
 
 
 class LabelledValue(Part):
-    """A value and what it is called."""
+    """A value and its name."""
 
     label: Text = None
-    """What the value is called on the dashboard."""
+    """The name of the value on the dashboard."""
     value: Text = None
     """The value that queries get."""
 
 
 class IntervalValue(Part):
-    """The interval picked."""
+    """The selected interval."""
 
     value: LabelledValue | None = None
-    """The interval that is picked."""
+    """The selected interval."""
 
 
 class VariableValue(Part):
-    """The value picked."""
+    """The selected value."""
 
     complete: ClassVar[bool] = False
 
     interval: IntervalValue | None = None
-    """The interval that is picked."""
+    """The selected interval."""
 
 
 class VariableV2(Part):
     """A variable of the second kind."""
 
     id: IdValue | None = None
-    """The id of the variable; one is made up, and kept, where it is left out."""
+    """The id of the variable; if it is left out, one is generated and kept."""
     name: Text = None
     """The name by which queries use the variable."""
     display_name: Text = None
-    """What the variable is called on the dashboard."""
+    """The name of the variable on the dashboard."""
     description: Text = None
-    """What the variable is for, for people."""
+    """The purpose of the variable, for people."""
     display_full_row: Flag = None
     """Whether the variable has a row of its own on the dashboard."""
     display_type: Annotated[Text, known("VARIABLE_DISPLAY_TYPE_V2_", "UNSPECIFIED")] = None
     """How the variable is shown; only its zero value is documented."""
     source: VariableSource | None = None
-    """Where the variable has its values from."""
+    """The source of the variable's values."""
     value: VariableValue | None = None
-    """What is picked."""
+    """The selected value."""

@@ -60,20 +60,20 @@ USUAL = Assumptions()
 
 
 def from_export(content: dict[str, Json]) -> dict[str, Json]:
-    """Give the `spec` of an export: fields in camelCase, those of the service dropped."""
+    """Return the `spec` of an export: fields in camelCase, without those of the service."""
     bare = not isinstance(content.get("dashboard"), dict)
     record: Json = {"dashboard": content} if bare else content
     spec = without_read_only(camel_case_known_fields(record, DashboardSpec), DashboardSpec)
-    assert isinstance(spec, dict)  # noqa: S101 - an object stays one
+    assert isinstance(spec, dict)  # noqa: S101 - an object stays an object
     return spec
 
 
 def slug_of(manifest: Manifest, assumptions: Assumptions = USUAL) -> str:
     """Return the slug that a dashboard is created with and found by (docs/manifests.md).
 
-    That is the declared one, else the one of the name where no id is declared; "" where a
-    declared id is all that tells which dashboard is meant. Where the service makes slugs, a
-    new dashboard gets that of its name whatever its id.
+    It is the declared slug; else, if no id is declared, the slug of the name; else "", as the
+    declared id alone identifies the dashboard. If the service makes slugs, a new dashboard gets the
+    slug of its name whatever its id.
     """
     declared = value_at(manifest.spec, ("dashboard", "slugName"))
     if isinstance(declared, str) and declared:
@@ -84,7 +84,7 @@ def slug_of(manifest: Manifest, assumptions: Assumptions = USUAL) -> str:
 
 
 def own_id(spec: dict[str, Json]) -> str:
-    """Give the id inside the dashboard itself, as exports carry it; "" where none is."""
+    """Return the id inside the dashboard itself, as in exports; "" if there is none."""
     value = value_at(spec, ("dashboard", "id"))
     return value if isinstance(value, str) else ""
 
@@ -93,13 +93,13 @@ LOCKED = "dashboard-locked"
 
 
 def weakens(change: Change) -> Iterator[RiskyChange]:
-    """Yield any change of what is locked live; the API itself lets locked dashboards be written."""
+    """Yield any change of a dashboard that is locked live; the API itself allows such writes."""
     live = change.observation
     locked = isinstance(live, Seen) and live.document.get("isLocked") is True
     if change.action is Action.UPDATE and locked:
         fields = len(change.differences)
-        said = f"it is locked live, and {fields} of its fields would change"
-        yield RiskyChange(LOCKED, said, consent=ConsentRule.ALWAYS)
+        message = f"it is locked live, and {fields} of its fields would change"
+        yield RiskyChange(LOCKED, message, consent=ConsentRule.ALWAYS)
 
 
 DASHBOARDS = "/v1/dashboards/dashboards"
@@ -111,11 +111,11 @@ _ORIGINS = {BY_HAND: "in the web interface", "TOKEN_ORIGIN_TYPE_API": "by API"}
 
 
 async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
-    """Read the dashboard by its declared id; where that finds none, by the journal's or by slug.
+    """Read the dashboard by its declared id, then by the journal's ids, then by its slug.
 
-    What is found without being declared is no more than a reason to ask: see `declared_id`.
-    A create in doubt that only its id could find is `Unknown`: the service may have given
-    another id, and then a second create would make a second dashboard.
+    A dashboard that is found without a declared id is only a reason to ask: see `declared_id`. A
+    create in doubt that only its id could find is `Unknown`: the service may have assigned another
+    id, and then a second create would make a second dashboard.
     """
     known = (declared_id(manifest), memory.remote_id, memory.formerly)
     for remote_id in dict.fromkeys(known):
@@ -135,9 +135,11 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
 async def _observe_by_slug(api: Api, manifest: Manifest, slug: str) -> Observation:
     record = await api.read(f"{BY_SLUG}/{quote(slug, safe='')}")
     if record is not ABSENT:
-        told = value_at(record, ("dashboard", "slugName"))
-        if told not in (ABSENT, None, "", slug):
-            raise AnotherRecord(f"asked for {slug}, the service answered with {str(told)[:80]!r}")
+        slug_there = value_at(record, ("dashboard", "slugName"))
+        if slug_there not in (ABSENT, None, "", slug):
+            raise AnotherRecord(
+                f"asked for {slug}, the service answered with {str(slug_there)[:80]!r}"
+            )
         return _seen(record)
     if manifest.remote_id is not None:
         return Absent(f"the service has no dashboard {manifest.remote_id}, nor the slug {slug}")
@@ -154,7 +156,7 @@ def _seen(record: Json | Missing, asked: str = "") -> Seen:
     if isinstance(locked, bool):
         document["isLocked"] = locked
     own = without_read_only(document, DashboardSpec)
-    assert isinstance(own, dict)  # noqa: S101 - an object stays one
+    assert isinstance(own, dict)  # noqa: S101 - an object stays an object
     updated, who = text(record, "updatedAt"), text(record, "updaterName")
     origin = text(record, "updatedOriginType")
     edit = LastEdit(who=who, at=updated, how=_ORIGINS.get(origin, ""))
@@ -165,10 +167,10 @@ def _seen(record: Json | Missing, asked: str = "") -> Seen:
 
 
 def complete(manifest: Manifest, observation: Observation, memory: Memory) -> dict[str, Json]:
-    """Add nested ids. The id is identity, and no part of what is compared.
+    """Return the `spec` with nested ids. The id is identity, and is not compared.
 
-    A slug that is not declared is left as it is: where one was written once, the live one is
-    taken for it, so that not declaring it any more removes nothing.
+    A slug that is not declared is left as it is: if one was written once, the live one is kept, so
+    that no longer declaring it removes nothing.
     """
     dashboard = manifest.spec.get("dashboard")
     if not isinstance(dashboard, dict):
@@ -186,21 +188,21 @@ def complete(manifest: Manifest, observation: Observation, memory: Memory) -> di
 
 
 def declared_id(manifest: Manifest) -> RemoteId | None:
-    """Give the id that a manifest declares: of its own, else the one inside an export."""
+    """Return the id that a manifest declares: its own, else the id inside an export."""
     return manifest.remote_id or own_id(manifest.spec) or None
 
 
 def identities(manifest: Manifest) -> Mapping[str, str]:
-    """Give what no two dashboards may share, by what people call it."""
+    """Return the values that no two dashboards may share, by their names for people."""
     found = {"slug": slug_of(manifest), "id": own_id(manifest.spec)}
     return {what: value for what, value in found.items() if value}
 
 
 async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[WriteResult]:
-    """Create or replace dashboards side by side.
+    """Create or replace dashboards concurrently.
 
-    A create whose answer is lost is looked up, and sent again with the same
-    `requestId` only after a 404.
+    A create with a lost answer is looked up, and sent again with the same `requestId` only after a
+    404.
     """
     return await side_by_side(sendings, lambda sending: _write(api, sending))
 
@@ -225,15 +227,15 @@ def _wrapper(sending: Sending, identity: dict[str, Json]) -> dict[str, Json]:
         raise InvalidInput("spec has no object `dashboard`, so nothing was sent")
     rest = without(sending.document, frozenset(("dashboard",)))
     if sending.change.action is not Action.CREATE:
-        # Left out, a replace leaves the lock as it is, and nobody could take it off again.
+        # If it is left out, a replace keeps the lock, and no manifest could remove it.
         rest.setdefault("isLocked", False)
     return {"dashboard": {**identity, **dashboard}, "requestId": sending.change.request_id, **rest}
 
 
 async def _create(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
-    asked = declared_id(sending.change.manifest)
+    wanted = declared_id(sending.change.manifest)
     slug = slug_of(sending.change.manifest, api.assumptions)
-    identity = {"id": asked, "slugName": slug}
+    identity = {"id": wanted, "slugName": slug}
     body = _wrapper(sending, {field: value for field, value in identity.items() if value})
     try:
         reply = await api.send("POST", DASHBOARDS, body, request=Request.FINDABLE)
@@ -242,9 +244,9 @@ async def _create(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
     remote_id = text(reply, "dashboardId")
     if not is_part(remote_id):
         return await _find_created(api, sending, again=again)
-    other = asked is not None and asked != remote_id
-    said = f"the service gave it the id {remote_id} instead of the declared {asked}"
-    return Written(sending.ref, remote_id, said if other else "")
+    other = wanted is not None and wanted != remote_id
+    message = f"the service gave it the id {remote_id} instead of the declared {wanted}"
+    return Written(sending.ref, remote_id, message if other else "")
 
 
 async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
@@ -253,16 +255,16 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
     try:
         observed = await observe(api, sending.change.manifest, Memory())
     except ReconcilerError as error:
-        said = f"{sending.ref}: the answer to the create was lost, and so was the look-up"
-        raise OutcomeUnknown(f"{said}: {error}") from error
+        message = f"{sending.ref}: the answer to the create was lost, and so was the look-up"
+        raise OutcomeUnknown(f"{message}: {error}") from error
     if isinstance(observed, Seen):
         if covers(observed.document, sending.document, shape_of(DashboardSpec)):
             return Written(sending.ref, observed.remote_id, "the answer was lost; it was found")
-        said = "the answer was lost, and the dashboard that is there now is another"
-        return Unconfirmed(sending.ref, said, exit_code=ExitCode.STALE)
+        message = "the answer was lost, and the dashboard that is there now is another"
+        return Unconfirmed(sending.ref, message, exit_code=ExitCode.STALE)
     if not slug_of(sending.change.manifest, api.assumptions):
-        said = "the answer to the create was lost, and nothing has the declared id"
-        return InDoubt(sending.ref, f"{said}: the service may have given it another one")
+        message = "the answer to the create was lost, and nothing has the declared id"
+        return InDoubt(sending.ref, f"{message}: the service may have given it another one")
     if again:
         return await _create(api, sending, again=False)
     raise OutcomeUnknown(f"{sending.ref}: the answer to the create was lost twice")

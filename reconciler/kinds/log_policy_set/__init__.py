@@ -32,7 +32,7 @@ def _hygiene() -> Sequence[AuditRule]:
 
 
 def example() -> dict[str, Json]:
-    """Give a small `spec` that says something."""
+    """Return a small, useful `spec`."""
     return {
         "policies": [
             {

@@ -1,4 +1,4 @@
-"""Which applications and subsystems a change of the list decides about."""
+"""The applications and subsystems that a change of the list decides about."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _LIST = "policies"
 
 
 def takes_logs_of(change: Change, application: str, subsystem: str) -> bool:
-    """Tell whether a policy that changes may take logs of an application and a subsystem.
+    """Return whether a changed policy may take logs of an application and a subsystem.
 
-    Where the order changes, every policy does. What cannot be told lets everything in, as
-    does "" for a name that is not known.
+    If the order changes, every policy is changed. An unknown rule matches every name, and so does
+    any rule if the name is "".
     """
     items = [*_items(change.before), *_items(change.body)]
     touched = {

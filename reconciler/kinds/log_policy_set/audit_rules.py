@@ -1,4 +1,4 @@
-"""Checks of log policies against the logs that there are. Source: docs/evidence.md."""
+"""Audit rules for log policies, checked against existing logs. Source: docs/evidence.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reconciler.syntax.diagnostic import Advice
 
 
 def _unmet(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
-    """Yield the policies in force that no log meets; of two with one name nobody can tell."""
+    """Yield the policies in force that no log matches; policies with the same name are skipped."""
     for manifest in neighbours.own:
         named = [
             (path, text_of(value))
@@ -22,13 +22,13 @@ def _unmet(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
         for path, name in named:
             is_judged = name is not None and counts[name] == 1 and name in record.live
             if is_judged and not record.met.get(str(name)):
-                said = (
+                message = (
                     f"none of the {record.logs:,} kinds of logs that are known here meets this "
                     "policy"
                 )
-                way_out = Advice("look at its rules, at what stands before it, or remove it")
+                remedy = Advice("look at its rules, at what stands before it, or remove it")
                 yield Trace(
-                    manifest, LintFinding(path, said, way_out), {"logs": record.logs, "met": 0}
+                    manifest, LintFinding(path, message, remedy), {"logs": record.logs, "met": 0}
                 )
 
 

@@ -1,7 +1,7 @@
-"""Checks of practice of log policies: which of them can never be reached.
+"""Lint rules for log policies: policies that can never be reached.
 
-Source: docs/practice.md. The first policy that takes a line decides, so that
-one is in vain where those before it take every line that it would.
+Source: docs/practice.md. The first policy that takes a line decides. So a policy has no effect if
+the policies before it take every line that it would.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ IS, IS_NOT, STARTS, INCLUDES = (
 
 @dataclass(frozen=True, slots=True)
 class NameMatcher:
-    """Which names a rule lets in: `how` by the values of the API."""
+    """The names that a rule matches: `how` is a value of the API."""
 
     how: str
     names: tuple[str, ...]
 
     def folded(self) -> NameMatcher:
-        """Give the rule for a service that takes no notice of capitals."""
+        """Return the rule for a service that ignores case."""
         return NameMatcher(self.how, tuple(name.casefold() for name in self.names))
 
     def lets_in(self, name: str) -> bool:
-        """Tell whether a name is let in."""
+        """Return whether a name matches."""
         if self.how == IS:
             return name in self.names
         if self.how == STARTS:
@@ -41,9 +41,9 @@ class NameMatcher:
         return name not in self.names
 
     def covers(self, other: NameMatcher) -> bool:
-        """Tell whether every name that the other lets in is let in here.
+        """Return whether every name that the other rule matches also matches here.
 
-        There are infinitely many names, of more letters than any rule has.
+        There are infinitely many names, with more letters than any rule has.
         """
         if other.how == IS:
             return all(map(self.lets_in, other.names))
@@ -54,20 +54,20 @@ class NameMatcher:
         if self.how == IS_NOT:
             return not any(map(other.lets_in, self.names))
         if self.how == STARTS:
-            return other.how == STARTS and all(one.startswith(self.names) for one in other.names)
-        return all(any(part in one for part in self.names) for one in other.names)
+            return other.how == STARTS and all(name.startswith(self.names) for name in other.names)
+        return all(any(part in name for part in self.names) for name in other.names)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyScope:
-    """Which lines a policy takes: severities and two rules, None where any will do."""
+    """The lines that a policy takes: severities and two rules, None if any name matches."""
 
     severities: frozenset[str]
     application: NameMatcher | None
     subsystem: NameMatcher | None
 
     def covers_names_of(self, other: PolicyScope) -> bool:
-        """Tell whether both rules let in all that the other's do, with capitals and without."""
+        """Return whether both rules match all names of the other's, with and without case."""
         pairs = (self.application, other.application), (self.subsystem, other.subsystem)
         return all(
             ours is None
@@ -78,22 +78,22 @@ class PolicyScope:
         )
 
 
-def shadowing(before: Sequence[PolicyScope | None], one: PolicyScope) -> list[int]:
-    """Give the policies, by their places, that take all that one would; none if some is left.
+def shadowing(before: Sequence[PolicyScope | None], scope: PolicyScope) -> list[int]:
+    """Return the places of the policies that take all lines of one policy; empty if some are left.
 
-    What of a policy before is not known, takes nothing for sure.
+    A policy before it that is not known takes nothing for sure.
     """
-    left = set(one.severities)
+    left = set(scope.severities)
     taking: list[int] = []
     for index, other in enumerate(before):
-        if other is not None and left & other.severities and other.covers_names_of(one):
+        if other is not None and left & other.severities and other.covers_names_of(scope):
             left -= other.severities
             taking.append(index)
     return [] if left else taking
 
 
 def taken_by(item: Json) -> PolicyScope | None:
-    """Read what a policy takes for sure; None where that cannot be told, or where it is off."""
+    """Return the lines that a policy takes for sure; None if unknown, or the policy is off."""
     found = dict(places(item, "policy"))
     policy = found.get(("policy",))
     if not isinstance(policy, dict) or policy.get("disabled") not in (None, False):
@@ -108,7 +108,7 @@ def taken_by(item: Json) -> PolicyScope | None:
 
 
 def names_of(rule: Json) -> tuple[NameMatcher | None, bool]:
-    """Read a rule, and tell whether that is all of it."""
+    """Return a rule's names, and whether the rule has nothing else."""
     if rule is None:
         return None, True
     if not isinstance(rule, dict):
@@ -124,52 +124,54 @@ def _never_reached(spec: dict[str, Json]) -> Iterator[LintFinding]:
     items = [item for _, item in places(spec, "policies", EACH)]
     known = _Known()
     for index, item in enumerate(items):
-        one = taken_by(item)
-        if one is None:
+        scope = taken_by(item)
+        if scope is None:
             continue
-        near = known.near(one)
-        before = [near[at][0] for at in shadowing([other for _, other in near], one)]
-        known.add(index, one)
+        near = known.near(scope)
+        before = [near[at][0] for at in shadowing([other for _, other in near], scope)]
+        known.add(index, scope)
         if before:
             names = ", ".join(f"`{_name(items[at])}`" for at in before)
-            said = f"this policy is never reached: {names} before it takes every line that it would"
+            message = (
+                f"this policy is never reached: {names} before it takes every line that it would"
+            )
             if len(before) > 1:
-                said = f"this policy is never reached: {names} before it take every line of it"
-            way_out = Advice("write it before that one, or remove it")
-            yield LintFinding(("policies", index, "policy", "name"), said, way_out)
+                message = f"this policy is never reached: {names} before it take every line of it"
+            remedy = Advice("write it before that one, or remove it")
+            yield LintFinding(("policies", index, "policy", "name"), message, remedy)
 
 
 MOST_NEAR = 100
-"""Policies that one is compared with: the first of those that may take what it would."""
+"""The most policies to compare a policy with: the first that may take the same lines."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """Policies by what they may take, so that one is compared with few of many."""
+    """Policies by the names that they may match, so that each is compared with few of many."""
 
     by_rule: dict[tuple[str, str], dict[tuple[str, str], list[tuple[int, PolicyScope]]]] = field(
         default_factory=dict
     )
 
-    def add(self, index: int, one: PolicyScope) -> None:
-        for rule in _marks(one.application):
-            for other in _marks(one.subsystem):
+    def add(self, index: int, scope: PolicyScope) -> None:
+        for rule in _marks(scope.application):
+            for other in _marks(scope.subsystem):
                 found = self.by_rule.setdefault(rule, {}).setdefault(other, [])
                 if len(found) < MOST_NEAR:
-                    found.append((index, one))
+                    found.append((index, scope))
 
-    def near(self, one: PolicyScope) -> list[tuple[int, PolicyScope]]:
-        """Return policies that may take what one would, in their order."""
+    def near(self, scope: PolicyScope) -> list[tuple[int, PolicyScope]]:
+        """Return the policies that may take the same lines, in their order."""
         found: dict[int, PolicyScope] = {}
-        for rule in _asked(one.application, self.by_rule):
+        for rule in _asked(scope.application, self.by_rule):
             held = self.by_rule[rule]
-            for other in _asked(one.subsystem, held):
+            for other in _asked(scope.subsystem, held):
                 found.update(held[other])
         return sorted(found.items(), key=lambda pair: pair[0])[:MOST_NEAR]
 
 
 def _marks(rule: NameMatcher | None) -> set[tuple[str, str]]:
-    """Return by what a rule is found: a part of a name that it lets in, as far as it has one."""
+    """Return the keys of a rule: the beginnings of its names, or one key for a rule without any."""
     if rule is None or rule.how == IS_NOT:
         return {("", "")}
     if rule.how == IS:
@@ -183,18 +185,18 @@ LONGEST_MARK = 3
 def _asked(
     rule: NameMatcher | None, known: Mapping[tuple[str, str], object]
 ) -> list[tuple[str, str]]:
-    """Return those marks under which what covers a rule may be."""
-    asked = {("", "")}
+    """Return the keys under which rules that cover a rule may be."""
+    marks = {("", "")}
     if rule is not None and rule.how != IS_NOT:
         first = rule.names[0].casefold()
-        asked |= {(IS, first)}
-        asked |= {(STARTS, first[:size]) for size in range(1, LONGEST_MARK + 1)}
-        asked |= {
+        marks |= {(IS, first)}
+        marks |= {(STARTS, first[:size]) for size in range(1, LONGEST_MARK + 1)}
+        marks |= {
             (INCLUDES, first[at : at + size])
             for at in range(len(first))
             for size in range(1, LONGEST_MARK + 1)
         }
-    return [pair for pair in asked if pair in known]
+    return [pair for pair in marks if pair in known]
 
 
 def _name(item: Json) -> str:

@@ -1,4 +1,4 @@
-"""What stands under `spec:` of a log policy set: the whole ordered list."""
+"""The `spec:` of a log policy set: the whole ordered list."""
 
 from __future__ import annotations
 
@@ -32,63 +32,63 @@ LATIN_1: Final = Formed(re.compile(r"[\x00-\xff]*"), "Latin-1 characters only")
 
 
 class LogRules(Part):
-    """Which log lines a policy is for."""
+    """The log lines that a policy applies to."""
 
     severities: Annotated[
         list[Annotated[str, SEVERITY]] | None,
         Unordered(),
         AtMost(6),
     ] = None
-    """The severities of the lines. They are written, and a service may return them or not."""
+    """The severities of the lines. They are written; a service may or may not return them."""
 
 
 class PolicyRule(Part):
-    """Which applications or subsystems a policy is for."""
+    """The applications or subsystems that a policy applies to."""
 
     name: Text = None
     """One name, or several joined by commas."""
     rule_type_id: Annotated[
         Text, known("RULE_TYPE_ID_", "UNSPECIFIED", "IS", "IS_NOT", "START_WITH", "INCLUDES")
     ] = None
-    """How a name is compared: as it is, as its opposite, as its beginning or as a part."""
+    """How a name is compared: equal, not equal, beginning with or containing the text."""
 
 
 class ArchiveRetention(Part):
-    """How long the archive keeps the lines."""
+    """The time that the archive keeps the lines."""
 
     id: Text = None
-    """The id of a retention of the archive, which the service gives."""
+    """The id of a retention of the archive, assigned by the service."""
 
 
 _PLACED = Advice("remove it: the place in the list counts")
 
 
 class Policy(Part):
-    """One policy; its name is its identity, as its id is new after every overwrite."""
+    """One policy; its name is its identity, as its id changes with every overwrite."""
 
     name: Annotated[str, Field(min_length=1), AtMost(255)]
-    """What the policy is called. It is its identity: the id is new after every overwrite."""
+    """The name of the policy. It is its identity: the id changes with every overwrite."""
     description: Annotated[Text, AtMost(255), LATIN_1] = None
-    """What the policy is for, for people. Services are known to want it."""
+    """The purpose of the policy, for people. Services are known to require it."""
     priority: Annotated[
         Text, known("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH")
     ] = None
-    """The priority of the lines; the API document shows its zero value alone."""
+    """The priority of the lines; the API document shows only its zero value."""
     application_rule: PolicyRule | None = None
-    """The applications whose lines the policy is for."""
+    """The applications that the policy applies to."""
     subsystem_rule: PolicyRule | None = None
-    """The subsystems whose lines the policy is for."""
+    """The subsystems that the policy applies to."""
     archive_retention: ArchiveRetention | None = None
-    """How long the archive keeps the lines."""
+    """The time that the archive keeps the lines."""
     disabled: Flag = None
     """Keeps the policy in the list without effect. The service stores the opposite, `enabled`."""
 
     id: Annotated[Any, ReadOnly()] = None
-    """The id of the policy, which the service gives anew with every overwrite."""
+    """The id of the policy; the service assigns a new one with every overwrite."""
     company_id: Annotated[Any, ReadOnly()] = None
     """The company that the policy belongs to."""
     order: Annotated[Any, ReadOnly(_PLACED, fate=ReadOnlyReason.AS_LISTED)] = None
-    """The place of the policy in the list; here the list itself says it."""
+    """The place of the policy in the list; here the order of the list is used."""
     placement: Annotated[
         Any,
         ReadOnly(
@@ -97,17 +97,17 @@ class Policy(Part):
             ReadOnlyReason.AS_LISTED,
         ),
     ] = None
-    """Where a single created policy goes; an overwrite takes the order of the list instead."""
+    """The place for a single created policy; an overwrite uses the order of the list instead."""
     enabled: Annotated[
         Any, ReadOnly("`disabled`, its opposite", fate=ReadOnlyReason.NEGATED, opposite="disabled")
     ] = None
-    """Whether the stored policy has an effect; a write says `disabled` instead."""
+    """Whether the stored policy has an effect; a write has `disabled` instead."""
     deleted: Annotated[
         Any, ReadOnly(Advice("leave the whole policy out"), fate=ReadOnlyReason.UNLESS_TRUE)
     ] = None
-    """Whether the policy is deleted; a policy that is left out of the list is gone."""
+    """Whether the policy is deleted; a policy that is left out of the list is deleted."""
     created_at: Annotated[Any, ReadOnly()] = None
-    """When the policy was made."""
+    """When the policy was created."""
     updated_at: Annotated[Any, ReadOnly()] = None
     """When the policy was last changed."""
 
@@ -122,7 +122,7 @@ class PolicyItem(Part):
     called: ClassVar[tuple[tuple[str, ...], ...]] = (("policy", "name"),)
 
     log_rules: LogRules | None = None
-    """Which log lines the policy is for, by their severity."""
+    """The log lines that the policy applies to, by their severity."""
     policy: Policy
     """The policy itself."""
 
@@ -135,11 +135,11 @@ class LogPolicySetSpec(Part):
     )
 
     policies: Annotated[list[PolicyItem], Keyed(("policy", "name"), distinct=True), AtMost(200)]
-    """All log policies in their order: one write deletes what is there and makes these."""
+    """All log policies in their order: one write deletes the old list and creates this one."""
 
 
 def check(spec: dict[str, Json]) -> Iterator[Finding]:
-    """Yield what an overwrite needs though the API document does not say so."""
+    """Yield missing fields that an overwrite needs though the API document does not say so."""
     for path, item in places(spec, "policies", EACH):
         for needed in (
             ("policy", "description"),
@@ -153,6 +153,6 @@ def check(spec: dict[str, Json]) -> Iterator[Finding]:
 
 def _needed_finding(path: Path, needed: tuple[str, str], *, is_null: bool) -> Finding:
     how = "null" if is_null else "missing"
-    said = f"`{'.'.join(needed)}` is {how}; services are known to refuse an overwrite without it"
+    message = f"`{'.'.join(needed)}` is {how}; services are known to refuse an overwrite without it"
     repair = Advice("give it a value" if is_null else f"add `{needed[1]}` below `{needed[0]}`")
-    return warning("M302", (*path, *needed) if is_null else path, said, repair)
+    return warning("M302", (*path, *needed) if is_null else path, message, repair)

@@ -49,7 +49,7 @@ from reconciler.model import (
 from reconciler.suggestions import nearest
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
+    # Only its type is needed here: importing it loads the whole HTTP client.
     from reconciler.api.client import Api
     from reconciler.journal.history import Memory
 
@@ -58,7 +58,7 @@ OVERWRITE = f"{POLICIES}/atomicOverwriteLogPolicies"
 BULK_CREATE = f"{POLICIES}/bulkCreate"
 BULK_TEST = f"{POLICIES}/bulkTestLog"
 
-# Without it span policies come too and would look destroyed (docs/assumptions.md).
+# Without it the answer includes span policies, which would look destroyed (docs/assumptions.md).
 LOGS_ONLY = "SOURCE_TYPE_LOGS"
 
 SEVERITIES = ("logRules", "severities")
@@ -75,10 +75,10 @@ async def observe(api: Api, manifest: Manifest, memory: Memory) -> Observation:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What tells the severities that an answer leaves out: what was written last, by name.
+    """Written documents that supply the severities that an answer leaves out, by name.
 
-    With a write in doubt that is one of several documents. `ids` are those of the last
-    acknowledged overwrite, none where they were never told.
+    With a write in doubt there are several documents. `ids` are the ids of the last acknowledged
+    overwrite, none if they were not returned.
     """
 
     written: tuple[Mapping[str, Json], ...]
@@ -87,9 +87,9 @@ class Recall:
 
     @classmethod
     def of(cls, memory: Memory) -> Recall:
-        """Give what the journal tells.
+        """Return the written documents of the journal.
 
-        Of a first write without an answer nobody knows whether it happened.
+        Whether a first write without an answer happened is unknown.
         """
         if memory.last is None:
             return cls(())
@@ -98,14 +98,14 @@ class Recall:
         return cls(written, ids, memory.acknowledged is None)
 
     def severities(self, record: dict[str, Json]) -> Json | Missing:
-        """Give what a policy has, as every overwrite gives each another id."""
-        values = [value_at(_named(one, record), SEVERITIES) for one in self.written]
+        """Return the severities of a policy; every overwrite gives each policy another id."""
+        values = [value_at(_named(document, record), SEVERITIES) for document in self.written]
         if text(record, "id") in self.ids:
             return values[0]
         return ABSENT if self.overwritten(record) else _agreed(values)
 
     def overwritten(self, record: dict[str, Json]) -> bool:
-        """Tell whether a policy of ours is by now that of somebody else."""
+        """Return whether another writer has replaced a policy of ours."""
         ours = self.written and _named(self.written[0], record) is not ABSENT
         known = self.ids and text(record, "id") not in self.ids
         return bool(ours and known and not self.doubtful)
@@ -116,11 +116,11 @@ async def _read(api: Api) -> Json | Missing:
 
 
 def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall) -> Seen:
-    """Turn stored records into the form in which policies are written.
+    """Convert stored records to the form in which policies are written.
 
-    `ours` are the documents that we write, or wrote: what they declare is kept, though
-    it is not known to be writable. Severities that the answer leaves out are put back as
-    far as `recall` tells them. Raises UnreadableReply unless the list is all there is.
+    `ours` are the documents that we write, or wrote: their fields are kept, though they are not
+    known to be writable. Severities that the answer leaves out are filled in from `recall`, if it
+    has them. Raises UnreadableReply unless the list is complete.
     """
     stored = [
         document
@@ -149,8 +149,8 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
         known = rules if isinstance(rules, dict) else {}
         item["logRules"] = {**known, "severities": severities}
         recalled.append(path)
-    told = (f"{text(document, 'id')} {text(document, 'updatedAt')}" for document in stored)
-    version = "\n".join((f"{len(stored)} policies", *told))
+    versions = (f"{text(document, 'id')} {text(document, 'updatedAt')}" for document in stored)
+    version = "\n".join((f"{len(stored)} policies", *versions))
     updated = max((text(document, "updatedAt") for document in stored), default="")
     return Seen(
         None,
@@ -166,7 +166,7 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
 
 
 def _told(stored: Sequence[dict[str, Json]]) -> ServerInfo:
-    """Give the id of each policy by its name, and when the last of them was edited."""
+    """Return the id of each policy by its name, and the time of the latest edit."""
     return ServerInfo(
         updated=max((text(document, "updatedAt") for document in stored), default=""),
         ids={
@@ -178,7 +178,7 @@ def _told(stored: Sequence[dict[str, Json]]) -> ServerInfo:
 
 
 def _revision(stored: Sequence[dict[str, Json]]) -> str:
-    """Give the ids of the list, which every overwrite makes anew; "" where one is not told."""
+    """Return the ids of the list, which change with every overwrite; "" if one is missing."""
     ids = " ".join(sorted(text(document, "id") for document in stored))
     return ids if len(ids.split()) == len(stored) else ""
 
@@ -190,20 +190,20 @@ def _by_name(document: dict[str, Json]) -> dict[str, Json]:
 
 
 def _named(ours: Mapping[str, Json], record: dict[str, Json]) -> Json | Missing:
-    """Give which of ours a record is, though the service stores its name otherwise."""
+    """Return our policy for a record, also if the service changed the spelling of its name."""
     name = text(record, "name")
     return ours.get(name, ours.get(stored_name(name), ABSENT))
 
 
 def _names(stored: Sequence[dict[str, Json]]) -> list[str]:
-    """Give what each of the records is called in paths."""
+    """Return the names of the records for paths."""
     names = [text(document, "name") for document in stored]
     named = _by_name({"policies": [{"policy": {"name": name}} for name in names]})
     return [*named] if len(named) == len(names) else names
 
 
 def _agreed(values: Sequence[Json | Missing]) -> Json | Missing:
-    """Give the value if all are one; order does not count."""
+    """Return the value if all values are equal; order does not count."""
     first, *others = values or [ABSENT]
     shape = shape_of(LogPolicySetSpec).at("policies").item.at("logRules").at("severities")
     return first if all(same(first, other, shape) for other in others) else ABSENT
@@ -215,27 +215,26 @@ def _order(record: dict[str, Json]) -> float:
 
 
 def as_input(record: dict[str, Json], ours: Sequence[Json]) -> dict[str, Json]:
-    """Give a stored record as the item of an overwrite that would make it.
+    """Return a stored record as the item of an overwrite that would create it.
 
-    Its policy has `disabled`, not `enabled`, and nothing that may not be written.
+    Its policy has `disabled`, not `enabled`, and only fields that may be written.
     """
     rules = {"logRules": record["logRules"]} if isinstance(record.get("logRules"), dict) else {}
     policy = {key: value for key, value in record.items() if key != "logRules"}
     enabled = record.get("enabled", False)
     if isinstance(enabled, bool):
-        # A service may leave out a zero, and here it is the zero that a policy is disabled by.
+        # A service may leave out a zero value: without `enabled`, the policy is disabled.
         policy["disabled"] = not enabled
     item = only_writable({**rules, "policy": policy}, PolicyItem, ours)
-    assert isinstance(item, dict)  # noqa: S101 - an object stays one
+    assert isinstance(item, dict)  # noqa: S101 - an object stays an object
     return item
 
 
 async def write(api: Api, sendings: Sequence[Sending], _: OnIdentified) -> list[Outcome]:
     """Overwrite the whole list in one atomic request.
 
-    A lost answer is looked up: the list is still the old one (sent once more),
-    as sent (written), or another (refused as stale).
-    Raises what `Api.send` raises, but for refusals.
+    After a lost answer the list is read: it is still the old one (sent once more), as sent
+    (written), or another (refused as stale). Raises what `Api.send` raises, except for refusals.
     """
     return [await _write(api, sending) for sending in sendings]
 
@@ -247,22 +246,22 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
         return refusal(sending, refused)
     except OutcomeUnknown as lost:
         now = await _looked_up(api, sending, lost)
-        # Severities may not be returned, so only new ids tell a written list from the old one.
+        # Severities may not be returned, so only new ids distinguish a written list from the old.
         if now.version == _version_before(sending):
             if not again:
                 raise
             return await _write(api, sending, again=False)
         if covers(now.document, sending.document, shape_of(LogPolicySetSpec)):
-            told = "the answer was lost; the list shows it was written"
-            return Written(sending.ref, None, told, revision=now.revision, told=now.told)
-        said = "the answer was lost, and the list is neither the old nor the new one"
-        return Unconfirmed(sending.ref, said, exit_code=ExitCode.STALE)
-    beside, revision = _told(_created(reply)), _told_revision(sending, reply)
-    return Written(sending.ref, None, revision=revision, told=beside)
+            found_message = "the answer was lost; the list shows it was written"
+            return Written(sending.ref, None, found_message, revision=now.revision, told=now.told)
+        message = "the answer was lost, and the list is neither the old nor the new one"
+        return Unconfirmed(sending.ref, message, exit_code=ExitCode.STALE)
+    server_info, revision = _told(_created(reply)), _told_revision(sending, reply)
+    return Written(sending.ref, None, revision=revision, told=server_info)
 
 
 def _told_revision(sending: Sending, reply: Json) -> str:
-    """Give the revision that the answer tells; "" unless it holds every policy that was sent."""
+    """Return the revision in the answer; "" unless it has every policy that was sent."""
     created = _created(reply)
     sent = sending.document.get("policies")
     whole = isinstance(sent, list) and len(created) == len(sent)
@@ -292,11 +291,11 @@ INPUT_FIELDS = (
     "archiveRetention",
     "placement",
 )
-"""What a policy to create may hold. Source: the API document."""
+"""The fields that a policy to create may have. Source: the API document."""
 
 
 def flaw_of_input(policy: dict[str, Json]) -> str:
-    """Say what is wrong with a policy to create, "" for nothing that can be told offline."""
+    """Return what is wrong with a policy to create, "" if nothing is, as far as known offline."""
     if not text(policy, "name"):
         return "it has no `name`"
     for field in policy:
@@ -313,10 +312,10 @@ def flaw_of_input(policy: dict[str, Json]) -> str:
 
 
 async def bulk_create(api: Api, requests: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
-    """Add policies atomically (16); gives the stored records.
+    """Add policies atomically (16); return the stored records.
 
-    A lost answer is looked up in the list. Raises Unsettled where that does not
-    tell, Unavailable where it tells that nothing was added, and what `Api.send` raises.
+    After a lost answer the list is read. Raises Unsettled if that does not show the result,
+    Unavailable if it shows that nothing was added, and what `Api.send` raises.
     """
     before = {text(document, "id") for document in all_members(await _read(api), "policies")}
     body: Json = {"policyRequests": list(requests)}
@@ -327,13 +326,13 @@ async def bulk_create(api: Api, requests: Sequence[dict[str, Json]]) -> list[dic
         return await _added_since(api, before, names, lost)
     created = _created(reply)
     if len(created) != len(names):
-        told = f"the service's answer tells of {len(created)} of {len(names)} policies"
-        return await _added_since(api, before, names, OutcomeUnknown(told))
+        message = f"the service's answer tells of {len(created)} of {len(names)} policies"
+        return await _added_since(api, before, names, OutcomeUnknown(message))
     return created
 
 
 def _created(reply: Json) -> list[dict[str, Json]]:
-    """Give the records that an answer to 16 or 17 says were made, as far as it does."""
+    """Return the created records in an answer to 16 or 17, as far as it has them."""
     responses = value_at(reply, ("createResponses",))
     return [
         policy
@@ -360,17 +359,16 @@ async def _added_since(
         raise Unavailable(f"{lost}; none of the policies is there, so nothing was added") from lost
     if there != list(names):
         missing = ", ".join(name for name in names if name not in added)
-        said = f"{', '.join(there)} is there, {missing} is not"
-        raise Unsettled(f"{lost}; of the policies, {said}: {look}") from lost
+        message = f"{', '.join(there)} is there, {missing} is not"
+        raise Unsettled(f"{lost}; of the policies, {message}: {look}") from lost
     return [added[name] for name in names]
 
 
 async def bulk_test(api: Api, rows: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
-    """Ask which policy each row of log metadata meets (18).
+    """Ask which policy each row of log metadata matches (18).
 
-    A row is {applicationNameValues, subsystemNameValues, severityValues}, a
-    result {matched, metaFieldsValues, policy}. Raises UnreadableReply unless
-    each row has its result.
+    A row is {applicationNameValues, subsystemNameValues, severityValues}, a result {matched,
+    metaFieldsValues, policy}. Raises UnreadableReply unless each row has its result.
     """
     reply = await api.ask(BULK_TEST, {"metaFieldsValuesList": list(rows)})
     results = all_members(reply, "testPoliciesBulkResult")

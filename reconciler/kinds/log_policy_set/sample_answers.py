@@ -1,4 +1,4 @@
-"""What the service tells of samples of logs: endpoint 18, in bounded batches."""
+"""The service's results for samples of logs: endpoint 18, in bounded batches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reconciler.kinds.log_policy_set.remote import bulk_test
 from reconciler.model.policy_impact import Met, PolicySample
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
+    # Only its type is needed here: importing it loads the whole HTTP client.
     from reconciler.api.client import Api
 
 BATCH = 100  # docs/assumptions.md: chosen, no limit of a request is documented
@@ -21,21 +21,22 @@ _FIELDS = ("applicationNameValues", "subsystemNameValues", "severityValues")
 
 
 async def told_of(api: Api, samples: Sequence[PolicySample]) -> list[Met]:
-    """Ask which policy each sample meets now, and with which priority.
+    """Return the policy and the priority that the service gives each sample now.
 
-    Raises what `Api.ask` raises, and UnreadableReply where an answer is not one a sample.
+    Raises what `Api.ask` raises, and UnreadableReply if an answer does not have one result for each
+    sample.
     """
-    told: list[Met] = []
+    answers: list[Met] = []
     for start in range(0, len(samples), BATCH):
         rows = [_row(sample) for sample in samples[start : start + BATCH]]
         results = await bulk_test(api, rows)
         _check_order(rows, results)
-        told.extend(map(_met, results))
-    return told
+        answers.extend(map(_met, results))
+    return answers
 
 
 def met_of(name: str, priority: str) -> Met:
-    """Give a policy and its priority as they are compared, however a service spells them."""
+    """Return a policy and its priority for comparisons, however a service spells them."""
     return Met(stored_name(name), "" if priority == _UNSAID else priority)
 
 
@@ -45,17 +46,17 @@ def _row(sample: PolicySample) -> dict[str, Json]:
 
 
 def _check_order(rows: Sequence[dict[str, Json]], results: Sequence[dict[str, Json]]) -> None:
-    """Refuse answers about other logs than were asked about in their places, as far as they tell.
+    """Raise UnreadableReply for answers about other logs than were requested, if that is visible.
 
-    A service may write capitals and severities in another way, and leave out what it likes.
+    A service may write case and severities in another way, and may leave out any field.
     """
     for row, result in zip(rows, results, strict=True):
         echo = result.get("metaFieldsValues")
         if not isinstance(echo, dict):
             continue
         for name in _FIELDS:
-            asked, said = (_plain(text(document, name)) for document in (row, echo))
-            if said not in ("", asked):
+            sent, returned = (_plain(text(document, name)) for document in (row, echo))
+            if returned not in ("", sent):
                 raise UnreadableReply(
                     "the service answered about other logs, or in another order, than it was asked"
                 )
