@@ -241,7 +241,7 @@ def _keyed_differences(
 
 
 def shifted_in(positions: list[int]) -> set[int]:
-    """Return the fewest positions whose items must move so that all are in order.
+    """Return the fewest positions of items that must move so that all are in order.
 
     They are all positions except a longest increasing subsequence, found in O(n log n).
     """

@@ -84,7 +84,7 @@ def _holds(  # noqa: C901, PLR0911, PLR0912 - hot
                             return False
                 elif value != other:
                     return False
-            # If an object has no more keys than are declared, no key can be excluded.
+            # If an object has only declared keys, no key can be excluded.
             more = known.alternatives and len(mine) != len(theirs)
             if more and not known.ousted_by(mine).isdisjoint(theirs):
                 return False

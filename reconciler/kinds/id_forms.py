@@ -39,16 +39,18 @@ class IdForm:
         )
         return self.parse(int(text) if is_number else text)
 
-    def check(self, asked: RemoteId, told: Json | Missing) -> None:
+    def check(self, requested: RemoteId, answered: Json | Missing) -> None:
         """Raise AnotherRecord if an answer has another id than was requested.
 
         An answer without an id is about the requested one, as nothing says otherwise.
         """
-        if told in (ABSENT, None, ""):
+        if answered in (ABSENT, None, ""):
             return
-        is_id = isinstance(told, str | int) and not isinstance(told, bool)
-        if not is_id or self.normal(told) != self.normal(asked):  # type: ignore[arg-type]  # checked
-            raise AnotherRecord(f"asked for {asked}, the service answered with {str(told)[:80]!r}")
+        is_id = isinstance(answered, str | int) and not isinstance(answered, bool)
+        if not is_id or self.normal(answered) != self.normal(requested):  # type: ignore[arg-type]  # checked
+            raise AnotherRecord(
+                f"asked for {requested}, the service answered with {str(answered)[:80]!r}"
+            )
 
 
 _UUID = re.compile(UUID_PATTERN)

@@ -37,7 +37,7 @@ from reconciler.kinds.shape import EACH, NOTHING, Facts, facts_of, names_of
 MOST_ROUNDS: Final = 8
 MOST_ERRORS: Final = 10_000
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
-"""A number as JSON writes it, with no more digits than JSON keeps exactly."""
+"""A number as JSON writes it, with at most the digits that JSON keeps exactly."""
 
 
 @dataclass(frozen=True, slots=True)

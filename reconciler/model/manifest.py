@@ -133,7 +133,7 @@ class Manifest:
 
 
 # Set outside the class, where it would be the default of the field.
-Manifest.spec = _Spec()  # type: ignore[assignment]  # a descriptor stands for the field
+Manifest.spec = _Spec()  # type: ignore[assignment]  # a descriptor instead of the field
 
 
 @dataclass(frozen=True, slots=True)

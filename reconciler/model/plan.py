@@ -1,4 +1,4 @@
-"""What an apply would do with each resource, what stands in its way, and what drifted. Pure."""
+"""Changes of a plan, the guards against them, and drift since the last apply. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reconciler.model.remark import Remark
 from reconciler.model.signals import NO_SIGNALS, Signals
 
 ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]
-"""What actions are called in reports and JSON."""
+"""The names of actions in reports and JSON."""
 
 
 class Action(Enum):
@@ -36,7 +36,7 @@ class Action(Enum):
 
     @property
     def writes(self) -> bool:
-        """Whether applying it sends anything."""
+        """Return whether applying it sends anything."""
         return self in (Action.CREATE, Action.UPDATE, Action.ASSERT)
 
 
@@ -50,7 +50,7 @@ _WORDS: Final[Mapping[Action, ActionWord]] = {
 
 
 class Evidence(Enum):
-    """What an action rests on."""
+    """The basis of an action."""
 
     LIVE = "live"
     JOURNAL = "journal"
@@ -62,13 +62,12 @@ class Evidence(Enum):
 class Change:
     """One resource in a plan, with exactly what would be sent.
 
-    `declared` is what the journal will remember, `body` the whole `spec` after
-    the merge: secrets sealed and references to what does not exist yet still
-    open in both. `before` is what is live as it may be shown, and
-    `lost` what is destroyed so: hidden wherever a secret belongs, or did.
-    `destroys` names what the write removes for good. `protected` says that the
-    last apply of it asked that nothing changes it. `alerts` are those that the service
-    named when it was asked about the write.
+    `declared` is what the journal will record, and `body` the whole `spec` after the merge. In
+    both, secrets are sealed, and references to resources that do not exist yet are unresolved.
+    `before` is the live document as it may be shown, and `lost` the destroyed parts as they may be
+    shown: each value that is or was a secret is hidden. `destroys` names what the write removes
+    permanently. `protected` says that its last apply set its protection. `alerts` are the alerts
+    that the service named when it was asked about the write.
     """
 
     manifest: Manifest
@@ -95,23 +94,23 @@ class Change:
 
     @property
     def is_noted(self) -> bool:
-        """Whether applying it tells the journal something, though it may send nothing."""
+        """Return whether applying it writes to the journal, even if it sends nothing."""
         renamed = any(isinstance(reason, RenamedFrom) for reason in self.reasons)
         return self.turns_protection or (renamed and self.action is not Action.BLOCKED)
 
     @property
     def turns_protection(self) -> bool:
-        """Whether applying it begins or ends its protection."""
+        """Return whether applying it begins or ends its protection."""
         return self.action is not Action.BLOCKED and self.manifest.protect is not self.protected
 
     @property
     def is_kept_unseen(self) -> bool:
-        """Whether it is kept because the last write is as declared, and no read shows live."""
+        """Return whether it is kept by the last write alone, as no read shows live."""
         return self.action is Action.KEEP and self.evidence in (Evidence.JOURNAL, Evidence.NONE)
 
     @property
     def remote_id(self) -> RemoteId | None:
-        """What the service calls it, as far as that is known."""
+        """Its id in the service, if it is known."""
         match self.observation:
             case Absent():
                 return None
@@ -121,7 +120,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """Written once, no longer declared; the API has no delete."""
+    """A resource that was written once and is no longer declared; the API has no delete."""
 
     ref: Ref
     remote_id: RemoteId | None
@@ -129,7 +128,7 @@ class Orphan:
 
 @dataclass(frozen=True, slots=True)
 class UnsettledCreate:
-    """A create whose answer was lost, on a kind that cannot be looked up."""
+    """A create without an answer, of a kind that cannot be looked up."""
 
     ref: Ref
     since: str
@@ -138,14 +137,14 @@ class UnsettledCreate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardViolation:
-    """What an apply would need consent for, and how to give it.
+    """A violation of a guard: what an apply needs consent for, and how to consent.
 
-    `ref` is None where it is about many resources; else `said` goes on after its name. `said`
-    names the figures and the limit. `until` is when it ends by itself, as an
-    ISO 8601 time, "" where nobody knows. `code` names the guard for good: docs/guards.md.
-    `destroys` are all that it says would be gone. `figures` is what has to be the same for a
-    review to consent to it, where that is not `said`. `own_level` is its level where that
-    is not the level of its code, and `is_met` whether consent was given.
+    `ref` is None if it is about many resources; otherwise `said` continues the sentence after its
+    name. `said` has the figures and the limit. `until` is when it ends by itself, as an ISO 8601
+    time, "" if that is unknown. `code` is the permanent name of the guard: docs/guards.md.
+    `destroys` lists all that would be destroyed. `figures` must be the same for a review to consent
+    to it, if that is not `said`. `own_level` is its level if that is not the level of its code, and
+    `is_met` whether consent was given.
     """
 
     ref: Ref | None = None
@@ -160,12 +159,12 @@ class GuardViolation:
 
     @property
     def level(self) -> GuardLevel:
-        """Who may consent to it."""
+        """The level of consent that it needs."""
         return self.own_level or level_of(self.code)
 
     @property
     def key(self) -> str:
-        """The name of this very objection: the same code, resource and figures."""
+        """The name of this violation: the same for the same code, resource and figures."""
         return guard_key(self.code, str(self.ref or ""), self.figures or self.said)
 
     @property
@@ -176,7 +175,7 @@ class GuardViolation:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """The commit whose manifests a plan was compared with, and how it was asked for."""
+    """The commit that a plan was compared with, and how it was requested."""
 
     asked: str
     commit: str
@@ -187,7 +186,7 @@ class Against:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Plan:
-    """Every declared resource and what would become of it. Plain data."""
+    """All declared resources with their changes. Plain data."""
 
     def __repr__(self) -> str:
         # asyncio asks for the text of what a run returned, and all fields of 1,000 resources
@@ -204,60 +203,60 @@ class Plan:
     """What an apply would need consent for."""
 
     remarks: tuple[Remark, ...] = ()
-    """What is to be said of it as a whole."""
+    """Remarks about the plan as a whole."""
 
     changed_since: str = ""
-    """The revision that the plan of a part was compared with; "" for a whole one."""
+    """The revision that the plan of a part was compared with; "" for a whole plan."""
 
     not_examined: int = 0
-    """How many resources the plan of a part left out."""
+    """The number of resources that the plan of a part left out."""
 
     beside: tuple[Ref, ...] = ()
-    """What the journal knows beside the changes of a rollback, or of a part of the manifests."""
+    """Resources in the journal that are not in a rollback, or in a part of the manifests."""
 
     perhaps_beside: tuple[Ref, ...] = ()
-    """What is declared beside a part with an id of its own, of which the journal knows nothing."""
+    """Declared resources outside a part, with their own id, that the journal does not have."""
 
     selected: Selected | None = None
-    """What the plan was limited to; None for all that is declared."""
+    """The limits of the plan; None if all resources were selected."""
 
     paths: tuple[str, ...] = ()
-    """The paths that it is of, as seen from the project's folder; none for all manifests."""
+    """The paths of the plan, relative to the project's folder; none for all manifests."""
 
     against: Against | None = None
-    """What stood for the service, which was not asked; None where it was."""
+    """The commit that was used instead of the service; None if the service was read."""
 
     signals: Signals = NO_SIGNALS
-    """What the platform's own records say of it."""
+    """Evidence from the platform's own records."""
 
     def count(self, action: Action) -> int:
-        """Count the resources under one action."""
+        """Return the number of resources with an action."""
         return sum(change.action is action for change in self.changes)
 
     @property
     def keep_unseen(self) -> int:
-        """How many of the kept resources cannot be read."""
+        """The number of kept resources that cannot be read."""
         return sum(change.is_kept_unseen for change in self.changes)
 
     @property
     def has_changes(self) -> bool:
-        """Whether applying it would send anything, or cannot do what is declared."""
+        """Return whether applying it would send anything, or a change is blocked."""
         return any(change.action is not Action.KEEP for change in self.changes)
 
     @property
     def unread(self) -> tuple[Unread, ...]:
-        """What was asked for and could not be read; it is blocked."""
+        """The resources that were requested and could not be read; they are blocked."""
         found = (change.observation for change in self.changes)
         return tuple(unread for unread in found if isinstance(unread, Unread))
 
     @property
     def turns_protection(self) -> bool:
-        """Whether applying it begins or ends the protection of anything."""
+        """Return whether applying it begins or ends the protection of a resource."""
         return any(change.turns_protection for change in self.changes)
 
     @property
     def is_noted(self) -> bool:
-        """Whether applying it tells the journal something, though it may send nothing."""
+        """Return whether applying it writes to the journal, even if it sends nothing."""
         return any(change.is_noted for change in self.changes)
 
 
@@ -265,12 +264,12 @@ DriftState: TypeAlias = Literal["same", "drifted", "gone", "unread", "unseen", "
 
 
 DriftCause: TypeAlias = Literal["edited", "rewritten", "gone", "unreadable"]
-"""Why something is not as it was applied: who did it, or what became of it."""
+"""Why a resource is not as it was applied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What can be done about drift: a command, and what is to be said before it or after."""
+    """A remedy for drift: a command, and notes before and after it."""
 
     way: Literal["put-back", "take-over"]
     command: str
@@ -280,7 +279,7 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A difference that raises no alarm, as the project file says by a rule, and why."""
+    """A difference that raises no alarm by a rule of the project file, and why."""
 
     difference: Difference
     rule: str
@@ -289,17 +288,16 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """What became of one resource since it was applied.
+    """The state of one resource since it was applied.
 
-    `unseen` is one that the API cannot show, `unapplied` one the journal has no
-    write of. In `differences`, `before` is what was applied and `after` is live;
-    `live` is the whole live document as it may be shown, and `applied` what was
-    applied, by which what was removed has a name. `unread` is one that
-    was asked for with an answer of no use; only then there is an `exit_code`.
-    The fields in `unseen` are left out of the answer, and nobody knows them: they are
-    not among the differences, whatever they are by now. Nor are those in `ignored`.
-    `cause` is None where nothing drifted, and `edit` who edited last, where that is told.
-    `is_new` is None where no drift was ever remembered; `since` is when this one first was.
+    The state `unseen` means that the API cannot show it, `unapplied` that the journal has no write
+    of it, and `unread` that the answer could not be used; only then there is an `exit_code`. In
+    `differences`, `before` is what was applied and `after` is live. `live` is the whole live
+    document as it may be shown, and `applied` the applied one, which has the names of removed
+    items. The fields in `unseen` are not in the answer and are unknown, so they are not among the
+    differences. Nor are those in `ignored`. `cause` is None if nothing drifted, and `edit` is the
+    last edit, if it is reported. `is_new` is None if no drift was ever recorded; `since` is when
+    this drift was first recorded.
     """
 
     ref: Ref
@@ -320,22 +318,22 @@ class Drift:
 
     @property
     def drifted(self) -> bool:
-        """Whether live differs from what was applied."""
+        """Return whether live differs from what was applied."""
         return self.state in ("drifted", "gone")
 
     @property
     def is_told(self) -> bool:
-        """Whether it is a finding: it drifted, or nobody knows."""
+        """Return whether it is a finding: it drifted, or could not be read."""
         return self.drifted or self.state == "unread"
 
 
 @dataclass(frozen=True, slots=True)
 class DriftReport:
-    """One look at what was applied, all of it.
+    """The drift of all that was applied, at one time.
 
-    `since` is when drift was last remembered, "" for never. `idle` are the rules of
-    `driftIgnore` that silenced nothing, `aimless` those about nothing that is declared.
-    `selected` is None for all that is declared.
+    `since` is when drift was last recorded, "" for never. `idle` are the rules of `driftIgnore`
+    that matched nothing, `aimless` those about resources that are not declared. `selected` is None
+    if all declared resources were.
     """
 
     found: Sequence[Drift]
@@ -346,10 +344,10 @@ class DriftReport:
 
     @property
     def ignored(self) -> int:
-        """How many differences raised no alarm."""
+        """The number of differences that raised no alarm."""
         return sum(len(drift.ignored) for drift in self.found)
 
     @property
     def new(self) -> int:
-        """How many findings there were not when drift was last remembered."""
+        """The number of findings that did not exist when drift was last recorded."""
         return sum(drift.is_new is True for drift in self.found)

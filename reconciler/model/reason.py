@@ -209,14 +209,14 @@ class NeverWritten:
     @property
     def words(self) -> str:
         """A text that it was not ours, and the name that incidents and events have for it."""
-        said = "this journal neither wrote nor imported what has its id"
+        fact = "this journal neither wrote nor imported what has its id"
         if self.is_another:
             return (
-                f"{said}: incidents and events call that {{names:quoted}}, and the manifest "
+                f"{fact}: incidents and events call that {{names:quoted}}, and the manifest "
                 "{declared:quoted}: make sure that the id is the right one"
             )
         known = ", and incidents and events call that by the declared name" if self.names else ""
-        return f"{said}{known}"
+        return f"{fact}{known}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,8 +335,8 @@ class SameObject:
     @property
     def words(self) -> str:
         """A text that names the shared object and its manifests."""
-        thing = "list" if self.remote_id is None else "object {remote_id}"
-        return f"about the same {thing} as {{refs:listed}}: declare it once"
+        subject = "list" if self.remote_id is None else "object {remote_id}"
+        return f"about the same {subject} as {{refs:listed}}: declare it once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,12 +423,12 @@ class NothingBefore:
     @property
     def words(self) -> str:
         """A text that says why nothing is known, and what can be restored."""
-        said = (
+        fact = (
             "the journal was compacted since, so what was declared before the run is not known"
             if self.compacted
             else "nothing was declared before the run, which took it over"
         )
-        return f"{said}; --live puts back what was live then" if self.live else said
+        return f"{fact}; --live puts back what was live then" if self.live else fact
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,8 +221,10 @@ def _said_of(node: QueryNode, refused: str) -> QueryProblem:
         return QueryProblem(
             f"{what} cannot be an operand of `{head.text}`", wrong.start, wrong.end - wrong.start
         )
-    told = next((message for begun, message in _TOLD.items() if refused.startswith(begun)), "")
-    return QueryProblem(told or f"this cannot be parsed: {refused}", head.start, width)
+    known_problem = next(
+        (message for begun, message in _TOLD.items() if refused.startswith(begun)), ""
+    )
+    return QueryProblem(known_problem or f"this cannot be parsed: {refused}", head.start, width)
 
 
 def _ill_typed(node: QueryNode, wanted: str, got: str) -> QueryProblem:

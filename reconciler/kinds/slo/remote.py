@@ -57,8 +57,8 @@ def weakens(change: Change) -> Iterator[RiskyChange]:
         before, after = difference.before, difference.after
         numbers = isinstance(before, int | float) and isinstance(after, int | float)
         if difference.path == _TARGET and numbers and float(str(after)) < float(str(before)):
-            said = f"its target would go down from {before} % to {after} %"
-            yield RiskyChange(TARGET_LOWERED, said, "lowered in target", ConsentRule.ALWAYS)
+            message = f"its target would go down from {before} % to {after} %"
+            yield RiskyChange(TARGET_LOWERED, message, "lowered in target", ConsentRule.ALWAYS)
 
 
 SLOS = "/v1/slo/slos"
