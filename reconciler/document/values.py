@@ -154,8 +154,8 @@ class Shape:
 
     `identity` is the path inside a list item to its name; `alternatives` are groups of fields, and
     an object has at most one field of each group. `enumeration` is the prefix of the values of an
-    enumeration, "" for free text. With `exact`, a zero is not absent: so are two documents compared
-    that only we wrote.
+    enumeration, "" for free text. With `exact`, a zero differs from absent: documents that only we
+    wrote are compared in this way.
     """
 
     fields: Mapping[str, Shape] = field(default_factory=dict)

@@ -142,13 +142,13 @@ def existing_in(
         check_whole(value_at(answer, steps[:-1]), steps[-1])
         check_whole(answer, steps[0])
     found: dict[RemoteId, Existing] = {}
-    for item in items:
-        given = value_at(item, steps_of(listing.id))
+    for record in items:
+        given = value_at(record, steps_of(listing.id))
         remote_id = None if given is ABSENT else id_form.parse(given)
         if remote_id is None or not is_part(str(remote_id)):
             raise UnreadableReply(
                 f"{what} holds an item whose `{listing.id}` is not {id_form.words}"
             )
-        called = value_at(item, steps_of(listing.name))
+        called = value_at(record, steps_of(listing.name))
         found[remote_id] = Existing(remote_id, called if isinstance(called, str) else "")
     return tuple(found.values())

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 class Endpoint:
     """One request of the API document, by its number there; `does` completes "it ...".
 
-    `sends` is whether the request has what a manifest declares. The last field is whether its
-    answer has what the service stores.
+    `sends` is whether the request has what a manifest declares.
     """
 
     number: int
@@ -19,6 +18,7 @@ class Endpoint:
     does: str
     sends: bool = True
     tells: bool = True
+    """Whether the answer has what the service stores."""
 
     @property
     def shown(self) -> str:

@@ -37,12 +37,12 @@ class Choosing(Enum):
 class Wrapper:
     """An object that the service puts around a record where it stores, returns or accepts it.
 
-    `steps` lead to the record; a 0 leads into a list of one item. The other fields of the same
-    answer, which are not about the record, are listed too.
+    `steps` lead to the record; a 0 leads into a list of one item.
     """
 
     steps: tuple[str | int, ...]
     beside: tuple[str, ...] = ()
+    """Other fields of the same answer, which are not about the record."""
 
 
 class Part(BaseModel):
@@ -281,7 +281,7 @@ def _head_of(bare: str, listed: KnownValues) -> str:
 
 
 def known(prefix: str, *values: str) -> KnownValues:
-    """Return the values of one enumeration by their common prefix.
+    """Return an enumeration of known values with a common prefix.
 
     If only the zero value is documented, there must be others.
     """
@@ -290,12 +290,12 @@ def known(prefix: str, *values: str) -> KnownValues:
 
 
 def closed(prefix: str, *values: str) -> KnownValues:
-    """Return all values that the API document allows."""
+    """Return a closed enumeration: the API document allows no other values."""
     return KnownValues(prefix, tuple(prefix + value for value in values), ValueCoverage.CLOSED)
 
 
 def examples(prefix: str, *values: str) -> KnownValues:
-    """Return observed values of an enumeration that is not documented."""
+    """Return an enumeration of observed values that no document lists."""
     return KnownValues(prefix, tuple(prefix + value for value in values), ValueCoverage.EXAMPLES)
 
 

@@ -169,7 +169,7 @@ def refusal(sending: Sending, refused: ServiceRefused) -> Refused | Unconfirmed:
 
 
 class ConsentRule(Enum):
-    """When a risky change needs consent, beyond the limits that count it."""
+    """The need for consent to a risky change, beyond the limits that count it."""
 
     NEVER = "never"
     ALWAYS = "always"

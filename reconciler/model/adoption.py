@@ -108,7 +108,7 @@ class Adoption:
 
     @property
     def is_only_noted(self) -> bool:
-        """Return whether only the journal records what is live, and no manifest changes."""
+        """Return whether only the journal records what is live; its manifest does not change."""
         return self.state == "adopted" and self.edit is None
 
 

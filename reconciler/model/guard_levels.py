@@ -48,7 +48,7 @@ GUARDS: Final[Mapping[str, Guard]] = {
     "slo-target-lowered": Guard(REVIEW_LEVEL),
     "dashboard-locked": Guard(REVIEW_LEVEL),
 }
-"""All guards by code. A violation may have another level, and an environment raises some."""
+"""All guards by code. A violation may have another level; an environment may raise levels."""
 
 FLAGS: Final = tuple(dict.fromkeys(guard.flag for guard in GUARDS.values() if guard.flag))
 """The flags, each once."""

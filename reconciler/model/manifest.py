@@ -65,7 +65,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """Why a complaint does not apply to a resource, and the last day of that; None for no end."""
+    """The reason for an exemption from a complaint, and its last day; None for no end."""
 
     reason: str
     until: date | None = None
@@ -73,7 +73,7 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True)
 class Unopened:
-    """A `spec` that is still text, as most are that did not change.
+    """A `spec` that is still text, like most that did not change.
 
     `sum` is the result of `sum_of` for the manifest, `declared_id` the id that it declares, and
     `plain` says that nothing in it is filled in late: no secret and no reference.

@@ -41,8 +41,7 @@ class Seen:
     revision). Some paths are not in the answer: of these, `recalled` are known from the journal and
     `unseen` are not; `overwritten` are the unseen ones that we wrote before another writer did.
     `edit` is who edited last and when, if the service reports it; `by_hand` says that it was a
-    person in the web interface. `revision` is also in the answer to a write. The last field has
-    what else the service reported of this state, for later.
+    person in the web interface. `revision` is also in the answer to a write.
     """
 
     remote_id: RemoteId | None
@@ -55,6 +54,7 @@ class Seen:
     unseen: tuple[Path, ...] = ()
     overwritten: tuple[Path, ...] = ()
     told: ServerInfo = NOTHING_TOLD
+    """Further facts that the service reported of this state, for later."""
 
     def cannot_tell(self, path: Path) -> bool:
         """Return whether the value at a place is unknown.

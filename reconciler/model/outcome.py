@@ -18,8 +18,7 @@ class Written:
     """The service acknowledged the write.
 
     `stored` is the document that it returns as the new one. `revision` is the revision that a read
-    shows until the next write, if the answer has it. The last field has what else the answer
-    reports that is needed later.
+    shows until the next write, if the answer has it.
     """
 
     ref: Ref
@@ -28,6 +27,7 @@ class Written:
     stored: dict[str, Json] | None = None
     revision: str = ""
     told: ServerInfo = NOTHING_TOLD
+    """Further facts in the answer that are needed later."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]
 
 
 class Action(Enum):
-    """What a plan does with a resource; the value is its sign."""
+    """The action of a plan on a resource; the value is its sign."""
 
     KEEP = "="
     CREATE = "+"
@@ -200,7 +200,7 @@ class Plan:
     orphans: tuple[Orphan, ...] = ()
     unsettled: tuple[UnsettledCreate, ...] = ()
     guarded: tuple[GuardViolation, ...] = ()
-    """What an apply would need consent for."""
+    """Violations that an apply would need consent for."""
 
     remarks: tuple[Remark, ...] = ()
     """Remarks about the plan as a whole."""
@@ -332,8 +332,8 @@ class DriftReport:
     """The drift of all that was applied, at one time.
 
     `since` is when drift was last recorded, "" for never. `idle` are the rules of `driftIgnore`
-    that matched nothing, `aimless` those about resources that are not declared. `selected` is None
-    if all declared resources were.
+    that silenced no difference, `aimless` those about resources that are not declared. `selected`
+    is None if all declared resources were.
     """
 
     found: Sequence[Drift]

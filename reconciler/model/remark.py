@@ -40,7 +40,7 @@ class FreezeUnknown:
 
 @dataclass(frozen=True, slots=True)
 class ClockUnchecked:
-    """By this machine's clock nothing is frozen, and the service reported no time to check it."""
+    """No freeze applies by this machine's clock, and the service reported no time to check it."""
 
     code: ClassVar[str] = "clock-unchecked"
 

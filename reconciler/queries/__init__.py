@@ -32,7 +32,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class QueryProblem:
-    """Why a query cannot be parsed, and the characters that cause it.
+    """The reason why a query cannot be parsed, and the characters that cause it.
 
     `start` is counted from 0, and `width` is at least 1. `meant` is the text to write instead, ""
     if it is unknown.

@@ -68,7 +68,7 @@ class Override(ObservedPart):
 
 
 class UndetectedValues(ObservedPart):
-    """What to do about series that stopped sending data."""
+    """The handling of series that stopped sending data."""
 
     complete: ClassVar[bool] = False
 

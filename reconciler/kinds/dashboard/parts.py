@@ -179,7 +179,7 @@ class Equals(Part):
 
 
 class FilterOperator(Part):
-    """How a filter compares."""
+    """The comparison of a filter."""
 
     complete: ClassVar[bool] = False
 
@@ -259,7 +259,7 @@ class Variable(Part):
 
 
 class AllOption(Part):
-    """Whether "all" may be selected."""
+    """The choice "all" of a variable."""
 
     include_all: Flag = None
     """Whether all values may be selected at once."""

@@ -171,7 +171,7 @@ class _Known:
 
 
 def _marks(rule: NameMatcher | None) -> set[tuple[str, str]]:
-    """Return the keys of a rule: the beginnings of its names, or one key for a rule without any."""
+    """Return the keys of a rule: names or their beginnings, or one key for a rule without such."""
     if rule is None or rule.how == IS_NOT:
         return {("", "")}
     if rule.how == IS:
