@@ -54,6 +54,7 @@ def updated(kind: str, name: str, before: dict[str, Json], after: dict[str, Json
     body = merge(before, after, before, shape)
     assert isinstance(body, dict)  # noqa: S101 - two objects merge into one
     return Change(
+        ref=Ref(kind, name),
         manifest=Manifest(Ref(kind, name), after, Source(f"{kind.lower()}/{name}.yaml", 1)),
         action=Action.UPDATE,
         evidence=Evidence.LIVE,

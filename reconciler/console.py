@@ -233,10 +233,8 @@ class Writing:
     """Says what became of each change, as soon as that is known."""
 
     def __init__(self, made: Plan, *, quiet: bool) -> None:
-        from reconciler.model import Action  # noqa: PLC0415 - not for validate
-
         self.quiet = quiet
-        self.total = sum(change.action is not Action.KEEP for change in made.changes)
+        self.total = sum(change.action.is_to_do for change in made.changes)
         self.done = self.skipped = 0
         self.style = stderr_style(verbose=False)
 

@@ -57,7 +57,7 @@ def goes_alone(change: Change) -> bool:
 def _levels(changes: Mapping[Ref, Change]) -> dict[Ref, int]:
     """Give each resource one level more than the highest it refers to. No cycles come here."""
     inner = {
-        ref: [reference for reference in change.manifest.references if reference in changes]
+        ref: [reference for reference in change.references if reference in changes]
         for ref, change in changes.items()
     }
     levels: dict[Ref, int] = {}
@@ -135,7 +135,7 @@ def why_skipped(
         return INTERRUPTED
     if goes_alone(change) and any(isinstance(outcome, InDoubt) for outcome in applied.outcomes):
         return "another create is in doubt, and one is enough to look for"
-    bad = sorted(change.manifest.references & failed)
+    bad = sorted(change.references & failed)
     return f"depends on {bad[0]}, which was not written" if bad else ""
 
 

@@ -118,7 +118,7 @@ class Proving:
         if kept is None or kept.live is None:
             why = "it is too long for the journal"
             return _standing(one, f"{said}; the list before was not put back, as {why}")
-        manifest = replace(one.sending.change.manifest, spec=one.before.document)
+        manifest = replace(one.sending.manifest, spec=one.before.document)
         change = replace(one.sending.change, manifest=manifest, observation=now, declared=kept.live)
         started = Started(
             run=self.run,
@@ -201,7 +201,7 @@ class Proving:
         """Read the list; None where it cannot be."""
         memory = self.journal.history.of(one.answer.ref)
         try:
-            found = await observe(kind, self.api, one.sending.change.manifest, memory)
+            found = await observe(kind, self.api, one.sending.manifest, memory)
         except ReconcilerError:
             return None
         return found if isinstance(found, Seen) else None

@@ -28,6 +28,7 @@ from reconciler.kinds.kind import Kind, Sending, observe
 from reconciler.model import (
     Absent,
     Change,
+    Manifest,
     Observation,
     Ref,
     Refused,
@@ -137,13 +138,15 @@ def is_empty(difference: Difference) -> bool:
     )
 
 
-def members_not_stored(kind: Kind, change: Change, now: Seen, memory: Memory) -> tuple[Path, ...]:
+def members_not_stored(
+    kind: Kind, manifest: Manifest, now: Seen, memory: Memory
+) -> tuple[Path, ...]:
     """Name the declared members of lists that a read after the write does not show.
 
     One that nobody gave an id is there, whatever id the service gave it; `memory` is
     what the journal will know of the write.
     """
-    declared = kind.complete(change.manifest, now, memory)
+    declared = kind.complete(manifest, now, memory)
     found = stored_otherwise(kind, declared, now.document)
     return tuple(path for difference in found for path in members_missing(difference, kind.shape))
 
@@ -257,7 +260,7 @@ async def _seen(kind: Kind, api: Api, one: Acknowledged) -> Seen | Absent | None
     """Look until the write shows, as a service may know of it a little later than it says so."""
     for pause in (*PAUSES, None):
         try:
-            now = await observe(kind, api, one.sending.change.manifest, one.memory)
+            now = await observe(kind, api, one.sending.manifest, one.memory)
         except ReconcilerError:
             return None
         if isinstance(now, AnotherRecord):
@@ -281,7 +284,7 @@ def _what_is_missing(kind: Kind, one: Acknowledged, now: Seen) -> Absent | None:
         return missing
     if was_overtaken(change.observation, now, one.answer):
         return None
-    members = members_not_stored(kind, change, now, one.memory)
+    members = members_not_stored(kind, one.sending.manifest, now, one.memory)
     return Absent(f"the service has no {named(members)}") if members else None
 
 
@@ -298,4 +301,4 @@ def not_to_be_seen(written: Written, absent: Absent) -> Unconfirmed:
 async def _observed(
     kind: Kind, api: Api, history: History, sending: Sending
 ) -> Observation | ReconcilerError:
-    return await observe(kind, api, sending.change.manifest, history.of(sending.ref))
+    return await observe(kind, api, sending.manifest, history.of(sending.ref))

@@ -107,12 +107,12 @@ class Run:
             from reconciler.applying.policy_proof import Proving  # noqa: PLC0415 - where there are samples
 
             self._proving = Proving(self.api, self.journal, self.name, impact)
-        total = sum(change.action is not Action.KEEP for change in plan.changes)
+        total = sum(change.action.is_to_do for change in plan.changes)
         with self.api.waits.step(Deed.WRITING, total=total) as self._step:
             return await self._apply(plan)
 
     async def _apply(self, plan: Plan) -> Applied:
-        for change in plan.changes:
+        for change in plan.declared:
             if change.remote_id is not None:
                 self._know(change.ref, change.remote_id)
         at = self.journal.now()

@@ -84,7 +84,7 @@ def outcome_of(sending: Sending, answer: WriteResult) -> Outcome:
 def not_given(change: Change, remote_id: RemoteId | None) -> RemoteId | None:
     """Give the declared id where the service gave another; None where there is no such."""
     kind = BY_NAME[change.ref.kind]
-    declared = kind.declared_id(change.manifest)
+    declared = None if change.manifest is None else kind.declared_id(change.manifest)
     if declared is None or remote_id is None:
         return None
     return None if kind.normal_id(declared) == kind.normal_id(remote_id) else declared
@@ -150,7 +150,7 @@ def started_entry(
         request_id=change.request_id,
         remote_id=change.remote_id,
         seen=digest(seen.document) if isinstance(seen, Seen) else "",
-        protect=change.manifest.protect,
+        protect=change.protect,
         takes_back=_taken_back(change, declared, memory, begun),
         brings_back=tuple(
             field_taken_back.path for field_taken_back in brought_back(known, declared, shape)

@@ -64,6 +64,7 @@ def owners_by_ref(
 ) -> Mapping[Ref, tuple[str, ...]]:
     """Map what a plan touches to the owners of the files that it stands in."""
     return {
-        change.ref: owners.of(posixpath.normpath(f"{place.folder}/{change.manifest.source.file}"))
+        change.ref: owners.of(posixpath.normpath(f"{place.folder}/{source.file}"))
         for change in changes
+        if (source := change.source) is not None
     }

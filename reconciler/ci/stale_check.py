@@ -69,9 +69,9 @@ def _rests_on(
 
     Those are all that were read, but for the manifests in which nothing is written.
     """
-    written = {change.ref for change in made.changes if change.action.writes}
-    sources = {change.manifest.source.file for change in made.changes if change.ref in written}
-    kept = {change.manifest.source.file for change in made.changes} - sources
+    places = [(change.source, change.action.writes) for change in made.changes]
+    sources = {source.file for source, writes in places if source is not None and writes}
+    kept = {source.file for source, _ in places if source is not None} - sources
     root = project.root.resolve()
     told = {os.path.relpath(path.resolve(), root) for path in read}
     for file in (told | sources | {PROJECT_FILE}) - kept:

@@ -158,7 +158,7 @@ def _marks_of(change: Change) -> _Marks:
     before = known.document if isinstance(known, Seen | Remembered) else {}
     documents: tuple[Json, ...] = (before, change.body)
     names = [change.ref.name, *(value_at(document, kind.title) for document in documents)]
-    labels: list[tuple[object, object]] = [*change.manifest.labels.items()]
+    labels: list[tuple[object, object]] = [*change.labels.items()]
     for document in documents:
         for path in kind.bearing.label_maps:
             found = value_at(document, path)

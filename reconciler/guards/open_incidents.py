@@ -48,7 +48,7 @@ async def incidents_of_silenced(api: Api, plan: Plan) -> OpenIncidents:
     """List the open incidents, if the plan silences any alert."""
     silenced = {
         change.ref: weakening.incidents
-        for change in plan.changes
+        for change in plan.declared
         for weakening in BY_NAME[change.ref.kind].weakens(change)
         if weakening.consent is ConsentRule.WITH_OPEN_INCIDENTS
     }

@@ -115,7 +115,7 @@ def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     Creates do not count, nor does what is neither seen nor remembered and is not weakened.
     """
     of_kinds: dict[str, list[Change]] = {}
-    for change in plan.changes:
+    for change in plan.declared:
         of_kinds.setdefault(change.ref.kind, []).append(change)
     # A kind that nothing is of is not loaded.
     for name in (text for text in BY_NAME if text in of_kinds):

@@ -12,7 +12,7 @@ from datetime import date
 
 from reconciler.guards.consent import at_level
 from reconciler.guards.remedies import allowing, overriding, reviewing, splitting
-from reconciler.model import Change, GuardViolation, Plan, Ref, RuleWarns
+from reconciler.model import Change, GuardViolation, Manifest, Plan, Ref, RuleWarns
 from reconciler.project import Guards
 from reconciler.project.rule_settings import CHANGE, RESOURCE, Rule
 from reconciler.rules.ask_worker import Broken, Judges, RuleInput
@@ -22,7 +22,7 @@ from reconciler.rules.verdicts import expressions_of, said_of
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    change: Change
+    manifest: Manifest
     rule: Rule
     words: str
 
@@ -33,19 +33,23 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
     A rule that gives no answer counts as one that is broken. Raises MissingExtra.
     """
     holding = [rule for rule in rules if rule.on == "plan" and rule.holds_on(today)]
-    changes = [change for change in plan.changes if change.action.writes]
-    if not holding or not changes:
+    written = [
+        (change, change.manifest)
+        for change in plan.changes
+        if change.action.writes and change.manifest is not None
+    ]
+    if not holding or not written:
         return plan
     said = [
         said
-        for said in _said(plan, changes, holding)
-        if said.rule.code not in (*guards.allow, *said.change.manifest.exempt)
+        for said in _said(plan, written, holding)
+        if said.rule.code not in (*guards.allow, *said.manifest.exempt)
     ]
     objections = [_objection(one, plan.environment) for one in said if one.rule.is_error]
     warned: dict[Ref, list[RuleWarns]] = defaultdict(list)
     for one in said:
         if not one.rule.is_error:
-            warned[one.change.ref].append(RuleWarns(one.rule.code, one.words))
+            warned[one.manifest.ref].append(RuleWarns(one.rule.code, one.words))
     noted = tuple(
         replace(change, reasons=(*change.reasons, *warned[change.ref]))
         if change.ref in warned
@@ -55,31 +59,33 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
     return replace(plan, changes=noted, guarded=(*plan.guarded, *objections))
 
 
-def _said(plan: Plan, changes: Sequence[Change], rules: Sequence[Rule]) -> Iterator[_Said]:
+def _said(
+    plan: Plan, written: Sequence[tuple[Change, Manifest]], rules: Sequence[Rule]
+) -> Iterator[_Said]:
     """Yield what the rules say, change by change."""
     questions = [
         RuleInput(
             {
                 CHANGE: change_seen(change),
-                RESOURCE: resource_seen(change.manifest, plan.environment),
+                RESOURCE: resource_seen(manifest, plan.environment),
             },
             tuple(number for number, rule in enumerate(rules) if rule.is_about(change.ref.kind)),
         )
-        for change in changes
+        for change, manifest in written
     ]
     with Judges(expressions_of(rules)) as judges:
         told = judges.verdicts(questions)
-        for change, question, found in zip(changes, questions, told, strict=True):
+        for (_, manifest), question, found in zip(written, questions, told, strict=True):
             for number in question.rules:
                 # What is flawed was not asked, and is all that has no verdict.
                 verdict = found.get(number) or Broken(judges.flaws(number)[0].said)
                 words = said_of(rules[number], verdict)
                 if words:
-                    yield _Said(change, rules[number], words)
+                    yield _Said(manifest, rules[number], words)
 
 
 def _objection(said: _Said, environment: str) -> GuardViolation:
-    ref, code = said.change.ref, said.rule.code
+    ref, code = said.manifest.ref, said.rule.code
     ways_out = (
         f"declare {ref} so that the rule holds",
         reviewing(),

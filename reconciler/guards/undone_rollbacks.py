@@ -52,7 +52,7 @@ def undone_rollbacks(plan: Plan, guards: Guards, review: UnderReview) -> tuple[G
     objections = [_objection(change, reason, plan.environment) for change, reason in found]
     listed = review.listed(objections) if review.listed is not None else ()
     base = review.base() if review.base is not None else None
-    ids = {change.ref: change.remote_id for change in plan.changes if change.remote_id is not None}
+    ids = {change.ref: change.remote_id for change in plan.declared if change.remote_id is not None}
     return tuple(
         objection
         if objection.key in listed or _is_edited(change, reason, base, ids)
@@ -93,7 +93,7 @@ def _is_edited(
     base: Mapping[Ref, Json] | None,
     ids: Mapping[Ref, RemoteId],
 ) -> bool:
-    if base is None:
+    if base is None or change.manifest is None:
         return False
     before = base.get(change.ref, ABSENT)
     if before is not ABSENT:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
-from reconciler.model import Action, Change, Manifest, Ref, RemoteId, Watchers, watchers_named
+from reconciler.model import Change, Manifest, Ref, RemoteId, Watchers, watchers_named
 
 
 def watchers_of(
@@ -27,7 +27,7 @@ def watchers_of(
     declared = _declared(manifests)
     found: dict[Ref, Watchers] = {}
     for change in changes:
-        if change.action is Action.KEEP:
+        if not change.action.is_to_do:
             continue
         by_id = (change.ref.kind, _normal(change.ref, change.remote_id))
         refs = {*declared.get(change.ref, ()), *declared.get(by_id, ())}

@@ -25,7 +25,7 @@ UNREAD = "the list that is live could not be read"
 
 def sampled_change(plan: Plan) -> Change | None:
     """Give the change of the resource that decides about logs, None where none is declared."""
-    return next((change for change in plan.changes if BY_NAME[change.ref.kind].sampled), None)
+    return next((change for change in plan.declared if BY_NAME[change.ref.kind].sampled), None)
 
 
 def bound_to_samples(plan: Plan, samples: Samples) -> str:

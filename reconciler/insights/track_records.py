@@ -17,7 +17,6 @@ from reconciler.insights.listings import Asker, SpanEvents
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.model import (
-    Action,
     Change,
     Plan,
     Ref,
@@ -75,7 +74,7 @@ def touched_alerts(plan: Plan, history: History, span: Span) -> list[KnownAlert]
     return [
         _alert(change, history.of(change.ref), span)
         for change in plan.changes
-        if change.action is not Action.KEEP
+        if change.action.is_to_do
         and BY_NAME[change.ref.kind].fires
         and change.remote_id is not None
     ]

@@ -113,15 +113,29 @@ def to_be_made_by_hand(manifest: Manifest) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sending:
-    """A change and the document that is really sent, including secrets: never print it."""
+    """A change and the document that is really sent, including secrets: never print it.
+
+    Raises ValueError for an orphan, of which nothing is sent.
+    """
 
     change: Change
     document: dict[str, Json]
+
+    def __post_init__(self) -> None:
+        """Refuse what is not declared."""
+        if self.change.manifest is None:
+            raise ValueError(f"{self.ref} is declared no more: nothing of it is sent")
 
     @property
     def ref(self) -> Ref:
         """The resource's name."""
         return self.change.ref
+
+    @property
+    def manifest(self) -> Manifest:
+        """What is declared."""
+        assert self.change.manifest is not None  # noqa: S101 - refused in the beginning
+        return self.change.manifest
 
 
 OnIdentified: TypeAlias = Callable[[Ref, RemoteId], None]
@@ -164,7 +178,7 @@ def refusal(sending: Sending, refused: ServiceRefused) -> Refused | Unconfirmed:
     if refused.doubtful:
         return Unconfirmed(sending.ref, str(refused), refused.exit_code)
     gone = refused.status == HTTPStatus.NOT_FOUND and sending.change.remote_id is not None
-    ways_out = to_begin_anew(sending.change.manifest) if gone else ()
+    ways_out = to_begin_anew(sending.manifest) if gone else ()
     return Refused(sending.ref, str(refused), ways_out=ways_out)
 
 

@@ -82,9 +82,9 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """A resource that cannot be read: the last write that the service acknowledged."""
+    """A resource that was not read, or cannot be: the last write that the service acknowledged."""
 
-    remote_id: RemoteId
+    remote_id: RemoteId | None
     document: dict[str, Json]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, assert_never
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
@@ -19,6 +19,9 @@ from reconciler.model.signals import NO_SIGNALS, Signals
 ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]
 """The names of actions in reports and JSON."""
 
+ChangeWord: TypeAlias = ActionWord | Literal["orphan"]
+"""The name of any action: JSON has a list of its own for orphans, and no word."""
+
 
 class Action(Enum):
     """The action of a plan on a resource; the value is its sign."""
@@ -28,24 +31,43 @@ class Action(Enum):
     UPDATE = "~"
     ASSERT = "!"
     BLOCKED = "x"
+    ORPHAN = "?"
 
     @property
-    def word(self) -> ActionWord:
-        """The action's name in reports and JSON."""
+    def word(self) -> ChangeWord:
+        """The action's name."""
         return _WORDS[self]
 
     @property
     def writes(self) -> bool:
         """Return whether applying it sends anything."""
-        return self in (Action.CREATE, Action.UPDATE, Action.ASSERT)
+        match self:
+            case Action.CREATE | Action.UPDATE | Action.ASSERT:
+                return True
+            case Action.KEEP | Action.BLOCKED | Action.ORPHAN:
+                return False
+            case _:
+                assert_never(self)
+
+    @property
+    def is_to_do(self) -> bool:
+        """Return whether an apply is to do something with the resource, even if it cannot."""
+        match self:
+            case Action.CREATE | Action.UPDATE | Action.ASSERT | Action.BLOCKED:
+                return True
+            case Action.KEEP | Action.ORPHAN:
+                return False
+            case _:
+                assert_never(self)
 
 
-_WORDS: Final[Mapping[Action, ActionWord]] = {
+_WORDS: Final[Mapping[Action, ChangeWord]] = {
     Action.KEEP: "keep",
     Action.CREATE: "create",
     Action.UPDATE: "update",
     Action.ASSERT: "assert",
     Action.BLOCKED: "blocked",
+    Action.ORPHAN: "orphan",
 }
 
 
@@ -62,6 +84,9 @@ class Evidence(Enum):
 class Change:
     """One resource in a plan, with exactly what would be sent.
 
+    An orphan has no `manifest`: it was written once and is no longer declared. The API has no
+    delete, so an apply leaves it as it is.
+
     `declared` is what the journal will record, and `body` the whole `spec` after the merge. In
     both, secrets are sealed, and references to resources that do not exist yet are unresolved.
     `before` is the live document as it may be shown, and `lost` the destroyed parts as they may be
@@ -70,7 +95,8 @@ class Change:
     that the service named when it was asked about the write.
     """
 
-    manifest: Manifest
+    ref: Ref
+    manifest: Manifest | None
     action: Action
     evidence: Evidence
     observation: Observation
@@ -88,9 +114,24 @@ class Change:
     alerts: tuple[str, ...] = ()
 
     @property
-    def ref(self) -> Ref:
-        """The resource's name."""
-        return self.manifest.ref
+    def source(self) -> Source | None:
+        """Where it is declared; None for an orphan."""
+        return None if self.manifest is None else self.manifest.source
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels that are declared; none for an orphan."""
+        return {} if self.manifest is None else self.manifest.labels
+
+    @property
+    def references(self) -> frozenset[Ref]:
+        """What it refers to; nothing for an orphan."""
+        return frozenset() if self.manifest is None else self.manifest.references
+
+    @property
+    def protect(self) -> bool:
+        """Whether it is protected after the next apply; for an orphan that stays as it is."""
+        return self.protected if self.manifest is None else self.manifest.protect
 
     @property
     def is_noted(self) -> bool:
@@ -101,7 +142,7 @@ class Change:
     @property
     def turns_protection(self) -> bool:
         """Return whether applying it begins or ends its protection."""
-        return self.action is not Action.BLOCKED and self.manifest.protect is not self.protected
+        return self.action is not Action.BLOCKED and self.protect is not self.protected
 
     @property
     def is_kept_unseen(self) -> bool:
@@ -116,14 +157,6 @@ class Change:
                 return None
             case known:
                 return known.remote_id
-
-
-@dataclass(frozen=True, slots=True)
-class Orphan:
-    """A resource that was written once and is no longer declared; the API has no delete."""
-
-    ref: Ref
-    remote_id: RemoteId | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +219,7 @@ class Against:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Plan:
-    """All declared resources with their changes. Plain data."""
+    """All resources with their changes: the declared ones, then the orphans. Plain data."""
 
     def __repr__(self) -> str:
         # asyncio asks for the text of what a run returned, and all fields of 1,000 resources
@@ -197,7 +230,8 @@ class Plan:
     target: str
     digest: str
     changes: tuple[Change, ...]
-    orphans: tuple[Orphan, ...] = ()
+    """What is declared in the order of the kinds, and after it the orphans."""
+
     unsettled: tuple[UnsettledCreate, ...] = ()
     guarded: tuple[GuardViolation, ...] = ()
     """Violations that an apply would need consent for."""
@@ -229,6 +263,16 @@ class Plan:
     signals: Signals = NO_SIGNALS
     """Evidence from the platform's own records."""
 
+    @property
+    def declared(self) -> tuple[Change, ...]:
+        """The changes of what is declared."""
+        return tuple(change for change in self.changes if change.manifest is not None)
+
+    @property
+    def orphans(self) -> tuple[Change, ...]:
+        """What is declared no more."""
+        return tuple(change for change in self.changes if change.manifest is None)
+
     def count(self, action: Action) -> int:
         """Return the number of resources with an action."""
         return sum(change.action is action for change in self.changes)
@@ -241,7 +285,7 @@ class Plan:
     @property
     def has_changes(self) -> bool:
         """Return whether applying it would send anything, or a change is blocked."""
-        return any(change.action is not Action.KEEP for change in self.changes)
+        return any(change.action.is_to_do for change in self.changes)
 
     @property
     def unread(self) -> tuple[Unread, ...]:

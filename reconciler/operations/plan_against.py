@@ -260,7 +260,7 @@ def _apply(bench: Session) -> tuple[Ref, ...]:
         raise KeyboardInterrupt
     done = {outcome.ref for outcome in applied.outcomes if isinstance(outcome, Written | Unchanged)}
     kept = {change.ref for change in made.changes if change.action is Action.KEEP}
-    return tuple(change.ref for change in made.changes if change.ref not in done | kept)
+    return tuple(change.ref for change in made.declared if change.ref not in done | kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,13 @@ from reconciler.guards.undone_rollbacks import NO_REVIEW
 from reconciler.journal.history import History
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
-from reconciler.model import Drift, DriftReport, Orphan, Plan
+from reconciler.model import Drift, DriftReport, Plan
 from reconciler.operations.open_project import Options, now, today
 from reconciler.operations.open_session import Session, open_api
 from reconciler.operations.plan_signals import NO_EVIDENCE, EvidenceOptions, with_signals
 from reconciler.operations.reporter import Reporter
 from reconciler.plan_file import HEAD, begins_plan
+from reconciler.planning.consequences import orphan
 from reconciler.planning.decision_cache import FORMAT, decided_before
 from reconciler.planning.find_drift import find_drift, remembered
 from reconciler.planning.make_plan import PlanTarget, make_plan
@@ -169,11 +170,12 @@ def part_of(bench: Session, changed: Changed) -> Session:
 def as_part(made: Plan, changed: Changed, history: History) -> Plan:
     """Say in the plan of a part what it is a part of, and what is declared no more."""
     gone = ((ref, history.of(ref)) for ref in changed.deleted)
+    orphans = (orphan(ref, memory) for ref, memory in gone if memory.exists)
     return replace(
         made,
+        changes=(*made.declared, *orphans),
         # The share of a part that changes says nothing of the whole.
         guarded=tuple(violation for violation in made.guarded if violation.code != TOO_MANY),
-        orphans=tuple(Orphan(ref, memory.remote_id) for ref, memory in gone if memory.exists),
         changed_since=str(changed.since),
         not_examined=changed.not_examined,
     )

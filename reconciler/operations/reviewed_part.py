@@ -27,8 +27,8 @@ def part_of_reviewed(
     Raises Stale where a selected change, or what it refers to, is not as it was reviewed, and
     UsageError where a selected change waits for one that is not selected.
     """
-    selection.check_named(change.ref for change in made.changes)
-    chosen = [change for change in made.changes if _takes(selection, change)]
+    selection.check_named(change.ref for change in made.declared)
+    chosen = [change for change in made.declared if _takes(selection, change)]
     if not chosen:
         raise UsageError("nothing of the reviewed plan is selected")
     refs = {change.ref for change in chosen}
@@ -39,11 +39,10 @@ def part_of_reviewed(
     stale = [*elsewhere(reviewed, made), *(said for ref, said in other.items() if ref in needed)]
     if stale:
         raise Stale("\n  ".join(("what is selected is not as it was reviewed", *stale)))
-    rest = tuple(change.ref for change in made.changes if change.ref not in refs)
+    rest = tuple(change.ref for change in made.declared if change.ref not in refs)
     part = replace(
         made,
         changes=tuple(chosen),
-        orphans=(),
         beside=(*made.beside, *rest),
         selected=selection.leaving_out(len(rest)),
     )
@@ -57,8 +56,8 @@ def not_as_reviewed(count: int) -> str:
 
 
 def _takes(selection: Selection, change: Change) -> bool:
-    manifest = change.manifest
-    return selection.takes(manifest.ref, manifest.source.file, manifest.labels)
+    source = change.source
+    return source is not None and selection.takes(change.ref, source.file, change.labels)
 
 
 def _waiting(chosen: Sequence[Change], refs: set[Ref]) -> Iterator[str]:
@@ -71,11 +70,11 @@ def _waiting(chosen: Sequence[Change], refs: set[Ref]) -> Iterator[str]:
 
 def _with_targets(made: Plan, refs: set[Ref]) -> Iterator[Ref]:
     """Yield what is selected, and all that it refers to."""
-    by_ref = {change.ref: change for change in made.changes}
+    by_ref = {change.ref: change for change in made.declared}
     waiting, seen = sorted(refs), set(refs)
     while waiting:
         ref = waiting.pop()
         yield ref
-        new = by_ref[ref].manifest.references & by_ref.keys() - seen
+        new = by_ref[ref].references & by_ref.keys() - seen
         seen |= new
         waiting.extend(sorted(new))

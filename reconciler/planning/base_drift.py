@@ -142,7 +142,7 @@ def _names(plan: Plan) -> _Names:
     """Map the ids of a plan's resources to their names: each side has ids of its own."""
     return {
         str(change.remote_id): str(change.ref)
-        for change in plan.changes
+        for change in plan.declared
         if change.remote_id is not None and len(str(change.remote_id)) >= _SHORTEST_ID
     }
 

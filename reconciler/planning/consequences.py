@@ -40,6 +40,7 @@ from reconciler.model import (
     ProtectionTurns,
     Reason,
     Ref,
+    Remembered,
     Seen,
     UndoesRollback,
 )
@@ -56,6 +57,7 @@ def blocked_change(
 ) -> Change:
     """Give a change that cannot be done from the beginning, and why."""
     return Change(
+        ref=manifest.ref,
         manifest=manifest,
         action=Action.BLOCKED,
         evidence=evidence,
@@ -63,6 +65,21 @@ def blocked_change(
         declared=declared,
         body=declared,
         reasons=(reason,),
+    )
+
+
+def orphan(ref: Ref, memory: Memory) -> Change:
+    """Return what was written once and is declared no more."""
+    written = memory.last.declared if memory.last is not None else {}
+    return Change(
+        ref=ref,
+        manifest=None,
+        action=Action.ORPHAN,
+        evidence=Evidence.JOURNAL,
+        observation=Remembered(memory.remote_id, written),
+        declared={},
+        body={},
+        protected=memory.protected,
     )
 
 
@@ -92,7 +109,7 @@ def with_blocked_dependants(changes: Sequence[Change]) -> list[Change]:
     by_ref = {change.ref: change for change in changes}
     dependants: dict[Ref, list[Ref]] = {}
     for change in changes:
-        for ref in change.manifest.references:
+        for ref in change.references:
             dependants.setdefault(ref, []).append(change.ref)
     waiting = [change.ref for change in changes if change.action is Action.BLOCKED]
     while waiting:
@@ -169,7 +186,7 @@ def with_protection(change: Change, protected: bool) -> Change:
     change = replace(change, protected=protected)
     if not change.turns_protection or change.action is Action.BLOCKED:
         return change
-    turns = ProtectionTurns(begins=change.manifest.protect)
+    turns = ProtectionTurns(begins=change.protect)
     return replace(change, reasons=(*change.reasons, turns))
 
 

@@ -174,6 +174,7 @@ def _against_live(
         sent_again = sent_again_in(seen, unseen_left_out(kind, seen, body))
         left_alone: tuple[Reason, ...] = (*recalled, *sent_again)
         return Change(
+            ref=manifest.ref,
             manifest=manifest,
             action=Action.KEEP,
             evidence=Evidence.LIVE,
@@ -190,6 +191,7 @@ def _against_live(
     found = tuple(map(secrets.unshown, found))
     if wrong is not None:
         return Change(
+            ref=manifest.ref,
             manifest=manifest,
             action=Action.BLOCKED,
             evidence=Evidence.LIVE,
@@ -212,6 +214,7 @@ def _against_live(
     reasons.extend(lost_unseen(kind, seen, destroyed))
     ours = members_by_name(kind, memory.base)
     change = Change(
+        ref=manifest.ref,
         manifest=manifest,
         action=Action.UPDATE if found else Action.KEEP,
         evidence=Evidence.LIVE,
@@ -333,6 +336,7 @@ def _create(
     if memory.pending is not None and memory.pending.operation == "replace":
         reasons.append(NeverSeen(memory.pending.at))
     return Change(
+        ref=manifest.ref,
         manifest=manifest,
         action=Action.CREATE,
         evidence=Evidence.LIVE,
@@ -356,6 +360,7 @@ def _against_memory(
     found = tuple(shown(changed, before, [before], kind.shape))
     # What was imported was never written, only seen.
     return Change(
+        ref=manifest.ref,
         manifest=manifest,
         action=Action.UPDATE if found else Action.KEEP,
         evidence=Evidence.JOURNAL,
@@ -384,6 +389,7 @@ def _unseen(
     if action is Action.ASSERT and not is_ours:
         reasons.append(NeverWritten())
     return Change(
+        ref=manifest.ref,
         manifest=manifest,
         action=action,
         evidence=Evidence.NONE,

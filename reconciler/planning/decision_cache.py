@@ -159,6 +159,7 @@ def kept_before(manifest: Manifest, observed: Seen | Remembered) -> Change:
     """Give the change of what is to be kept again; nobody looks at its documents."""
     live = isinstance(observed, Seen)
     return Change(
+        ref=manifest.ref,
         manifest=manifest,
         action=Action.KEEP,
         evidence=Evidence.LIVE if live else Evidence.JOURNAL,
@@ -178,7 +179,8 @@ def _is_quiet(change: Change) -> bool:
     whole = isinstance(observed, Remembered) or (
         isinstance(observed, Seen) and not (observed.unseen or observed.overwritten)
     )
-    plain = is_plain(change.manifest) or not secret_values(change.manifest.spec)
+    manifest = change.manifest
+    plain = manifest is not None and (is_plain(manifest) or not secret_values(manifest.spec))
     quiet = change.action is Action.KEEP and not change.reasons and not change.turns_protection
     return quiet and whole and plain and not kind.singleton
 

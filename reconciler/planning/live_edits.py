@@ -219,7 +219,7 @@ def _merged(
     if memory.last is not None:
         # What nobody named is what it was, and not what came to stand at its place live.
         before = replace(seen, document=memory.last.declared)
-        ours = kind.complete(change.manifest, before, memory)
+        ours = kind.complete(change.manifest or manifest, before, memory)
     settled = base is not ABSENT and same(base, ours, kind.exact_shape)
     if settled and covers(seen.document, ours, kind.shape):
         # Most are so, and looking at all their fields would be felt.

@@ -25,7 +25,6 @@ from reconciler.model import (
     Objected,
     Observation,
     OldJournal,
-    Orphan,
     OverwritesEdit,
     OverwrittenSince,
     Plan,
@@ -45,6 +44,7 @@ from reconciler.model import (
 from reconciler.planning.consequences import (
     blocked,
     blocked_change,
+    orphan,
     with_blocked_dependants,
     with_missing,
 )
@@ -115,8 +115,8 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
         observed |= {manifest.ref: seen for manifest, seen in zip(again, seen_again, strict=True)}
         observations = [observed[manifest.ref] for manifest in asked_for]
     history = known.history
-    orphans = orphans_in(history, declared)
-    left = cache(lambda: [*orphans, *displaced_in(history, declared)])
+    undeclared = orphans_in(history, declared)
+    left = cache(lambda: [*undeclared, *displaced_in(history, declared)])
     ids = _known_ids(asked_for, observations)
     missing = {target.ref for target in targets} - ids.keys()
     changes = []
@@ -137,14 +137,13 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
     objected = {change.ref: change for change in answered}
     changes = [objected.get(change.ref, change) for change in changes]
     changes = with_blocked_dependants(changes)
-    listed = (Orphan(ref, memory.remote_id) for ref, memory in orphans)
+    orphans = (orphan(ref, memory) for ref, memory in undeclared) if whole else ()
     covered = (decided or Decided()).covered(manifests, changes, ids, _covered)
     return Plan(
         environment=place.environment,
         target=place.target,
         digest=_digest_of(place, covered, selected),
-        changes=tuple(changes),
-        orphans=tuple(listed) if whole else (),
+        changes=(*changes, *orphans),
         unsettled=tuple(unsettled),
         remarks=tuple(_remarks(history, place, proven)),
         beside=tuple(other.ref for other in others if history.of(other.ref).exists),
@@ -257,9 +256,11 @@ def plan_digest(
 ) -> str:
     """Cover what is declared, what was observed and so what would be sent, and what was selected.
 
-    Nothing that moves by itself is in it: no times, no ids of this run.
+    Orphans are not covered, as an apply leaves them as they are. Nothing that moves by itself is
+    in it: no times, no ids of this run.
     """
-    return _digest_of(place, [_covered(change) for change in changes], selected)
+    declared = (change for change in changes if change.manifest is not None)
+    return _digest_of(place, [*map(_covered, declared)], selected)
 
 
 def _digest_of(place: PlanTarget, covered: Sequence[str], selected: Selected | None) -> str:
@@ -274,7 +275,8 @@ def _digest_of(place: PlanTarget, covered: Sequence[str], selected: Selected | N
 
 
 def _covered(change: Change) -> str:
-    """Give the digest of all that a plan says of one resource."""
+    """Return the digest of all that a plan says of one declared resource."""
+    assert change.manifest is not None  # noqa: S101 - of orphans a digest covers nothing
     entry: dict[str, Json] = {
         "ref": str(change.ref),
         "action": change.action.word,
@@ -298,7 +300,7 @@ def _selection(selected: Selected | None) -> dict[str, Json]:
 
 def _protection(change: Change) -> dict[str, Json]:
     """Give what is declared and known of protection; nothing where neither is any."""
-    known, declared = change.protected, change.manifest.protect
+    known, declared = change.protected, change.protect
     return {"protected": known, "protect": declared} if known or declared else {}
 
 

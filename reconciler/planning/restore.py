@@ -41,11 +41,11 @@ class Restoring:
 def with_restored(made: Plan, restoring: Restoring, place: PlanTarget) -> Plan:
     """Give the plan of what is put back as that of the whole rollback."""
     order = {name: index for index, name in enumerate(BY_NAME)}
-    changes = [*(_said(change, restoring) for change in made.changes), *restoring.blocked]
+    changes = [*(_said(change, restoring) for change in made.declared), *restoring.blocked]
     changes.sort(key=lambda one: (order[one.ref.kind], one.ref.name))
     return replace(
         made,
-        changes=tuple(changes),
+        changes=(*changes, *made.orphans),
         digest=plan_digest(place, changes),
         remarks=(restoring.remark, *made.remarks),
         beside=restoring.beside,

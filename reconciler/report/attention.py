@@ -108,7 +108,7 @@ def _told_by_guard(change: Change, plan: Plan) -> bool:
 def _protection(plan: Plan) -> Iterator[Notice]:
     turns = [change for change in plan.changes if change.turns_protection]
     for begins, words in ((True, "begins with this apply"), (False, "ends with this apply")):
-        refs = tuple(change.ref for change in turns if change.manifest.protect is begins)
+        refs = tuple(change.ref for change in turns if change.protect is begins)
         if refs:
             yield Notice("protection", words, refs)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from reconciler.document import digest
 from reconciler.forge.own_comment import Marker, hidden_json
-from reconciler.model import Action, Change, Plan
+from reconciler.model import Change, Plan
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.markdown import (
     COMMENT_BYTES,
@@ -32,7 +32,7 @@ _BESIDE = ("source", "notes", "reasons")
 
 def changes_line(plan: Plan) -> str:
     """Give the hidden line, "" for a plan with too many changes for one."""
-    changes = [change for change in plan.changes if change.action is not Action.KEEP]
+    changes = [change for change in plan.changes if change.action.is_to_do]
     if len(changes) > MOST_CHANGES:
         return ""
     found: dict[str, object] = {str(change.ref): _essence(change) for change in changes}
@@ -62,9 +62,7 @@ def line_in(body: str) -> str:
 def changed_since_review(reviewed: dict[str, str], now: Plan) -> list[str]:
     """Name the resources whose change is not the reviewed one."""
     current = {
-        str(change.ref): _essence(change)
-        for change in now.changes
-        if change.action is not Action.KEEP
+        str(change.ref): _essence(change) for change in now.changes if change.action.is_to_do
     }
     words = []
     for ref in sorted(reviewed.keys() | current.keys()):

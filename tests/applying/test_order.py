@@ -37,6 +37,7 @@ def plans(draw: st.DrawFn) -> list[Change]:
         action = draw(st.sampled_from(SHOWN))
         changes.append(
             Change(
+                ref=manifest.ref,
                 manifest=manifest,
                 action=action,
                 evidence=Evidence.NONE,
@@ -68,7 +69,7 @@ def test_references_first(changes: list[Change]) -> None:
     }
 
     for change in changes:
-        for ref in change.manifest.references:
+        for ref in change.references:
             if ref in place and change.ref in place:
                 assert place[ref] < place[change.ref]
 
@@ -83,7 +84,7 @@ def test_lonely_creates(changes: list[Change]) -> None:
 @given(plans())
 def test_order_of_kinds(changes: list[Change]) -> None:
     """Without references the kinds follow their table, and lonely creates come last."""
-    free = [change for change in changes if not change.manifest.references]
+    free = [change for change in changes if not change.references]
     order = list(BY_NAME)
 
     keys = [(goes_alone(batch[0]), order.index(kind.name)) for kind, batch in batches(free)]

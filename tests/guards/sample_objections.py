@@ -42,6 +42,7 @@ def planned(ref: Ref, action: Action, *reasons: Reason) -> Change:
     """Give a change with these reasons, of something that is live unless it is created."""
     live = Absent() if action is Action.CREATE else Seen("id", LAYOUT)
     return Change(
+        ref=ref,
         manifest=Manifest(ref, LAYOUT, Source("a.yaml", 1)),
         action=action,
         evidence=Evidence.LIVE,

@@ -25,6 +25,7 @@ def test_each_code_once() -> None:
         Difference(("phantomMode",), ABSENT, after=True),
     )
     one = Change(
+        ref=ref,
         manifest=Manifest(ref, {}, Source("a.yaml", 1)),
         action=Action.UPDATE,
         evidence=Evidence.JOURNAL,

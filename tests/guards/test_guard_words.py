@@ -39,7 +39,12 @@ def change(ref: Ref, *found: Difference, live: Json = None, **fields: Any) -> Ch
     whole = {"observation": seen, "declared": {}, "body": {}, **fields}
     manifest = Manifest(ref, {}, Source("a.yaml", 1))
     return Change(
-        manifest=manifest, action=Action.UPDATE, evidence=Evidence.LIVE, differences=found, **whole
+        ref=ref,
+        manifest=manifest,
+        action=Action.UPDATE,
+        evidence=Evidence.LIVE,
+        differences=found,
+        **whole,
     )
 
 
@@ -115,6 +120,7 @@ def updates(changed: int, known: int, observation: Observation | None = None) ->
     found = observation or Seen("id", {})
     return [
         Change(
+            ref=Ref("Dashboard", f"b{number}"),
             manifest=Manifest(Ref("Dashboard", f"b{number}"), {}, Source("a.yaml", 1)),
             action=Action.UPDATE if number < changed else Action.KEEP,
             evidence=Evidence.LIVE,
@@ -274,6 +280,7 @@ def test_not_written(action: Action) -> None:
     """What is not written needs no consent, whatever it would be."""
     planned = change(BOARD, TITLE, protected=True)
     kept = Change(
+        ref=planned.ref,
         manifest=planned.manifest,
         action=action,
         evidence=Evidence.LIVE,

@@ -37,6 +37,7 @@ def change(number: int, action: Action, observation: Observation) -> Change:
     """Give a change of one dashboard."""
     one = Manifest(Ref("Dashboard", f"b{number}"), {}, Source("a.yaml", 1))
     return Change(
+        ref=one.ref,
         manifest=one,
         action=action,
         evidence=Evidence.LIVE,
@@ -210,6 +211,7 @@ def test_nothing_known() -> None:
     """Losses where nothing was known to be there are refused in words too."""
     one = Manifest(Ref("LogPolicySet", "all"), {}, Source("a.yaml", 1))
     lost = Change(
+        ref=one.ref,
         manifest=one,
         action=Action.UPDATE,
         evidence=Evidence.LIVE,
@@ -230,6 +232,7 @@ def test_nothing_known() -> None:
 def lost_of(name: str, observation: Observation, *destroys: str) -> Change:
     """Give a list of policies that loses some, and changes another."""
     return Change(
+        ref=Ref("LogPolicySet", name),
         manifest=Manifest(Ref("LogPolicySet", name), {}, Source("a.yaml", 1)),
         action=Action.UPDATE,
         evidence=Evidence.LIVE,

@@ -74,6 +74,7 @@ def asserted(name: str, *, enabled: bool) -> Change:
     """Give an alert that is sent unseen, and silenced where it is not enabled."""
     spec: dict[str, Json] = {"name": name, "enabled": enabled}
     return Change(
+        ref=Ref("AlertDefinition", name),
         manifest=Manifest(Ref("AlertDefinition", name), spec, Source("a.yaml", 1)),
         action=Action.ASSERT,
         evidence=Evidence.JOURNAL,

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from harness.jobs import Jobs
+from harness.sites import manifest_of
 from harness.workspaces import PROJECT, SLO, VIEW, Workspace, project_at
 
 from reconciler.guards import rule_guards
@@ -238,7 +239,7 @@ def test_nothing_is_judged_in_vain(
 def test_each_way_around_lifts_its_own(made: Plan) -> None:
     """Of several rules, an exemption and the project file lift the one that they name alone."""
     rules = [rule(name=name, check="false") for name in ("one", "two", "three")]
-    exempt = replace(made.changes[1].manifest, exempt={"R/two": Exemption("was asked")})
+    exempt = replace(manifest_of(made.changes[1]), exempt={"R/two": Exemption("was asked")})
     changes = made.changes[0], replace(made.changes[1], manifest=exempt), made.changes[2]
 
     guards = with_own_rules(
@@ -270,6 +271,7 @@ def made() -> Plan:
     actions = Action.KEEP, Action.CREATE, Action.CREATE
     changes = tuple(
         Change(
+            ref=ref,
             manifest=Manifest(ref, {"name": ref.name}, Source("a.yaml", 1)),
             action=action,
             evidence=Evidence.NONE,

@@ -37,6 +37,7 @@ def test_a_reference_that_is_not_selected(*, is_whole: bool) -> None:
     declared = resolve(SPEC, {SLO: ID})
     assert isinstance(declared, dict)
     budget = Change(
+        ref=ALERT,
         manifest=Manifest(ALERT, declared, source),
         action=Action.ASSERT,
         evidence=Evidence.NONE,
@@ -46,6 +47,7 @@ def test_a_reference_that_is_not_selected(*, is_whole: bool) -> None:
         reasons=(UndoesRollback((PLACE,), "alice", "2026-03-02T18:04:11Z"),),
     )
     checkout = Change(
+        ref=SLO,
         manifest=Manifest(SLO, {"name": "s"}, source, remote_id=ID),
         action=Action.KEEP,
         evidence=Evidence.LIVE,

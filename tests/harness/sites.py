@@ -59,6 +59,12 @@ def manifest(
     return Manifest(parsed, spec, Source(file, 1), remote_id, references=references_in(spec))
 
 
+def manifest_of(change: Change) -> Manifest:
+    """Return the manifest of a change that is no orphan."""
+    assert change.manifest is not None
+    return change.manifest
+
+
 @dataclass(frozen=True)
 class Sent:
     """One request: what was asked and what came back; status 0 where nothing did."""
@@ -223,7 +229,7 @@ class Site:
         made = plan if plan is not None else self.plan(*manifests)
         journal = self.journal
         secrets = {
-            value for change in made.changes for value in secret_values(change.manifest.spec)
+            value for change in made.declared for value in secret_values(manifest_of(change).spec)
         }
 
         async def ask(api: Api) -> Applied:

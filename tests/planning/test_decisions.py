@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 import pytest
-from harness.sites import codes_of
+from harness.sites import codes_of, manifest_of
 
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import LastWrite, Started
@@ -436,7 +436,7 @@ def test_references() -> None:
 
     assert (waiting.body["name"], set(waiting.awaits)) == ("7/${ref:SLO/checkout}", {SLO})
     assert (ready.body["name"], set(ready.awaits)) == ("7/s", set())
-    assert waiting.manifest.spec == {"name": "7/${ref:SLO/checkout}"}
+    assert manifest_of(waiting).spec == {"name": "7/${ref:SLO/checkout}"}
 
 
 @pytest.mark.promise("P27")
@@ -452,7 +452,7 @@ def test_request_id() -> None:
         decided(SLO, {"name": "x"}, seen).request_id,
         decided(SLO, SPEC, seen, Memory(attempts=1)).request_id,
         decided(SLO, SPEC, seen, place="elsewhere").request_id,
-        decide(one.manifest, replace(known, seed="another journal")).request_id,
+        decide(manifest_of(one), replace(known, seed="another journal")).request_id,
     }
     again = decided(SLO, SPEC, Absent(), acknowledged).request_id
 

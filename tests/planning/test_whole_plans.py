@@ -6,7 +6,16 @@ from dataclasses import replace
 
 import pytest
 from harness.routes import SLOS
-from harness.sites import SALT, SLO_SPEC, VIEW_SPEC, Site, codes_of, dashboard, manifest
+from harness.sites import (
+    SALT,
+    SLO_SPEC,
+    VIEW_SPEC,
+    Site,
+    codes_of,
+    dashboard,
+    manifest,
+    manifest_of,
+)
 
 from reconciler.document import ABSENT, ANY, Difference, Json, Missing
 from reconciler.journal.entries import LastWrite, Started
@@ -22,7 +31,6 @@ from reconciler.model import (
     Manifest,
     Objected,
     Observation,
-    Orphan,
     Plan,
     Ref,
     Remembered,
@@ -55,6 +63,7 @@ def change(
     declared: dict[str, Json] = {"name": "new"}
     body: dict[str, Json] = {"name": "new", "theirs": 1}
     return Change(
+        ref=ref,
         manifest=one,
         action=action,
         evidence=Evidence.LIVE,
@@ -157,10 +166,10 @@ def test_digests_differ() -> None:
         replace(one, action=Action.KEEP),
         replace(one, declared={"name": "newer"}),
         replace(one, body={"name": "new", "theirs": 2}),
-        replace(one, manifest=replace(one.manifest, remote_id="chosen")),
-        replace(one, manifest=replace(one.manifest, protect=True)),
+        replace(one, manifest=replace(manifest_of(one), remote_id="chosen")),
+        replace(one, manifest=replace(manifest_of(one), protect=True)),
         replace(one, protected=True),
-        replace(one, protected=True, manifest=replace(one.manifest, protect=True)),
+        replace(one, protected=True, manifest=replace(manifest_of(one), protect=True)),
         change(B),
     ]
 
@@ -177,7 +186,7 @@ def test_what_moves_by_itself() -> None:
     one = change(A)
     moved = replace(
         one,
-        manifest=replace(one.manifest, source=Source("b.yaml", 9), labels={"a": "b"}),
+        manifest=replace(manifest_of(one), source=Source("b.yaml", 9), labels={"a": "b"}),
         observation=Seen(
             "id",
             {"name": "old"},
@@ -215,7 +224,8 @@ def test_orphans(site: Site) -> None:
         ),
     }
 
-    assert planned(site, memories, view, whole=True).orphans == (Orphan(A, "a"), Orphan(C, "c"))
+    orphans = planned(site, memories, view, whole=True).orphans
+    assert [(one.ref, one.remote_id) for one in orphans] == [(A, "a"), (C, "c")]
     assert planned(site, memories, view, whole=False).orphans == ()
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from harness.sites import manifest_of
 from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path, digest
+from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import ANY_STEP, Kind
 from reconciler.model import (
@@ -18,7 +20,6 @@ from reconciler.model import (
     Manifest,
     Objected,
     Observation,
-    Orphan,
     Plan,
     Ref,
     Remembered,
@@ -31,6 +32,7 @@ from reconciler.model import (
     Watchers,
 )
 from reconciler.model.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
+from reconciler.planning.consequences import orphan
 
 HOSTILE = (
     *("\x1b[31mred", "\x1b]0;title\x07", "a\rb", "line\nbreak", "\x00", "\x9b2J", "\x7f"),
@@ -118,6 +120,9 @@ OBSERVATIONS: st.SearchStrategy[Observation] = st.one_of(
 )
 
 
+DECLARED = [action for action in Action if action is not Action.ORPHAN]
+
+
 @st.composite
 def a_change(draw: st.DrawFn) -> Change:
     """Give a change of any action."""
@@ -128,8 +133,9 @@ def a_change(draw: st.DrawFn) -> Change:
         spec = filled(kind, draw(TEXTS))
     names = tuple(draw(st.lists(TEXTS, max_size=3)))
     return Change(
+        ref=ref,
         manifest=Manifest(ref, spec, Source(draw(TEXTS), 1)),
-        action=draw(st.sampled_from(Action)),
+        action=draw(st.sampled_from(DECLARED)),
         evidence=draw(st.sampled_from(Evidence)),
         observation=draw(OBSERVATIONS),
         declared=spec,
@@ -174,15 +180,15 @@ def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
     drawn = draw(st.lists(a_change(), max_size=6))
     size = draw(st.one_of(st.just(len(drawn)), st.integers(0, most))) if drawn else 0
     changes = tuple(_renamed(drawn[index % len(drawn)], index) for index in range(size))
-    orphans = draw(st.lists(st.builds(Orphan, st.builds(Ref, TEXTS, TEXTS), TEXTS), max_size=2))
+    gone = st.builds(orphan, st.builds(Ref, TEXTS, TEXTS), st.builds(Memory, remote_id=TEXTS))
+    orphans = draw(st.lists(gone, max_size=2))
     lost = st.builds(UnsettledCreate, st.builds(Ref, TEXTS, TEXTS), TEXTS, TEXTS)
     times = draw(st.sampled_from([1, 1, most // 2]))
     return Plan(
         environment=draw(TEXTS),
         target=draw(TEXTS),
         digest=digest(size),
-        changes=changes,
-        orphans=tuple(orphans * times),
+        changes=(*changes, *orphans * times),
         unsettled=tuple(draw(st.lists(lost, max_size=2)) * times),
         signals=draw(signals_beside(changes)),
     )
@@ -224,4 +230,4 @@ def signals_beside(draw: st.DrawFn, changes: tuple[Change, ...]) -> Signals:
 
 def _renamed(change: Change, index: int) -> Change:
     ref = Ref(change.ref.kind, f"{change.ref.name}{index}")
-    return replace(change, manifest=replace(change.manifest, ref=ref))
+    return replace(change, ref=ref, manifest=replace(manifest_of(change), ref=ref))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from reconciler.document import ABSENT, Json, Path, differences, digest, merge
+from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.model import (
     Absent,
@@ -19,7 +20,6 @@ from reconciler.model import (
     FieldBeside,
     Manifest,
     Objected,
-    Orphan,
     Plan,
     Recalled,
     Ref,
@@ -33,6 +33,7 @@ from reconciler.model import (
     UnsettledCreate,
     Watchers,
 )
+from reconciler.planning.consequences import orphan
 
 CANNOT_READ = "the API has no way to read an alert definition"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -50,6 +51,7 @@ def updated(kind: str, name: str, before: dict[str, Json], after: dict[str, Json
     body = merge(before, after, before, shape)
     assert isinstance(body, dict)
     return Change(
+        ref=Ref(kind, name),
         manifest=manifest(kind, name, after),
         action=Action.UPDATE,
         evidence=Evidence.LIVE,
@@ -72,6 +74,7 @@ def created(kind: str, name: str, spec: dict[str, Json]) -> Change:
     found = tuple(differences({}, spec, BY_NAME[kind].shape))
     absent = Absent(f"the service has no {kind} {name}")
     return Change(
+        ref=Ref(kind, name),
         manifest=manifest(kind, name, spec),
         action=Action.CREATE,
         evidence=Evidence.LIVE,
@@ -100,6 +103,7 @@ def kept(kind: str, name: str) -> Change:
     ids: dict[str, str | int] = {"AlertDefinition": ALERT_ID, "SavedView": 7}
     unseen = ids.get(kind)
     return Change(
+        ref=Ref(kind, name),
         manifest=manifest(kind, name, {}),
         action=Action.KEEP,
         evidence=Evidence.LIVE if unseen is None else Evidence.JOURNAL,
@@ -113,6 +117,7 @@ def blocked(kind: str, name: str, why: str) -> Change:
     """Give something that cannot be done."""
     unknown = Unknown(None, "an SLO cannot be found by its name")
     return Change(
+        ref=Ref(kind, name),
         manifest=manifest(kind, name, {}),
         action=Action.BLOCKED,
         evidence=Evidence.NONE,
@@ -126,7 +131,7 @@ def blocked(kind: str, name: str, why: str) -> Change:
 def plan_of(
     changes: Iterable[Change],
     *,
-    orphans: tuple[Orphan, ...] = (),
+    orphans: tuple[Change, ...] = (),
     unsettled: tuple[UnsettledCreate, ...] = (),
 ) -> Plan:
     """Give a plan of changes, in the order of the kinds."""
@@ -136,8 +141,7 @@ def plan_of(
         environment="production",
         target="https://api.example.com",
         digest=digest([str(change.ref) for change in ordered]),
-        changes=tuple(ordered),
-        orphans=orphans,
+        changes=(*ordered, *orphans),
         unsettled=unsettled,
     )
 
@@ -307,7 +311,7 @@ def plan_of_three_hundred() -> Plan:
     """Give what a change of a whole team's labels, a new region and a mistake look like."""
     return plan_of(
         _three_hundred(),
-        orphans=(Orphan(Ref("SavedView", "old-errors"), 17),),
+        orphans=(orphan(Ref("SavedView", "old-errors"), Memory(remote_id=17)),),
         unsettled=(
             UnsettledCreate(Ref("SavedView", "errors"), "2025-01-31T09:00:00Z", "request-1"),
         ),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from harness.sites import manifest_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -182,7 +183,7 @@ def test_what_differs() -> None:
     assert known is not None
     first, *rest = [change for change in plan.changes if change.action.writes]
     other = replace(
-        first, reasons=(Objected("moved"),), manifest=replace(first.manifest, labels={"a": "b"})
+        first, reasons=(Objected("moved"),), manifest=replace(manifest_of(first), labels={"a": "b"})
     )
     same = replace(plan, changes=(other, *rest))
     changed = replace(first, differences=(*first.differences, *first.differences))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from browsers import open_browser, page_of, watched
+from harness.sites import manifest_of
 from playwright.sync_api import Browser, Page
 from sample_plans import plan_of, plan_of_three, plan_of_three_hundred, updated
 
@@ -48,7 +49,7 @@ def labelled(name: str, team: str) -> Change:
     """Give a change under a team's label; the last has none."""
     change = updated("SavedView", name, {"name": "A"}, {"name": f"query of {name}"})
     labels = {} if name == "view-8" else {"team": team}
-    return replace(change, manifest=replace(change.manifest, labels=labels))
+    return replace(change, manifest=replace(manifest_of(change), labels=labels))
 
 
 def test_a_page_loads_nothing_and_complains_of_nothing(page: Page, tmp_path: Path) -> None:

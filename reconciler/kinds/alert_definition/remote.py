@@ -235,7 +235,7 @@ def _outcome(
             return Refused(
                 ref,
                 f"{_no_alert(remote_id)}; {_ONLY_REPLACES}",
-                ways_out=to_be_made_by_hand(sending.change.manifest),
+                ways_out=to_be_made_by_hand(sending.manifest),
             )
         case []:
             message = f"the service's answer does not mention alert {remote_id}"

@@ -233,8 +233,8 @@ def _wrapper(sending: Sending, identity: dict[str, Json]) -> dict[str, Json]:
 
 
 async def _create(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
-    wanted = declared_id(sending.change.manifest)
-    slug = slug_of(sending.change.manifest, api.assumptions)
+    wanted = declared_id(sending.manifest)
+    slug = slug_of(sending.manifest, api.assumptions)
     identity = {"id": wanted, "slugName": slug}
     body = _wrapper(sending, {field: value for field, value in identity.items() if value})
     try:
@@ -253,7 +253,7 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
     from reconciler.journal.history import Memory  # noqa: PLC0415 - only for a lost answer
 
     try:
-        observed = await observe(api, sending.change.manifest, Memory())
+        observed = await observe(api, sending.manifest, Memory())
     except ReconcilerError as error:
         message = f"{sending.ref}: the answer to the create was lost, and so was the look-up"
         raise OutcomeUnknown(f"{message}: {error}") from error
@@ -262,7 +262,7 @@ async def _find_created(api: Api, sending: Sending, *, again: bool) -> Outcome:
             return Written(sending.ref, observed.remote_id, "the answer was lost; it was found")
         message = "the answer was lost, and the dashboard that is there now is another"
         return Unconfirmed(sending.ref, message, exit_code=ExitCode.STALE)
-    if not slug_of(sending.change.manifest, api.assumptions):
+    if not slug_of(sending.manifest, api.assumptions):
         message = "the answer to the create was lost, and nothing has the declared id"
         return InDoubt(sending.ref, f"{message}: the service may have given it another one")
     if again:

@@ -10,7 +10,6 @@ from typing_extensions import TypedDict
 
 from reconciler.model import (
     NO_SIGNALS,
-    Action,
     InDoubt,
     Outcome,
     Plan,
@@ -150,7 +149,7 @@ AppliedLine: TypeAlias = Annotated[
 
 def begun_line(plan: Plan) -> str:
     """Give the line that comes before the first write."""
-    total = sum(change.action is not Action.KEEP for change in plan.changes)
+    total = sum(change.action.is_to_do for change in plan.changes)
     line: BegunLine = {
         "begun": {
             "environment": plan.environment,

@@ -30,12 +30,12 @@ def applied_junit(plan: Plan, outcomes: Sequence[Outcome]) -> str:
     reached is skipped.
     """
     known = {outcome.ref: outcome for outcome in outcomes}
-    return junit(_SUITE, [_case(change, known.get(change.ref)) for change in plan.changes])
+    return junit(_SUITE, [_case(change, known.get(change.ref)) for change in plan.declared])
 
 
 def _case(change: Change, outcome: Outcome | None) -> JUnitCase:
     kind, name = change.ref
-    file = change.manifest.source.file
+    file = change.source.file if change.source is not None else ""
     match outcome:
         case None if change.action is Action.KEEP:
             return JUnitCase(kind, name, file=file)

@@ -43,7 +43,7 @@ class Card:
 
     identity: str
     ref: Ref
-    source: Source
+    source: Source | None
     sign: str
     word: str
     facets: Sequence[tuple[str, str]]
@@ -67,7 +67,7 @@ def card(shown: Card, *, is_open: bool) -> Markup:
         of_class("span", "word", shown.word),
         element("h3", None, shown.ref.name),
         of_class("span", "chips", *map(_chip, shown.chips)),
-        of_class("span", "source", str(shown.source)),
+        of_class("span", "source", str(shown.source or "")),
         _said(shown.said),
     )
     return element("details", attributes, summary, of_class("div", "body", *shown.body))

@@ -65,7 +65,7 @@ OPEN_UP_TO = 5
 
 def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
     """Give the page, ending in a line break. Every change is in it, whole."""
-    changes = [change for change in plan.changes if change.action is not Action.KEEP]
+    changes = [change for change in plan.changes if change.action.is_to_do]
     shown = [_card(plan, change, f"change-{number}") for number, change in enumerate(changes, 1)]
     identities = {one.ref: one.identity for one in shown}
     title = f"Plan for {plan.environment}" if plan.against is None else heading(plan)
@@ -93,7 +93,7 @@ def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
 
 def _counts(plan: Plan) -> Markup:
     items = []
-    todo = [action for action in WORST_FIRST if plan.count(action) and action is not Action.KEEP]
+    todo = [action for action in WORST_FIRST if plan.count(action) and action.is_to_do]
     counts: list[tuple[Action, int, str]] = [
         *((action, plan.count(action), VERBS[action]) for action in todo),
         *((Action.KEEP, count, words) for count, words in kept_counts(plan.changes)),
@@ -158,7 +158,7 @@ def _groups(changes: Sequence[Change], shown: Sequence[Card]) -> Iterator[Markup
 
 
 def _card(plan: Plan, change: Change, identity: str) -> Card:
-    team = change.manifest.labels.get(TEAM, "")
+    team = change.labels.get(TEAM, "")
     facets = [("kind", change.ref.kind), ("action", change.action.word)]
     facets += [("evidence", evidence(change)), (TEAM, team)]
     found = field_changes(change)
@@ -172,7 +172,7 @@ def _card(plan: Plan, change: Change, identity: str) -> Card:
     return Card(
         identity=identity,
         ref=change.ref,
-        source=change.manifest.source,
+        source=change.source,
         sign=change.action.value,
         word=change.action.word,
         facets=facets,

@@ -249,7 +249,7 @@ def plan_document(plan: Plan) -> PlanDocument:
             "blocked": plan.count(Action.BLOCKED),
         },
         "changes": [
-            _owned(_with_signals(change, plan.signals), change, plan) for change in plan.changes
+            _owned(_with_signals(change, plan.signals), change, plan) for change in plan.declared
         ],
         "orphans": [
             {"ref": str(orphan.ref), "remoteId": orphan.remote_id} for orphan in plan.orphans
@@ -295,15 +295,18 @@ def _sum_of(document: Mapping[str, Any]) -> str:
 
 
 def change_document(change: Change) -> ChangeDocument:
-    """Give one resource's JSON form."""
+    """Return the JSON form of a declared resource. Raises ValueError for an orphan."""
+    word, source = change.action.word, change.source
+    if word == "orphan" or source is None:
+        raise ValueError(f"{change.ref} is declared no more: it is among the orphans")
     return {
         "ref": str(change.ref),
         "kind": change.ref.kind,
         "name": change.ref.name,
-        "action": change.action.word,
+        "action": word,
         "evidence": change.evidence.value,
         "remoteId": change.remote_id,
-        "source": source_document(change.manifest.source),
+        "source": source_document(source),
         "fields": [difference_document(difference) for difference in change.differences],
         "destroys": list(change.destroys),
         "notes": list(notes_of(change)),

@@ -29,7 +29,7 @@ def with_done(reviewed: PlanDocument, now: Plan) -> PlanDocument:
 
     What waited for the id of something that was created since has that id.
     """
-    changes = {str(change.ref): change for change in now.changes}
+    changes = {str(change.ref): change for change in now.declared}
     ids = {
         expression(ExpressionKind.REFERENCE, ref): str(change.remote_id)
         for ref, change in changes.items()

@@ -51,7 +51,7 @@ TABLE_BYTES = 30_000
 BESIDE_BYTES = 8_000
 LIVE = "live"
 
-_SHOWN = tuple(action for action in WORST_FIRST if action is not Action.KEEP)
+_SHOWN = tuple(action for action in WORST_FIRST if action.is_to_do)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     40,000 bytes are enough. Changes that are alike share one row and one diff.
     """
     changes = sorted(
-        (change for change in plan.changes if change.action is not Action.KEEP),
+        (change for change in plan.changes if change.action.is_to_do),
         key=lambda change: (WORST_FIRST.index(change.action), not change.destroys, change.ref),
     )
     groups = list(_groups(changes))
@@ -103,7 +103,7 @@ def _head(plan: Plan) -> Iterator[str]:
         where = f"{where} against {commit} (nothing live was asked)"
     yield f"### Plan for {where}: {summary(plan)}"
     yield ""
-    if not plan.changes:
+    if not plan.declared:
         yield emptiness(plan)
         yield ""
     elif not plan.has_changes:

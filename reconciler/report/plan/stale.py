@@ -43,7 +43,7 @@ def _of_paths(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
     found = changes_since(reviewed, now)
     was = reviewed.get("paths", [])
     apart = {change["ref"] for change in reviewed["changes"]} ^ {
-        str(change.ref) for change in now.changes
+        str(change.ref) for change in now.declared
     }
     if not apart or was == [*now.paths]:
         return found
@@ -69,7 +69,7 @@ def elsewhere(reviewed: PlanDocument, now: Plan) -> list[str]:
 
 def changes_since(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
     """Return a line for each resource of which the change is not the reviewed one, by its name."""
-    changes = {str(change.ref): change for change in now.changes}
+    changes = {str(change.ref): change for change in now.declared}
     current = {name: change_document(change) for name, change in changes.items()}
     known = {change["ref"]: change for change in reviewed["changes"]}
     found: dict[str, str] = {}

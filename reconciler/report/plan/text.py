@@ -74,7 +74,7 @@ def plan_text(plan: Plan, style: Style) -> str:
     for remark in plan.remarks:
         lines.extend(wrapped(remark_words(remark), style, Colour.CYAN))
     lines.append("")
-    for kind, changes in groupby(plan.changes, key=lambda change: change.ref.kind):
+    for kind, changes in groupby(plan.declared, key=lambda change: change.ref.kind):
         lines.extend(_kind_lines(plan, kind, list(changes), room, style))
     if plan.signals.policies is not None:
         lines.extend(policy_impact_lines(plan.signals.policies, style))
@@ -96,7 +96,7 @@ def _partial(plan: Plan, style: Style) -> Iterator[str]:
 def _room(plan: Plan, style: Style) -> _Room:
     if style.verbose:
         whole = max((len(change.differences) for change in plan.changes), default=0)
-        return replace(FEW, fields=whole, listed=len(plan.changes))
+        return replace(FEW, fields=whole, listed=len(plan.declared))
     updates = plan.count(Action.UPDATE)
     made = plan.count(Action.CREATE) + plan.count(Action.ASSERT)
     about_updates, about_made = (FEW if number <= LONG_PLAN else MANY for number in (updates, made))
@@ -112,7 +112,7 @@ def _bold(text: str, style: Style) -> Iterator[str]:
 
 
 def _closing(plan: Plan) -> str:
-    if not plan.changes:
+    if not plan.declared:
         return emptiness(plan)
     if not plan.has_changes and plan.is_noted:
         count = sum(change.is_noted for change in plan.changes)
@@ -128,9 +128,7 @@ def _kind_lines(
 ) -> Iterator[str]:
     kept = [change for change in changes if change.action is Action.KEEP]
     shown = [
-        change
-        for change in changes
-        if style.verbose or change.is_noted or change.action is not Action.KEEP
+        change for change in changes if style.verbose or change.is_noted or change.action.is_to_do
     ]
     shown.sort(key=lambda change: WORST_FIRST.index(change.action))
     if not shown:
@@ -192,7 +190,7 @@ def _group_lines(
 def _head(change: Change, widest: int, style: Style) -> Iterator[str]:
     name = safe(change.ref.name).ljust(widest)
     sign = f"{change.action.value} {name}"
-    where = f"{evidence(change):7}  {safe(str(change.manifest.source))}"
+    where = f"{evidence(change):7}  {safe(str(change.source or ''))}"
     if style.terminal and columns(f"  {sign}  {where}") > style.width:
         yield f"  {style.paint(sign.rstrip(), _COLOURS[change.action])}"
         yield from wrapped(" ".join(where.split()), style, Colour.DIM)
@@ -254,7 +252,7 @@ def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
 
 def _legend(plan: Plan, style: Style) -> Iterator[str]:
     """Explain the words that stand in this plan, where it has any that need it."""
-    todo = [change for change in plan.changes if change.action is not Action.KEEP]
+    todo = [change for change in plan.changes if change.action.is_to_do]
     words = []
     if any(change.evidence is Evidence.JOURNAL for change in todo):
         words.append("journal  cannot be read: compared with the last write")
