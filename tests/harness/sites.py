@@ -313,7 +313,7 @@ class Site:
 
 def actions(plan: Plan) -> dict[str, str]:
     """Map each resource of a plan to its action's word."""
-    return {str(change.ref): change.action.word for change in plan.changes}
+    return {str(change.ref): change.action.word for change in plan.declared}
 
 
 def paths(change: Change) -> list[tuple[str | int, ...]]:
@@ -334,10 +334,10 @@ def outcomes(applied: Applied) -> dict[str, str]:
 def assert_settled(site: Site, *manifests: Manifest) -> None:
     """Assert that nothing is left to do, and that doing it sends no write (I3, I6)."""
     made = site.plan(*manifests)
-    assert {change.action for change in made.changes} <= {Action.KEEP}, [
+    assert {change.action for change in made.declared} <= {Action.KEEP}, [
         (str(change.ref), change.action.word, change.differences, notes_of(change))
         for change in made.changes
-        if change.action is not Action.KEEP
+        if change.action.is_to_do
     ]
     site.forget()
     applied = site.apply(plan=made)

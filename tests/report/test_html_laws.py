@@ -13,7 +13,7 @@ from random_plans import HOSTILE, MARK, plans
 from sample_plans import plan_of_none, plan_of_three, plan_of_three_hundred
 from test_outcomes import LOOKS
 
-from reconciler.model import Action, DriftReport, Plan
+from reconciler.model import DriftReport, Plan
 from reconciler.report.html import drift_html, plan_html
 from reconciler.report.html.cards import marked
 from reconciler.report.html.element import Markup, element
@@ -58,7 +58,7 @@ def test_every_change_is_in_the_page(plan: Plan) -> None:
     """Each change has one card, and each has an identity of its own."""
     reader = Reader(plan_html(plan))
 
-    todo = sum(change.action is not Action.KEEP for change in plan.changes)
+    todo = sum(change.action.is_to_do for change in plan.changes)
     identities = [value for _, name, value in reader.attributes if name == "id"]
     assert len([identity for identity in identities if identity.startswith("change-")]) == todo
     assert len(set(identities)) == len(identities)

@@ -26,7 +26,7 @@ from sample_plans import (
     rewritten,
 )
 
-from reconciler.model import Action, Plan
+from reconciler.model import Plan
 from reconciler.report.markdown import COMMENT_BYTES, code, element, fenced
 from reconciler.report.plan.markdown import plan_markdown
 
@@ -82,7 +82,7 @@ def test_it_fits_a_comment(plan: Plan) -> None:
     assert len(markdown.encode()) <= COMMENT_BYTES
     assert markdown.startswith("### Plan for `")
     assert plan.digest in markdown
-    todo = sum(change.action is not Action.KEEP for change in plan.changes)
+    todo = sum(change.action.is_to_do for change in plan.changes)
     assert ("| action | resource |" in markdown) == (todo > 0)
 
 

@@ -115,7 +115,7 @@ def test_verbose_lists_everything() -> None:
     heads = [
         line for line in lines if re.match(r"  [=+~!x] \S+ +(live|journal|unseen|unread) ", line)
     ]
-    assert len(heads) == len(plan.changes)
+    assert len(heads) == len(plan.declared)
     assert not any("-v" in line for line in lines)
 
 
