@@ -57,7 +57,8 @@ from reconciler.planning.older_secrets import Older, no_seals
 from reconciler.progress import Deed, Progress
 from reconciler.redaction.templates import reveal
 
-FORMAT_VERSION = 2
+DIGEST_VERSION = 2
+"""Of what a digest covers, and how: with another one every reviewed plan is stale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +266,7 @@ def plan_digest(
 
 def _digest_of(place: PlanTarget, covered: Sequence[str], selected: Selected | None) -> str:
     whole: Mapping[str, Json] = {
-        "formatVersion": FORMAT_VERSION,
+        "formatVersion": DIGEST_VERSION,
         "environment": place.environment,
         "target": place.target,
         "changes": [*covered],

@@ -21,6 +21,9 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.model import Manifest
+from reconciler.planning import make_plan as planning
+from reconciler.report.plan import document as documents
+from reconciler.report.plan.document import plan_document
 
 OWN_ID = "abcdefghij_klmnop-123"
 EVERYTHING = (
@@ -114,3 +117,20 @@ def test_another_journal(tmp_path: Path) -> None:
 
     assert one.changes[0].body != other.changes[0].body
     assert one.digest != other.digest
+
+
+@pytest.mark.promise("S53")
+def test_two_versions(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The version of digests is in the digest alone, that of documents in the document alone."""
+    made = site.plan(*EVERYTHING)
+    assert (planning.DIGEST_VERSION, plan_document(made)["formatVersion"]) == (2, 1)
+
+    monkeypatch.setattr(planning, "DIGEST_VERSION", 3)
+    later = site.plan(*EVERYTHING)
+    assert later.digest != made.digest
+    assert plan_document(later)["formatVersion"] == 1
+
+    monkeypatch.undo()
+    monkeypatch.setattr(documents, "DOCUMENT_VERSION", 4)
+    assert dict(plan_document(made))["formatVersion"] == 4
+    assert site.plan(*EVERYTHING).digest == made.digest

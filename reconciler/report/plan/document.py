@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NotRequired, TypeAlias, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic.alias_generators import to_camel
@@ -54,6 +54,9 @@ from reconciler.report.signals.track_record_formats import (
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+DOCUMENT_VERSION: Final = 1
+"""Of the fields of a plan's JSON, whatever a digest covers."""
 
 
 @with_config(ConfigDict(extra="allow"))
@@ -235,7 +238,7 @@ def plan_document(plan: Plan) -> PlanDocument:
     """Give a plan's JSON form. Every resource is in it; secrets are sealed."""
     base = plan.signals.base
     document: PlanDocument = {
-        "formatVersion": 1,
+        "formatVersion": DOCUMENT_VERSION,
         "environment": plan.environment,
         "target": plan.target,
         "against": str(plan.against) if plan.against is not None else "",
