@@ -1,1 +1,1 @@
-"""What would be done: reads the service and the journal, never writes either."""
+"""Planning: decide what would be done. It reads the service and the journal, and writes neither."""

@@ -1,7 +1,7 @@
-"""Where live is not as the base branch declares it: two plans of one change, held side by side.
+"""Drift from the base branch: two plans of one change, compared.
 
-One was made against live, the other against the base branch's manifests. What both would make
-is the same, so where they begin elsewhere, live has drifted from the base branch. Pure.
+One plan was made against live, the other against the manifests of the base branch. Both end at the
+same declaration, so where they begin differently, live has drifted from the base branch. Pure.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _SHORTEST_ID = 8
 
 
 def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[BaseDifference, ...]:
-    """Return the resources that begin elsewhere live than on the base branch, and their fields.
+    """Return the resources that begin differently live than on the base branch, and the fields.
 
-    Only what the service returned is live: neither what the journal remembers, nor a field that
-    is not in the answer. `unknown` are those of which the emulator did not take what the base
-    branch declares. No field that holds a secret is returned: the plan against the base branch
+    Only what the service returned counts as live: neither what the journal remembers, nor a field
+    that is not in the answer. The emulator refused the `unknown` resources as the base branch
+    declares them. No field that holds a secret is returned: the plan against the base branch
     knows no values of secrets.
     """
     there = {change.ref: change for change in base.changes if change.ref not in unknown}
@@ -53,7 +53,8 @@ def _strayed(live: Change, base: Change, known: tuple[_Names, _Names]) -> BaseDi
     if Action.BLOCKED in (live.action, base.action):
         return None
     is_new = Action.CREATE in (live.action, base.action)
-    # What is new on one side has all its fields there, which says nothing of where it began.
+    # A resource that is new on one side has all its fields there: that says nothing about the
+    # start.
     fields = () if is_new else tuple(_fields(live, base, known))
     if not fields and (not is_new or live.action is base.action):
         return None
@@ -61,11 +62,14 @@ def _strayed(live: Change, base: Change, known: tuple[_Names, _Names]) -> BaseDi
 
 
 def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterator[FieldBeside]:
-    """Yield where the two began with something else; what one is silent of is as declared."""
+    """Yield the fields in which the two began differently.
+
+    Where a plan has no difference, the field began as declared.
+    """
     here, there = (
-        {difference.path: difference for difference in some.differences} for some in (live, base)
+        {difference.path: difference for difference in plan.differences} for plan in (live, base)
     )
-    for path in sorted(here.keys() | there.keys(), key=lambda one: list(map(str, one))):
+    for path in sorted(here.keys() | there.keys(), key=lambda steps: list(map(str, steps))):
         mine, other = here.get(path), there.get(path)
         if _is_inside(path, here, there) or any(map(_is_secret, (mine, other))):
             continue
@@ -79,7 +83,7 @@ def _fields(live: Change, base: Change, known: tuple[_Names, _Names]) -> Iterato
 
 
 def _begun(side: Change, path: Path, other: Difference | None) -> Json | Missing:
-    """Return what a side began with: as declared, where it has no difference there."""
+    """Return the value that a side began with: as declared, where it has no difference there."""
     found = next((difference for difference in side.differences if difference.path == path), None)
     if found is not None:
         return found.before
@@ -91,7 +95,7 @@ def _begun(side: Change, path: Path, other: Difference | None) -> Json | Missing
 
 
 def _member_at(document: Json | Missing, path: Path, shape: Shape) -> Json | Missing:
-    """Return the value at a path in which the members of lists go by their identity."""
+    """Return the value at a path that names the members of lists by identity."""
     for step in path:
         if isinstance(document, list) and isinstance(step, str):
             document = (by_identity(document, shape) or {}).get(step, ABSENT)
@@ -103,7 +107,7 @@ def _member_at(document: Json | Missing, path: Path, shape: Shape) -> Json | Mis
 
 
 def _returned(value: Json | Missing, path: Path, live: Change) -> Json | Missing:
-    """Return a value without what is in no answer of the service; ABSENT where that is all."""
+    """Return a value without the fields that no answer contains; ABSENT where nothing is left."""
     seen = live.observation
     if not isinstance(seen, Seen):
         return value
@@ -114,7 +118,7 @@ def _returned(value: Json | Missing, path: Path, live: Change) -> Json | Missing
 
 
 def _without(value: Json | Missing, path: Path) -> Json | Missing:
-    """Return a value without the field at a path, and without an object that held it alone."""
+    """Return a value without the field at a path; ABSENT where that was its only field."""
     if not path:
         return ABSENT
     if not isinstance(value, dict) or path[0] not in value:
@@ -126,12 +130,12 @@ def _without(value: Json | Missing, path: Path) -> Json | Missing:
 
 
 def _is_inside(path: Path, *sides: Mapping[Path, Difference]) -> bool:
-    """Tell a place below one that a side tells as a whole, and that says it already."""
+    """Return whether a side already has a difference at a parent of this place."""
     return any(path[:length] in side for side in sides for length in range(1, len(path)))
 
 
-def _is_secret(one: Difference | None) -> bool:
-    return one is not None and any(map(_hides, (one.before, one.after)))
+def _is_secret(difference: Difference | None) -> bool:
+    return difference is not None and any(map(_hides, (difference.before, difference.after)))
 
 
 def _hides(value: Json | Missing) -> bool:
@@ -139,7 +143,7 @@ def _hides(value: Json | Missing) -> bool:
 
 
 def _names(plan: Plan) -> _Names:
-    """Map the ids of a plan's resources to their names: each side has ids of its own."""
+    """Map the ids of a plan's resources to their names: each side has its own ids."""
     return {
         str(change.remote_id): str(change.ref)
         for change in plan.declared
@@ -151,6 +155,6 @@ def _named(value: Json | Missing, names: _Names) -> str:
     if value is ABSENT:
         return ""
     text = canonical_text(value)
-    for one, name in names.items():
-        text = text.replace(one, name)
+    for remote_id, name in names.items():
+        text = text.replace(remote_id, name)
     return text

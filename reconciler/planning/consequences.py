@@ -1,4 +1,4 @@
-"""What follows from a change beside its fields: blocked, protected, destroyed, rewritten, unseen.
+"""Consequences of a change besides its fields: blocked, protected, destroyed, rewritten, unseen.
 
 Pure.
 """
@@ -55,7 +55,7 @@ def blocked_change(
     evidence: Evidence,
     reason: Reason,
 ) -> Change:
-    """Give a change that cannot be done from the beginning, and why."""
+    """Return a change that is blocked from the beginning, with the reason."""
     return Change(
         ref=manifest.ref,
         manifest=manifest,
@@ -84,7 +84,7 @@ def orphan(ref: Ref, memory: Memory) -> Change:
 
 
 def blocked(change: Change, reasons: Iterable[Reason]) -> Change:
-    """Give the change as one that cannot be done, and why."""
+    """Return the change as blocked, with the reasons before its own."""
     return replace(
         change,
         action=Action.BLOCKED,
@@ -97,7 +97,7 @@ def blocked(change: Change, reasons: Iterable[Reason]) -> Change:
 
 
 def with_missing(change: Change, missing: Container[Ref]) -> Change:
-    """Block what waits for the id of something that no plan of this part would make."""
+    """Block a change that waits for the id of a resource that the selection would not create."""
     waits_for = tuple(sorted(ref for ref in change.awaits if ref in missing))
     if not waits_for or not change.action.writes:
         return change
@@ -105,7 +105,7 @@ def with_missing(change: Change, missing: Container[Ref]) -> Change:
 
 
 def with_blocked_dependants(changes: Sequence[Change]) -> list[Change]:
-    """Block what depends on something blocked, as it would be skipped."""
+    """Block every change that depends on a blocked change, as it would be skipped."""
     by_ref = {change.ref: change for change in changes}
     dependants: dict[Ref, list[Ref]] = {}
     for change in changes:
@@ -123,9 +123,9 @@ def with_blocked_dependants(changes: Sequence[Change]) -> list[Change]:
 
 
 def members_by_name(kind: Kind, document: Json) -> Mapping[str, Json]:
-    """Give the members of a kind's list that can be destroyed; none where names repeat.
+    """Return the members of a kind's list that can be destroyed; none where names repeat.
 
-    A name that a service stores otherwise finds its member too.
+    A member is found by its stored name too, where the service stores the name otherwise.
     """
     found = by_identity(_list_at(document, kind), kind.shape.at(_destroyable(kind))) or {}
     return {**found, **{_name_in(kind)(value): value for value in found.values()}}
@@ -143,12 +143,12 @@ def _list_at(document: Json, kind: Kind) -> list[Json]:
 def members_destroyed(
     kind: Kind, live: dict[str, Json], body: dict[str, Json], remade: Container[Path] = ()
 ) -> dict[str, Json]:
-    """Map the name of each member that the write removes for good to what is lost with it.
+    """Map the name of each member that a write permanently removes to the member.
 
-    Members are told by name even where the live list has a name twice, or one
-    without: of those the write keeps one at most. A name that a service stores
-    otherwise than it is written is the same, unless another member has it as it is.
-    `remade` are the paths of those that are there again after every write.
+    Members are matched by name, even where the live list has a name twice or an item without a
+    name: the write keeps at most one of those. A name that the service stores otherwise than it is
+    written is the same name, unless another member has exactly that name. `remade` are the paths of
+    members that are there again after every write.
     """
     kept = Counter(filter(None, map(_name_in(kind), _list_at(body, kind))))
     named = [*enumerate(map(_name_in(kind), _list_at(live, kind)), 1)]
@@ -158,20 +158,20 @@ def members_destroyed(
     for number, name in left:
         again = (*kind.destroyable, stored_name(name)) in remade
         if not again and not _taken(kept, stored_name(name)):
-            said = name if name and name not in gone else f"number {number} of the list"
-            gone[said] = _list_at(live, kind)[number - 1]
+            shown_name = name if name and name not in gone else f"number {number} of the list"
+            gone[shown_name] = _list_at(live, kind)[number - 1]
     return gone
 
 
 def _taken(kept: Counter[str], name: str) -> bool:
-    """Tell whether a name is among those that stay, and count it as one of them."""
+    """Return whether a name is still in the count of kept names, and use up one of them."""
     found = kept[name] > 0
     kept[name] -= found
     return found
 
 
 def _name_in(kind: Kind) -> Callable[[Json], str]:
-    """Give what gives the name of a member, "" where it has none."""
+    """Return a function that returns the name of a member, "" where it has none."""
     identity = kind.shape.at(_destroyable(kind)).identity
 
     def name(member: Json) -> str:
@@ -182,7 +182,7 @@ def _name_in(kind: Kind) -> Callable[[Json], str]:
 
 
 def with_protection(change: Change, protected: bool) -> Change:
-    """Note on a change whether it is protected, and whether that ends or begins with it."""
+    """Add to a change whether it is protected, and the reason where it begins or ends that."""
     change = replace(change, protected=protected)
     if not change.turns_protection or change.action is Action.BLOCKED:
         return change
@@ -191,13 +191,14 @@ def with_protection(change: Change, protected: bool) -> Change:
 
 
 def unexpected(found: Iterable[Difference], memory: Memory, shape: Shape) -> Iterator[Difference]:
-    """Leave out what the service itself made of the last write (docs/plan.md).
+    """Yield the differences without those that the service itself made of the last write.
 
-    A member that it never stored is none of that, whatever an older journal says.
+    A member that was never stored is always a difference, whatever an older journal says. Source:
+    docs/plan.md.
     """
     rewritten = {}
     if memory.acknowledged is not None:
-        rewritten = {rewritten.path: rewritten for rewritten in memory.acknowledged.rewritten}
+        rewritten = {field.path: field for field in memory.acknowledged.rewritten}
     for difference in found:
         known = rewritten.get(difference.path)
         lacks = any(members_missing(difference, shape))
@@ -214,24 +215,26 @@ def _is_rewritten(difference: Difference, known: Rewritten) -> bool:
 
 
 def unseen_fields(seen: Seen, found: Sequence[Difference]) -> Iterator[NotInAnswer]:
-    """Say which fields would be written over something that nobody ever knew."""
+    """Yield the fields that would be written over a value that was never read."""
     never = [place for place in unseen_in(seen, found) if place not in seen.overwritten]
     if never:
         yield NotInAnswer(tuple(never))
 
 
 def unseen_in(seen: Seen, found: Sequence[Difference]) -> tuple[Path, ...]:
-    """Give the fields that nobody knows, of those that differences are about."""
-    told = [difference.path for difference in found if seen.cannot_tell(difference.path)]
+    """Return the unreadable fields that the differences are about."""
+    unreadable = [difference.path for difference in found if seen.cannot_tell(difference.path)]
     return tuple(
-        place for place in seen.unseen if any(place[: len(to)] == to[: len(place)] for to in told)
+        place
+        for place in seen.unseen
+        if any(place[: len(unread)] == unread[: len(place)] for unread in unreadable)
     )
 
 
 def unseen_left_out(kind: Kind, seen: Seen, body: Json) -> tuple[Path, ...]:
-    """Give the fields that nobody knows, of members that a write keeps without them.
+    """Return the unreadable fields of members that a write keeps, but sends without those fields.
 
-    Only a write that replaces all of a list has them to send; what is destroyed is not sent.
+    Only a write that replaces a whole list has to send them; destroyed members are not sent.
     """
     kept, inside = members_by_name(kind, body), len(kind.destroyable) + 1
     return tuple(
@@ -256,14 +259,14 @@ def needed_left_out(kind: Kind, seen: Seen, body: Json) -> Iterator[Path]:
 
 
 def sent_again_in(seen: Seen, left_out: Sequence[Path]) -> Iterator[OverwrittenSince]:
-    """Say which fields somebody wrote since, that nobody can read and a write would send."""
+    """Yield the unreadable fields that another wrote since, and that a write would send again."""
     sent_again = tuple(place for place in seen.overwritten if place not in left_out)
     if sent_again:
         yield OverwrittenSince(sent_again, seen.edit)
 
 
 def settled_wrongly(kind: Kind, manifest: Manifest, memory: Memory) -> str:
-    """Say that a person settled a create as an id that is not there; "" for anything else."""
+    """Return the message that a create was settled with an unknown id; "" where it was not."""
     if kind.findable or not memory.exists or memory.last is not None or memory.pending is not None:
         return ""
     forget = on_journal("forget", str(manifest.ref))
@@ -274,7 +277,7 @@ def settled_wrongly(kind: Kind, manifest: Manifest, memory: Memory) -> str:
 
 
 def lost_unseen(kind: Kind, seen: Seen, destroyed: Mapping[str, Json]) -> Iterator[LostUnseen]:
-    """Say which of the members that are destroyed nobody knows whole."""
+    """Yield the destroyed members of which some fields were never read."""
     inside = len(kind.destroyable) + 1
     fields = sorted({place[inside:] for place in seen.unseen})
     lacking = {
@@ -290,22 +293,20 @@ def lost_unseen(kind: Kind, seen: Seen, destroyed: Mapping[str, Json]) -> Iterat
 def lost_members(
     kind: Kind, live: Json, destroyed: Mapping[str, Json], written: Sequence[Json]
 ) -> Iterator[Json]:
-    """Yield what is destroyed as it may be printed."""
+    """Yield the destroyed members as they may be printed."""
     members = members_by_name(kind, veiled(live, written, kind.shape))
     secret = any(map(holds_seal, written))
     for name, member in destroyed.items():
-        # Of one without a name nobody can tell which it is.
+        # A member without a name cannot be found in the redacted list.
         yield members.get(name, HIDDEN if secret else member)
 
 
 def rollbacks_undone(kind: Kind, change: Change, memory: Memory) -> Iterator[UndoesRollback]:
-    """Yield what a write would bring back of what rollbacks took back, and live has not."""
+    """Yield the fields that a rollback removed, that live lacks and a write would bring back."""
     seen = change.observation
     for taken in memory.rolled_back:
         found = brought_back(taken.fields, change.declared, kind.shape)
         there = brought_back(found, seen.document, kind.shape) if isinstance(seen, Seen) else ()
-        paths = tuple(
-            field_taken_back.path for field_taken_back in found if field_taken_back not in there
-        )
+        paths = tuple(field.path for field in found if field not in there)
         if paths:
             yield UndoesRollback(paths, taken.actor, taken.at)

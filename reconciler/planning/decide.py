@@ -1,4 +1,4 @@
-"""One manifest and what is known of its live side to one change. Pure."""
+"""Deciding: from one manifest and the knowledge about its live side to one change. Pure."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """All that a decision rests on.
+    """All inputs of a decision.
 
-    `ids` holds the remote ids known before any write, and `salt` is that of the seals.
-    `seed` is that of the journal's request ids. `older` gives the seals of what a resource ever
-    held, so that no older secret is shown. `embedded` says that the service is the emulator of
-    this process, which begins with what is declared.
+    `ids` are the remote ids known before any write, and `salt` is the salt of the seals. `seed` is
+    the seed of the journal's request ids. `older` returns the seals of all secrets that the
+    resource ever held, so that no older secret is shown. `embedded` means that the service is the
+    emulator of this process, which starts with what is declared.
     """
 
     observation: Observation
@@ -97,7 +97,7 @@ class Knowledge:
 
 
 def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
-    """Give the change that makes live what is declared, or say why none can."""
+    """Return the change that makes live as declared, or a blocked change with the reason."""
     kind = BY_NAME[manifest.ref.kind]
     if manifest.references:
         spec = resolve(manifest.spec, knowledge.ids)
@@ -118,10 +118,10 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
 
 
 def _request_id(change: Change, knowledge: Knowledge) -> str:
-    """Give the id of this attempt; a retry after a crash repeats it from the journal.
+    """Return the id of this attempt; a retry after a crash repeats the id in the journal.
 
-    What is declared otherwise by then is another attempt: a service that knows
-    the id would drop it, and may answer it with something that is gone by now.
+    If the declaration has changed by then, it is another attempt with another id: a service that
+    knows the id would drop the request, and may answer with a resource that no longer exists.
     """
     memory = knowledge.memory
     pending = memory.unsettled_create
@@ -160,7 +160,8 @@ def _against_live(
     assert isinstance(live, dict)  # noqa: S101 - concealing keeps the form
     seen = replace(seen, document=live)
     body: Json = live
-    # One after the other: joined, they would lose the items of lists that only one of them has.
+    # Merged one after the other: a joined base would lose the list items that only one candidate
+    # has.
     for base in memory.candidates or (ABSENT,):
         body = merge(base, declared, body, kind.shape)
     assert isinstance(body, dict)  # noqa: S101 - a merge of objects is one
@@ -170,7 +171,7 @@ def _against_live(
     wrong = _what_is_wrong(kind, manifest, seen, memory)
     recalled = [Recalled(seen.recalled)] if seen.recalled else []
     if not compared and wrong is None and memory.pending is None:
-        # Most of a plan is as declared: nothing of it is shown, so nothing has to be hidden.
+        # Most of a plan is unchanged: nothing of it is shown, so nothing has to be hidden.
         sent_again = sent_again_in(seen, unseen_left_out(kind, seen, body))
         left_alone: tuple[Reason, ...] = (*recalled, *sent_again)
         return Change(
@@ -185,8 +186,8 @@ def _against_live(
             before=live,
         )
     found = tuple(shown(expected, live, written, kind.shape))
-    is_told = bool(found) or wrong is not None
-    known = knowledge.older(manifest.ref, memory.remote_id) if is_told else frozenset()
+    is_shown = bool(found) or wrong is not None
+    known = knowledge.older(manifest.ref, memory.remote_id) if is_shown else frozenset()
     secrets = OlderSecrets(known, declared, knowledge.salt)
     found = tuple(map(secrets.unshown, found))
     if wrong is not None:
@@ -208,8 +209,10 @@ def _against_live(
         reasons.extend(_others(kind, seen, knowledge, found))
     destroyed = {}
     if found:
-        # What the service makes anew by itself, whatever is written, is not lost with a write.
-        removed = {one.path for one in compared} - {one.path for one in expected}
+        # What the service makes again after every write is not lost with a write.
+        removed = {difference.path for difference in compared} - {
+            difference.path for difference in expected
+        }
         destroyed = members_destroyed(kind, live, body, remade=removed)
     reasons.extend(lost_unseen(kind, seen, destroyed))
     ours = members_by_name(kind, memory.base)
@@ -233,7 +236,7 @@ def _against_live(
 
 
 def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -> Reason | None:
-    """Say why what was found is not what is meant; None where it is."""
+    """Return why the object found is not the declared one; None where it is."""
     created = memory.unsettled_create
     if created is not None:
         found = covers(seen.document, created.declared, kind.shape)
@@ -249,9 +252,9 @@ def _what_is_wrong(kind: Kind, manifest: Manifest, seen: Seen, memory: Memory) -
 def _others(
     kind: Kind, seen: Seen, knowledge: Knowledge, found: Sequence[Difference]
 ) -> Iterator[Reason]:
-    """Yield what the work of others has to do with an update.
+    """Yield what an update has to do with the work of others.
 
-    What live may hold of ours, be it in doubt, is nobody else's edit.
+    What live may hold of our own write, even of one in doubt, is not the edit of another.
     """
     live, memory = seen.document, knowledge.memory
     if memory.last is None and (not memory.candidates or _is_as_before(live, memory)):
@@ -272,43 +275,44 @@ def _others(
 
 
 def _is_as_before(live: dict[str, Json], memory: Memory) -> bool:
-    """Tell whether live is what a write in doubt was to change, so that nobody changed it."""
+    """Return whether live is what a write in doubt was to change, so that no other changed it."""
     doubted = (*memory.earlier, *filter(None, [memory.pending]))
     return digest(live) in {started.seen for started in doubted}
 
 
 def _is_empty(kind: Kind, live: dict[str, Json]) -> bool:
-    """Tell whether there is nothing to take over: a list of which there is one, without items."""
+    """Return whether there is nothing to take over: a singleton list without items."""
     return kind.singleton and value_at(live, kind.destroyable) == []
 
 
 def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) -> list[Path]:
-    """Give the fields that are not as they were applied; a secret that is still ours is.
+    """Return the fields that differ from what was applied, but for secrets that are still ours.
 
-    What nobody can tell is not an edit, nor is a member that was perhaps never stored.
+    Fields that the service does not return are no edits. Nor is a member that was perhaps never
+    stored, while a write is in doubt.
     """
     doubted = knowledge.memory.pending is not None
     wanted = merge(ABSENT, applied, seen.document, kind.shape)
     compared = differences(seen.document, wanted, kind.shape)
     found = unexpected(compared, knowledge.memory, kind.shape)
-    told = (
+    visible = (
         difference
         for difference in found
         if not seen.cannot_tell(difference.path)
         and not (doubted and any(members_missing(difference, kind.shape)))
     )
-    return list(places_before(without_own_secrets(told, knowledge.salt)))
+    return list(places_before(without_own_secrets(visible, knowledge.salt)))
 
 
 def without_own_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
-    """Leave out what is, under a seal, the very text that stands on the other side."""
+    """Yield the differences, but for a seal that has the very text of the other side."""
     for difference in found:
         if not stands_for(difference.before, difference.after, salt):
             yield difference
 
 
 def _meet(one: Path, other: Path) -> bool:
-    """Tell whether one place is the other, or inside it."""
+    """Return whether two places are equal, or one is inside the other."""
     shorter = min(len(one), len(other))
     return one[:shorter] == other[:shorter]
 
@@ -325,9 +329,9 @@ def _lost_answers(memory: Memory) -> list[Reason]:
 def _create(
     kind: Kind, manifest: Manifest, declared: dict[str, Json], absent: Absent, memory: Memory
 ) -> Change:
-    said = kind.cannot_create(manifest) or settled_wrongly(kind, manifest, memory)
-    if said:
-        return blocked_change(manifest, declared, absent, Evidence.LIVE, CannotBeCreated(said))
+    cause = kind.cannot_create(manifest) or settled_wrongly(kind, manifest, memory)
+    if cause:
+        return blocked_change(manifest, declared, absent, Evidence.LIVE, CannotBeCreated(cause))
     reasons: list[Reason] = []
     if memory.last is not None:
         reasons.append(GoneSince(memory.last.at))
@@ -358,7 +362,7 @@ def _against_memory(
     before, last = remembered.document, memory.last
     changed = differences(before, declared, kind.exact_shape)
     found = tuple(shown(changed, before, [before], kind.shape))
-    # What was imported was never written, only seen.
+    # An imported resource was only seen, never written.
     return Change(
         ref=manifest.ref,
         manifest=manifest,

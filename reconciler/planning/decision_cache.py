@@ -1,8 +1,8 @@
-"""What was decided of unchanged pairs of manifest and answer, which is not decided again. Pure.
+"""Cache of decisions about unchanged pairs of manifest and answer. Pure.
 
-Only what needs no write, and of which nothing had to be said, is remembered: of all else a reader
-wants to see the documents. Where the manifest, the journal, the ids that it refers to and
-the bytes of each answer are the same, so is the decision. Source: docs/performance.md.
+Only a decision without a write and without any reason is cached: for all others the reader needs
+the documents. Where the manifest, the journal, the ids that it refers to and the bytes of each
+answer are the same, the decision is the same. Source: docs/performance.md.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _NO_DOCUMENT: Final[dict[str, Json]] = {}
 
 @dataclass(slots=True)
 class Decided:
-    """What an earlier plan decided, and what this one does.
+    """Decisions of an earlier plan, and those of this plan.
 
-    `known` are the rows of the earlier one by the text of the reference. `reads` are the
-    answers that the observations of this plan rest on, `same` those resources of which no
-    answer changed.
+    `known` are the rows of the earlier plan by the text of the reference. `reads` are the answers
+    behind the observations of this plan. `same` are the resources of which no answer changed.
+    `made` are the rows for the next plan.
     """
 
     known: Mapping[str, DecisionRow] = field(default_factory=dict)
@@ -50,14 +50,15 @@ class Decided:
     made: dict[str, DecisionRow] = field(default_factory=dict)
 
     def row(self, manifest: Manifest) -> DecisionRow | None:
-        """Give what was decided of a manifest that did not change, None where it did."""
+        """Return the earlier decision about an unchanged manifest, None where it changed."""
         row = self.known.get(str(manifest.ref))
         return row if row is not None and row["manifest"] == sum_of(manifest) else None
 
     def forget(self, ids: Mapping[Ref, RemoteId], told: Container[Ref]) -> list[Ref]:
-        """Give those that have to be decided all the same, and take them out of `same`.
+        """Remove from `same` the resources that must be decided again, and return them.
 
-        What they refer to has another id by now, or something is to be said of them.
+        These are resources in `told`, which have reasons, and resources whose referenced id
+        changed.
         """
         gone = [
             ref
@@ -75,9 +76,9 @@ class Decided:
         ids: Mapping[Ref, RemoteId],
         cover: Callable[[Change], str],
     ) -> list[str]:
-        """Give the digest of each change, and remember the decisions for the next plan."""
+        """Return the digest of each change, and remember the decisions for the next plan."""
         digests = []
-        # References are filled in in the manifests that changes have.
+        # References are filled in in the manifests of the changes.
         for manifest, change in zip(manifests, changes, strict=True):
             row = self.same.get(change.ref) or self._row(manifest, change, ids, cover)
             digests.append(cover(change) if row is None else row["digest"])
@@ -88,9 +89,9 @@ class Decided:
     def let_go(
         self, manifest: Manifest, change: Change, cover: Callable[[Change], str]
     ) -> Seen | Remembered | None:
-        """Give what was observed without its document, where from here on nobody needs it.
+        """Return the observation without its document, where the document is no longer needed.
 
-        None for what is not kept, or of which something is to be said.
+        None where the decision is not cached, or the change has something to report.
         """
         row = self._row(manifest, change, {}, cover)
         if row is None:
@@ -105,13 +106,13 @@ class Decided:
         ids: Mapping[Ref, RemoteId],
         cover: Callable[[Change], str],
     ) -> DecisionRow | None:
-        """Give a decision to remember, if it is one of which nothing is to be said."""
+        """Return a row for the cache, None where the change has something to report."""
         reads = self.reads.get(change.ref)
         if reads is None or not reads.whole or not _is_quiet(change):
             return None
         seen = change.observation
         if isinstance(seen, Seen) is not bool(reads.made):
-            # What was found in a list that another resource had asked for rests on no own answer.
+            # What was found in a list that another resource requested has no answer of its own.
             return None
         return {
             "manifest": sum_of(manifest),
@@ -123,16 +124,16 @@ class Decided:
         }
 
     def text(self, *, whole: bool) -> bytes | None:
-        """Give the decisions for the next plan, None where they are those of the last one.
+        """Return the decisions for the next plan, None where nothing changed.
 
-        Of the plan of a part the others stay as they are.
+        After a plan of a part, the other decisions stay.
         """
         kept = self.made if whole else {**self.known, **self.made}
         return None if kept == self.known else json.dumps(kept, separators=(",", ":")).encode()
 
 
 def decided_before(text: bytes | None) -> Decided:
-    """Read what an earlier plan remembered; nothing where it is no JSON."""
+    """Read the decisions of an earlier plan; none where the text is no JSON."""
     try:
         known = json.loads(text) if text else {}
     except ValueError:
@@ -141,7 +142,7 @@ def decided_before(text: bytes | None) -> Decided:
 
 
 def observed_before(row: DecisionRow) -> Seen | Remembered:
-    """Give what was observed, without its document: it is what it was."""
+    """Return the earlier observation, without its document."""
     seen = row["seen"]
     if seen is None:
         return Remembered(row["remembered"], _NO_DOCUMENT)
@@ -156,7 +157,7 @@ def observed_before(row: DecisionRow) -> Seen | Remembered:
 
 
 def kept_before(manifest: Manifest, observed: Seen | Remembered) -> Change:
-    """Give the change of what is to be kept again; nobody looks at its documents."""
+    """Return the change of a resource that is kept again; its documents are empty."""
     live = isinstance(observed, Seen)
     return Change(
         ref=manifest.ref,
@@ -171,9 +172,9 @@ def kept_before(manifest: Manifest, observed: Seen | Remembered) -> Change:
 
 
 def _is_quiet(change: Change) -> bool:
-    """Tell whether nothing is to be said of a change, and nobody needs its documents.
+    """Return whether a change has nothing to report, and its documents are not needed.
 
-    A secret is looked for anew each time, and lists of which there is one are pictured whole.
+    Secrets are searched for again each time, and a singleton list is reported whole.
     """
     observed, kind = change.observation, BY_NAME[change.ref.kind]
     whole = isinstance(observed, Remembered) or (

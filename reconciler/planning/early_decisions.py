@@ -1,4 +1,4 @@
-"""Decisions that are made while the answers about others are waited for. Pure."""
+"""Decisions made while other reads are in flight. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from reconciler.planning.decision_cache import Decided
 
 @dataclass(frozen=True, slots=True)
 class EarlyDecisions:
-    """What was decided before all was observed; it counts where nothing that it rests on moved.
+    """Decisions made while reads are in flight; used only if their inputs did not change.
 
-    `known` gives what is known of a resource that is observed so, its references left out. What
-    is `decided` is remembered where nothing is to be said of it, with what `cover` gives.
+    `known` returns the knowledge about a resource with this observation, without the ids of its
+    references. A decision without any reason or write is stored in `decided`, with the digest that
+    `cover` returns.
     """
 
     known: Callable[[Ref, Observation], Knowledge]
@@ -25,9 +26,9 @@ class EarlyDecisions:
     made: dict[Ref, tuple[Knowledge, Change]] = field(default_factory=dict)
 
     def observed(self, manifest: Manifest, observation: Observation) -> Observation:
-        """Decide what refers to nothing: no answer about another can change that.
+        """Decide a resource without references: no other answer can change the decision.
 
-        Gives what is still needed of the observation: of most of many resources no document.
+        Returns the observation as far as it is still needed: mostly without its document.
         """
         if not isinstance(observation, Seen) or manifest.references:
             return observation
@@ -43,19 +44,25 @@ class EarlyDecisions:
         return observation
 
     def decide(self, manifest: Manifest, knowledge: Knowledge) -> Change:
-        """Give what was decided, or decide, where it was not or of other things."""
+        """Return the early decision, or decide now if there is none or its inputs changed."""
         before, change = self.made.pop(manifest.ref, (None, None))
         if before is None or change is None or not _is_same(before, knowledge):
             return decide(manifest, knowledge)
         return change
 
 
-_RESTS_ON = attrgetter(*(one.name for one in fields(Knowledge) if one.name != "ids"))
+_RESTS_ON = attrgetter(
+    *(
+        knowledge_field.name
+        for knowledge_field in fields(Knowledge)
+        if knowledge_field.name != "ids"
+    )
+)
 
 
 def _is_same(before: Knowledge, now: Knowledge) -> bool:
-    """Tell whether two are of the very same answer and memory, wherever ids of others lead."""
+    """Return whether two have the very same answer and memory; ids of references do not count."""
     return all(
-        value is other or (isinstance(value, str) and value == other)
-        for value, other in zip(_RESTS_ON(before), _RESTS_ON(now), strict=True)
+        earlier is later or (isinstance(earlier, str) and earlier == later)
+        for earlier, later in zip(_RESTS_ON(before), _RESTS_ON(now), strict=True)
     )

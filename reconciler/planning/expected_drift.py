@@ -1,4 +1,4 @@
-"""What the project file expects to differ, as it was applied and not as it is live. Pure."""
+"""Expected drift, as the project file declares it: shown as applied instead of as live. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reconciler.project.settings import DriftIgnore
 def without_expected(
     live: Json, declared: Json, shape: Shape, rules: Sequence[DriftIgnore]
 ) -> tuple[Json, int]:
-    """Give what is live with all as declared that may differ, and how many differences that is."""
+    """Return live with each expected difference set as declared, and their number."""
     if not rules:
         return live, 0
     wanted = merge(ABSENT, declared, live, shape)
@@ -41,7 +41,7 @@ def _held(
     path: Path,
     rules: Sequence[DriftIgnore],
 ) -> Json | Missing:
-    """Give a part of what is live, of which each place that a rule covers is as it is `wanted`."""
+    """Return a part of live in which each place that a rule covers is as in `wanted`."""
     whole = live if wanted is ABSENT else wanted
     alone = live is ABSENT or wanted is ABSENT
     if any(rule.covers(path) or (alone and covers_ends(rule, whole, path)) for rule in rules):
@@ -62,7 +62,7 @@ def _held(
 def _held_items(
     live: list[Json], wanted: list[Json], shape: Shape, path: Path, rules: Sequence[DriftIgnore]
 ) -> Json:
-    """Do so in a list: by the names of its items, or by their places where it has as many."""
+    """Do the same for a list: by the names of its items, or by position where lengths are equal."""
     theirs, mine = by_identity(live, shape), by_identity(wanted, shape)
     if theirs is None or mine is None:
         if len(live) != len(wanted):
@@ -72,7 +72,7 @@ def _held_items(
             _held(element, other, shape.item, (*path, nth), rules)
             for nth, (element, other) in enumerate(pairs)
         ]
-        return [value for value in items if value is not ABSENT]
+        return [item for item in items if item is not ABSENT]
     places = [(*path, name) for name in {**mine, **theirs}]
     if all(any(rule.covers(place) for rule in rules) for place in places):
         return wanted
@@ -82,11 +82,14 @@ def _held_items(
         )
         for name in joined([*theirs], [*mine])
     }
-    return [value for value in held.values() if value is not ABSENT]
+    return [item for item in held.values() if item is not ABSENT]
 
 
 def put(document: Json, path: Path, value: Json | Missing, shape: Shape) -> Json:
-    """Give a document with another value at a path that names items; itself where nothing is."""
+    """Return a document with another value at a path of names.
+
+    The document is returned unchanged where the path does not exist.
+    """
     if not path:
         return document if value is ABSENT else value
     step, rest = path[0], path[1:]

@@ -1,4 +1,4 @@
-"""Does live still hold what was applied? Compared with the journal, not with the manifests."""
+"""Drift: whether live still has what was applied. Compared with the journal, not with manifests."""
 
 from __future__ import annotations
 
@@ -57,14 +57,13 @@ async def find_drift(
 ) -> DriftReport:
     """Compare live with the last applied document of each manifest.
 
-    Edits of manifests that were not applied yet are no drift, nor is a secret
-    that has another value by now; `salt` is that of the seals, and `older` gives those of what
-    a resource ever held. What `ignore` covers is
-    counted, and no drift. With `prove`, target and key are tried even where nothing can be
-    read. Raises what `Api.read` raises.
+    Edits of manifests that were not applied yet are no drift, nor is a secret whose value changed
+    since. `salt` is the salt of the seals, and `older` returns the seals of all secrets that a
+    resource ever held. What `ignore` covers is counted, and is no drift. With `prove`, target and
+    key are checked even where nothing can be read. Raises what `Api.read` raises.
     """
     history = identify(manifests, history).history
-    asked = [
+    examined = [
         manifest
         for manifest in manifests
         if BY_NAME[manifest.ref.kind].readable_by(api.assumptions)
@@ -72,8 +71,8 @@ async def find_drift(
     ]
     observations = dict(
         zip(
-            (manifest.ref for manifest in asked),
-            await observe_all(api, asked, history),
+            (manifest.ref for manifest in examined),
+            await observe_all(api, examined, history),
             strict=True,
         )
     )
@@ -88,14 +87,14 @@ async def find_drift(
             state="unseen",
             note=BY_NAME[manifest.ref.kind].limits,
         )
-        for manifest in sorted(manifests, key=lambda one: one.ref)
+        for manifest in sorted(manifests, key=lambda manifest: manifest.ref)
     ]
     by_ref = {manifest.ref: manifest for manifest in manifests}
     found = [
         _aged(_with_ways_out(_without_ignored(drift, ignore), by_ref[drift.ref]), history)
         for drift in compared
     ]
-    used = {silent.rule for drift in found for silent in drift.ignored}
+    used = {ignored.rule for drift in found for ignored in drift.ignored}
     about = {
         rule.shown for rule in ignore if any(rule.is_about(ref.kind, ref.name) for ref in by_ref)
     }
@@ -133,7 +132,7 @@ def _drift(
                 for difference in otherwise
                 if not observation.cannot_tell(difference.path)
             )
-            # What is declared a secret by now may have been one before anybody said so.
+            # A value that is declared a secret now may have been applied before it was one.
             written = (*memory.candidates, declared)
             hidden = shown(without_own_secrets(expected, salt), live, written, kind.shape)
             secrets = OlderSecrets(older(ref, memory.remote_id), declared, salt)
@@ -179,10 +178,10 @@ def _drift(
 
 
 def _cause(found: Sequence[Difference], seen: Seen, memory: Memory) -> DriftCause:
-    """Tell the work of others from that of the service, by sure signs of the latter only.
+    """Return whether others edited live, or the service stored our write in another form.
 
-    They are that nobody has written since our last write, as its revision tells, and that
-    every field is what it was in another form: of 32 bits, trimmed, normalised.
+    There are two sure signs of the latter: the revision is still that of our last write, or every
+    field has the same value in another form (32-bit number, trimmed, normalised).
     """
     last = memory.acknowledged
     untouched = last is not None and last.revision != "" and last.revision == seen.revision
@@ -205,32 +204,32 @@ def _is_restated(applied: Json | Missing, live: Json | Missing) -> bool:
 
 
 def _without_ignored(drift: Drift, rules: Sequence[DriftIgnore]) -> Drift:
-    """Take out of a drift what the project file says is expected."""
+    """Return a drift without the differences that the project file expects."""
     about = [rule for rule in rules if rule.is_about(drift.ref.kind, drift.ref.name)]
-    silent = []
+    ignored = []
     for difference in drift.differences:
         rule = next((rule for rule in about if is_covered(rule, difference)), None)
         if rule is not None:
-            silent.append(Ignored(difference, rule.shown, rule.reason))
-    if not silent:
+            ignored.append(Ignored(difference, rule.shown, rule.reason))
+    if not ignored:
         return drift
-    taken = {id(ignored.difference) for ignored in silent}
+    taken = {id(covered.difference) for covered in ignored}
     left = tuple(difference for difference in drift.differences if id(difference) not in taken)
-    drift = replace(drift, differences=left, ignored=tuple(silent))
-    # Fields that nobody can see any more still raise the alarm.
+    drift = replace(drift, differences=left, ignored=tuple(ignored))
+    # Fields that can no longer be read still raise the alarm.
     if left or drift.unseen:
         return drift
     return replace(drift, state="same", cause=None, note="")
 
 
 def is_covered(rule: DriftIgnore, found: Difference) -> bool:
-    """Tell whether a rule is about all that differs, which may be an object that came or went."""
+    """Return whether a rule covers all of a difference, which may be an added or removed object."""
     sides = [value for value in (found.before, found.after) if value is not ABSENT]
     return rule.covers(found.path) or (len(sides) == 1 and covers_ends(rule, sides[0], found.path))
 
 
 def covers_ends(rule: DriftIgnore, value: Json | Missing, path: Path) -> bool:
-    """Tell whether a rule is about all that an object at a path holds."""
+    """Return whether a rule covers every field inside a value at a path."""
     return all(map(rule.covers, _ends(value, path)))
 
 
@@ -243,10 +242,10 @@ def _ends(value: Json | Missing, path: Path) -> Iterator[Path]:
 
 
 def _with_ways_out(drift: Drift, manifest: Manifest) -> Drift:
-    """Say with which commands a drift is put back, and with which it is taken over."""
+    """Add the commands that put a drift back, and those that take it over."""
     if not drift.drifted:
         return drift
-    # What it refers to has to be read with it.
+    # The resources that it refers to have to be read with it.
     apply = on_manifests("apply") if manifest.references else on_files("apply", drift.source.file)
     ways = _of_gone(manifest, apply) if drift.state == "gone" else _of_edited(drift, apply)
     return replace(drift, ways_out=tuple(ways))
@@ -256,7 +255,7 @@ def _of_edited(drift: Drift, apply: str) -> Iterator[Way]:
     again = "which the service may store so again" if drift.cause == "rewritten" else ""
     yield Way("put-back", apply, after=again)
     item = drift.source.item
-    # What a template makes has no text of its own that could be rewritten.
+    # A resource made by a template has no text of its own that could be rewritten.
     first = "" if item is None else f"write it into {item} by hand, then"
     yield Way("take-over", on_service("adopt", str(drift.ref)), before=first)
 
@@ -274,7 +273,7 @@ def _of_gone(manifest: Manifest, apply: str) -> Iterator[Way]:
 
 
 def _aged(drift: Drift, history: History) -> Drift:
-    """Say whether a finding is new since drift was last remembered, and since when it is known."""
+    """Add whether a finding is new since drift was last recorded, and since when it is known."""
     if not drift.is_told or not history.looked:
         return drift
     known = history.drifts.get(drift.ref)
@@ -284,7 +283,7 @@ def _aged(drift: Drift, history: History) -> Drift:
 
 
 def _how(drift: Drift) -> str:
-    """Give a digest of how something drifted; what could not be read is always the same."""
+    """Return a digest of how a resource drifted; it is constant for one that could not be read."""
     fields: list[Json] = [
         [list(difference.path), _told(difference.before), _told(difference.after)]
         for difference in drift.differences
@@ -298,16 +297,16 @@ def _told(value: Json | Missing) -> Json:
 
 
 def remembered(look: DriftReport, history: History, at: str) -> Drifted:
-    """Give what the journal keeps of a look: what is new since the last one, and what is over.
+    """Return the journal entry of a drift report: findings that are new, and findings that ended.
 
-    Of what was not examined, nothing is known to be over.
+    A resource that was not examined is never recorded as ended.
     """
-    told = {drift.ref: _how(drift) for drift in look.found if drift.is_told}
+    findings = {drift.ref: _how(drift) for drift in look.found if drift.is_told}
     new = tuple(
         SeenDrift(ref=ref, how=how, since=at)
-        for ref, how in told.items()
+        for ref, how in findings.items()
         if ref not in history.drifts or history.drifts[ref].how != how
     )
     examined = {drift.ref for drift in look.found}
-    over = tuple(ref for ref in sorted(history.drifts) if ref in examined and ref not in told)
+    over = tuple(ref for ref in sorted(history.drifts) if ref in examined and ref not in findings)
     return Drifted(at=at, found=new, over=over)

@@ -1,8 +1,8 @@
-"""Which manifest is about which object of the service, told before anything is decided. Pure.
+"""Identity: which object of the service each manifest is about, before any decision. Pure.
 
-Memory follows the object and not the name. A manifest of another name for the same id, slug or
-list is the same resource, and what the journal knows of it, its protection too, goes with it.
-Two manifests that are about one object would overwrite each other for ever.
+Memory follows the object, not the name. A manifest with another name for the same id, slug or list
+is the same resource: the journal's memory and protection go with it. Two manifests that are about
+one object would overwrite each other again and again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from reconciler.model import (
 )
 
 LiveObject: TypeAlias = tuple[str, RemoteId | None]
-"""An object of the service: its kind, and its id; None for a list of which there is one."""
+"""An object of the service: its kind and its id; the id of a singleton list is None."""
 
 ALIKE = 0.5
 """From this share of equal fields on, two documents may be one resource under two names."""
@@ -37,22 +37,18 @@ ALIKE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Identities:
-    """What each manifest is about.
+    """The object of each manifest.
 
-    `history` holds memories under the names that are declared now. `reasons` say of a
-    manifest that it was renamed, is about another object by now, or shares one.
+    `history` holds the memories under the names that are declared now. `reasons` say that a
+    manifest was renamed, is about another object now, or shares its object.
     """
 
     history: History
     reasons: Mapping[Ref, tuple[Reason, ...]] = field(default_factory=dict)
 
     def shared(self, ref: Ref) -> SameObject | None:
-        """Give with whom a manifest shares its object, None for nobody."""
-        found = (
-            same_object
-            for same_object in self.reasons.get(ref, ())
-            if isinstance(same_object, SameObject)
-        )
+        """Return the manifests that share an object with this one; None where there is none."""
+        found = (reason for reason in self.reasons.get(ref, ()) if isinstance(reason, SameObject))
         return next(found, None)
 
 
@@ -61,7 +57,7 @@ def identify(
     history: History,
     observed: Mapping[Ref, Observation] | None = None,
 ) -> Identities:
-    """Tell which object each manifest is about: by its own id, by a look-up, else by the journal.
+    """Return which object each manifest is about: by its own id, by look-up, or by the journal.
 
     `observed` is what look-ups found, where they were made already.
     """
@@ -80,7 +76,9 @@ def identify(
     for ref, pair in meant.items():
         own = history.of(ref)
         mine = _object(ref.kind, own)
-        rivals = tuple(sorted(one for one in claims.get(pair, ()) if one != ref)) if pair else ()
+        rivals = (
+            tuple(sorted(rival for rival in claims.get(pair, ()) if rival != ref)) if pair else ()
+        )
         if rivals and pair is not None:
             reasons[ref] = (SameObject(rivals, pair[1]),)
             memories[ref] = own
@@ -95,35 +93,35 @@ def identify(
         for ref, memory in history.memories.items()
         if ref not in meant and ref not in taken
     }
-    for ref, told in reasons.items():
-        if ref not in taken and any(isinstance(reason, AnotherObject) for reason in told):
-            # What the name was about until now is still there, and may be protected.
+    for ref, found in reasons.items():
+        if ref not in taken and any(isinstance(reason, AnotherObject) for reason in found):
+            # The object that the name was about until now still exists, and may be protected.
             left[aside(ref, history)] = history.of(ref)
     known = replace(history, memories={**left, **memories})
     return Identities(known, reasons)
 
 
 def aside(ref: Ref, history: History) -> Ref:
-    """Give the name under which what a manifest was about is kept, which no manifest can have."""
+    """Return the name that keeps a manifest's former object; no manifest can have that name."""
     return Ref(ref.kind, f"{ref.name}~{history.of(ref).remote_id}")
 
 
 def _followed(
     ref: Ref, own: Memory, mine: LiveObject | None, was: Ref | None, history: History
 ) -> tuple[Memory, tuple[Reason, ...]]:
-    """Give the memory of the object that a manifest is about by now, and why it is that one."""
+    """Return the memory of the object that a manifest is about now, and the reasons."""
     other = AnotherObject(own.remote_id) if mine and own.remote_id is not None else None
     before: tuple[Reason, ...] = (other,) if other is not None else ()
     if was is not None:
         return renamed_memory(history.of(was), ref, own.attempts), (RenamedFrom(was), *before)
     if mine is not None:
         return Memory(attempts=own.attempts, formerly=own.remote_id), before
-    # What is in doubt under this name may well be this object.
+    # A write in doubt under this name may be about this very object.
     return own, before
 
 
 def _meant(manifest: Manifest, history: History, seen: Observation | None) -> LiveObject | None:
-    """Give the object that a manifest is about, None where nothing tells."""
+    """Return the object that a manifest is about, None where it is unknown."""
     kind = BY_NAME[manifest.ref.kind]
     if kind.singleton:
         return kind.name, None
@@ -141,7 +139,7 @@ def _declared_id(kind: Kind, manifest: Manifest) -> RemoteId | None:
 
 
 def _object(kind: str, memory: Memory) -> LiveObject | None:
-    """Give the object that a memory is of, None where it is of none."""
+    """Return the object that a memory is about, None where there is none."""
     if BY_NAME[kind].singleton:
         return None if memory.is_blank else (kind, None)
     known = memory.remote_id
@@ -152,14 +150,14 @@ def _owners(history: History) -> dict[LiveObject, list[Ref]]:
     """Map each object to the names under which the journal remembers it, the newest first."""
     owners: dict[LiveObject, list[Ref]] = {}
     for ref, memory in history.memories.items():
-        thing = _object(ref.kind, memory) if ref.kind in BY_NAME else None
-        if thing is not None:
-            owners.setdefault(thing, []).insert(0, ref)
+        live_object = _object(ref.kind, memory) if ref.kind in BY_NAME else None
+        if live_object is not None:
+            owners.setdefault(live_object, []).insert(0, ref)
     return owners
 
 
 def orphans_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Ref, Memory]]:
-    """Give what was written once and is no longer declared, under any name."""
+    """Return the resources that were written once and are no longer declared under any name."""
     declared = {manifest.ref for manifest in manifests}
     about = {_object(ref.kind, history.of(ref)) for ref in declared} - {None}
     return [
@@ -172,9 +170,9 @@ def orphans_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Re
 
 
 def displaced_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[Ref, Memory]]:
-    """Give what was written under names that declare something quite different by now.
+    """Return the resources written under names that declare something quite different now.
 
-    Names that go round look like edits, each by itself.
+    Names that were exchanged in a circle look like edits, each by itself.
     """
     found = []
     for manifest in manifests:
@@ -190,7 +188,7 @@ def displaced_in(history: History, manifests: Sequence[Manifest]) -> list[tuple[
 def much_like(
     kind: str, declared: dict[str, Json], orphans: Sequence[tuple[Ref, Memory]]
 ) -> tuple[Ref, ...]:
-    """Name what is no longer declared and may be what is declared now: same title, or alike."""
+    """Return the orphans that may be the declared resource: same title, or similar content."""
     title = value_at(declared, BY_NAME[kind].title)
     leaves = Counter(_leaves(declared))
     found = []
@@ -210,7 +208,7 @@ def _likeness(one: Counter[str], other: Counter[str]) -> float:
 
 
 def _leaves(document: Json, place: str = "") -> Iterator[str]:
-    """Yield each end of a document with its place, items of lists without theirs."""
+    """Yield each leaf of a document with its path; list items have no index in it."""
     if isinstance(document, dict) and document:
         for key, value in document.items():
             yield from _leaves(value, f"{place}.{key}")

@@ -1,4 +1,4 @@
-"""A keyed list from three sides: items have names, and may come from other lists. Pure."""
+"""Three-way merge of a keyed list: items have names and can move between lists. Pure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from reconciler.redaction.templates import HIDDEN, holds_seal
 
 @dataclass(frozen=True, slots=True)
 class KeyedItem:
-    """Where an item of a keyed list stands: its index path, the list's name path, and itself."""
+    """The place of a list item: its index path, the name path of its list, and the item itself."""
 
     at: Path
     holder: Path
@@ -51,7 +51,7 @@ KeyedItems: TypeAlias = dict[Key, list[KeyedItem]]
 
 
 class Merge(Protocol):
-    """The walk that a list is met on; `ours`, `base` and `live` tell where items stand."""
+    """The walk that meets a list; `ours`, `base` and `live` map items to their places."""
 
     rules: MergeOptions
     side: Side | None
@@ -61,24 +61,24 @@ class Merge(Protocol):
     base: KeyedItems
     live: KeyedItems
     remade: bool
-    """Whether a new item may be one that held a secret, deleted and made anew by hand."""
+    """Whether a new live item may be a secret's item that was deleted and made again by hand."""
 
     def at(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
-        """Give the edit of one place."""
+        """Return the edit of one place."""
 
     def note(self, sides: MergeInputs, path: Path, gave_way: str = "") -> None:
-        """Note what is adopted."""
+        """Record what is adopted."""
 
     def take(self, sides: MergeInputs, path: Path, shape: Shape) -> Edit | None:
-        """Take over an edit."""
+        """Adopt a live edit."""
 
     def conflict(self, sides: MergeInputs, path: Path, shape: Shape | None = None) -> Edit | None:
-        """Note a conflict, and give its edit where it was resolved so."""
+        """Record a conflict, and return its edit where it was resolved for live."""
 
 
 @dataclass(slots=True, kw_only=True)
 class KeyedList:
-    """One keyed list: items are told apart by their names, and may come from another list."""
+    """One keyed list: its items are identified by name, and may come from another list."""
 
     merge: Merge
     sides: MergeInputs
@@ -91,7 +91,7 @@ class KeyedList:
     edits: dict[str, ListItem] = field(default_factory=dict)
 
     def edit(self) -> Edit | None:
-        """Give the edit of the list."""
+        """Return the edit of the list."""
         places = {name: nth for nth, name in enumerate(self.ours)}
         for name, nth in places.items():
             self._declared(name, nth)
@@ -109,7 +109,10 @@ class KeyedList:
         return ListItems(items)
 
     def _named(self, item: ListItem) -> ListItem:
-        """Give an item with the identity that nobody wrote, as its place tells it no more."""
+        """Return an item with its identity written out, where position no longer identifies it.
+
+        Nothing is added where the manifest already has the identity.
+        """
         written = value_at(self.merge.whole.written, item.origin or ())
         name = value_at(self.merge.whole.ours, (*(item.origin or ()), *self.shape.identity))
         known = value_at(written, self.shape.identity) is not ABSENT
@@ -122,7 +125,7 @@ class KeyedList:
         return ListItem(item.origin, Within({self.shape.identity[0]: Put(value), **own}))
 
     def _declared(self, name: str, nth: int) -> None:
-        """Take an item that git declares here."""
+        """Merge an item that git declares here."""
         place = (*self.path, name)
         inner = self._sides(name, nth)
         origin = (*self.at, nth)
@@ -139,7 +142,7 @@ class KeyedList:
             return
         if self.merge.remade and (secrets := self._gone_secrets(inner.ours)):
             for inside in secrets:
-                # What stands live instead, if anything does, is in an item that nobody knows.
+                # The live value, if there is one, is in an item that cannot be identified.
                 self.merge.conflict(_inside(inner, inside), (*place, *inside))
             self.edits[name] = ListItem(origin)
             return
@@ -151,7 +154,7 @@ class KeyedList:
             self.edits[name] = ListItem(origin)
 
     def _gone_secrets(self, item: Json | Missing) -> list[Path]:
-        """Give where the secrets of an item are that no item of live holds by its name."""
+        """Return the secrets of an item, but for items that live has under the same name."""
         places = secret_places(item, self.shape.item, frozenset(self.merge.live))
         return list(places)
 
@@ -164,14 +167,17 @@ class KeyedList:
         return key_of(self.shape, name)
 
     def _base(self, name: str) -> Json | Missing:
-        """Give what was last applied of an item, in whatever list it stood then."""
+        """Return what was last applied of an item, in whichever list it was then."""
         if name in self.base:
             return self.base[name]
         homes = self.merge.base.get(self._key(name), [])
         return homes[0].item if len(homes) == 1 else ABSENT
 
     def _moved_away(self, name: str) -> bool:
-        """Tell whether others put an item into another list, as far as it was here before."""
+        """Return whether live moved an item to another list.
+
+        An item that was declared elsewhere at the base does not count.
+        """
         homes = self.merge.live.get(self._key(name), [])
         was_here = name in self.base or self._base(name) is ABSENT
         return len(homes) == 1 and was_here and self._once(name)
@@ -180,7 +186,7 @@ class KeyedList:
         return len(self.merge.ours.get(self._key(name), [])) == 1
 
     def _found(self, name: str, index: int) -> None:
-        """Take an item that is here live only."""
+        """Merge an item that only live has here."""
         place = (*self.path, name)
         inner = replace(sides_of(self.sides, None, index), base=self._base(name))
         homes = self.merge.ours.get(self._key(name), [])
@@ -202,20 +208,20 @@ class KeyedList:
             self.edits[name] = ListItem(None, edit, self._untold(place))
 
     def _untold(self, place: Path) -> tuple[str, ...]:
-        """Give the fields of an item that the service does not tell, by their steps in it."""
+        """Return the fields of an item that the service does not return, as dotted paths."""
         inside = [
             pair[len(place) :] for pair in self.merge.rules.unseen if pair[: len(place)] == place
         ]
         return tuple(".".join(map(str, steps)) for steps in inside if steps)
 
     def _arrived(self, name: str, home: KeyedItem, inner: MergeInputs) -> None:
-        """Take an item that git declares in another list."""
+        """Merge an item that git declares in another list."""
         place = (*self.path, name)
         written = value_at(self.merge.whole.written, home.at)
         inner = replace(inner, ours=home.item, written=written)
         was = self.merge.base.get(self._key(name), [])
         if name in self.base:
-            # Git moved it, and it waits to be applied.
+            # Git moved the item, and the move is not applied yet.
             return
         if len(was) == 1 and was[0].holder != home.holder:
             edit = self.merge.conflict(inner, place, self.shape.item)
@@ -227,16 +233,16 @@ class KeyedList:
         self.edits[name] = ListItem(home.at, edit)
 
     def _order(self) -> Sequence[str]:
-        """Give the order of the list: that which changed, what is new behind its neighbour."""
+        """Return the names in the order that changed, with new items after their neighbour."""
         ours, base, live = list(self.ours), list(self.base), list(self.live)
         theirs_moved = _among(base, live) != _among(live, base)
         ours_moved = _among(base, ours) != _among(ours, base)
         if theirs_moved and ours_moved and _among(ours, live) != _among(live, ours):
-            names = (_names(element) for element in (base, ours, live))
-            stood, declared, are = names
+            orders = (_names(element) for element in (base, ours, live))
+            before, declared, found = orders
             side = self.merge.side
             self.merge.result.conflicts.append(
-                Conflict(path=self.path, base=stood, git=declared, live=are, side=side)
+                Conflict(path=self.path, base=before, git=declared, live=found, side=side)
             )
             theirs_moved = side is Side.THEIRS
         elif theirs_moved and not ours_moved:
@@ -245,7 +251,7 @@ class KeyedList:
         return joined(first, second)
 
     def _moves(self, base: Sequence[str], live: Sequence[str]) -> Iterator[Adopted]:
-        """Yield the fewest items of which one can say that they moved, and from where to where."""
+        """Yield the smallest set of items that explains the new order, with their moves."""
         was = {name: place for place, name in enumerate(base)}
         shifted = shifted_in([was[name] for name in live if name in was])
         for place, name in enumerate(live):
@@ -257,7 +263,7 @@ class KeyedList:
 def secret_places(
     document: Json | Missing, shape: Shape, besides: Container[Key] = frozenset()
 ) -> Iterator[Path]:
-    """Yield where secrets belong or something is hidden, but for the items of some names.
+    """Yield the places that may hold a secret or are hidden, except items with some names.
 
     A list whose items have no names is one place.
     """
@@ -277,9 +283,9 @@ def secret_places(
 
 
 def _inside(sides: MergeInputs, path: Path) -> MergeInputs:
-    """Give the sides of a place inside an item where a secret is, or something is hidden.
+    """Return the sides of a place inside an item where a secret is, or something is hidden.
 
-    In the lists inside it all that is known is that.
+    The live value there is always shown as hidden.
     """
     for step in path:
         sides = sides.at(str(step))
@@ -296,7 +302,7 @@ def _among(names: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
-    """Give all names of two lists in the order of the first, others behind their neighbour."""
+    """Return the names of two lists in the order of the first, others after their neighbour."""
     names = list(first)
     known = set(names)
     after = -1
@@ -311,7 +317,7 @@ def joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
 
 
 def homes_of(document: Json | Missing, shape: Shape) -> KeyedItems:
-    """Give where the items of all keyed lists stand."""
+    """Return the places of the items of all keyed lists, by key."""
     homes: KeyedItems = {}
     for key, place in _places(document, shape, (), ()):
         homes.setdefault(key, []).append(place)

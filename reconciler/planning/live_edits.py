@@ -1,4 +1,4 @@
-"""What was edited live, resource by resource, as edits of what the manifests declare."""
+"""Live edits of each resource, as edits of the manifests."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ from reconciler.redaction.redact import veiled
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """What all adoptions of a run share.
+    """The inputs that all adoptions of a run share.
 
-    `values` are the texts of variables by their expressions, and `told` is why it is not sure, or
-    not in the journal yet, which object a manifest is about. With `names`, items that nobody named
-    are named. What rules of `ignore` cover is left alone. `older` gives the seals of secrets that
-    a resource ever held.
+    `values` are the texts of variables by their expressions. `told` are the reasons why it is not
+    certain, or not in the journal yet, which object a manifest is about. With `names`, items
+    without a written name get one. What rules of `ignore` cover is left alone. `older` returns the
+    seals of secrets that a resource ever held.
     """
 
     place: PlanTarget
@@ -80,12 +80,12 @@ class Scene:
     older: Older = no_seals
 
     def about(self, ref: Ref) -> list[DriftIgnore]:
-        """Give the rules of what is expected to differ that are about a resource."""
+        """Return the rules of expected drift that are about a resource."""
         return [rule for rule in self.ignore if rule.is_about(ref.kind, ref.name)]
 
     @property
     def rules(self) -> MergeOptions:
-        """How conflicts are resolved and what expressions say."""
+        """The options of the merge: how conflicts are resolved, and the texts of expressions."""
         references = {
             expression(ExpressionKind.REFERENCE, str(ref)): str(id_)
             for ref, id_ in self.ids.items()
@@ -93,12 +93,12 @@ class Scene:
         return MergeOptions(
             side=self.side,
             values={**self.values, **references},
-            refs={reference: said for said, reference in references.items()},
+            refs={reference: id_text for id_text, reference in references.items()},
             names=self.names,
         )
 
     def change_of(self, manifest: Manifest) -> Change:
-        """Decide what a plan would do with a manifest."""
+        """Return what a plan would do with a manifest."""
         memory = self.history.of(manifest.ref)
         return decide(manifest, self._knowledge(manifest.ref, memory))
 
@@ -110,7 +110,7 @@ class Scene:
         )
 
     def change_after(self, manifest: Manifest, new: NewBase) -> Change:
-        """Decide what the next plan would do with a manifest, once the journal is kept."""
+        """Return what the next plan would do, once the new base is in the journal."""
         last = LastWrite(
             remote_id=new.remote_id,
             at="",
@@ -147,11 +147,16 @@ async def look(  # noqa: PLR0913 - what a scene is made of
     ignore: Sequence[DriftIgnore] = (),
     older: Older = no_seals,
 ) -> Scene:
-    """Observe what is to be adopted, and what that refers to. Raises what `Api.read` raises."""
+    """Observe the resources to adopt and those that they refer to.
+
+    Raises what `Api.read` raises.
+    """
     known = identify(manifests, history)
-    asked = set(wanted)
-    asked |= {ref for manifest in manifests if manifest.ref in asked for ref in manifest.references}
-    named = [manifest for manifest in manifests if manifest.ref in asked]
+    examined = set(wanted)
+    examined |= {
+        ref for manifest in manifests if manifest.ref in examined for ref in manifest.references
+    }
+    named = [manifest for manifest in manifests if manifest.ref in examined]
     found = await observe_all(api, named, known.history)
     observed = {manifest.ref: seen for manifest, seen in zip(named, found, strict=True)}
     known = identify(manifests, history, observed)
@@ -174,7 +179,7 @@ async def look(  # noqa: PLR0913 - what a scene is made of
 
 
 def adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
-    """Merge what is live of one resource into what its manifest says.
+    """Merge the live edits of one resource into its manifest.
 
     `written` is its `spec` before expressions are filled in.
     """
@@ -194,10 +199,10 @@ def adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
 
 
 def _adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
-    """Merge a resource that can be seen, unless something stands in the way."""
+    """Merge a resource that was seen, unless its identity or state blocks it."""
     ref, source = manifest.ref, manifest.source
-    if told := scene.told.get(ref):
-        return Adoption(ref=ref, source=source, state="blocked", reasons=told)
+    if reasons := scene.told.get(ref):
+        return Adoption(ref=ref, source=source, state="blocked", reasons=reasons)
     memory = scene.history.of(ref)
     if memory.pending is not None:
         why = "the answer to a write of it was lost: apply first"
@@ -217,20 +222,21 @@ def _merged(
     base: Json | Missing = memory.last.declared if memory.last is not None else ABSENT
     ours = change.declared
     if memory.last is not None:
-        # What nobody named is what it was, and not what came to stand at its place live.
+        # A field without a declared name keeps its applied value, not what is live at its place
+        # now.
         before = replace(seen, document=memory.last.declared)
         ours = kind.complete(change.manifest or manifest, before, memory)
     settled = base is not ABSENT and same(base, ours, kind.exact_shape)
     if settled and covers(seen.document, ours, kind.shape):
-        # Most are so, and looking at all their fields would be felt.
+        # Most resources are unchanged, and comparing all their fields would be slow.
         return Adoption(ref=manifest.ref, source=manifest.source, state="same", last=seen.edit)
-    told, made = _as_expected(kind, seen, base, memory, scene.place.salt)
+    edited, made = _as_expected(kind, seen, base, memory, scene.place.salt)
     about = scene.about(manifest.ref)
-    told, ignored = without_expected(told, ours if base is ABSENT else base, kind.shape, about)
+    edited, ignored = without_expected(edited, ours if base is ABSENT else base, kind.shape, about)
     may_hold = tuple(filter(None, (*memory.candidates, ours)))
     older = OlderSecrets(scene.older(manifest.ref, memory.remote_id), ours, scene.place.salt)
-    hidden = older.hidden(veiled(told, may_hold, kind.shape))
-    live = in_usual_order(told, kind.spec)
+    hidden = older.hidden(veiled(edited, may_hold, kind.shape))
+    live = in_usual_order(edited, kind.spec)
     sides = MergeInputs(written=written, ours=ours, base=base, live=live, shown=hidden)
     found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))
     new = _new_base(kind, sides, change, memory, made)
@@ -256,7 +262,7 @@ def _merged(
 
 
 def _does(found: Merged, new: NewBase, memory: Memory) -> bool:
-    """Tell whether there is something to write down, be it in the journal alone."""
+    """Return whether there is something to write, be it in the journal alone."""
     last = memory.last
     return found.edit is not None or last is None or last.declared != new.declared
 
@@ -264,10 +270,10 @@ def _does(found: Merged, new: NewBase, memory: Memory) -> bool:
 def _as_expected(
     kind: Kind, seen: Seen, base: Json | Missing, memory: Memory, salt: str
 ) -> tuple[Json, frozenset[Path]]:
-    """Give what is live without what is no edit, and the places that the service itself changed.
+    """Return live without what is no edit, and the places that the service itself changed.
 
-    No edit is what it made of the last write, what nobody can tell, and a secret that is still
-    ours under another value.
+    No edits are: what the service made of the last write, fields that it does not return, and a
+    secret that is still ours under another value.
     """
     live = seen.document
     if base is ABSENT:
@@ -275,20 +281,22 @@ def _as_expected(
     wanted = merge(ABSENT, base, live, kind.shape)
     found = list(differences(live, wanted, kind.shape))
     unmade = list(unexpected(found, memory, kind.shape))
-    told = (difference for difference in unmade if not seen.cannot_tell(difference.path))
-    edits = without_own_secrets(told, salt)
+    visible = (difference for difference in unmade if not seen.cannot_tell(difference.path))
+    edits = without_own_secrets(visible, salt)
     paths = {edit.path for edit in edits}
     document: Json = live
     for difference in found:
         if difference.path not in paths and difference.operation != "move":
             document = put(document, difference.path, difference.after, kind.shape)
-    return document, frozenset(one.path for one in found) - {one.path for one in unmade}
+    return document, frozenset(difference.path for difference in found) - {
+        difference.path for difference in unmade
+    }
 
 
 def _new_base(
     kind: Kind, sides: MergeInputs, change: Change, memory: Memory, made: frozenset[Path]
 ) -> NewBase:
-    """Give the base of the next merge: what was declared, with all that was edited live."""
+    """Return the base of the next merge: what was declared, with all live edits."""
     base = sides.ours if sides.base is ABSENT else sides.base
     own = replace(sides, written=base, ours=base, base=base)
     found = merged(own, kind.shape, MergeOptions(side=Side.THEIRS, plain=True))
@@ -303,7 +311,7 @@ def _new_base(
     return NewBase(
         declared=declared,
         remote_id=change.remote_id,
-        # What was ours until somebody wrote again is still not known.
+        # A field that another overwrote stays unread: the revision stays that of our last write.
         revision=memory.last.revision if seen.overwritten and memory.last else seen.revision,
         seen=digest(live),
         protect=memory.protected,
@@ -312,9 +320,9 @@ def _new_base(
 
 
 def what_is_left(after: Change, before: Adoption) -> tuple[Difference, ...]:
-    """Give what the next plan would change of a resource that was as applied before it was edited.
+    """Return what the next plan would still change, of a resource that was as applied before.
 
-    What git changed itself, and is not applied yet, is for no merge to decide.
+    What git changed itself, and is not applied yet, is not for the merge to decide.
     """
     if not before.settled or before.conflicts:
         return ()

@@ -1,4 +1,4 @@
-"""From a workspace to a plan: observe all, decide each, ask the service about writes."""
+"""From a workspace to a plan: observe, decide, then check writes with the service."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ DIGEST_VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class PlanTarget:
-    """Where a plan leads: the environment's name and the target's.
+    """The environment and the target of a plan, by name.
 
-    `embedded` says that it is the emulator in this process, so that there is no key to prove and
-    no journal to miss, and `salt` is that of the seals; `older` gives those of what a
-    resource ever held, so that a plan shows no older secret.
+    `embedded` means that the target is the emulator in this process: there is no key to prove and
+    no journal is missing. `salt` is the salt of the seals. `older` returns the seals of all secrets
+    that a resource ever held, so that a plan shows no older secret.
     """
 
     environment: str
@@ -80,7 +80,7 @@ class PlanTarget:
         return f"{self.environment} at {self.target}"
 
 
-async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
+async def make_plan(  # noqa: PLR0913 - each is an input of a plan
     api: Api,
     manifests: Sequence[Manifest],
     history: History,
@@ -93,13 +93,16 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
 ) -> Plan:
     """Read the live side of every manifest and decide what would be done.
 
-    `whole` says that the manifests are all there are, so that what the journal
-    knows beside them is no longer declared; else `others` are those that are not
-    examined, but for the ids of those that some manifest refers to. `selected` is how
-    they were chosen. What is `decided` already is not decided again. Raises what `Api.read` raises.
+    `whole` means that `manifests` are all manifests of the workspace, so that any other resource in
+    the journal is no longer declared. Otherwise `others` are the manifests that are not examined;
+    they are observed only where a manifest refers to them and its id is needed. `selected` is how
+    the manifests were chosen. Resources in `decided` that did not change are not decided again.
+    Raises what `Api.read` raises.
     """
     order = {name: index for index, name in enumerate(BY_NAME)}
-    manifests = sorted(manifests, key=lambda one: (order[one.ref.kind], one.ref.name))
+    manifests = sorted(
+        manifests, key=lambda manifest: (order[manifest.ref.kind], manifest.ref.name)
+    )
     declared = (*manifests, *others)
     known = identify(declared, history)
     targets = _referred_to(manifests, others) if selected is not None else ()
@@ -130,11 +133,11 @@ async def make_plan(  # noqa: PLR0913 - one for each thing that a plan rests on
         knowledge = _knowledge(history, place, ids, ref, observed[ref])
         change = _identified(manifest, knowledge, known, left, ahead)
         changes.append(with_missing(change, missing))
-    # A look-up has settled some; what blocks a change from here on is something else.
+    # A look-up has settled some creates; what blocks a change from here on is something else.
     unsettled = _unsettled(history, changes, others if selected is not None else ())
-    asked = [change for change in changes if change.action.writes]
-    with api.waits.step(Deed.ASKING, total=len(asked)) as step:
-        answered = await asyncio.gather(*(_with_objections(api, change, step) for change in asked))
+    writes = [change for change in changes if change.action.writes]
+    with api.waits.step(Deed.ASKING, total=len(writes)) as step:
+        answered = await asyncio.gather(*(_with_objections(api, change, step) for change in writes))
     objected = {change.ref: change for change in answered}
     changes = [objected.get(change.ref, change) for change in changes]
     changes = with_blocked_dependants(changes)
@@ -188,7 +191,7 @@ def _identified(
     left: Callable[[], Sequence[tuple[Ref, Memory]]],
     ahead: EarlyDecisions,
 ) -> Change:
-    """Decide one change, and say of it what its identity tells."""
+    """Decide one change, and add the reasons that follow from its identity."""
     ref = manifest.ref
     shared = known.shared(ref)
     if shared is not None:
@@ -203,7 +206,7 @@ def _identified(
 
 
 def _referred_to(manifests: Sequence[Manifest], others: Sequence[Manifest]) -> tuple[Manifest, ...]:
-    """Give those of the others whose ids are needed."""
+    """Return the `others` that a manifest refers to, as their ids are needed."""
     wanted = {ref for manifest in manifests for ref in manifest.references}
     return tuple(other for other in others if other.ref in wanted)
 
@@ -219,7 +222,7 @@ def _known_ids(
 
 
 async def _with_objections(api: Api, change: Change, step: Progress) -> Change:
-    """Ask the service about a write that is complete already (endpoint 14 for SLOs)."""
+    """Ask the service about a write whose body is already complete (endpoint 14 for SLOs)."""
     if change.awaits:
         step.done += 1
         return change
@@ -235,9 +238,10 @@ async def _with_objections(api: Api, change: Change, step: Progress) -> Change:
 def _unsettled(
     history: History, changes: Sequence[Change], others: Sequence[Manifest]
 ) -> list[UnsettledCreate]:
-    """Give the creates that only a person can settle; a look-up has settled the others.
+    """Return the creates that only a person can settle.
 
-    It will settle those of what is not examined as well, once that is.
+    A look-up settles the rest. It will also settle those of resources that are not examined now,
+    once they are examined.
     """
     looked_up = {
         change.ref
@@ -255,9 +259,9 @@ def _unsettled(
 def plan_digest(
     place: PlanTarget, changes: Sequence[Change], selected: Selected | None = None
 ) -> str:
-    """Cover what is declared, what was observed and so what would be sent, and what was selected.
+    """Return the digest of what is declared, observed, would be sent, and was selected.
 
-    Orphans are not covered, as an apply leaves them as they are. Nothing that moves by itself is
+    Orphans are not covered, as an apply leaves them as they are. Nothing that changes by itself is
     in it: no times, no ids of this run.
     """
     declared = (change for change in changes if change.manifest is not None)
@@ -276,7 +280,7 @@ def _digest_of(place: PlanTarget, covered: Sequence[str], selected: Selected | N
 
 
 def _covered(change: Change) -> str:
-    """Return the digest of all that a plan says of one declared resource."""
+    """Return the digest of everything that a plan says about one declared resource."""
     assert change.manifest is not None  # noqa: S101 - of orphans a digest covers nothing
     entry: dict[str, Json] = {
         "ref": str(change.ref),
@@ -293,26 +297,29 @@ def _covered(change: Change) -> str:
 
 
 def _selection(selected: Selected | None) -> dict[str, Json]:
-    """Give how the changes were chosen, but not how much there is beside them."""
+    """Return how the changes were chosen, without the number of other resources."""
     if selected is None:
         return {}
     return {"selection": {"select": [*selected.select], "exclude": [*selected.exclude]}}
 
 
 def _protection(change: Change) -> dict[str, Json]:
-    """Give what is declared and known of protection; nothing where neither is any."""
+    """Return the declared and the known protection; nothing where both are false."""
     known, declared = change.protected, change.protect
     return {"protected": known, "protect": declared} if known or declared else {}
 
 
 def _renaming(change: Change) -> dict[str, Json]:
-    """Give the name that the same object had before; nothing where it was this one."""
+    """Return the earlier name of the same object; nothing where the name is unchanged."""
     before = [str(reason.ref) for reason in change.reasons if isinstance(reason, RenamedFrom)]
     return {"renamedFrom": before[0]} if before else {}
 
 
 def _taking(change: Change) -> dict[str, Json]:
-    """Give what of others a write would undo or take over, as a review agrees to that too."""
+    """Return the codes of reasons by which a write undoes or takes over the work of others.
+
+    They are in the digest because a reviewer agrees to them too.
+    """
     agreed = OverwritesEdit | OverwrittenSince | TakesOver | NeverWritten | UndoesRollback
     codes = {reason.code for reason in change.reasons if isinstance(reason, agreed)}
     listed: list[Json] = [*sorted(codes)]

@@ -1,8 +1,8 @@
-"""Three-way, field by field: what others changed live, into what git declares. Pure.
+"""Three-way merge, field by field, of live edits into what git declares. Pure.
 
-The base is what was last applied or adopted. A field that differs from it live was edited; one
-that differs from it in git waits to be applied. A field that differs in both is a conflict,
-unless both say the same. What nobody ever declared is the service's own, and is left alone.
+The base is what was last applied or adopted. A field that differs from it live was edited. A field
+that differs from it in git waits to be applied. A field that differs in both is a conflict, unless
+both are equal. A field that was never declared is the service's own, and is left alone.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from reconciler.planning.merge_sides import (
 from reconciler.redaction.templates import HIDDEN, Template, holds_seal
 
 MOST_ALIGNED: Final = 400
-"""Items between a common head and tail of two lists that are paired by what they hold."""
+"""Most items, between a common head and tail of two lists, that are paired by their content."""
 
 
 def merged(sides: MergeInputs, shape: Shape, rules: MergeOptions = DEFAULT) -> Merged:
@@ -60,7 +60,7 @@ def merged(sides: MergeInputs, shape: Shape, rules: MergeOptions = DEFAULT) -> M
 
 
 class _Merge:
-    """The walk: `path` names items as people do, `at` counts them as they are written."""
+    """The walk: `path` names items by identity, `at` counts them as they are written."""
 
     def __init__(self, shape: Shape, sides: MergeInputs, rules: MergeOptions) -> None:
         self.rules = rules
@@ -77,7 +77,7 @@ class _Merge:
         )
 
     def at(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
-        """Give the edit of one place; None where it stays as it is written."""
+        """Return the edit of one place; None where it stays as written."""
         if isinstance(sides.ours, dict) and isinstance(sides.live, dict):
             if not self._is_one_choice(sides, shape):
                 return self._within(sides, shape, path, at)
@@ -86,7 +86,10 @@ class _Merge:
         return self._whole(sides, shape, path)
 
     def _is_one_choice(self, sides: MergeInputs, shape: Shape) -> bool:
-        """Tell whether an object that nobody knows is another one live, and no other version."""
+        """Return whether live chose another object, not another version of it.
+
+        That is decided only for an object of unknown form.
+        """
         if shape.known or not isinstance(sides.live, dict):
             return False
         mine = [value for value in (sides.ours, sides.base) if isinstance(value, dict)]
@@ -101,7 +104,7 @@ class _Merge:
         return Within(fields) if fields else None
 
     def _keys(self, sides: MergeInputs, shape: Shape) -> list[str]:
-        """Give the fields to look at: all declared ones, and what live chose instead of one."""
+        """Return the fields to merge: the declared, and those that live chose as an alternative."""
         known = [value for value in (sides.base, sides.ours) if isinstance(value, dict)]
         declared = list(dict.fromkeys(key for value in known for key in value))
         ousted = shape.ousted_by(dict.fromkeys(declared)) if shape.alternatives else frozenset()
@@ -120,7 +123,7 @@ class _Merge:
         return self.at(inner, shape.at(key), (*path, key), (*at, key))
 
     def _whole(self, sides: MergeInputs, shape: Shape, path: Path) -> Edit | None:
-        """Decide on a place as one: a value, or something that is of another form by now."""
+        """Decide on a place as a whole: a value, or something that has another form now."""
         if self._is_settled(sides, shape):
             return None
         if not same(sides.base, sides.ours, exactly(shape)):
@@ -146,7 +149,7 @@ class _Merge:
 
     @staticmethod
     def _is_secret(sides: MergeInputs) -> bool:
-        """Tell whether what is live may be a secret that nobody here knows."""
+        """Return whether live may be a secret that is not known here."""
         if sides.live is ABSENT:
             return False
         belongs = holds_seal(sides.ours) or holds_seal(sides.base)
@@ -154,7 +157,7 @@ class _Merge:
         return (belongs and not is_known) or holds_hidden(sides.shown)
 
     def take(self, sides: MergeInputs, path: Path, shape: Shape) -> Edit | None:
-        """Take over an edit, unless it may hold a secret: then a person has to decide."""
+        """Adopt an edit, unless it may hold a secret: then a person has to decide."""
         if self._is_secret(sides):
             return self.conflict(sides, path, shape)
         return self._taken(sides, path, shape)
@@ -177,7 +180,7 @@ class _Merge:
         self.result.adopted.append(adopted)
 
     def _text_of(self, sides: MergeInputs, shape: Shape) -> Json:
-        """Give a live value as a manifest says it: expressions kept as far as they agree."""
+        """Return a live value as a manifest writes it; expressions are kept where they agree."""
         live = sides.live
         assert live is not ABSENT  # noqa: S101 - asked before
         if shape.numeric_text and _is_number(sides.written) and _spells_number(live):
@@ -189,26 +192,26 @@ class _Merge:
         return self.out(as_spelled(live, sides.written))
 
     def out(self, value: Json) -> Json:
-        """Give a value as it is written."""
+        """Return a value as it is written in a manifest."""
         return value if self.rules.plain else written_out(value)
 
     def _refitted(self, text: str, live: str) -> str | None:
-        """Give a text with the expressions of another one; None where there is no one way to."""
+        """Return `live` with the expressions of `text`; None where that is not unique."""
         found = [part for part in parts_of(text) if isinstance(part, Expression)]
         if [expression.spot.written for expression in found] == [text]:
             return self.rules.refs.get(live) if found[0].word is ExpressionKind.REFERENCE else None
-        rest, said = live, ""
+        rest, fitted = live, ""
         for expression in found:
             value = self.rules.values.get(expression.spot.written, "")
             if not value or rest.count(value) != 1:
                 return None
             before, rest = rest.split(value)
-            said += escaped(before) + expression.spot.written
-        said += escaped(rest)
-        return said if found and self._filled(said) == live else None
+            fitted += escaped(before) + expression.spot.written
+        fitted += escaped(rest)
+        return fitted if found and self._filled(fitted) == live else None
 
     def _filled(self, text: str) -> str | None:
-        """Give a text with its expressions filled in; None where something else is in it."""
+        """Return a text with its expressions filled in; None where another part is in it."""
         filled = ""
         for part in parts_of(text):
             if not isinstance(part, str | Expression):
@@ -243,7 +246,7 @@ class _Merge:
         return self._plain_list(sides, shape, path, at)
 
     def _plain_list(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
-        """Decide on a list of values as one, and keep each that is still there as it is written."""
+        """Decide on a list of values as a whole; a value that is still there keeps its spelling."""
         edit = self._whole(sides, shape, path)
         if not isinstance(edit, Put) or not isinstance(sides.live, list):
             return edit
@@ -258,13 +261,13 @@ class _Merge:
         return ListItems(tuple(items))
 
     def _set(self, sides: MergeInputs, path: Path, at: Path) -> Edit | None:
-        """Merge a list without an order: what came and what went, on either side."""
+        """Merge a list without an order: additions and removals of either side."""
         if self._is_secret(sides):
             return self.conflict(sides, path)
         both = (items_of(side) for side in (sides.base, sides.live))
         base, live = ({canonical_text(value) for value in items} for items in both)
         ours = [canonical_text(value) for value in items_of(sides.ours)]
-        stay = [nth for nth, one in enumerate(ours) if one in live or one not in base]
+        stay = [nth for nth, text in enumerate(ours) if text in live or text not in base]
         new = [
             value
             for value in items_of(sides.live)
@@ -278,11 +281,11 @@ class _Merge:
 
     @staticmethod
     def _is_settled(sides: MergeInputs, shape: Shape) -> bool:
-        """Tell whether live is as git has it, or as it was, so that no one edited it."""
+        """Return whether live is as in git or as in the base, so that nothing was edited."""
         return agrees(sides.live, sides.ours, shape) or agrees(sides.live, sides.base, shape)
 
     def _unnamed(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
-        """Merge a list of objects that have no names: by their places, as far as those agree."""
+        """Merge a list of objects without names, by position where positions agree."""
         ours, base, live = items_of(sides.ours), items_of(sides.base), items_of(sides.live)
         if len(ours) != len(base) and self._is_settled(sides, shape):
             return None
@@ -321,7 +324,7 @@ def _spells_number(value: Json | Missing) -> bool:
 
 
 def _partners(base: list[Json], live: list[Json], shape: Shape) -> list[int | None]:
-    """Give for each live item the declared one that it is, by place and by what it holds."""
+    """Return the declared item of each live item, by position and content."""
     pairs = {theirs: mine for mine, theirs in aligned(base, live, shape)}
     mine = [nth for nth in range(len(base)) if nth not in pairs.values()]
     theirs = [nth for nth in range(len(live)) if nth not in pairs]
@@ -337,7 +340,7 @@ def _partners(base: list[Json], live: list[Json], shape: Shape) -> list[int | No
 
 
 def _with_neighbours(pairs: dict[int, int], before: int, after: int) -> list[int | None]:
-    """Let what stands between two known pairs be what stood between them, in its order."""
+    """Pair the items between two known pairs in order."""
     found: list[int | None] = []
     free = 0
     for index in range(after):

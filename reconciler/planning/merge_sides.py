@@ -1,4 +1,4 @@
-"""The sides of one place of a resource, and how what is live is said in a manifest. Pure."""
+"""The sides of one place of a resource, and how live values are written in a manifest. Pure."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _Side = TypeVar("_Side", bound="Json | Missing")
 class MergeInputs:
     """One place of a resource, from all sides.
 
-    `written` is what the manifest says there, expressions and all, `ours` the same filled in,
-    and `shown` what is live, hidden wherever a secret belongs.
+    `written` is what the manifest has there, with expressions. `ours` is the same with expressions
+    filled in. `shown` is live, hidden wherever a secret belongs.
     """
 
     written: Json | Missing
@@ -38,7 +38,7 @@ class MergeInputs:
     shown: Json | Missing
 
     def at(self, key: str) -> MergeInputs:
-        """Give the sides of a field."""
+        """Return the sides of a field."""
         return MergeInputs(
             written=_field(self.written, key),
             ours=_field(self.ours, key),
@@ -50,7 +50,7 @@ class MergeInputs:
 
 @dataclass(slots=True)
 class Merged:
-    """What a three-way merge of one resource came to; without an edit nothing is to be done."""
+    """The result of the three-way merge of one resource; without an edit nothing is to be done."""
 
     edit: Edit | None = None
     adopted: list[Adopted] = field(default_factory=list)
@@ -58,17 +58,17 @@ class Merged:
 
     @property
     def open(self) -> list[Conflict]:
-        """The conflicts that nobody resolved."""
+        """The conflicts that are not resolved."""
         return [conflict for conflict in self.conflicts if conflict.side is None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeOptions:
-    """How a merge goes: conflicts go to one `side`, or stay open.
+    """The options of a merge: conflicts are resolved for one `side`, or stay open.
 
-    `values` are the texts that expressions stand for, and `refs` the expressions that stand for
-    remote ids. What is `plain` is no manifest and holds no expressions. With `names`, the items of
-    a list that changes have their identity written out. What is `unseen` the service does not tell.
+    `values` are the texts of expressions, and `refs` the expressions of remote ids. A `plain` merge
+    is not about a manifest, and its texts hold no expressions. With `names`, the items of a changed
+    list have their identity written out. `unseen` are the fields that the service does not return.
     """
 
     side: Side | None = None
@@ -83,7 +83,7 @@ DEFAULT: Final = MergeOptions()
 
 
 def sides_of(sides: MergeInputs, nth: int | None, index: int | None) -> MergeInputs:
-    """Give the sides of an item: the one declared as number `nth`, which is `index` live."""
+    """Return the sides of a list item: number `nth` as declared, number `index` live."""
     return MergeInputs(
         written=_nth(sides.written, nth),
         ours=_nth(sides.ours, nth),
@@ -94,7 +94,7 @@ def sides_of(sides: MergeInputs, nth: int | None, index: int | None) -> MergeInp
 
 
 def written_out(value: Json) -> Json:
-    """Give a value as a manifest says it: known secrets as expressions, and texts as texts."""
+    """Return a value as a manifest writes it: known secrets as expressions, texts escaped."""
     if isinstance(value, dict):
         return {key: written_out(member) for key, member in value.items()}
     if isinstance(value, list):
@@ -105,7 +105,10 @@ def written_out(value: Json) -> Json:
 
 
 def as_spelled(live: _Side, written: Json | Missing) -> _Side | int:
-    """Give a whole number as an integer where a manifest says one: services answer 97 as 97.0."""
+    """Return a whole number as an integer where the manifest has one.
+
+    Services answer 97 as 97.0.
+    """
     is_integer = isinstance(written, int) and not isinstance(written, bool)
     return int(live) if is_integer and isinstance(live, float) and live.is_integer() else live
 
@@ -121,12 +124,12 @@ def _part(part: str | SecretHole | RefHole) -> str:
 
 
 def has_expressions(text: str) -> bool:
-    """Tell whether a text of a manifest holds an expression."""
+    """Return whether a text of a manifest has an expression."""
     return OPEN in text and any(isinstance(part, Expression) for part in parts_of(text))
 
 
 def agrees(live: Json | Missing, declared: Json | Missing, shape: Shape) -> bool:
-    """Tell whether live holds what is declared, whatever it adds by itself."""
+    """Return whether live has what is declared, whatever it adds itself."""
     if declared is ABSENT:
         return is_zero(live, shape.enumeration)
     if live is ABSENT:
@@ -145,12 +148,12 @@ def _nth(document: Json | Missing, nth: int | None) -> Json | Missing:
 
 
 def items_of(document: Json | Missing) -> list[Json]:
-    """Give the items of a list, none of anything else."""
+    """Return the items of a list; none of any other value."""
     return document if isinstance(document, list) else []
 
 
 def holds_hidden(value: Json | Missing) -> bool:
-    """Tell whether anything of a live value is hidden."""
+    """Return whether any part of a live value is hidden."""
     if isinstance(value, dict):
         return any(map(holds_hidden, value.values()))
     if isinstance(value, list):

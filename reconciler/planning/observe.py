@@ -1,6 +1,6 @@
 """Reading the live side of many manifests at once.
 
-What concerns the whole service ends all of it; one answer that is of no use ends nothing.
+An error that concerns the whole service ends the run; one unusable answer does not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reconciler.planning.early_decisions import EarlyDecisions
 from reconciler.progress import Deed, Progress
 
 SIDE_BY_SIDE = 4
-"""So many resources are looked at for each request that may be open."""
+"""How many resources are observed at once for each request that may be open."""
 
 
 async def observe_all(
@@ -32,12 +32,12 @@ async def observe_all(
     decided: Decided | None = None,
     ahead: EarlyDecisions | None = None,
 ) -> list[Observation]:
-    """Observe every manifest; what concerns the whole service cancels the rest and is raised.
+    """Observe every manifest.
 
-    With `decided`, what did not move since is only asked whether it did; `ahead` decides what
-    is observed while the rest is waited for. One answer that is of
-    no use is `Unread`, and the others are observed all the same. Where no answer at all is of
-    use, it is the service, and that is raised.
+    An error that concerns the whole service cancels the other reads and is raised. With `decided`,
+    a resource is only checked for change since the earlier plan. `ahead` decides resources while
+    other reads are in flight. One unusable answer becomes `Unread`, and the other manifests are
+    observed. Where no answer is usable, the service is at fault, and that is raised.
     """
     with ExitStack() as noted:
         counts = Counter(manifest.ref.kind for manifest in manifests)
@@ -53,15 +53,12 @@ async def observe_all(
                 step = steps[manifest.ref.kind]
                 found[at] = await _observe(api, manifest, history, step, decided, ahead)
 
-        # More than can be asked for, so that none is waited for, and not as many as there are.
+        # More tasks than there can be open requests, so that no slot is idle, and fewer than
+        # manifests.
         async with asyncio.TaskGroup() as group:
             for _ in range(min(len(manifests), SIDE_BY_SIDE * api.assumptions.requests_at_once)):
                 group.create_task(observe_some())
-    errors = [
-        reconciler_error
-        for reconciler_error in found
-        if isinstance(reconciler_error, ReconcilerError)
-    ]
+    errors = [error for error in found if isinstance(error, ReconcilerError)]
     if errors and not any(isinstance(observation, Seen | Absent) for observation in found):
         raise ExceptionGroup("no answer about a resource is of use", errors)
     return [
@@ -75,16 +72,17 @@ async def observe_all(
 async def proof(
     api: Api, manifests: Sequence[Manifest], observations: Iterable[Observation]
 ) -> NotPermitted | None:
-    """Find out whether target and key are right where no observation has told it yet.
+    """Check that target and key are right, where no observation has proved it yet.
 
-    With nothing to examine nothing is asked. Raises what `Api.prove` raises.
+    Without manifests nothing is requested. Returns what is not permitted, or None. Raises what
+    `Api.prove` raises.
     """
     if not manifests or any(
         isinstance(observation, Seen | Absent | Unread) for observation in observations
     ):
         return None
-    said = await api.prove()
-    return NotPermitted(said) if said else None
+    missing = await api.prove()
+    return NotPermitted(missing) if missing else None
 
 
 async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
@@ -98,7 +96,7 @@ async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
     reads = ReadLog()
     row = None
     if decided is not None:
-        # What runs beside this one is another task, which does not see it.
+        # Each resource runs in a task, and the other tasks do not see this value.
         READS.set(reads)
         row = decided.row(manifest)
     found: Observation | ReconcilerError
@@ -116,7 +114,10 @@ async def _observe(  # noqa: PLR0917 - what one task of `observe_all` is given
 
 
 async def _is_unchanged(api: Api, row: DecisionRow) -> bool:
-    """Ask for what an earlier plan read; an answer of no use is for the reader to tell of."""
+    """Return whether the reads of an earlier plan still have the same answers.
+
+    An unusable answer counts as a change: `observe` reports it.
+    """
     try:
         return await api.is_unchanged(row["reads"])
     except (UnreadableReply, ServiceRefused):

@@ -1,7 +1,7 @@
-"""Live texts that hold a secret which the manifests do not name any more, or not there. Pure.
+"""Older secrets: live texts with a secret that the manifests no longer name, or not there. Pure.
 
-A copy of a widget keeps the value that its secret had when it was copied, and no place tells
-that a secret belongs there: only what the journal was told of that value does.
+A copy of a widget keeps the value that its secret had when it was copied, and the manifests declare
+no secret at that place. Only the seals in the journal can identify such a value.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from reconciler.redaction.templates import HIDDEN, Template, seal, secret_values
 
 SHORTEST: Final = 8
 MOST_TRIED: Final = 500
-"""Some milliseconds each; what is not tried any more is hidden."""
+"""Each takes some milliseconds; after this many, the rest is hidden untested."""
 
 _WORD = re.compile(r"[^\s\"'`,;(){}\[\]<>]+")
 _PART = re.compile(r"[^\s\"'`,;(){}\[\]<>=:/?&@]+")
 
 Older: TypeAlias = Callable[[Ref, RemoteId | None], Sealed]
-"""Gives the seals of secrets that a resource ever held, by its name and its id."""
+"""Returns the seals of all secrets that a resource ever held, by its name and its id."""
 
 
 def no_seals(_: Ref, __: RemoteId | None) -> Sealed:
-    """Give none, where no journal is asked."""
+    """Return no seals, where there is no journal."""
     return frozenset()
 
 
 @dataclass(slots=True)
 class OlderSeals:
-    """Gives the seals of all that a journal tells to have been declared of a resource.
+    """The seals in everything that a journal says was declared of a resource.
 
-    `entries` are gone through once, when the first resource is asked for.
+    `entries` are read once, on the first call.
     """
 
     entries: Callable[[], Iterable[Entry]]
     _told: ToldSeals | None = field(init=False, default=None)
 
     def __call__(self, ref: Ref, remote_id: RemoteId | None) -> Sealed:
-        """Give those of one resource, by its name and by its id."""
+        """Return the seals of one resource, found by its name and by its id."""
         if self._told is None:
             self._told = ToldSeals()
             self._told.add(self.entries())
@@ -53,10 +53,10 @@ class OlderSeals:
 
 @dataclass(slots=True)
 class OlderSecrets:
-    """What a live document must not show of one resource.
+    """The secrets that a live document of one resource must not show.
 
-    `seals` are those of older values. The values of secrets that are `declared` are looked for
-    inside of texts, and texts that stand there as they are have been shown already.
+    `seals` are the seals of older values. The values of the secrets in `declared` are searched for
+    inside texts. A text that is declared in the clear has been shown already, and is not hidden.
     """
 
     seals: Sealed
@@ -68,7 +68,7 @@ class OlderSecrets:
 
     def __post_init__(self) -> None:
         self._values = frozenset(
-            one for one in secret_values(self.declared) if len(one) >= SHORTEST
+            secret for secret in secret_values(self.declared) if len(secret) >= SHORTEST
         )
         self._public = frozenset(
             text for text in texts_in(self.declared) if not isinstance(text, Template)
@@ -76,14 +76,18 @@ class OlderSecrets:
         self.seals = self.seals - seals_in([self.declared])
 
     def hidden(self, live: Json) -> Json:
-        """Give a live document in which no text holds such a value."""
+        """Return a live document in which no text holds such a value."""
         if not self.seals and not self._values:
             return live
         return self._hidden(live)
 
-    def unshown(self, one: Difference) -> Difference:
-        """Give a difference that shows no such value of what is live."""
-        return one if one.before is ABSENT else replace(one, before=self.hidden(one.before))
+    def unshown(self, difference: Difference) -> Difference:
+        """Return a difference that shows no such value of live."""
+        return (
+            difference
+            if difference.before is ABSENT
+            else replace(difference, before=self.hidden(difference.before))
+        )
 
     def _hidden(self, live: Json) -> Json:
         match live:
@@ -104,7 +108,7 @@ class OlderSecrets:
         return any(value in text for value in self._values) or any(map(self._fits, _pieces(text)))
 
     def _fits(self, piece: str) -> bool:
-        """Tell whether a text is what one of the seals stands for, or too many were tried."""
+        """Return whether a text has one of the seals, or too many texts were tried."""
         for name, sealed in self.seals:
             self._tried += 1
             if self._tried > MOST_TRIED or seal(piece, name, self.salt) == sealed:
@@ -113,6 +117,6 @@ class OlderSecrets:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield what may be a secret in a text: all of it, its lines, words and parts of words."""
+    """Yield what may be a secret in a text: the text, its lines, its words, parts of words."""
     found = (text, text.strip(), *text.splitlines(), *_WORD.findall(text), *_PART.findall(text))
     yield from dict.fromkeys(value for value in found if len(value) >= SHORTEST)

@@ -1,4 +1,4 @@
-"""The plan of a rollback: what is put back, and of all else what stands in its way. Pure."""
+"""The plan of a rollback: the resources that are put back, and what prevents it. Pure."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from reconciler.planning.make_plan import PlanTarget, plan_digest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restoring:
-    """What a rollback says of each resource, beside the documents that are its manifests.
+    """The rows of a rollback, for each resource, besides the documents that are its manifests.
 
-    `owned` is what the journal is to remember as declared, where that is not all that is put
-    back. `blocked` cannot be put back, and `beside` are the other resources that are known.
+    `owned` are the documents that the journal is to record as declared, where that is not all that
+    is put back. `blocked` are the changes that cannot be put back, and `beside` the other known
+    resources.
     """
 
     remark: RollsBack
@@ -39,10 +40,10 @@ class Restoring:
 
 
 def with_restored(made: Plan, restoring: Restoring, place: PlanTarget) -> Plan:
-    """Give the plan of what is put back as that of the whole rollback."""
+    """Return the plan of the whole rollback, from the plan of the resources that are put back."""
     order = {name: index for index, name in enumerate(BY_NAME)}
     changes = [*(_said(change, restoring) for change in made.declared), *restoring.blocked]
-    changes.sort(key=lambda one: (order[one.ref.kind], one.ref.name))
+    changes.sort(key=lambda change: (order[change.ref.kind], change.ref.name))
     return replace(
         made,
         changes=(*changes, *made.orphans),
@@ -54,13 +55,13 @@ def with_restored(made: Plan, restoring: Restoring, place: PlanTarget) -> Plan:
 
 
 def _said(change: Change, restoring: Restoring) -> Change:
-    """Say what state a resource is put back to, and what of it comes back as another."""
-    owned, said = restoring.owned.get(change.ref, change.declared), restoring.said[change.ref]
-    # A rollback of a rollback brings back what that took back, as it says itself.
+    """Add the state to which a resource is put back, and its members that are created again."""
+    owned, put_back = restoring.owned.get(change.ref, change.declared), restoring.said[change.ref]
+    # A rollback of a rollback brings back what that removed, and says so itself.
     found = tuple(reason for reason in change.reasons if not isinstance(reason, UndoesRollback))
-    # The first reason of what is blocked is why.
+    # The first reason of a blocked change is why it is blocked.
     reasons: tuple[Reason, ...] = (
-        (*found, said) if change.action is Action.BLOCKED else (said, *found)
+        (*found, put_back) if change.action is Action.BLOCKED else (put_back, *found)
     )
     anew = _made_anew(change)
     if anew:
@@ -69,7 +70,7 @@ def _said(change: Change, restoring: Restoring) -> Change:
 
 
 def _made_anew(change: Change) -> tuple[str, ...]:
-    """Name the members that a write makes, of a kind that has members."""
+    """Return the names of the members that a write creates."""
     kind, live = BY_NAME[change.ref.kind], change.observation
     if change.action is not Action.UPDATE or not kind.destroyable or not isinstance(live, Seen):
         return ()
@@ -78,10 +79,10 @@ def _made_anew(change: Change) -> tuple[str, ...]:
 
 
 def at_places_of(document: Json, declared: Json | Missing, shape: Shape) -> Json:
-    """Give of a whole document what stands where something is declared.
+    """Return the parts of a whole document at the places that are declared.
 
-    A list that is declared is declared whole. What is not declared stays nobody's own, so
-    that no later apply takes it away for not being declared any more.
+    A declared list is declared whole. What is not declared stays undeclared, so that no later apply
+    removes it because it is no longer declared.
     """
     if isinstance(document, dict) and isinstance(declared, dict):
         return {
