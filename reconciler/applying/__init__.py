@@ -1,1 +1,1 @@
-"""Doing what a plan says: batches, journal, stop rules. Never plans."""
+"""Applying a plan: batches, journal, stop rules. It never plans."""

@@ -1,4 +1,4 @@
-"""What an apply did and in which order, its exit codes, and what becomes of unsent changes."""
+"""The result of an apply: the order of writes, outcomes, exit codes, and unsent changes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from reconciler.model import (
 
 
 def batches(changes: Sequence[Change]) -> Iterator[tuple[Kind, tuple[Change, ...]]]:
-    """Yield what is sent together, in order.
+    """Yield the changes that are sent together, in order.
 
-    A create that cannot be looked up goes alone and late, so that a crash
-    leaves at most one of them unsettled (docs/journal.md).
+    A create that cannot be looked up goes alone and late, so that a crash leaves at most one of
+    them unsettled (docs/journal.md).
     """
     waves: dict[int, list[Change]] = {}
     levels = _levels({change.ref: change for change in changes})
@@ -50,29 +50,32 @@ def batches(changes: Sequence[Change]) -> Iterator[tuple[Kind, tuple[Change, ...
 
 
 def goes_alone(change: Change) -> bool:
-    """Tell whether a lost answer to this write could be settled by a person only."""
+    """Return whether only a person could settle a lost answer to this write."""
     return change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
 
 
 def _levels(changes: Mapping[Ref, Change]) -> dict[Ref, int]:
-    """Give each resource one level more than the highest it refers to. No cycles come here."""
+    """Map each resource to one level more than the highest level it refers to.
+
+    There are no cycles.
+    """
     inner = {
         ref: [reference for reference in change.references if reference in changes]
         for ref, change in changes.items()
     }
     levels: dict[Ref, int] = {}
     for ref in TopologicalSorter(inner).static_order():
-        levels[ref] = 1 + max((levels[one] for one in inner[ref]), default=-1)
+        levels[ref] = 1 + max((levels[reference] for reference in inner[ref]), default=-1)
     return levels
 
 
 @dataclass(slots=True)
 class Applied:
-    """What an apply did: one outcome for each change that would write, and what stopped it.
+    """The result of an apply: one outcome for each change that would write, and what stopped it.
 
-    `unjournaled` says that an outcome is known which the journal could not take. `unproved` says
-    of overwrites what their samples of logs came to, where that is not what was planned, and
-    `renamed` has the former names of what the journal knows by another one since.
+    `unjournaled` means that an outcome is known, and the journal could not take it. `unproved` has
+    the result of the log samples of an overwrite, where it was not as planned. `renamed` has the
+    former names of resources that the journal now knows by another name.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
@@ -86,7 +89,7 @@ class Applied:
 
     @property
     def exit_codes(self) -> set[int]:
-        """The codes that apply to the run; `errors.worst` chooses."""
+        """The exit codes that apply to the run; `errors.worst` chooses."""
         codes = {
             outcome.exit_code
             for outcome in self.outcomes
@@ -109,7 +112,7 @@ class Applied:
         return codes
 
     def stop(self, error: ReconcilerError) -> None:
-        """End the run; of several reasons the one with the first exit code counts."""
+        """End the run; of several errors the one whose exit code ranks first is kept."""
         earlier = self.stopped_by
         if earlier is None or worst({error.exit_code, earlier.exit_code}) != earlier.exit_code:
             self.stopped_by = error
@@ -119,7 +122,7 @@ INTERRUPTED = "the run was interrupted"
 
 
 def blocked(change: Change) -> Refused:
-    """Give what the plan could not do as its outcome."""
+    """Return the outcome of a change that was blocked in the plan."""
     known = change.observation
     code = known.exit_code if isinstance(known, Unread) else ExitCode.PARTIAL
     return Refused(change.ref, "", code, change.reasons)
@@ -128,7 +131,7 @@ def blocked(change: Change) -> Refused:
 def why_skipped(
     change: Change, applied: Applied, failed: AbstractSet[Ref], *, interrupted: bool
 ) -> str:
-    """Say why a change must not be sent any more; "" where nothing keeps it."""
+    """Return why a change must not be sent any more; "" where nothing prevents it."""
     if applied.stopped_by is not None:
         return "the run had stopped"
     if interrupted:
@@ -140,14 +143,13 @@ def why_skipped(
 
 
 def left(change: Change, pending: Started | None, run: str) -> Outcome:
-    """Give what the journal knows of a change after its run was left.
+    """Return what the journal knows of a change after its run was left.
 
-    `pending` is the write of it that nothing has answered. What was in flight
-    stays open in the journal.
+    `pending` is the write without an answer. What was in flight stays open in the journal.
     """
     if pending is None or pending.run != run:
         return Skipped(change.ref, INTERRUPTED)
     if goes_alone(change) and pending.operation == "create":
         return InDoubt(change.ref, "the run was left while its create was in flight")
-    said = "the run was left while it was in flight: the next plan tells what became of it"
-    return Unconfirmed(change.ref, said)
+    message = "the run was left while it was in flight: the next plan tells what became of it"
+    return Unconfirmed(change.ref, message)

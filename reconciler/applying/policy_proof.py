@@ -1,6 +1,6 @@
-"""Whether an overwrite of log policies does to samples of logs what was planned, and its way back.
+"""Check after an overwrite of log policies that samples get the planned policy, or put it back.
 
-The list that was there is put back in one overwrite, journaled like every write: before it is
+The former list is put back in one overwrite, with journal entries like every write: before it is
 sent, and once its answer is known. Source: docs/policy-impact.md.
 """
 
@@ -28,12 +28,12 @@ MOST_NAMED = 3
 
 
 def _ignored(_: Ref, __: RemoteId) -> None:
-    """Take an id that an overwrite of a list never tells."""
+    """Ignore an id: an overwrite of a list returns none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overwritten:
-    """An overwrite that was acknowledged and seen, and the list that was read right before it."""
+    """An overwrite that was acknowledged and seen, with the list right before and after it."""
 
     sending: Sending
     answer: Written
@@ -43,9 +43,9 @@ class Overwritten:
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """What became of an overwrite after its samples; `said` is "" where all are as planned.
+    """The outcome of an overwrite after its samples; `said` is "" where all are as planned.
 
-    `stopped_by` is what ends the run.
+    `stopped_by` is the error that ends the run.
     """
 
     outcome: Outcome
@@ -55,7 +55,7 @@ class Proved:
 
 @dataclass(frozen=True, slots=True)
 class Proving:
-    """What asks the samples of a run again, and puts the list back."""
+    """The check of a run: it asks the samples again, and puts the list back."""
 
     api: Api
     journal: Journal
@@ -65,40 +65,41 @@ class Proving:
     async def proved(
         self, kind: Kind, sending: Sending, answer: Written, before: Seen | None
     ) -> Proved:
-        """Hold what the service tells now against what was planned. Never raises for an answer.
+        """Compare the policy that the service returns for each sample with the plan.
 
-        `before` is the list that was read right before the overwrite.
+        Never raises for an answer. `before` is the list that was read right before the overwrite.
         """
-        one = Overwritten(sending, answer, before)
+        overwrite = Overwritten(sending, answer, before)
         if self.impact.on_mismatch == "rollback":
-            one = replace(one, after=await self._seen(kind, one))
+            overwrite = replace(overwrite, after=await self._seen(kind, overwrite))
         try:
             wrong = await self._told_otherwise()
         except ReconcilerError as error:
-            said = (
+            message = (
                 f"the samples could not be asked after the overwrite ({error}): the new list is "
                 "live, and nobody knows whether it does what was planned"
             )
-            return _standing(one, said)
+            return _standing(overwrite, message)
         if not wrong:
-            return Proved(one.answer)
-        said = _mismatch(wrong, len(self.impact.answers))
+            return Proved(overwrite.answer)
+        message = _mismatch(wrong, len(self.impact.answers))
         if self.impact.on_mismatch != "rollback":
-            return _standing(one, f"{said}; the new list is live")
-        return await self._put_back(kind, one, said)
+            return _standing(overwrite, f"{message}; the new list is live")
+        return await self._put_back(kind, overwrite, message)
 
     async def _told_otherwise(self) -> list[SampleAnswer]:
-        """Give the samples whose answer is not the planned one, `before` told and `after` planned.
+        """Return the samples whose answer is not as planned.
 
-        A service may know of a write a little later than it says so.
+        Their `before` is the answer, and `after` the plan. A service may apply a write a little
+        after its answer.
         """
         planned = [answer for answer in self.impact.answers if answer.after is not None]
         wrong: list[SampleAnswer] = []
         for pause in (*PAUSES, None):
-            told = await told_of(self.api, [answer.sample for answer in planned])
+            answers = await told_of(self.api, [answer.sample for answer in planned])
             wrong = [
                 SampleAnswer(answer.sample, met, answer.after)
-                for answer, met in zip(planned, told, strict=True)
+                for answer, met in zip(planned, answers, strict=True)
                 if met != answer.after
             ]
             if not wrong or pause is None:
@@ -106,20 +107,22 @@ class Proving:
             await self.api.patience.sleep(pause)
         return wrong
 
-    async def _put_back(self, kind: Kind, one: Overwritten, said: str) -> Proved:
-        memory = self.journal.history.of(one.answer.ref)
-        now = await self._now(kind, one)
-        why = _cannot_be_put_back(one.before) or (now if isinstance(now, str) else "")
-        if why or one.before is None or isinstance(now, str):
-            return _standing(one, f"{said}; the list before was not put back, as {why}")
+    async def _put_back(self, kind: Kind, overwrite: Overwritten, said: str) -> Proved:
+        memory = self.journal.history.of(overwrite.answer.ref)
+        now = await self._now(kind, overwrite)
+        why = _cannot_be_put_back(overwrite.before) or (now if isinstance(now, str) else "")
+        if why or overwrite.before is None or isinstance(now, str):
+            return _standing(overwrite, f"{said}; the list before was not put back, as {why}")
         keeping = BackupSettings(run=self.run, salt=self.journal.salt, hide=self.api.redaction)
-        replaced = replace(one.sending.change, observation=one.before)
+        replaced = replace(overwrite.sending.change, observation=overwrite.before)
         kept = keeping.backup(replaced, memory, self.journal.now())
         if kept is None or kept.live is None:
             why = "it is too long for the journal"
-            return _standing(one, f"{said}; the list before was not put back, as {why}")
-        manifest = replace(one.sending.manifest, spec=one.before.document)
-        change = replace(one.sending.change, manifest=manifest, observation=now, declared=kept.live)
+            return _standing(overwrite, f"{said}; the list before was not put back, as {why}")
+        manifest = replace(overwrite.sending.manifest, spec=overwrite.before.document)
+        change = replace(
+            overwrite.sending.change, manifest=manifest, observation=now, declared=kept.live
+        )
         started = Started(
             run=self.run,
             at=self.journal.now(),
@@ -137,11 +140,15 @@ class Proving:
             reached(Point.AFTER_STARTED)
         except (JournalError, Locked) as error:
             why = f"the journal could not be written ({error})"
-            standing = _standing(one, f"{said}; the list before was not put back, as {why}")
+            standing = _standing(overwrite, f"{said}; the list before was not put back, as {why}")
             return replace(standing, stopped_by=error)
-        return await self._sent_back(kind, Sending(change, one.before.document), one, said)
+        return await self._sent_back(
+            kind, Sending(change, overwrite.before.document), overwrite, said
+        )
 
-    async def _sent_back(self, kind: Kind, back: Sending, one: Overwritten, said: str) -> Proved:
+    async def _sent_back(
+        self, kind: Kind, back: Sending, overwrite: Overwritten, said: str
+    ) -> Proved:
         answer: WriteResult
         try:
             answer = next(iter(await kind.write(self.api, [back], _ignored)))
@@ -154,7 +161,9 @@ class Proving:
             memory = once_written(self.journal.history.of(back.ref), entry)
             seen = (await seen_after(kind, self.api, [Acknowledged(back, outcome, memory)]))[0]
             if seen is not None and not isinstance(seen, Seen):
-                return _unsure(one, f"{said}; the list before was sent back, and is not to be seen")
+                return _unsure(
+                    overwrite, f"{said}; the list before was sent back, and is not to be seen"
+                )
         if entry is not None:
             try:
                 self._close(entry)
@@ -162,17 +171,19 @@ class Proving:
                 stopped_by = error
         match outcome:
             case Written():
-                told = f"{said}; the list before was put back, and is live"
-                return Proved(Refused(one.answer.ref, told), told, stopped_by)
+                message = f"{said}; the list before was put back, and is live"
+                return Proved(Refused(overwrite.answer.ref, message), message, stopped_by)
             case Refused(message=why):
-                told = f"{said}; the list before was not taken back ({why}): the new list is live"
-                return replace(_standing(one, told), stopped_by=stopped_by)
+                message = (
+                    f"{said}; the list before was not taken back ({why}): the new list is live"
+                )
+                return replace(_standing(overwrite, message), stopped_by=stopped_by)
             case _:
-                told = f"{said}; the answer to putting the list back was lost"
-                return replace(_unsure(one, told), stopped_by=stopped_by)
+                message = f"{said}; the answer to putting the list back was lost"
+                return replace(_unsure(overwrite, message), stopped_by=stopped_by)
 
     def _closing_entry(self, back: Sending, outcome: Outcome) -> Entry | None:
-        """Give what the journal says of the put-back, by which it is no write like others."""
+        """Return the journal entry of the put-back, which is marked as such."""
         entry = closing_entry(back.change, outcome, self.run, self.journal.now())
         return replace(entry, put_back=True) if isinstance(entry, WrittenEntry) else entry
 
@@ -184,31 +195,32 @@ class Proving:
         self.journal.append([hidden])
         reached(Point.AFTER_WRITTEN)
 
-    async def _now(self, kind: Kind, one: Overwritten) -> Seen | str:
-        """Read the list once more; say why it must not be overwritten where it is not ours."""
-        now = await self._seen(kind, one)
-        if now is None or one.after is None:
+    async def _now(self, kind: Kind, overwrite: Overwritten) -> Seen | str:
+        """Read the list once more, or return why it must not be overwritten."""
+        now = await self._seen(kind, overwrite)
+        if now is None or overwrite.after is None:
             return "the list could not be read again"
-        told, revision = one.answer.revision, now.revision
-        is_ours = covers(now.document, one.sending.document, kind.shape)
-        if told and revision:
-            is_ours = told == revision
-        # A writer who keeps the ids of policies shows in any of their fields, or in who wrote last.
-        same = (now.document, now.edit) == (one.after.document, one.after.edit)
+        written, revision = overwrite.answer.revision, now.revision
+        is_ours = covers(now.document, overwrite.sending.document, kind.shape)
+        if written and revision:
+            is_ours = written == revision
+        # A writer who keeps the ids of policies shows in any of their fields, or in the last
+        # editor.
+        same = (now.document, now.edit) == (overwrite.after.document, overwrite.after.edit)
         return now if is_ours and same else "another writer changed the list meanwhile"
 
-    async def _seen(self, kind: Kind, one: Overwritten) -> Seen | None:
-        """Read the list; None where it cannot be."""
-        memory = self.journal.history.of(one.answer.ref)
+    async def _seen(self, kind: Kind, overwrite: Overwritten) -> Seen | None:
+        """Read the list; None where it cannot be read."""
+        memory = self.journal.history.of(overwrite.answer.ref)
         try:
-            found = await observe(kind, self.api, one.sending.manifest, memory)
+            found = await observe(kind, self.api, overwrite.sending.manifest, memory)
         except ReconcilerError:
             return None
         return found if isinstance(found, Seen) else None
 
 
 def _cannot_be_put_back(before: Seen | None) -> str:
-    """Say why what was there cannot be written again as it was; "" where it can."""
+    """Return why the list cannot be written again as it was; "" where it can."""
     if before is None:
         return "nobody read it right before"
     if before.unseen:
@@ -219,29 +231,29 @@ def _cannot_be_put_back(before: Seen | None) -> str:
     return ""
 
 
-def _standing(one: Overwritten, said: str) -> Proved:
-    """Give an overwrite that stands, though it is not as planned."""
-    message = f"{one.answer.message}; {said}" if one.answer.message else said
-    return Proved(replace(one.answer, message=message), said)
+def _standing(overwrite: Overwritten, said: str) -> Proved:
+    """Return an overwrite that stays live, though it is not as planned."""
+    message = f"{overwrite.answer.message}; {said}" if overwrite.answer.message else said
+    return Proved(replace(overwrite.answer, message=message), said)
 
 
-def _unsure(one: Overwritten, said: str) -> Proved:
-    told = f"{said}: the old list or the new one is live, and the next plan tells which"
-    return Proved(Unconfirmed(one.answer.ref, told), told)
+def _unsure(overwrite: Overwritten, said: str) -> Proved:
+    message = f"{said}: the old list or the new one is live, and the next plan tells which"
+    return Proved(Unconfirmed(overwrite.answer.ref, message), message)
 
 
 def _mismatch(wrong: Sequence[SampleAnswer], count: int) -> str:
-    """Say which samples are told otherwise than planned."""
+    """Return which samples have another answer than planned."""
     shown = "; ".join(map(_otherwise, wrong[:MOST_NAMED]))
     more = f"; and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
     return f"{len(wrong)} of {count} samples are told otherwise than planned: {shown}{more}"
 
 
-def _otherwise(one: SampleAnswer) -> str:
-    sample = one.sample
+def _otherwise(answer: SampleAnswer) -> str:
+    sample = answer.sample
     severity = sample.severity.removeprefix("SEVERITY_").lower()
     log = f"{quoted_pair(sample.application, sample.subsystem)} {severity}"
-    return f"{log} has {_named(one.before)}, and should have {_named(one.after)}"
+    return f"{log} has {_named(answer.before)}, and should have {_named(answer.after)}"
 
 
 def _named(met: Met | None) -> str:

@@ -1,4 +1,4 @@
-"""Whether live is still what a plan rests on, and what became of a write once it is read again."""
+"""Reading live again: before a write, whether the plan still holds; after it, what was stored."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _AGAIN = "plan again"
 
 
 def what_moved(kind: Kind, change: Change, now: Observation) -> str:
-    """Say who changed what since the plan; "" where live is as the plan saw it.
+    """Return who changed what since the plan; "" where live is as the plan saw it.
 
-    Fields are named, and their values are not: a secret may stand live.
+    Fields are named without their values, as live may hold a secret.
     """
     planned = change.observation
     if isinstance(planned, Seen) and isinstance(now, Seen):
@@ -64,7 +64,7 @@ def _moved(kind: Kind, change: Change, planned: Seen, now: Seen) -> str:
     live = conceal(now.document, change.declared, kind.shape)
     if digest(live) != digest(planned.document):
         found = [*differences(planned.document, live, kind.shape)]
-        # Zero values that appear or vanish are no difference, and yet somebody wrote.
+        # Zero values that appear or vanish are no difference, but show that another wrote.
         where = f" ({named([difference.path for difference in found])})" if found else ""
         return f"live changed since the plan{_who(now)}{where}: {_AGAIN}"
     if now.version != planned.version or now.remote_id != planned.remote_id:
@@ -77,18 +77,17 @@ def _who(now: Seen) -> str:
 
 
 def named(paths: Sequence[Path]) -> str:
-    """Name the first few places, and say how many more there are."""
+    """Return the names of the first few places, and how many more there are."""
     shown = ", ".join(".".join(map(str, path)) for path in paths[:MOST_NAMED])
     more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
     return f"{shown}{more}"
 
 
 def was_overtaken(before: Observation, now: Seen, answer: Written) -> bool:
-    """Tell whether what a read shows after our write is the work of another writer.
+    """Return whether a read after our write shows the work of another writer.
 
-    Sure signs only: another revision than our write was told, or a person's edit
-    in the web interface where there was none before. Without a sign, what differs
-    counts as rewritten by the service.
+    Only sure signs count: another revision than that of our write, or an edit in the web interface
+    where there was none before. Without a sign, a difference counts as rewritten by the service.
     """
     if answer.revision and now.revision and now.revision != answer.revision:
         return True
@@ -96,24 +95,28 @@ def was_overtaken(before: Observation, now: Seen, answer: Written) -> bool:
 
 
 def is_stale_read(before: Observation, now: Seen) -> bool:
-    """Tell whether a read after our write still shows what was there before it."""
+    """Return whether a read after our write still shows the state before it."""
     return isinstance(before, Seen) and now.version != "" and now.version == before.version
 
 
 def not_ours(kind: Kind, sending: Sending, answer: Written, now: Seen) -> Absent | None:
-    """Say why what a read shows after our write cannot be that; None where it may be.
+    """Return why a read after our write cannot show that write; None where it may.
 
-    Live that is as it was, and not as it was sent, was not written, whatever the answer
-    said. What moves with every write tells that alone where a kind has such a thing.
+    Live that is as before, and not as sent, was not written, whatever the answer said. Where a kind
+    has a revision that moves with every write, the revision alone decides.
     """
-    ids = [kind.normal_id(one) for one in (answer.remote_id, now.remote_id) if one is not None]
+    ids = [
+        kind.normal_id(remote_id)
+        for remote_id in (answer.remote_id, now.remote_id)
+        if remote_id is not None
+    ]
     if len(set(ids)) > 1:
         return Absent(f"a look-up finds {now.remote_id} in its place")
     before = sending.change.observation
     if not isinstance(before, Seen) or not is_stale_read(before, now):
         return None
     unmoved = bool(now.revision) or not what_moved(kind, sending.change, now)
-    # What is recalled from the journal is as it was sent whether it was written or not.
+    # Fields recalled from the journal are as sent, whether they were written or not.
     if unmoved and (now.recalled or not covers(now.document, sending.document, kind.shape)):
         return Absent("a read still shows what was there before")
     return None
@@ -122,7 +125,7 @@ def not_ours(kind: Kind, sending: Sending, answer: Written, now: Seen) -> Absent
 def stored_otherwise(
     kind: Kind, declared: dict[str, Json], stored: dict[str, Json] | None
 ) -> tuple[Difference, ...]:
-    """Give the declared fields that came back otherwise: `before` is stored, `after` sent."""
+    """Return the declared fields that came back differently: `before` is stored, `after` sent."""
     if stored is None:
         return ()
     shown = conceal(stored, declared, kind.shape)
@@ -141,10 +144,10 @@ def is_empty(difference: Difference) -> bool:
 def members_not_stored(
     kind: Kind, manifest: Manifest, now: Seen, memory: Memory
 ) -> tuple[Path, ...]:
-    """Name the declared members of lists that a read after the write does not show.
+    """Return the declared members of lists that a read after the write does not show.
 
-    One that nobody gave an id is there, whatever id the service gave it; `memory` is
-    what the journal will know of the write.
+    A member without a declared id is there, whatever id the service gave it. `memory` is what the
+    journal will know of the write.
     """
     declared = kind.complete(manifest, now, memory)
     found = stored_otherwise(kind, declared, now.document)
@@ -154,7 +157,10 @@ def members_not_stored(
 def not_removed(
     change: Change, body: dict[str, Json], stored: dict[str, Json] | None
 ) -> tuple[Difference, ...]:
-    """Give the fields that the plan removes and the service keeps; nobody would ever see them."""
+    """Return the fields that the plan removes and the service keeps.
+
+    No later plan or drift would show them.
+    """
     removed = {
         difference.path for difference in change.differences if difference.operation == "remove"
     }
@@ -170,17 +176,17 @@ def not_removed(
 
 
 def as_told(found: Sequence[Difference]) -> tuple[Difference, ...]:
-    """Give them for a person: `before` is sent, `after` stored, secrets in neither."""
+    """Return the differences for a person: `before` is sent, `after` stored, without secrets."""
     return tuple(turned(map(_without_secret, found)))
 
 
-def _without_secret(one: Difference) -> Difference:
-    secret = holds_seal(one.after) and one.before is not ABSENT
-    return replace(one, before=HIDDEN) if secret else one
+def _without_secret(difference: Difference) -> Difference:
+    secret = holds_seal(difference.after) and difference.before is not ABSENT
+    return replace(difference, before=HIDDEN) if secret else difference
 
 
 def rewritten_entry(run: str, at: str, ref: Ref, found: Sequence[Difference]) -> Stored:
-    """Give what the journal keeps of them; a stored secret by its fingerprint only."""
+    """Return the journal entry of fields stored differently; secrets only as fingerprints."""
     return Stored(run=run, at=at, ref=ref, rewritten=tuple(map(_rewritten, found)))
 
 
@@ -192,14 +198,14 @@ def _rewritten(difference: Difference) -> Rewritten:
 
 
 async def objected(kind: Kind, api: Api, sendings: Sequence[Sending]) -> list[Refused]:
-    """Give what the service objects to before anything is written.
+    """Return what the service objects to before anything is written.
 
-    Raises what is about the service as a whole.
+    Raises errors that concern the whole service.
     """
-    asked = await asyncio.gather(*(kind.preflight(api, sending) for sending in sendings))
+    answers = await asyncio.gather(*(kind.preflight(api, sending) for sending in sendings))
     return [
         Refused(sending.ref, "; ".join(foreseen.objections))
-        for sending, foreseen in zip(sendings, asked, strict=True)
+        for sending, foreseen in zip(sendings, answers, strict=True)
         if foreseen.objections
     ]
 
@@ -211,10 +217,10 @@ async def moved(
     sendings: Sequence[Sending],
     before: dict[Ref, Seen],
 ) -> list[Refused]:
-    """Give what changed since the plan, or cannot be read again; note in `before` what is live.
+    """Return what changed since the plan or cannot be read again, and add live to `before`.
 
-    That is noted for kinds alone that may have to be put back. Raises what is about the service
-    as a whole.
+    `before` is filled only for kinds that may have to be put back. Raises errors that concern the
+    whole service.
     """
     if not kind.readable_by(api.assumptions):
         return []
@@ -226,16 +232,16 @@ async def moved(
         if kind.sampled and isinstance(now, Seen):
             before[sending.ref] = now
         if isinstance(now, ReconcilerError):
-            said = f"it could not be read again before the write: {now}"
-            refused.append(Refused(sending.ref, said, now.exit_code))
-        elif said := what_moved(kind, sending.change, now):
-            refused.append(Refused(sending.ref, said, exit_code=ExitCode.STALE))
+            cause = f"it could not be read again before the write: {now}"
+            refused.append(Refused(sending.ref, cause, now.exit_code))
+        elif cause := what_moved(kind, sending.change, now):
+            refused.append(Refused(sending.ref, cause, exit_code=ExitCode.STALE))
     return refused
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """A write that the service says it did, and what the journal will know of it then."""
+    """A write that the service acknowledged, and what the journal will know of it then."""
 
     sending: Sending
     answer: Written
@@ -249,47 +255,47 @@ PATIENCE_SECONDS = sum(PAUSES)
 async def seen_after(
     kind: Kind, api: Api, written: Sequence[Acknowledged]
 ) -> list[Seen | Absent | None]:
-    """Give what live is after each write, `Absent` where two seconds do not show it.
+    """Return live after each write, `Absent` where two seconds do not show the write.
 
     None where it cannot be read. Never raises.
     """
     return await asyncio.gather(*(_seen(kind, api, acknowledged) for acknowledged in written))
 
 
-async def _seen(kind: Kind, api: Api, one: Acknowledged) -> Seen | Absent | None:
-    """Look until the write shows, as a service may know of it a little later than it says so."""
+async def _seen(kind: Kind, api: Api, acknowledged: Acknowledged) -> Seen | Absent | None:
+    """Read until the write shows: a service may show a write a little after its answer."""
     for pause in (*PAUSES, None):
         try:
-            now = await observe(kind, api, one.sending.manifest, one.memory)
+            now = await observe(kind, api, acknowledged.sending.manifest, acknowledged.memory)
         except ReconcilerError:
             return None
         if isinstance(now, AnotherRecord):
             now = Absent(str(now))
         if not isinstance(now, Seen | Absent):
             return None
-        missing = now if isinstance(now, Absent) else _what_is_missing(kind, one, now)
+        missing = now if isinstance(now, Absent) else _what_is_missing(kind, acknowledged, now)
         if missing is None or pause is None:
             return missing or now
         await api.patience.sleep(pause)
     raise AssertionError("the last look has no pause after it")
 
 
-def _what_is_missing(kind: Kind, one: Acknowledged, now: Seen) -> Absent | None:
-    """Say what of a write a read does not show; None where nothing is missing.
+def _what_is_missing(kind: Kind, acknowledged: Acknowledged, now: Seen) -> Absent | None:
+    """Return what a read does not show of a write; None where nothing is missing.
 
-    What another writer took out again is told as the work of that writer.
+    What another writer removed again is reported as the work of that writer.
     """
-    change = one.sending.change
-    if missing := not_ours(kind, one.sending, one.answer, now):
+    change = acknowledged.sending.change
+    if missing := not_ours(kind, acknowledged.sending, acknowledged.answer, now):
         return missing
-    if was_overtaken(change.observation, now, one.answer):
+    if was_overtaken(change.observation, now, acknowledged.answer):
         return None
-    members = members_not_stored(kind, one.sending.manifest, now, one.memory)
+    members = members_not_stored(kind, acknowledged.sending.manifest, now, acknowledged.memory)
     return Absent(f"the service has no {named(members)}") if members else None
 
 
 def not_to_be_seen(written: Written, absent: Absent) -> Unconfirmed:
-    """Give a write that was acknowledged, and that no read has shown, as its outcome."""
+    """Return the outcome of a write that was acknowledged and that no read has shown."""
     whose = "" if written.remote_id is None else f" of {written.remote_id}"
     return Unconfirmed(
         written.ref,

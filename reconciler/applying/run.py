@@ -1,4 +1,4 @@
-"""One apply: batch by batch, each journaled before and after it is sent."""
+"""One apply: it sends batch after batch, with journal entries before and after each."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ class Run:
     async def apply(self, plan: Plan) -> Applied:
         """Write every change of a plan that writes.
 
-        What the service refuses, and what depends on it, does not stop the
-        rest. A lost service, a refused key, a broken journal or a lost lock
-        does: nothing is sent after it, and `Applied.stopped_by` says what it was.
+        A refused change, and what depends on it, does not stop the rest. A lost service, a refused
+        key, a broken journal or a lost lock does: nothing is sent after it, and
+        `Applied.stopped_by` is the error.
         """
         impact = plan.signals.policies
         if impact is not None:
@@ -116,7 +116,7 @@ class Run:
             if change.remote_id is not None:
                 self._know(change.ref, change.remote_id)
         at = self.journal.now()
-        # The memories under their new names are what everything from here on rests on.
+        # Everything from here on uses the memories under their new names.
         renamed = renaming_entries(plan.changes, self.name, at)
         if renamed and self._journaled(renamed):
             self.applied.renamed.update(new_names(plan.changes))
@@ -132,9 +132,9 @@ class Run:
         return self.applied
 
     def leave(self, plan: Plan) -> None:
-        """Give what has no outcome yet the one that the journal knows, after a run was left.
+        """Add the outcome that the journal knows to each change without one, after a run was left.
 
-        What was in flight stays open there.
+        What was in flight stays open in the journal.
         """
         known = {outcome.ref for outcome in self.applied.outcomes}
         for _, batch in batches(plan.changes):
@@ -149,15 +149,15 @@ class Run:
                     )
 
     def _left_unproved(self, written: Written) -> Written:
-        """Say of an overwrite that nobody came to ask the samples again."""
-        said = "the run was left before its samples were asked: the new list is live"
-        self.applied.unproved[written.ref] = said
-        return replace(written, message=said)
+        """Return an overwrite with the remark that its samples were not asked again."""
+        message = "the run was left before its samples were asked: the new list is live"
+        self.applied.unproved[written.ref] = message
+        return replace(written, message=message)
 
     async def _write_batch(self, kind: Kind, batch: Sequence[Change]) -> None:
         sendings = [sending_of(change, self.ids) for change in batch if not self._skipped(change)]
         sendings = await self._still_as_planned(kind, sendings)
-        # A signal may have come while the service was asked.
+        # A signal may have come during the requests.
         sendings = [sending for sending in sendings if not self._skipped(sending.change)]
         if not sendings:
             return
@@ -179,7 +179,7 @@ class Run:
         await self._conclude(kind, sendings, answers)
 
     def _skipped(self, change: Change) -> bool:
-        """Note a change that must not be sent any more."""
+        """Record a skipped outcome for a change that must not be sent; return whether it was."""
         interrupted = self.stopping.is_set()
         why = why_skipped(change, self.applied, self.failed, interrupted=interrupted)
         if why:
@@ -187,7 +187,7 @@ class Run:
         return bool(why)
 
     async def _still_as_planned(self, kind: Kind, sendings: list[Sending]) -> list[Sending]:
-        """Leave out what the service objects to, and what changed since the plan.
+        """Return the sendings that the service accepts and that did not change since the plan.
 
         Live is read last, right before the write.
         """
@@ -203,14 +203,14 @@ class Run:
             return []
 
     def _without(self, refused: Sequence[Refused], sendings: list[Sending]) -> list[Sending]:
-        """Note what is refused before it is sent, and give the rest."""
-        for one in refused:
-            self._note(one)
-        refs = {one.ref for one in refused}
+        """Record what is refused before it is sent, and return the rest."""
+        for refusal in refused:
+            self._note(refusal)
+        refs = {refusal.ref for refusal in refused}
         return [sending for sending in sendings if sending.ref not in refs]
 
     def _backups(self, changes: Sequence[Change]) -> Iterator[Backup]:
-        """Yield what is live and about to be replaced; it was read right before."""
+        """Yield backups of what is about to be replaced; live was read right before."""
         journal = self.journal
         keeping = BackupSettings(run=self.name, salt=journal.salt, hide=self.api.redaction)
         for change in changes:
@@ -232,7 +232,11 @@ class Run:
         )
 
     def _journaled(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> bool:
-        """Journal entries; where that fails, end the run, and save what is `unproved` too."""
+        """Write entries to the journal; where that fails, end the run.
+
+        `unproved` entries are kept as well, for the case that the run ends before a read shows the
+        write.
+        """
         try:
             self._append(entries, unproved)
         except (JournalError, Locked) as error:
@@ -241,7 +245,7 @@ class Run:
         return True
 
     def _append(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> None:
-        """Journal entries; a service that repeats a secret in its words gets no copy there."""
+        """Write entries to the journal, with secrets hidden that the service repeated."""
         hidden = [*map(self._hidden, entries)]
         self.journal.append(hidden, unproved=[*map(self._hidden, unproved)])
 
@@ -258,10 +262,10 @@ class Run:
     async def _conclude(
         self, kind: Kind, sendings: Sequence[Sending], answers: Sequence[WriteResult]
     ) -> None:
-        """Journal what became of a batch, and tell it.
+        """Write the outcomes of a batch to the journal, and report them.
 
-        A write that can be read is not written before a read has shown it; until then
-        the journal has its id, and that it may have happened.
+        A write that can be read is journaled as written once a read has shown it. Until then the
+        journal has its id, and that it may have happened.
         """
         at = self.journal.now()
         entries: list[Entry] = []
@@ -294,7 +298,7 @@ class Run:
     def _same_to_the_service(
         self, kind: Kind, sending: Sending, outcome: Outcome
     ) -> Iterator[Entry]:
-        """Yield the empty fields that are declared and not live, where no write makes them live."""
+        """Yield the empty fields that are declared and not live, as no write makes them live."""
         before = sending.change.observation
         if isinstance(outcome, Unchanged) and isinstance(before, Seen):
             found = stored_otherwise(
@@ -305,7 +309,7 @@ class Run:
                 yield rewritten_entry(self.name, self.journal.now(), outcome.ref, empty)
 
     def _new_id(self, change: Change, written: Written) -> Iterator[IdentifiedEntry]:
-        """Yield what the journal keeps of a create before anybody looks for what it made."""
+        """Yield the id of a created resource, before any read looks for it."""
         if change.action is Action.CREATE and written.remote_id is not None:
             remote_id, at = written.remote_id, self.journal.now()
             instead_of = not_given(change, remote_id)
@@ -314,14 +318,14 @@ class Run:
             )
 
     def _closed(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> None:
-        """Journal what became of something; `unproved` is journaled once a read has shown it."""
+        """Write outcomes to the journal; `unproved` follow once a read has shown them."""
         if entries:
             reached(Point.BEFORE_WRITTEN)
             self.applied.unjournaled |= not self._journaled(entries, unproved)
             reached(Point.AFTER_WRITTEN)
 
     def _doubted(self, sending: Sending, outcome: Outcome) -> Outcome:
-        """Give a create as one in doubt whose id is that of another resource already."""
+        """Return a create as in doubt if its id is already that of another resource."""
         if not isinstance(outcome, Written) or sending.change.action is not Action.CREATE:
             return outcome
         known = outcome.remote_id
@@ -345,9 +349,9 @@ class Run:
         self.tell(outcome)
 
     async def _read_back(self, kind: Kind, written: Sequence[Acknowledged]) -> None:
-        """Look for what the service says it wrote, and compare it with what was sent.
+        """Read what the service acknowledged, and compare it with what was sent.
 
-        Where the journal cannot be kept any more, what it knows has to do.
+        Where the journal can no longer be written, the answers have to be enough.
         """
         if self.applied.unjournaled:
             for acknowledged in written:
@@ -361,16 +365,16 @@ class Run:
             if isinstance(now, Absent):
                 outcomes.append(not_to_be_seen(acknowledged.answer, now))
                 continue
-            kept, told = self._compared(kind, acknowledged.sending, acknowledged.answer, now)
+            kept, outcome = self._compared(kind, acknowledged.sending, acknowledged.answer, now)
             entries.extend(kept)
-            outcomes.append(told)
+            outcomes.append(outcome)
         self._closed(entries)
         sent = {acknowledged.sending.ref: acknowledged.sending for acknowledged in written}
         for outcome in outcomes:
             self._note(await self._proved(kind, sent[outcome.ref], outcome))
 
     async def _proved(self, kind: Kind, sending: Sending, outcome: Outcome) -> Outcome:
-        """Ask the samples of logs again, where the plan has some and this write decides of them."""
+        """Ask the log samples again, where the plan has some and this write decides about them."""
         ref, proving = outcome.ref, self._proving
         if proving is None or not kind.sampled or not isinstance(outcome, Written):
             return outcome
@@ -389,7 +393,7 @@ class Run:
     def _compared(
         self, kind: Kind, sending: Sending, answer: Written, now: Seen | None
     ) -> tuple[list[Entry], Written]:
-        """Note what is not as it was sent: the work of another writer, else of the service."""
+        """Record fields that are not as sent, as work of another writer or of the service."""
         change, at = sending.change, self.journal.now()
         stale = now is not None and is_stale_read(change.observation, now)
         told_later = now.revision if now is not None and not stale else ""
@@ -404,13 +408,13 @@ class Run:
         stored = answer.stored if now is None else now.document
         found = stored_otherwise(kind, filled(change.declared, self.ids), stored)
         kept = not_removed(change, filled(change.body, self.ids), stored)
-        told = as_told((*found, *kept))
-        if told and now is not None and was_overtaken(change.observation, now, answer):
-            overtaken = Overtaken(now.edit, told)
+        shown = as_told((*found, *kept))
+        if shown and now is not None and was_overtaken(change.observation, now, answer):
+            overtaken = Overtaken(now.edit, shown)
             self.applied.overtaken[change.ref] = overtaken
             return entries, with_overtaken(answer, overtaken)
-        if told:
-            self.applied.rewritten[change.ref] = told
+        if shown:
+            self.applied.rewritten[change.ref] = shown
         if found:
             entries.append(rewritten_entry(self.name, at, change.ref, found))
         return entries, answer

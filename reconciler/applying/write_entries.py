@@ -1,4 +1,4 @@
-"""What is sent and what the journal is told of it: before the write, and from its answer. Pure."""
+"""The document to send, and the journal entries before the write and from its answer. Pure."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ from reconciler.redaction.templates import HIDDEN, resolve, reveal
 
 
 def filled(document: dict[str, Json], ids: Mapping[Ref, RemoteId]) -> dict[str, Json]:
-    """Fill in the ids that are known by now; secrets stay sealed."""
+    """Return a document with the ids that are known now; secrets stay sealed."""
     result = resolve(document, ids)
     assert isinstance(result, dict)  # noqa: S101 - filling keeps the form
     return result
 
 
 def sending_of(change: Change, ids: Mapping[Ref, RemoteId]) -> Sending:
-    """Fill in references and secrets, as late as possible.
+    """Return a change with references and secrets filled in, just before sending.
 
-    Raises ValueError where a reference is still open.
+    Raises ValueError where a reference is still unknown.
     """
     document = reveal(filled(change.body, ids))
     assert isinstance(document, dict)  # noqa: S101 - filling keeps the form
@@ -69,10 +69,10 @@ def sending_of(change: Change, ids: Mapping[Ref, RemoteId]) -> Sending:
 
 
 def outcome_of(sending: Sending, answer: WriteResult) -> Outcome:
-    """Give what became of one write, also where its answer stops the run."""
+    """Return the outcome of one write, also where its answer stops the run."""
     if not isinstance(answer, ReconcilerError):
         return answer
-    # Where the journal fails between the requests of one write, some of them were sent.
+    # If the journal fails between the requests of one write, some of them were sent.
     unknown = isinstance(answer, OutcomeUnknown | JournalError | Locked)
     if unknown and sending.change.action is Action.CREATE:
         return InDoubt(sending.ref, str(answer))
@@ -82,7 +82,7 @@ def outcome_of(sending: Sending, answer: WriteResult) -> Outcome:
 
 
 def not_given(change: Change, remote_id: RemoteId | None) -> RemoteId | None:
-    """Give the declared id where the service gave another; None where there is no such."""
+    """Return the declared id where the service gave another id; otherwise None."""
     kind = BY_NAME[change.ref.kind]
     declared = None if change.manifest is None else kind.declared_id(change.manifest)
     if declared is None or remote_id is None:
@@ -91,9 +91,9 @@ def not_given(change: Change, remote_id: RemoteId | None) -> RemoteId | None:
 
 
 def closing_entry(change: Change, outcome: Outcome, run: str, at: str) -> Entry | None:
-    """Give what the journal says of what became of a change; nothing where nobody knows it.
+    """Return the journal entry of an outcome; None where the outcome is unknown.
 
-    Then its `started` stays open.
+    Then the `started` entry stays open.
     """
     match outcome:
         case Written(ref=ref, remote_id=remote_id, message=message, revision=revision):
@@ -119,15 +119,15 @@ def closing_entry(change: Change, outcome: Outcome, run: str, at: str) -> Entry 
 
 
 def with_overtaken(written: Written, overtaken: Overtaken) -> Written:
-    """Say of a write that another writer came right after it."""
+    """Return a write with the remark that another writer changed it right after."""
     who = f", {overtaken.edit}" if overtaken.edit.told else ""
-    said = f"another writer changed it right after{who}: plan again"
-    return replace(written, message=f"{written.message}; {said}" if written.message else said)
+    remark = f"another writer changed it right after{who}: plan again"
+    return replace(written, message=f"{written.message}; {remark}" if written.message else remark)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """The run that writes, who runs it, and the time."""
+    """A run that writes, its actor, and the time."""
 
     run: str
     actor: str
@@ -152,16 +152,14 @@ def started_entry(
         seen=digest(seen.document) if isinstance(seen, Seen) else "",
         protect=change.protect,
         takes_back=_taken_back(change, declared, memory, begun),
-        brings_back=tuple(
-            field_taken_back.path for field_taken_back in brought_back(known, declared, shape)
-        ),
+        brings_back=tuple(field.path for field in brought_back(known, declared, shape)),
     )
 
 
 def _taken_back(
     change: Change, declared: dict[str, Json], memory: Memory, begun: Begun
 ) -> tuple[TakenBack, ...]:
-    """Return what a rollback takes back of the last that was declared; nothing of other runs."""
+    """Return the fields that a rollback undoes of the last declaration; none in other runs."""
     is_rollback = any(isinstance(reason, PutBack) for reason in change.reasons)
     if not is_rollback or not memory.candidates:
         return ()
@@ -171,21 +169,21 @@ def _taken_back(
 
 
 MOST_KEPT = 1 << 20
-"""Characters of the JSON text of a backup; what is longer is not kept."""
+"""Characters of the JSON text of a backup; a longer text is not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupSettings:
-    """What a run needs to keep what was live: its name, the salt of seals, what hides secrets."""
+    """Settings of backups: the name of the run, the salt of seals, and what hides secrets."""
 
     run: str
     salt: str
     hide: Callable[[str], str]
 
     def backup(self, change: Change, memory: Memory, at: str) -> Backup | None:
-        """Give what is live before a change replaces it; None where nobody sees that.
+        """Return what is live before a change replaces it; None where it cannot be read.
 
-        It is what the plan saw, as it was read again right before the write and was the same.
+        It is what the plan saw: it was read again right before the write and was the same.
         """
         seen = change.observation
         if change.action is not Action.UPDATE or not isinstance(seen, Seen):
@@ -236,9 +234,10 @@ def new_names(changes: Iterable[Change]) -> dict[Ref, Ref]:
 
 
 def renaming_entries(changes: Iterable[Change], run: str, at: str) -> list[Entry]:
-    """Let the memory of each renamed resource follow it, in an order in which none is lost.
+    """Return entries that move memories to the new names, in an order in which none is lost.
 
-    What a name was about until now steps aside, where nothing else takes it along.
+    The memory of the object that a name was about until now moves aside, unless another resource
+    takes it.
     """
     done = [change for change in changes if change.action is not Action.BLOCKED]
     was = new_names(done)
@@ -263,7 +262,7 @@ def renaming_entries(changes: Iterable[Change], run: str, at: str) -> list[Entry
             old = was.pop(ref)
             entries.append(Renamed(at=at, ref=ref, was=old, run=run))
         else:
-            # Names went round in a circle; one steps aside, under a name that no manifest has.
+            # The names form a circle: one memory moves aside, to a name that no manifest can have.
             ref, old = next(iter(was.items()))
             was[ref] = Ref(old.kind, f"{old.name}~")
             entries.append(Renamed(at=at, ref=was[ref], was=old, run=run))
@@ -279,9 +278,9 @@ def adopting_entries(
     ids: Mapping[Ref, RemoteId],
     begun: Begun,
 ) -> list[Entry]:
-    """Remember what live already holds, and whether it is protected.
+    """Return entries for what live already has, and for its protection.
 
-    So drift from it will show, and protection begins and ends by an apply alone.
+    Thus drift from it will show, and protection begins and ends only by an apply.
     """
     entries: list[Entry] = []
     run, at = begun.run, begun.at
@@ -313,11 +312,12 @@ def adopting_entries(
 
 
 def _is_news(change: Change, last: LastWrite | None, declared: dict[str, Json]) -> bool:
-    """Tell whether the journal does not know yet what a kept resource is."""
+    """Return whether the journal does not yet have the state of a kept resource."""
     if isinstance(change.observation, Seen) and (last is None or last.declared != declared):
         return True
     if last is not None and not last.revision and _revision(change.observation):
-        # Written before journals kept it: from here on it tells whether somebody else wrote.
+        # The write is older than revisions in journals: from here on they show the writes of
+        # others.
         return True
     return change.turns_protection and isinstance(change.observation, Seen | Remembered)
 

@@ -1,4 +1,4 @@
-"""What a plan may not do without consent. Source: docs/guards.md."""
+"""Guards: what a plan may not do without consent. Source: docs/guards.md."""
 
 from reconciler.guards.all_guards import objections, with_guards
 from reconciler.guards.consent import Agreed, unmet, with_levels

@@ -1,4 +1,4 @@
-"""From a plan to the same plan with all that an apply of it would need consent for."""
+"""All guards: from a plan to the same plan with everything that needs consent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reconciler.model import GuardViolation, IncidentsUnread, Plan
 from reconciler.project import Guards
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
+    # Only the type is needed here, and it would load the whole HTTP client.
     from reconciler.api.client import Api
 
 
@@ -26,12 +26,12 @@ async def with_guards(
     freeze: FreezeNow | None = None,
     review: UnderReview = NO_REVIEW,
 ) -> Plan:
-    """Fill in what an apply of the plan would need consent for.
+    """Return the plan with what an apply of it would need consent for.
 
-    Incidents are listed only where the plan silences an alert, and names only where it takes
-    one over unseen. A listing that cannot be read is noted and stops nothing. A freeze is decided
-    at the moment that `freeze` tells; without one there is none. `review` is what is
-    known of the review of what is planned.
+    Incidents are listed only where the plan silences an alert, and names only where it takes over
+    an alert unseen. A listing that cannot be read is noted and stops nothing. A freeze is decided
+    at the moment in `freeze`; without `freeze` there is none. `review` is what is known about the
+    review of the plan.
     """
     incidents = await incidents_of_silenced(api, plan)
     noted = plan
@@ -58,9 +58,9 @@ def objections(
     unnamed: str = "",
     review: UnderReview = NO_REVIEW,
 ) -> tuple[GuardViolation, ...]:
-    """Give what must be consented to before the plan is applied: first what is about many.
+    """Return what needs consent before the plan is applied; objections about many come first.
 
-    `unnamed` says why the names of what is taken over could not be read, "" where they could.
+    `unnamed` is why the names of what is taken over could not be read, "" where they could.
     """
     return (
         *exceeded_limits(plan, guards),

@@ -1,4 +1,4 @@
-"""What lifts an objection: a flag, an override, or a review. Source: docs/guards.md."""
+"""Consent to objections: a flag, an override, or a review. Source: docs/guards.md."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from reconciler.project import Guards
 class Agreed:
     """The consent to an apply: its flags, its overrides, and whether the plan was reviewed.
 
-    `flags` are those that were given, without dashes. `override` lifts every guard that has no
-    flag of its own, and `codes` are overridden each by itself. `listed` are the keys of what the
+    `flags` are the given flags, without dashes. `override` lifts every guard that has no flag of
+    its own, and `codes` lift single guards. `listed` are the keys of the objections that the
     reviewed plan listed; None where a person is asked and sees the objections.
     """
 
@@ -29,7 +29,7 @@ class Agreed:
     listed: Collection[str] | None = None
 
     def to(self, objection: GuardViolation) -> bool:
-        """Return whether it lifts an objection."""
+        """Return whether the consent lifts an objection."""
         if flag := flag_of(objection.code):
             return flag in self.flags
         overridden = self.override or objection.code in self.codes
@@ -51,7 +51,7 @@ def at_level(objection: GuardViolation, level: GuardLevel, environment: str) -> 
 
 
 def with_levels(plan: Plan, guards: Guards) -> Plan:
-    """Return a plan whose objections have the levels of its environment, which only raises some.
+    """Return a plan whose objections have the levels of its environment; levels only rise.
 
     The digest of a plan without objections of level review stays as it is.
     """
@@ -73,12 +73,12 @@ def is_covered(objection: GuardViolation) -> bool:
 
 
 def consented(plan: Plan) -> Plan:
-    """Return a plan to which consent was given, which nothing asks for any more."""
+    """Return the plan with all its objections consented to."""
     return replace(
         plan, guarded=tuple(replace(violation, is_met=True) for violation in plan.guarded)
     )
 
 
 def unmet(guarded: Sequence[GuardViolation], agreed: Agreed) -> tuple[GuardViolation, ...]:
-    """Return the objections that nothing lifts."""
+    """Return the objections that no consent lifts."""
     return tuple(objection for objection in guarded if not agreed.to(objection))

@@ -1,4 +1,4 @@
-"""What samples of logs have against a new list of log policies. Source: docs/policy-impact.md."""
+"""Log samples that a new list of log policies fails. Source: docs/policy-impact.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reconciler.quoting import quoted, quoted_pair
 
 
 def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
-    """Yield one objection where a new list of policies fails samples that say what they expect."""
+    """Yield one objection where a new list of policies fails samples with an expected policy."""
     impact = plan.signals.policies
     if impact is None or not impact.writes or POLICY_SAMPLES in guards.allow:
         return
@@ -25,7 +25,7 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     counted = "1 sample" if len(failures) == 1 else f"{len(failures)} samples"
     shown = "; ".join(map(_told_otherwise, failures[:MOST_NAMED]))
     more = f"; and {len(failures) - MOST_NAMED} more" if len(failures) > MOST_NAMED else ""
-    said = f"{counted} of logs would not have the policy that is expected: {shown}{more}"
+    message = f"{counted} of logs would not have the policy that is expected: {shown}{more}"
     ways_out = (
         "declare the policies in an order in which each sample meets the expected one",
         "if the sample is wrong by now, say in it which policy is meant",
@@ -34,7 +34,7 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
         overriding(POLICY_SAMPLES),
     )
     figures = digest([_told_otherwise(failure) for failure in failures])
-    yield GuardViolation(said=said, ways_out=ways_out, code=POLICY_SAMPLES, figures=figures)
+    yield GuardViolation(said=message, ways_out=ways_out, code=POLICY_SAMPLES, figures=figures)
 
 
 def _told_otherwise(one: SampleAnswer) -> str:

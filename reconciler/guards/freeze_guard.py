@@ -1,4 +1,4 @@
-"""Whether nothing may be written now: in a window, while incidents are open, or if nobody can tell.
+"""Freezes: no writes in a window, while incidents are open, or where the freeze is unknown.
 
 What cannot be found out counts as frozen, unless the environment says otherwise. Source:
 docs/freeze.md.
@@ -18,7 +18,7 @@ from reconciler.project.freeze import Freeze, Holding, holding
 from reconciler.quoting import quoted
 
 if TYPE_CHECKING:
-    # Only their types are needed here, and they bring the whole HTTP client.
+    # Only the types are needed here, and they would load the whole HTTP client.
     from reconciler.api.client import Api
     from reconciler.guards.freeze_incidents import Stopping
 
@@ -31,9 +31,9 @@ MOST_NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class FreezeNow:
-    """What an environment says of freezes, and the moment that it is held against.
+    """The freeze settings of an environment, and the moment to check.
 
-    `same_clock` says that the service runs by the clock of this machine.
+    `same_clock` means that the service runs by the clock of this machine.
     """
 
     freeze: Freeze
@@ -42,42 +42,42 @@ class FreezeNow:
 
 
 async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
-    """Fill in what a freeze has against an apply of a plan. One that writes nothing is not frozen.
+    """Return the plan with the objections of a freeze; a plan without writes is not frozen.
 
-    Incidents are asked for only where the environment names them.
+    Incidents are listed only where the environment names them.
     """
     freeze = asked.freeze
     if not any(change.action.writes for change in plan.changes):
         return plan
-    told: list[GuardViolation] = []
+    violations: list[GuardViolation] = []
     unknown: list[str] = []
     if freeze.incidents is not None:
         try:
             stopping = await _stopping(api, plan, freeze, asked.now)
-            told.extend(_while_open(stopping, plan.environment) if stopping else ())
+            violations.extend(_while_open(stopping, plan.environment) if stopping else ())
         except ReconcilerError as error:
             unknown.append(f"its open incidents cannot be told: {error}")
     held = holding(freeze.windows, asked.now)
     if held is not None:
-        told.insert(0, _in_window(held, plan.environment))
+        violations.insert(0, _in_window(held, plan.environment))
     elif freeze.windows and not asked.same_clock:
-        # Last, as whatever was asked tells what time it is there.
+        # The clock comes last: the answers to earlier requests have the time of the service.
         plan, doubt = _by_another_clock(plan, api.clock_difference)
         unknown.extend(doubt)
-    return _judged(plan, freeze, told, unknown)
+    return _judged(plan, freeze, violations, unknown)
 
 
 def _judged(
     plan: Plan, freeze: Freeze, told: Sequence[GuardViolation], unknown: Sequence[str]
 ) -> Plan:
-    """Fill in what is known against an apply, and what is not, which an environment may allow."""
+    """Add the known objections, and the unknown, which an environment may allow."""
     if freeze.on_unknown == "allow":
         return _guarded(_remarked(plan, *map(FreezeUnknown, unknown)), told)
     return _guarded(plan, [*told, *(_untold(why, plan.environment) for why in unknown)])
 
 
 def _by_another_clock(plan: Plan, seconds: float | None) -> tuple[Plan, list[str]]:
-    """Hold the clock by which no window holds against that of the service, if it tells a time."""
+    """Compare our clock, by which no window applies, with that of the service, if it is known."""
     if seconds is None:
         return _remarked(plan, ClockUnchecked()), []
     return plan, [*filter(None, [_clock_doubt(seconds)])]
@@ -92,7 +92,7 @@ def _guarded(plan: Plan, told: Sequence[GuardViolation]) -> Plan:
 
 
 def _clock_doubt(seconds: float) -> str:
-    """Say why our clock cannot tell whether a window holds, "" where nothing speaks against it."""
+    """Return why our clock may be wrong about windows, "" where nothing shows that."""
     if abs(seconds) <= MOST_CLOCKS_DIFFER:
         return ""
     minutes, way = round(abs(seconds) / 60), "behind" if seconds > 0 else "ahead of"
@@ -109,9 +109,9 @@ async def _stopping(api: Api, plan: Plan, freeze: Freeze, now: datetime) -> list
 def _in_window(held: Holding, environment: str) -> GuardViolation:
     reasons = "; ".join(dict.fromkeys(window.reason.strip() for window in held.windows))
     if held.until is None:
-        said = f"`{environment}` is frozen, and no end is in sight within a year: {reasons}"
+        message = f"`{environment}` is frozen, and no end is in sight within a year: {reasons}"
         later = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"
-        return GuardViolation(said=said, ways_out=(later, breaking_glass()), code=FROZEN)
+        return GuardViolation(said=message, ways_out=(later, breaking_glass()), code=FROZEN)
     until = moment_words(held.until, held.windows[0].zone, held.windows[0].timezone)
     later = f"apply again after that, or {waiting()}"
     return GuardViolation(
@@ -123,8 +123,10 @@ def _in_window(held: Holding, environment: str) -> GuardViolation:
 
 
 def moment_words(at: datetime, zone: tzinfo, name: str) -> str:
-    """Say a moment by the clocks of a zone and by UTC."""
-    there, here = (at.astimezone(one).strftime("%Y-%m-%d %H:%M") for one in (zone, UTC))
+    """Return a moment as text, in the time of a zone and in UTC."""
+    there, here = (
+        at.astimezone(clock_zone).strftime("%Y-%m-%d %H:%M") for clock_zone in (zone, UTC)
+    )
     return f"{there} {name} ({here} UTC)" if name != "UTC" else f"{here} UTC"
 
 
@@ -132,14 +134,14 @@ def _while_open(stopping: Sequence[Stopping], environment: str) -> list[GuardVio
     named = ", ".join(map(_name, stopping[:MOST_NAMED]))
     more = f" and {len(stopping) - MOST_NAMED} more" if len(stopping) > MOST_NAMED else ""
     noun = "incident is" if len(stopping) == 1 else "incidents are"
-    said = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}{more}"
+    message = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}{more}"
     closed = "apply again once they are closed (`reconciler incidents list --open`)"
     later = f"{closed}, or {waiting()}"
-    return [GuardViolation(said=said, ways_out=(later, breaking_glass()), code=FROZEN)]
+    return [GuardViolation(said=message, ways_out=(later, breaking_glass()), code=FROZEN)]
 
 
 def _name(stopping: Stopping) -> str:
-    """Give the name of an incident as it may stand in a sentence, and what is known of it."""
+    """Return the name of an incident for a sentence, with its severity, start and match."""
     incident = stopping.incident
     severity = incident.severity.removeprefix("INCIDENT_SEVERITY_").lower()
     since = f"since {incident.created_at[:16]}" if incident.created_at else ""
@@ -154,5 +156,5 @@ def _untold(why: str, environment: str) -> GuardViolation:
         f"in an earlier merge, set {setting}",
         breaking_glass(),
     )
-    said = f"nobody can tell whether `{environment}` is frozen: {why}"
-    return GuardViolation(said=said, ways_out=ways_out, code=FROZEN)
+    message = f"nobody can tell whether `{environment}` is frozen: {why}"
+    return GuardViolation(said=message, ways_out=ways_out, code=FROZEN)

@@ -1,8 +1,8 @@
-"""Which open incidents a freeze is about: all of a severity, or those of what would be written.
+"""Open incidents that freeze an apply: all of a severity, or those of the resources to write.
 
-An incident is open unless it tells when it was closed. It matches what is written by a name, an
-alert, a label or an application that both have; one that tells none of these may be of anything,
-and matches. Source: docs/freeze.md.
+An incident is open unless it has a closing time. It matches a resource that has the same name,
+alert, label or application. An incident without any of these may be about anything, and matches.
+Source: docs/freeze.md.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """An open incident that lets nothing be written, and what of it is so, "" for any one."""
+    """An open incident that freezes the apply, and why it matches; "" where all incidents count."""
 
     incident: Incident
     why: str = ""
@@ -48,7 +48,7 @@ class Stopping:
 async def open_incidents_of(
     api: Api, plan: Plan, wanted: Incidents, now: datetime
 ) -> list[Stopping]:
-    """Give the open incidents that let nothing of a plan be written.
+    """Return the open incidents that freeze the writes of a plan.
 
     Raises UnreadableReply where not all of them can be known, and what reading them raises.
     """
@@ -65,21 +65,23 @@ async def open_incidents_of(
     if wanted.scope == "all" or not found:
         return [*map(Stopping, found)]
     touched = [_marks_of(change) for change in plan.changes if change.action.writes]
-    told = [_told_by(incident) for incident in found]
-    why = [_why(one, touched) for one in told]
-    apart = [incident for incident, said in zip(found, why, strict=True) if not said]
+    facts = [_told_by(incident) for incident in found]
+    why = [_why(fact, touched) for fact in facts]
+    apart = [incident for incident, reason in zip(found, why, strict=True) if not reason]
     if apart:
         more = await _told_by_events(api, apart)
         why = [
-            said or _why(_with(one, more.get(incident.id)), touched)
-            for incident, one, said in zip(found, told, why, strict=True)
+            reason or _why(_with(fact, more.get(incident.id)), touched)
+            for incident, fact, reason in zip(found, facts, why, strict=True)
         ]
-    return [Stopping(incident, said) for incident, said in zip(found, why, strict=True) if said]
+    return [
+        Stopping(incident, reason) for incident, reason in zip(found, why, strict=True) if reason
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What is known of an incident; all of it in one spelling."""
+    """The facts known about an incident, in one spelling."""
 
     names: frozenset[str] = frozenset()
     alerts: frozenset[str] = frozenset()
@@ -92,7 +94,7 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """What incidents of a change may bear."""
+    """The facts about a change that an incident may share."""
 
     ref: Ref
     names: frozenset[str]
@@ -117,14 +119,14 @@ def _with(told: _Told, more: _Told | None) -> _Told:
 
 
 async def _told_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Told]:
-    """Map incidents to what their events tell of their alerts.
+    """Map incidents to the facts about their alerts, from their events.
 
-    Raises UnreadableReply where the alert of an incident is not told: it may be any.
+    Raises UnreadableReply where the alert of an incident is unknown: it may be any alert.
     """
     incident_of = {
         event.id: incident.id for incident in incidents for event in incident.events if event.id
     }
-    told: dict[str, _Told] = {}
+    facts: dict[str, _Told] = {}
     events, is_whole = await every_incident_event(api, MOST_EVENT_PAGES)
     for event in events:
         inner, known = event.incident_event, event.incident_event_extended_metadata
@@ -135,21 +137,21 @@ async def _told_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Tol
         more = _Told(
             frozenset(_folded([known.alert_name])), frozenset(_folded([known.alert_id])), labels
         )
-        told[own] = _with(more, told.get(own))
-    untold = [
+        facts[own] = _with(more, facts.get(own))
+    unmatched = [
         incident
         for incident in incidents
-        if incident.id not in told or not told[incident.id].alerts
+        if incident.id not in facts or not facts[incident.id].alerts
     ]
-    # Labels say what an incident is about; of a name alone nobody knows whose it is.
-    unseen = [incident.id for incident in untold if not (is_whole and _told_by(incident).labels)]
+    # Labels say what an incident is about; a name alone does not say of which alert it is.
+    unseen = [incident.id for incident in unmatched if not (is_whole and _told_by(incident).labels)]
     if unseen:
         read = f"the {MOST_EVENT_PAGES * PAGE_SIZE:,} events that are read"
         among = "the events that are told" if is_whole else read
         raise UnreadableReply(
             f"the alert of the open incident {unseen[0][:80]} is not among {among}"
         )
-    return told
+    return facts
 
 
 def _marks_of(change: Change) -> _Marks:
@@ -173,14 +175,14 @@ def _marks_of(change: Change) -> _Marks:
 
 
 def _why(told: _Told, touched: Iterable[_Marks]) -> str:
-    """Say by what an incident is about any of what is touched, "" where it is about none."""
+    """Return why an incident is about a change; "" where it is about none."""
     if not (told.names or told.alerts or told.labels):
         return "it tells neither a name, nor a label, nor an alert"
     return next(filter(None, (_shared(told, marks) for marks in touched)), "")
 
 
 def _shared(told: _Told, marks: _Marks) -> str:
-    """Say what an incident has in common with one change; the surest first, "" for nothing."""
+    """Return what an incident shares with one change, the surest first; "" for nothing."""
     if marks.alerts & told.alerts:
         return f"it is of `{marks.ref}`"
     if names := sorted(told.names & marks.names):
@@ -197,12 +199,12 @@ def _shared(told: _Told, marks: _Marks) -> str:
 
 
 def _folded(texts: Iterable[object]) -> Iterator[str]:
-    """Yield texts in one spelling; what is no text, or empty, tells nothing."""
+    """Yield texts in one spelling, without values that are no text or empty."""
     return (text.strip().casefold() for text in texts if isinstance(text, str) and text.strip())
 
 
 def _pairs(labels: Iterable[tuple[object, object]]) -> frozenset[Pair]:
-    """Give labels in one spelling; an application and a subsystem have several names."""
+    """Return labels in one spelling; application and subsystem have several label names."""
     found = set()
     for key, value in labels:
         if isinstance(key, str) and isinstance(value, str) and value.strip():

@@ -12,10 +12,10 @@ from reconciler.project import Guards, settings
 
 
 def guards_of_part(whole: Plan, part: Plan, guards: Guards) -> tuple[GuardViolation, ...]:
-    """Return the objections to a whole plan that a part of its changes meets too.
+    """Return the objections to a whole plan that also apply to a part of its changes.
 
-    They keep the figures of the whole, which were reviewed. A guard about the whole plan without
-    a case here is one of every part.
+    They keep the figures of the whole plan, which were reviewed. A guard about the whole plan that
+    has no case here applies to every part.
     """
     refs = {change.ref for change in part.changes}
     kinds = {change.ref.kind for change in part.changes if change.action.writes}

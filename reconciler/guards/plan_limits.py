@@ -1,4 +1,4 @@
-"""What a plan may not do without consent, however little or much of it there is.
+"""Guards over a plan: what it may not do without consent, by amount and by kind of change.
 
 Source: docs/guards.md.
 """
@@ -60,10 +60,10 @@ _NOT_ADOPTED = (AnotherObject, CreateLost, NeverSeen, RenamedFrom, WriteLost)
 
 @dataclass(slots=True)
 class _Figures:
-    """What is known of a kind, and what of it would change, by the word for how.
+    """The number of known resources of a kind, and the number of changes by the word for each.
 
-    `perhaps` is how many are declared beside a part that may be known, of which the service
-    would tell; `seen` is whether it told of any.
+    `perhaps` counts declared resources outside the part of the plan that the service may have.
+    `seen` is whether the service returned any resource of the kind.
     """
 
     known: int = 0
@@ -82,8 +82,9 @@ class _Figures:
             if change.action is Action.UPDATE:
                 self.changed[word or "updated"] += 1
         elif change.action is Action.ASSERT and word:
-            # What nobody has seen counts only where it is weakened, and then on both sides:
-            # else a lost journal would be a way around the limit, or lift it for the rest.
+            # An unseen resource counts only where the change weakens it, and then on both sides.
+            # Otherwise a lost journal would be a way around the limit, or lift it for other
+            # changes.
             self.known += 1
             self.changed[word] += 1
 
@@ -98,29 +99,30 @@ class _Figures:
             if len(difference.path) > depth and difference.operation != "add"
         }
         self.known += len(live) if isinstance(live, list) else 0
-        # Destroyed members of one name are fewer places than losses.
+        # Destroyed members with the same name are fewer places than losses.
         self.changed["destroyed"] += len(change.destroys)
         self.changed["updated"] += max(0, len(touched) - len(change.destroys))
 
 
 def _word(kind: Kind, change: Change) -> str:
-    """Say how a resource changes by the first thing it loses, "" where it loses nothing."""
+    """Return the word for the first loss of a resource, "" where it loses nothing."""
     words = (weakening.counted for weakening in kind.weakens(change))
     return next((word for word in words if word), "")
 
 
 def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
-    """Yield one objection for each kind of which too much would change.
+    """Yield one objection for each kind that would change too much.
 
-    Creates do not count, nor does what is neither seen nor remembered and is not weakened.
+    Creates do not count. Nor does a change that is not a weakening, of a resource that is neither
+    seen nor remembered.
     """
     of_kinds: dict[str, list[Change]] = {}
     for change in plan.declared:
         of_kinds.setdefault(change.ref.kind, []).append(change)
-    # A kind that nothing is of is not loaded.
-    for name in (text for text in BY_NAME if text in of_kinds):
+    # A kind without changes is not loaded.
+    for name in (kind_name for kind_name in BY_NAME if kind_name in of_kinds):
         kind = BY_NAME[name]
-        # Of a list its members are known, and one beside a part tells of none.
+        # A list counts by its members, and those of a list outside the part are unknown.
         known = 0 if kind.destroyable else _beside(plan.beside, kind)
         figures = _Figures(known, _beside(plan.perhaps_beside, kind))
         for change in of_kinds[name]:
@@ -135,9 +137,9 @@ def _beside(refs: Sequence[Ref], kind: Kind) -> int:
 
 
 def _allowed(figures: _Figures, limits: Limits) -> int:
-    """Give how many may change at once; all that are known where no limit holds."""
+    """Return how many may change at once; all known resources where no limit applies."""
     known = figures.known
-    # A part of the manifests is no way below the minimum.
+    # Selecting a part of the manifests must not get below the minimum.
     known_or_declared = known + (figures.perhaps if figures.seen else 0)
     is_limited = known_or_declared >= limits.minimum
     share = known * limits.max_change_percent // 100 if is_limited else known
@@ -153,7 +155,7 @@ def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) 
     by_share = limits.max_changes is None or allowed < limits.max_changes
     limit = f"{limits.max_change_percent} %, so {allowed}" if by_share else f"{allowed}"
     setting = "maxChangePercent" if by_share else "maxChanges"
-    said = (
+    message = (
         f"{changed} of {known} known {kind.name} {noun} would change{share}: {ways}; "
         f"the guard allows {limit} in one apply"
     )
@@ -164,7 +166,7 @@ def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) 
         f"in an earlier merge, set {where}",
         overriding(TOO_MANY),
     )
-    return GuardViolation(said=said, ways_out=ways_out, code=TOO_MANY)
+    return GuardViolation(said=message, ways_out=ways_out, code=TOO_MANY)
 
 
 DESTROYS = "destroys"
@@ -179,9 +181,9 @@ MOST_NAMED = 5
 def needed_consents(
     plan: Plan, guards: Guards, incidents: OpenIncidents | None = None
 ) -> Iterator[GuardViolation]:
-    """Yield what needs consent, change by change.
+    """Yield each change that needs consent.
 
-    Without `incidents` no alert is known to have open ones.
+    Without `incidents` no alert is known to have open incidents.
     """
     yield from without_memory(plan)
     for change in plan.changes:
@@ -194,14 +196,14 @@ def needed_consents(
         yield from _of_others(change, guards, plan.environment)
         seen: set[str] = set()
         for weakening in BY_NAME[change.ref.kind].weakens(change):
-            said = _said(change, weakening, incidents)
-            if said and weakening.code not in (*guards.allow, *seen):
+            message = _said(change, weakening, incidents)
+            if message and weakening.code not in (*guards.allow, *seen):
                 seen.add(weakening.code)
-                yield _weakened(change, weakening.code, said, plan.environment)
+                yield _weakened(change, weakening.code, message, plan.environment)
 
 
 def without_memory(plan: Plan) -> Iterator[GuardViolation]:
-    """Yield one objection where a lost or old journal would make twins that nobody can look up."""
+    """Yield one objection where a lost or old journal may lead to unfindable duplicates."""
     missing = next(
         (remark for remark in plan.remarks if isinstance(remark, NoJournal | OldJournal)), None
     )
@@ -218,7 +220,7 @@ def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     more = f" and {len(blind) - MOST_NAMED} more" if len(blind) > MOST_NAMED else ""
     is_lost = isinstance(missing, NoJournal)
     has = "no journal" if is_lost else "an old copy of its journal"
-    said = (
+    message = (
         f"`{plan.environment}` has {has}, so nobody can tell whether {shown}{more} "
         f"{'is' if len(blind) == 1 else 'are'} there already: a second one could not be found, "
         "nor deleted"
@@ -231,40 +233,40 @@ def without_memory(plan: Plan) -> Iterator[GuardViolation]:
         if is_lost
         else f"if nothing was applied since: {consenting('new-journal')}",
     )
-    yield GuardViolation(said=said, ways_out=ways_out, code=NEW_JOURNAL)
+    yield GuardViolation(said=message, ways_out=ways_out, code=NEW_JOURNAL)
 
 
 def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[GuardViolation]:
-    """Yield what is to be said of names that went, and of what others did."""
+    """Yield objections about possible renames, and about the edits of others."""
     for reason in change.reasons:
         match reason:
             case LooksLike(refs=refs):
                 yield _like_a_rename(change, refs, environment)
             case OverwritesEdit(paths=paths) if OVERWRITES_EDIT not in guards.allow:
                 fields = "1 field" if len(paths) == 1 else f"{len(paths)} fields"
-                said = f"{fields} that someone changed since our last write would be undone"
-                yield _seen_live(change, OVERWRITES_EDIT, said, reason, environment)
+                message = f"{fields} that someone changed since our last write would be undone"
+                yield _seen_live(change, OVERWRITES_EDIT, message, reason, environment)
             case OverwrittenSince(paths=paths) if OVERWRITES_EDIT not in guards.allow:
                 names = ", ".join(sorted({str(path[-1]) for path in paths}))
-                said = (
+                message = (
                     f"someone overwrote it since our last write, and {names}, which cannot be "
                     "seen, would be sent over whatever is there by now"
                 )
-                yield _seen_live(change, OVERWRITES_EDIT, said, reason, environment)
+                yield _seen_live(change, OVERWRITES_EDIT, message, reason, environment)
             case TakesOver(differs=differs) if TAKES_OVER not in guards.allow:
-                said = "it is there, differs, and this journal never wrote it"
+                message = "it is there, differs, and this journal never wrote it"
                 if not differs:
-                    said = (
+                    message = (
                         "it is there, this journal never wrote it, and what it has cannot be seen"
                     )
-                yield _seen_live(change, TAKES_OVER, said, reason, environment)
+                yield _seen_live(change, TAKES_OVER, message, reason, environment)
             case _:
                 pass
 
 
 def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> GuardViolation:
     names = ", ".join(map(str, refs))
-    said = (
+    message = (
         f" would be created, and is much like what was {names} at its last apply, "
         "and would stand beside it"
     )
@@ -275,11 +277,11 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Gua
         f"if it is another, and the old one is no concern any more: `{forget}`",
         overriding(LOOKS_LIKE_RENAME),
     )
-    return GuardViolation(ref=change.ref, said=said, ways_out=ways_out, code=LOOKS_LIKE_RENAME)
+    return GuardViolation(ref=change.ref, said=message, ways_out=ways_out, code=LOOKS_LIKE_RENAME)
 
 
 def _seen_live(
-    change: Change, code: str, said: str, reason: _OfOthers, environment: str
+    change: Change, code: str, message: str, reason: _OfOthers, environment: str
 ) -> GuardViolation:
     who = f" (live was last changed {reason.edit})" if reason.edit.told else ""
     ways_out = (
@@ -288,21 +290,26 @@ def _seen_live(
         allowing(code, environment),
         overriding(code),
     )
-    # Who edited it, and when, moves though what is live is the same.
+    # The author and time of an edit may change while the live document stays the same.
     return GuardViolation(
-        ref=change.ref, said=f": {said}{who}", ways_out=ways_out, code=code, figures=f": {said}"
+        ref=change.ref,
+        said=f": {message}{who}",
+        ways_out=ways_out,
+        code=code,
+        figures=f": {message}",
     )
 
 
 def _adopting(change: Change, reason: _OfOthers) -> Iterator[str]:
     """Yield how to declare what is live, unless `adopt` cannot see it or would refuse.
 
-    Without a side it refuses a field that differs in both, as all of what was never written does.
+    Without a side, `adopt` refuses a field that differs in both: that is every field of a resource
+    that was never written.
     """
     unseen = isinstance(reason, OverwrittenSince) or (
         isinstance(reason, TakesOver) and not reason.differs
     )
-    in_doubt = any(isinstance(told, _NOT_ADOPTED) for told in change.reasons)
+    in_doubt = any(isinstance(reason, _NOT_ADOPTED) for reason in change.reasons)
     secret = any(holds_seal(difference.after) for difference in change.differences)
     if not (unseen or in_doubt or secret):
         adopt = on_service("adopt", f"{change.ref} --theirs")
@@ -310,53 +317,57 @@ def _adopting(change: Change, reason: _OfOthers) -> Iterator[str]:
 
 
 def _said(change: Change, weakening: RiskyChange, incidents: OpenIncidents | None) -> str:
-    """Say what is to be consented to; "" where nothing is."""
+    """Return the risk that needs consent; "" where none does."""
     match weakening.consent:
         case ConsentRule.NEVER:
             return ""
         case ConsentRule.ALWAYS:
             return weakening.said
         case ConsentRule.WITH_OPEN_INCIDENTS:
-            open_ones = incidents.of(change.ref) if incidents is not None else ()
-            if not open_ones and incidents is not None and incidents.cut:
+            open_incidents = incidents.of(change.ref) if incidents is not None else ()
+            if not open_incidents and incidents is not None and incidents.cut:
                 why = f"nobody can tell whether it has open incidents: {incidents.cut}"
                 return f"{weakening.said} while {why}"
-            if not open_ones:
+            if not open_incidents:
                 return ""
-            noun = "an open incident" if len(open_ones) == 1 else f"{len(open_ones)} open incidents"
+            noun = (
+                "an open incident"
+                if len(open_incidents) == 1
+                else f"{len(open_incidents)} open incidents"
+            )
             return f"{weakening.said} while it has {noun}"
 
 
-def _weakened(change: Change, code: str, said: str, environment: str) -> GuardViolation:
+def _weakened(change: Change, code: str, message: str, environment: str) -> GuardViolation:
     ways_out = (
         reviewing_file() if code == ALERT_SILENCED else reviewing(),
         splitting(change.ref),
         allowing(code, environment),
         overriding(code),
     )
-    return GuardViolation(ref=change.ref, said=f": {said}", ways_out=ways_out, code=code)
+    return GuardViolation(ref=change.ref, said=f": {message}", ways_out=ways_out, code=code)
 
 
 def _protected(change: Change) -> GuardViolation:
     count = len(change.differences)
     fields = "1 field" if count == 1 else f"{count} fields"
-    said = f" is protected since its last apply, and {fields} of it would change"
+    message = f" is protected since its last apply, and {fields} of it would change"
     ways_out = (
         splitting(change.ref),
         "take `metadata.protect` away in an earlier merge, apply that, and change it then",
         overriding(PROTECTED),
     )
-    return GuardViolation(ref=change.ref, said=said, ways_out=ways_out, code=PROTECTED)
+    return GuardViolation(ref=change.ref, said=message, ways_out=ways_out, code=PROTECTED)
 
 
 def _destroying(change: Change) -> GuardViolation:
     count = len(change.destroys)
     names = ", ".join(map(quoted, change.destroys))
     foreign = f" ({len(change.foreign)} not written by this journal)" if change.foreign else ""
-    said = f" destroys {count}{foreign}: {names}"
+    message = f" destroys {count}{foreign}: {names}"
     empty = value_at(change.body, BY_NAME[change.ref.kind].destroyable) == []
     if empty:
-        said += "; the list that it declares is empty, so none would be left"
+        message += "; the list that it declares is empty, so none would be left"
     ways_out = (
         "keep them: declare them in the list",
         splitting(change.ref),
@@ -364,7 +375,7 @@ def _destroying(change: Change) -> GuardViolation:
     )
     return GuardViolation(
         ref=change.ref,
-        said=said,
+        said=message,
         ways_out=ways_out,
         code=DESTROYS_ALL if empty else DESTROYS,
         destroys=change.destroys,

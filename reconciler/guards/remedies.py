@@ -1,6 +1,6 @@
-"""The ways out of a guard: flags on a command line, a merge or a run by hand in CI. Pure.
+"""Remedies of a guard: flags on a command line, or a merge or a manual run in CI. Pure.
 
-Only here is decided which of the two a remedy names, so all that is shown of a plan agrees.
+Only this module decides which of the two a remedy names, so that all reports of a plan agree.
 Source: docs/guards.md, docs/ci.md.
 """
 
@@ -22,7 +22,7 @@ def reviewing() -> str:
 
 
 def reviewing_file() -> str:
-    """Return how a review consents to what the digest does not cover; comments list that."""
+    """Return how a review consents to what the digest does not cover; the comment lists that."""
     if is_in_job():
         return _MERGE
     return (
@@ -37,7 +37,7 @@ def splitting(ref: Ref) -> str:
 
 
 def allowing(code: str, environment: str) -> str:
-    """Return how to consent to a guard for good."""
+    """Return how to consent to a guard permanently."""
     return f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}"
 
 

@@ -1,4 +1,4 @@
-"""What a team's own rules of plans have against changes: guards, and warnings at their lines.
+"""Violations of a team's own rules of plans: guards for errors, warnings at the changes.
 
 Source: docs/rules.md.
 """
@@ -28,9 +28,10 @@ class _Said:
 
 
 def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: date) -> Plan:
-    """Fill in what the rules of plans that hold today say of what an apply would write.
+    """Return the plan with violations and warnings of the rules of plans that are in force today.
 
-    A rule that gives no answer counts as one that is broken. Raises MissingExtra.
+    Only changes that write are judged. A rule without an answer counts as broken. Raises
+    MissingExtra.
     """
     holding = [rule for rule in rules if rule.on == "plan" and rule.holds_on(today)]
     written = [
@@ -40,16 +41,18 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
     ]
     if not holding or not written:
         return plan
-    said = [
-        said
-        for said in _said(plan, written, holding)
-        if said.rule.code not in (*guards.allow, *said.manifest.exempt)
+    messages = [
+        message
+        for message in _said(plan, written, holding)
+        if message.rule.code not in (*guards.allow, *message.manifest.exempt)
     ]
-    objections = [_objection(one, plan.environment) for one in said if one.rule.is_error]
+    objections = [
+        _objection(message, plan.environment) for message in messages if message.rule.is_error
+    ]
     warned: dict[Ref, list[RuleWarns]] = defaultdict(list)
-    for one in said:
-        if not one.rule.is_error:
-            warned[one.manifest.ref].append(RuleWarns(one.rule.code, one.words))
+    for message in messages:
+        if not message.rule.is_error:
+            warned[message.manifest.ref].append(RuleWarns(message.rule.code, message.words))
     noted = tuple(
         replace(change, reasons=(*change.reasons, *warned[change.ref]))
         if change.ref in warned
@@ -62,7 +65,7 @@ def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: dat
 def _said(
     plan: Plan, written: Sequence[tuple[Change, Manifest]], rules: Sequence[Rule]
 ) -> Iterator[_Said]:
-    """Yield what the rules say, change by change."""
+    """Yield the message of each rule about each change."""
     questions = [
         RuleInput(
             {
@@ -74,10 +77,10 @@ def _said(
         for change, manifest in written
     ]
     with Judges(expressions_of(rules)) as judges:
-        told = judges.verdicts(questions)
-        for (_, manifest), question, found in zip(written, questions, told, strict=True):
+        answers = judges.verdicts(questions)
+        for (_, manifest), question, found in zip(written, questions, answers, strict=True):
             for number in question.rules:
-                # What is flawed was not asked, and is all that has no verdict.
+                # A rule with a flaw was not evaluated; only such rules have no verdict.
                 verdict = found.get(number) or Broken(judges.flaws(number)[0].said)
                 words = said_of(rules[number], verdict)
                 if words:

@@ -1,8 +1,8 @@
-"""Writes to objects that cannot be read and are not in the journal, and what events call these.
+"""Takeovers: writes to objects that are unreadable and not in the journal, and their names.
 
 The API has no read of alert definitions nor of saved views. An id that was copied from another
-manifest is the id of another object, which the write would replace. Events have the id and the
-name of their alert, so they show that (docs/guards.md).
+manifest is the id of another object, which the write would replace. Events have the id and the name
+of their alert, so they show that (docs/guards.md).
 """
 
 from __future__ import annotations
@@ -23,40 +23,40 @@ from reconciler.quoting import quoted
 from reconciler.redaction.templates import holds_seal
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
+    # Only the type is needed here, and it would load the whole HTTP client.
     from reconciler.api.client import Api
 
 MOST_PAGES: Final = 10
-"""Pages of each of the two listings, whatever number of alerts would be taken over."""
+"""Pages of each of the two listings, however many alerts would be taken over."""
 
 
 @dataclass(slots=True)
 class AlertNames:
     """The names of alerts by their ids in lower case, as incidents and events have them.
 
-    `unread` says why a listing could not be read, "" where each could.
+    `unread` is why a listing could not be read, "" where each could.
     """
 
     of: dict[str, dict[str, None]] = field(default_factory=dict)
     unread: str = ""
 
     def add(self, remote_id: str, name: str) -> None:
-        """Keep a name; an alert may have several, in the order of the listings."""
+        """Add a name; an alert may have several, in the order of the listings."""
         if remote_id and name:
             self.of.setdefault(remote_id.lower(), {})[name] = None
 
 
 def never_written(change: Change) -> NeverWritten | None:
-    """Return the reason of a change that would take over an object unseen; None for any other."""
+    """Return the reason of a change that would take over an object unseen; None for others."""
     found = (reason for reason in change.reasons if isinstance(reason, NeverWritten))
     return next(found, None) if change.action.writes else None
 
 
 async def with_names(api: Api, plan: Plan) -> tuple[Plan, str]:
-    """Return a plan with the names that incidents and events have for what it takes over unseen.
+    """Return the plan with the names that incidents and events have for what it takes over.
 
-    They are listed only where an alert would be taken over. The second value is why they could
-    not be listed, "" where they could.
+    They are listed only where an alert would be taken over. The second value is why they could not
+    be listed, "" where they could.
     """
     taken = [change for change in plan.changes if never_written(change) is not None]
     if not any(BY_NAME[change.ref.kind].fires for change in taken):
@@ -81,7 +81,7 @@ def _named(change: Change, names: AlertNames) -> Change:
 
 
 async def _listed_names(api: Api, ids: Iterable[str]) -> AlertNames:
-    """Ask each listing once, within its bound; where one fails, the other may have the names."""
+    """Read each listing once, within its bound; where one fails, the other may have the names."""
     names, wanted = AlertNames(), set(ids)
     listings: Sequence[Callable[[Api], AsyncIterator[tuple[str, str]]]] = (_incidents, _events)
     for listing in listings:
@@ -120,7 +120,7 @@ async def _events(api: Api) -> AsyncIterator[tuple[str, str]]:
 
 
 def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[GuardViolation]:
-    """Yield one objection for everything that a plan would take over unseen."""
+    """Yield one objection for all objects that a plan would take over unseen."""
     taken = [change for change in plan.changes if never_written(change) is not None]
     if not taken or TAKES_OVER in guards.allow:
         return
@@ -135,31 +135,31 @@ def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[GuardViolat
         said=_words(taken, unnamed),
         ways_out=ways_out,
         code=TAKES_OVER,
-        # Names come with incidents, and go.
+        # Names are left out: they appear and vanish with incidents.
         figures=" ".join(f"{change.ref}={change.remote_id}" for change in taken),
     )
 
 
 def _words(changes: Sequence[Change], unread: str) -> str:
-    """Describe what an apply would take over unseen, with the names that events have for it."""
+    """Return the message about what an apply would take over unseen, with the names in events."""
     reasons = {change.ref: never_written(change) for change in changes}
     others = {ref: why for ref, why in reasons.items() if why is not None and why.is_another}
     ahead = [*others, *(change.ref for change in changes if change.ref not in others)]
-    said = (
+    message = (
         f"{_counted(changes)} would be written unseen, and this journal neither wrote nor imported "
         f"what has {'that id' if len(changes) == 1 else 'those ids'}: {_listed(ahead)}"
     )
     if others:
         named = [_other_name(ref, why) for ref, why in others.items()]
-        said += f"; incidents and events have another name for {_shortened(named)}"
+        message += f"; incidents and events have another name for {_shortened(named)}"
     known = sum(why is not None and bool(why.names) for why in reasons.values())
     if known > len(others):
-        said += f"; they have the declared name for {known - len(others)}"
+        message += f"; they have the declared name for {known - len(others)}"
     if unread:
-        said += f"; their names could not be read: {unread}"
+        message += f"; their names could not be read: {unread}"
     elif not known:
-        said += "; incidents and events have no name for any"
-    return said
+        message += "; incidents and events have no name for any"
+    return message
 
 
 def _other_name(ref: Ref, why: NeverWritten) -> str:

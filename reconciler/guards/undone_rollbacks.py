@@ -25,7 +25,7 @@ ViolationListing: TypeAlias = Callable[[Sequence[GuardViolation]], Collection[st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnderReview:
-    """How to find out whether a review covers a rollback that is undone; None where it is unknown.
+    """Ways to find out whether a review covers a rollback that is undone; None where unknown.
 
     Before the merge, the base branch shows which fields the change edits. After the merge, the
     reviewed plan lists which rollbacks the change undoes.
@@ -98,7 +98,7 @@ def _is_edited(
     before = base.get(change.ref, ABSENT)
     if before is not ABSENT:
         before = resolve(before, ids)
-        # A reference to what is not in this part of the plan has no id here: it may be unchanged.
+        # A reference to a resource outside this part of the plan has no id: it may be unchanged.
         if references_in(before):
             return False
     shape = BY_NAME[change.ref.kind].shape
