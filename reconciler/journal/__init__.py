@@ -1,1 +1,1 @@
-"""The only memory: what was sent, and what became of it. Source: docs/journal.md."""
+"""The journal, the only memory: what was sent, and the outcomes. Source: docs/journal.md."""

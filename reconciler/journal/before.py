@@ -1,4 +1,4 @@
-"""What a journal knows of the time before a run: what each of its resources was then. Pure."""
+"""The state of resources before a run, as a journal knows it. Pure."""
 
 from __future__ import annotations
 
@@ -22,21 +22,20 @@ from reconciler.journal.runs import RunSummary, last_backups, runs_of
 from reconciler.model import Ref, RemoteId
 
 LAST = "last"
-"""What the last run that wrote something is called."""
+"""The name of the last run that wrote something."""
 
 _HEADER_LINES = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Before:
-    """One resource that a run wrote, and what was known of it when the run began.
+    """One resource that a run wrote, and what was known about it when the run began.
 
-    `ref` is its name by now. `last` is the last write that the service had acknowledged by
-    then, None where there was none, and `line` where that stands in the journal, from 1.
-    `created` says that the run made it, `adopted` that the run sent nothing and only noted
-    that live was as declared, and `later` are the runs that wrote it after this one.
-    `compacted` says that nobody knows what was declared before, and `backup` is what was live
-    right before the run replaced it.
+    `ref` is its current name. `last` is the last write that the service had acknowledged by then,
+    None where there was none, and `line` is its line in the journal, from 1. `created` means that
+    the run created it. `adopted` means that the run sent nothing and only recorded that live was as
+    declared. `later` are the runs that wrote it after this run. `compacted` means that the earlier
+    declaration is unknown. `backup` is what was live right before the run replaced it.
     """
 
     ref: Ref
@@ -61,7 +60,7 @@ class _Trace:
 
 
 def runs_named(entries: Sequence[Entry], name: str) -> list[RunSummary]:
-    """Give the runs whose id begins with a text; for `last` the last one that wrote something."""
+    """Return the runs whose id begins with a text; for `last` the last run that wrote something."""
     runs = runs_of(entries)
     if name == LAST:
         writing = [run for run in runs if run.count("written") or run.count("unanswered")]
@@ -71,27 +70,28 @@ def runs_named(entries: Sequence[Entry], name: str) -> list[RunSummary]:
 
 
 def is_apply(run: RunSummary) -> bool:
-    """Tell whether a run did what the manifests of its commit say; an old one has no name."""
+    """Return whether a run applied the manifests of its commit; an old run has no command."""
     return run.command in ("", "apply")
 
 
 def commit_before(entries: Sequence[Entry], run: RunSummary) -> str:
-    """Give the commit of the last apply before a run; "" where none is known."""
-    earlier = [one for one in runs_of(entries[: run.begins]) if is_apply(one) and one.commit]
+    """Return the commit of the last apply before a run; "" where none is known."""
+    earlier = [
+        apply for apply in runs_of(entries[: run.begins]) if is_apply(apply) and apply.commit
+    ]
     return earlier[-1].commit if earlier else ""
 
 
 def is_compacted(entries: Sequence[Entry], run: RunSummary) -> bool:
-    """Tell whether compacting has dropped what a run did, and all that was before it."""
+    """Return whether compacting has dropped what a run did, and everything before it."""
     return any(isinstance(entry, Compacted) for entry in entries[run.begins :])
 
 
 def before_run(entries: Sequence[Entry], run: RunSummary) -> list[Before]:
-    """Give what each resource that a run wrote was before it.
+    """Return the state before a run of each resource that it wrote.
 
-    What the service refused is left out, as it changed nothing, and what was forgotten
-    since, as it is no concern of the journal any more. Of a run that was compacted only
-    that is known of which a backup is kept.
+    Refused writes are left out, as they changed nothing. So are resources that were forgotten
+    since. Of a compacted run only the resources with a backup are known.
     """
     backups = last_backups(entries, run.run)
     if is_compacted(entries, run):
@@ -120,7 +120,7 @@ def before_run(entries: Sequence[Entry], run: RunSummary) -> list[Before]:
 
 
 def ids_since(entries: Sequence[Entry], run: RunSummary) -> dict[RemoteId, RemoteId]:
-    """Map the ids of what was made anew since a run began to those that it has by now."""
+    """Map former ids to present ids of the resources that were created again since a run began."""
     then, now = History(), History()
     then.add(entries[: run.begins])
     now.add(entries)
@@ -140,7 +140,7 @@ def _traces(entries: Sequence[Entry], run: RunSummary) -> dict[Ref, _Trace]:
         match entry:
             case Renamed(ref=ref, was=was):
                 names[ref] = names.setdefault(was, _Trace(was))
-                # Whatever is called so from here on is something else.
+                # What has this name from here on is another resource.
                 names[was] = _Trace(None)
             case Forgotten(ref=ref) | Settled(ref=ref, remote_id=None):
                 names[ref] = _Trace(None)
@@ -166,7 +166,7 @@ def _take(trace: _Trace, entry: Started | WrittenEntry | RefusedEntry) -> None:
 
 
 def _lines_of_writes(entries: Sequence[Entry]) -> dict[Ref, int]:
-    """Map each resource to the line that says what its last acknowledged write declared."""
+    """Map each resource to the line that has the declaration of its last acknowledged write."""
     sent: dict[Ref, int] = {}
     found: dict[Ref, int] = {}
     for line, entry in enumerate(entries, 1 + _HEADER_LINES):

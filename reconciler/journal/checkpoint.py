@@ -1,8 +1,8 @@
-"""What a long journal added up to when it was read last, so that only what came since is read.
+"""Checkpoint of a long journal: its state at the last reading, so that only newer lines are read.
 
-It lies in the user's cache, of the lines that it covers a digest: where they are the same bytes,
-nothing of them is read or summed again. It holds no document: where each stands in the journal's
-own text. Source: docs/performance.md.
+It is in the user's cache, with a digest of the lines that it covers: where those bytes are the
+same, they are neither read nor summed again. It holds no document, but the span of each in the
+journal's own text. Source: docs/performance.md.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from reconciler.journal.lines import entry_document, header_document, parse_entr
 from reconciler.journal.runs import resource_entries
 
 CheckpointRow: TypeAlias = list[Any]
-"""An entry without its document, and where that stands: start, end, and the names around it."""
+"""An entry without its document, and the document's span: start, end, and the names around it."""
 
 FORMAT: Final = 1
 WORTH: Final = 256 << 10
-"""So many bytes that no checkpoint covers are read quicker than one is made."""
+"""Up to this many bytes without a checkpoint are read faster than a checkpoint is made."""
 
 
 def is_long(text: bytes) -> bool:
-    """Tell whether a checkpoint may be known of a text."""
+    """Return whether a text is long enough for a checkpoint."""
     return len(text) > WORTH
 
 
 def worth_it(text: bytes, content: Content) -> bool:
-    """Tell whether so much was read that the next run should know what it adds up to."""
+    """Return whether so much was read that a new checkpoint pays."""
     return len(text) - content.known > max(WORTH, len(text) // 10)
 
 
 def checkpoint(text: bytes, content: Content, history: History) -> bytes:
-    """Give what the whole lines of a text add up to."""
+    """Return the checkpoint of the whole lines of a text."""
     assert content.header is not None  # noqa: S101 - a text worth it has a first line
     size = text.rfind(b"\n") + 1
     rows = [_row(entry) for entry in _adding_up_to(history)]
@@ -55,10 +55,10 @@ def checkpoint(text: bytes, content: Content, history: History) -> bytes:
 
 
 def resumed(text: bytes, known: bytes | None, place: str, history: History) -> Content | None:
-    """Read what came after a checkpoint, and let `history` hold what all adds up to.
+    """Read the lines after a checkpoint, and add the whole state to `history`.
 
-    None where there is no checkpoint, or the text does not begin as it did then.
-    Raises JournalError, naming `place`, where what came after cannot be trusted.
+    None where there is no checkpoint, or the text does not begin as it did then. Raises
+    JournalError, naming `place`, where the later lines cannot be trusted.
     """
     about = json.loads(known) if known is not None else {}
     size = about.get("size", 0)
@@ -84,9 +84,9 @@ def _adding_up_to(history: History) -> Iterator[Entry]:
 
 
 def _row(entry: Entry) -> CheckpointRow:
-    """Give an entry without its document, and where that stands in the text."""
-    whose = _holder(entry)
-    packed = held(whose, "declared") if whose is not None else None
+    """Return an entry without its document, and the document's span in the text."""
+    owner = _holder(entry)
+    packed = held(owner, "declared") if owner is not None else None
     if not isinstance(packed, LazyJson):
         return [entry_document(entry)]
     match entry:

@@ -36,7 +36,7 @@ from reconciler.journal.store import Store
 
 SUM_DIGITS = 16
 BEGINNING = b'{"journal":'
-"""What the header of a journal begins with, its first line."""
+"""The beginning of a journal's header, its first line."""
 
 
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -44,12 +44,12 @@ _ESCAPED = json.JSONEncoder(separators=(",", ":"))
 
 
 def line_of(document: dict[str, Json], previous_sum: str) -> tuple[str, str]:
-    """Give a document's line and its sum, which the next line builds on."""
+    """Return a document's line and its sum, which the next line builds on."""
     text = _COMPACT.encode(document)
     try:
         summed = f"{previous_sum}\n{text}".encode()
     except UnicodeEncodeError:
-        # Half characters, which only an escape can carry.
+        # Lone surrogates, which only an escape can carry.
         text = _ESCAPED.encode(document)
         summed = f"{previous_sum}\n{text}".encode()
     total = hashlib.sha256(summed).hexdigest()[:SUM_DIGITS]
@@ -57,36 +57,39 @@ def line_of(document: dict[str, Json], previous_sum: str) -> tuple[str, str]:
 
 
 def parse_line(line: str, previous_sum: str, number: int) -> tuple[dict[str, Json], str]:
-    """Read a line and check its sum. Raises JournalError naming the line."""
+    """Read a line and check its sum.
+
+    Raises JournalError, naming the line.
+    """
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         raise _damaged(f"line {number} of the journal is not JSON")
-    said = document.pop("sum", None)
-    end = f',"sum":"{said}"}}'
-    if isinstance(said, str) and line.endswith(end):
-        # As it was written: its text need not be made again to be summed.
+    written_sum = document.pop("sum", None)
+    end = f',"sum":"{written_sum}"}}'
+    if isinstance(written_sum, str) and line.endswith(end):
+        # The text as written: it need not be encoded again to be summed.
         summed = f"{previous_sum}\n{line[: -len(end)]}}}".encode()
-        if hashlib.sha256(summed).hexdigest()[:SUM_DIGITS] == said:
-            return document, said
+        if hashlib.sha256(summed).hexdigest()[:SUM_DIGITS] == written_sum:
+            return document, written_sum
     _, total = line_of(document, previous_sum)
-    if said != total:
+    if written_sum != total:
         raise _damaged(f"line {number} of the journal was changed, or a line before it is missing")
     return document, total
 
 
-def _damaged(said: str) -> JournalError:
-    way_out = f"nothing is written on top of it: bring it back from a whole copy; {LOST_JOURNAL}"
-    return JournalError(f"{said}\n{way_out}")
+def _damaged(cause: str) -> JournalError:
+    remedy = f"nothing is written on top of it: bring it back from a whole copy; {LOST_JOURNAL}"
+    return JournalError(f"{cause}\n{remedy}")
 
 
 @dataclass(frozen=True, slots=True)
 class UncheckedLines:
     """Lines whose sums an earlier run has checked: the first `size` bytes of a text.
 
-    They are `count`, of which `header` is the first, and `end` is the sum of the last.
+    There are `count` lines, `header` is the first, and `end` is the sum of the last.
     """
 
     text: bytes
@@ -98,9 +101,10 @@ class UncheckedLines:
 
 @dataclass(slots=True)
 class Content:
-    """The lines of one journal. `torn` says that the last one was cut, and does not count.
+    """The lines of one journal.
 
-    Those `before` the others are read once somebody asks for them.
+    `torn` means that the last line was cut, and does not count. Lines in `before` are read on first
+    use.
     """
 
     header: Header | None = None
@@ -129,12 +133,12 @@ class Content:
 
     @property
     def known(self) -> int:
-        """How many bytes of the text need not be read."""
+        """The number of bytes of the text that need not be read."""
         return self.before.size if self.before is not None else 0
 
     @property
     def count(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         return len(self.later_sums) + (self.before.count if self.before is not None else 0)
 
     @property
@@ -147,7 +151,7 @@ class Content:
         return self.later[-1] if self.later else None
 
     def add(self, entries: Sequence[Entry], sums: Sequence[str]) -> None:
-        """Take in lines that were written behind the others."""
+        """Add lines that were written after the others."""
         self.later.extend(entries)
         self.later_sums.extend(sums)
 
@@ -158,7 +162,7 @@ class Content:
         self.later[:0], self.later_sums[:0], self.before = known.later, known.later_sums, None
 
     def had(self, end: str) -> bool:
-        """Return whether this journal ends with a sum, or ended with it once."""
+        """Return whether this journal ends with a sum, or once ended with it."""
         before = self.before
         continues = self.header.continues if self.header is not None else ""
         line = f',"sum":"{end}"}}\n'.encode()
@@ -169,18 +173,18 @@ class Content:
         )
 
     def goes_on_from(self, ending: Ending) -> bool:
-        """Return whether nothing is missing that a journal with this ending had."""
+        """Return whether nothing is missing that a journal with this end had."""
         if not ending.end or self.had(ending.end):
             return True
         if self.header is None or ending.header in ("", self.sums[0]):
             return False
-        # Lines that were written again have other sums; who ran is never left out.
+        # Rewritten lines have other sums; the entries of runs are never left out.
         runs = (entry.run for entry in self.entries if isinstance(entry, RunEntry))
         return not ending.run or ending.run in runs
 
 
 def read_content(text: bytes, place: str, before: UncheckedLines | None = None) -> Content:
-    """Read lines, from those on that are known from `before`.
+    """Read lines, after those that are known from `before`.
 
     Raises JournalError, naming `place`, where they cannot be trusted.
     """
@@ -207,7 +211,7 @@ def read_content(text: bytes, place: str, before: UncheckedLines | None = None) 
 
 
 def _lines(text: bytes, start: int, end: int) -> Iterator[LineSpan]:
-    """Yield where each line stands between two places, of which the second is behind a line."""
+    """Yield the span of each line between two positions; the second is after a line."""
     while start < end:
         found = text.find(b"\n", start, end)
         yield LineSpan(text, start, found)
@@ -215,7 +219,7 @@ def _lines(text: bytes, start: int, end: int) -> Iterator[LineSpan]:
 
 
 def _may_begin_a_journal(torn: bytes) -> bool:
-    """Tell a header that was cut from content that is something else."""
+    """Return whether a text may be a header that was cut, and not other content."""
     return torn[: len(BEGINNING)] == BEGINNING[: len(torn)]
 
 
@@ -234,10 +238,10 @@ _UNSENT = (Started, Backup, *_SAID)
 
 
 def rescued(entries: Sequence[Entry]) -> str:
-    """Save what happened and could not be journaled, and say where, after a `; `.
+    """Save what happened and could not be journaled; return where, as the end of a message.
 
-    What was never sent, or was only said by a person, needs no saving: "" then.
-    Secrets are sealed as always, and the file is private. Source: docs/journal.md.
+    An entry that was never sent, or that only records what a person did, is not saved: the result
+    is "" then. Secrets are sealed as always, and the file is private. Source: docs/journal.md.
     """
     if all(isinstance(entry, _UNSENT) for entry in entries):
         return ""
@@ -248,7 +252,7 @@ def rescued(entries: Sequence[Entry]) -> str:
 
 
 def _saved(text: str) -> str:
-    """Write a new private file in the temporary folder; gives its name, "" where it has no room."""
+    """Write a private file in the temporary folder; return its name, "" where that fails."""
     name = ""
     try:
         descriptor, name = tempfile.mkstemp(prefix="reconciler-journal-", suffix=".jsonl")
@@ -265,11 +269,11 @@ def _saved(text: str) -> str:
 
 
 StoreOpener: TypeAlias = Callable[[str], Store]
-"""Give the store at a place that is written as in the project file."""
+"""Returns the store at a place, which is written as in the project file."""
 
 
 def check_place(content: Content, place: str, environment: str, look: StoreOpener | None) -> None:
-    """Raise InvalidInput where a journal goes on elsewhere, or is a copy whose turn it is not."""
+    """Raise InvalidInput where a journal was moved away, or is a copy of an unfinished move."""
     match content.last:
         case Moved(at=at, to=to):
             raise InvalidInput(
@@ -288,14 +292,14 @@ def check_place(content: Content, place: str, environment: str, look: StoreOpene
 
 
 def content_at(origin: str, look: StoreOpener | None) -> Content:
-    """Read the journal at another place; an empty one where nobody knows how to look."""
+    """Read the journal at another place; an empty journal where no `look` is given."""
     if look is None:
         return Content()
     return read_content(look(origin).read(), origin)
 
 
 def has_left(content: Content, arrived: MovedIn) -> bool:
-    """Tell whether a journal ended with the move that a copy arrived by."""
+    """Return whether a journal ended with the move that made a copy."""
     match content.last:
         case Moved(run=run):
             return run == arrived.run

@@ -1,7 +1,7 @@
-"""What a journal says, entry by entry: one declaration, by which they are written and read.
+"""The entries of a journal: one declaration, by which they are written and read.
 
-The names and the order of the fields are those of the lines, in camel case. A field with a
-default is left out of a line where it has that value. Source: docs/journal.md.
+The names and the order of the fields are those of the lines, in camel case. A field with a default
+is left out of a line where it has that value. Source: docs/journal.md.
 """
 
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ _ADOPTED_BEFORE = "live was already as declared"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header(of.JournalLine):
-    """The first line: what the journal is of.
+    """The first line: the environment and the target of the journal.
 
-    A journal that was compacted or moved `continues` one that ended with that sum.
-    The digests of its secrets are salted with the name of the target, or with
-    `sealed_for` where it was taken along from another address.
+    A journal that was compacted or moved `continues` the journal that ended with that sum. The
+    digests of its secrets are salted with the name of the target, or with `sealed_for` where the
+    target moved to another address.
     """
 
     environment: str
@@ -38,9 +38,9 @@ class Header(of.JournalLine):
 class LastWrite(of.JournalLine):
     """The last write that the service acknowledged.
 
-    `revision` is what a read shows until somebody writes again, where it was told, and
-    `origin` that of an `ImportedEntry`, where nothing was written. `told` is what else the
-    service said of it.
+    `revision` is what a read shows until the next write of anyone, where the service returned it.
+    `origin` is that of an `ImportedEntry`, where nothing was written. `told` is what else the
+    service returned.
     """
 
     remote_id: of.MaybeId
@@ -69,9 +69,9 @@ class _OfWrite(_OfResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry(_Entry):
-    """A run begins: who applies what, from which commit. First entry of all that it appends.
+    """The begin of a run: who applies what, from which commit; the first entry that it appends.
 
-    `outcomes` are counts by entry, which compacting fills in for what it drops.
+    `outcomes` are counts by entry, which compacting fills in for the entries that it drops.
     """
 
     entry: Literal["run"] = "run"
@@ -85,10 +85,10 @@ class RunEntry(_Entry):
 
 @dataclass(frozen=True, kw_only=True)
 class Started(_OfWrite):
-    """About to be sent. `declared` is what the next merge starts from, secrets sealed.
+    """A write that is about to be sent. `declared` is the base of the next merge, secrets sealed.
 
-    `seen` is the digest of the observation that the write rests on. A rollback says what it
-    `takes_back`, and a later write which places of that it `brings_back`.
+    `seen` is the digest of the observation behind the write. `takes_back` is what a rollback takes
+    back, and `brings_back` are the places of it that a later write brings back.
     """
 
     entry: Literal["started"] = "started"
@@ -104,10 +104,10 @@ class Started(_OfWrite):
 
 @dataclass(frozen=True, kw_only=True)
 class Backup(_OfWrite):
-    """What was live right before a write replaces it, secrets sealed or hidden.
+    """The live document right before a write replaces it, with secrets sealed or hidden.
 
-    `live` has the form of `spec`, None where its text of `size` characters is more than is kept.
-    `unseen` are the fields that were not in the answer and that nobody knew.
+    `live` has the form of `spec`, None where its text of `size` characters is too long to keep.
+    `unseen` are the fields that were not in the answer and are unknown.
     """
 
     entry: Literal["backup"] = "backup"
@@ -119,9 +119,9 @@ class Backup(_OfWrite):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentifiedEntry(_OfWrite):
-    """The service has told the id, and the write is not finished yet, or not seen.
+    """The service returned the id; the write is not finished or not seen yet.
 
-    `instead_of` is the id that was declared, where the service gave another.
+    `instead_of` is the declared id, where the service gave another.
     """
 
     entry: Literal["identified"] = "identified"
@@ -133,11 +133,11 @@ class IdentifiedEntry(_OfWrite):
 class WrittenEntry(_OfWrite):
     """The service acknowledged the write.
 
-    `adopted` says that nothing was sent, as live was already as declared, and
-    `revision` is what a read shows until somebody writes again, where it was told.
-    `instead_of` is the id that was declared, where the service gave another, and `told` is
-    what else the answer said that later questions need. `unchanged` says that the service saw
-    nothing to change, and `put_back` that it undid the write before it, of the same run.
+    `adopted` means that nothing was sent, as live was already as declared. `revision` is what a
+    read shows until the next write of anyone, where the service returned it. `instead_of` is the
+    declared id, where the service gave another. `told` is what else later questions need of the
+    answer. `unchanged` means that the service found nothing to change, and `put_back` that the
+    write undid the write before it, in the same run.
     """
 
     entry: Literal["written"] = "written"
@@ -153,7 +153,7 @@ class WrittenEntry(_OfWrite):
     @model_validator(mode="before")
     @classmethod
     def _adopted(cls, document: of.LineDocument) -> of.LineDocument:
-        """Read what told that it was adopted by its message, until that was a field of its own."""
+        """Read old entries, in which the message meant `adopted`, before that was a field."""
         if "message" not in document:
             return document
         adopted = document.get("adopted") is True or document["message"] == _ADOPTED_BEFORE
@@ -162,7 +162,7 @@ class WrittenEntry(_OfWrite):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored(_OfWrite):
-    """What a read after the write showed: the fields that are not as they were sent."""
+    """The fields that a read after the write showed to be stored differently."""
 
     entry: Literal["stored"] = "stored"
     rewritten: of.Pairs
@@ -170,9 +170,9 @@ class Stored(_OfWrite):
 
 @dataclass(frozen=True, kw_only=True)
 class ImportedEntry(_OfWrite):
-    """A manifest is about what was seen live, or stood in an export: nothing was sent.
+    """A manifest for what was seen live, or was in an export: nothing was sent.
 
-    `origin` is "live" or "export"; `adopted` says that the manifest took over what is live.
+    `origin` is "live" or "export"; `adopted` means that the manifest took over what is live.
     """
 
     entry: Literal["imported"] = "imported"
@@ -185,7 +185,7 @@ class ImportedEntry(_OfWrite):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedEntry(_OfWrite):
-    """The service said no, so nothing changed."""
+    """The service refused the write, so nothing changed."""
 
     entry: Literal["refused"] = "refused"
     message: of.Text
@@ -193,7 +193,7 @@ class RefusedEntry(_OfWrite):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled(_OfResource):
-    """A person said what became of a create; `remote_id` is None where it never happened."""
+    """A person settled a create; `remote_id` is None where it never happened."""
 
     entry: Literal["settled"] = "settled"
     remote_id: of.MaybeId
@@ -201,7 +201,7 @@ class Settled(_OfResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverrideEntry(_Entry):
-    """A person applied more than a guard allows, and why; `codes` are the guards so lifted."""
+    """A person overrode guards, with the reason; `codes` are the overridden guards."""
 
     entry: Literal["override"] = "override"
     reason: of.Text
@@ -210,7 +210,7 @@ class OverrideEntry(_Entry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfrozen(_Entry):
-    """A person applied what was frozen, and why; `frozen` says what stood against it."""
+    """A person applied during a freeze, with the reason; `frozen` is the freeze message."""
 
     entry: Literal["unfrozen"] = "unfrozen"
     reason: of.Text
@@ -219,11 +219,11 @@ class Unfrozen(_Entry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted(_OfResource):
-    """What a compacted journal keeps of one resource, beside the writes in doubt before it.
+    """The state of one resource in a compacted journal, besides the writes in doubt before it.
 
-    `last` is None where no write was ever acknowledged. `versions` are those that its
-    writes made, the oldest first, and `seals` stand for older values of its secrets.
-    `taken_back` is what rollbacks put back and nobody brought back since.
+    `last` is None where no write was ever acknowledged. `versions` are those that its writes made,
+    the oldest first. `seals` are the seals of older values of its secrets. `taken_back` is what
+    rollbacks put back and no write brought back since.
     """
 
     entry: Literal["kept"] = "kept"
@@ -232,7 +232,7 @@ class Compacted(_OfResource):
     attempts: of.Count
     protect: of.Flag
     instead_of: of.MaybeId = None
-    # What is left out is None here, and null is refused.
+    # A field that is left out is None here, and null is refused.
     last: Annotated[LastWrite | None, GetPydanticSchema(lambda _, read: read(LastWrite))] = None
     versions: of.Versions = ()
     seals: of.Seals = ()
@@ -241,9 +241,9 @@ class Compacted(_OfResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renamed(_OfResource):
-    """What was remembered as `was` is the memory of `ref` from here on.
+    """From here on the memory of `was` is the memory of `ref`.
 
-    `run` is "" where a person said so, and not an apply.
+    `run` is "" where a person renamed it, and not an apply.
     """
 
     entry: Literal["renamed"] = "renamed"
@@ -253,16 +253,16 @@ class Renamed(_OfResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten(_OfResource):
-    """A person said that a resource is no concern of this journal any more."""
+    """A person removed a resource from this journal."""
 
     entry: Literal["forgotten"] = "forgotten"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved(_Entry):
-    """The last line of a journal that goes on at another place; nothing uses this one again.
+    """The last line of a journal that moved to another place; this journal is not used again.
 
-    `run` is that of the `MovedIn` there.
+    `run` is that of the `MovedIn` at the other place.
     """
 
     entry: Literal["moved"] = "moved"
@@ -272,10 +272,10 @@ class Moved(_Entry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovedIn(_Entry):
-    """The lines before this one were carried here from the place `origin`.
+    """The lines before this one were copied from the place `origin`.
 
-    As the last line it counts only once the journal at `origin` ends in the
-    `Moved` of the same `run`: until then that one is the journal.
+    As the last line it counts only once the journal at `origin` ends in the `Moved` of the same
+    `run`. Until then the journal at `origin` is in use.
     """
 
     entry: Literal["arrived"] = "arrived"
@@ -285,10 +285,10 @@ class MovedIn(_Entry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drifted(_Entry):
-    """Somebody looked for drift, and what is not as it was at the look before.
+    """A look for drift, and what changed since the look before.
 
-    `found` is new or other drift, and `over` what has drifted no more, so that a night
-    without news is one short line.
+    `found` is new or other drift, and `over` is drift that ended, so that a night without news is
+    one short line.
     """
 
     entry: Literal["drifted"] = "drifted"
@@ -298,7 +298,7 @@ class Drifted(_Entry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedEntry(_Entry):
-    """Somebody looked whether the alerts that `run` wrote are noisier since.
+    """A look whether the alerts that `run` wrote became noisier.
 
     The look was at the time up to `until`.
     """
@@ -328,7 +328,7 @@ DOCUMENTS: Mapping[type, str] = {
     Backup: "live",
     LastWrite: "declared",
 }
-"""The fields that hold whole documents, most of what a journal is: they may be packed."""
+"""The fields that hold whole documents, most of a journal's text: they may be kept as text."""
 
 for _kind, _name in DOCUMENTS.items():
     let_open(_kind, _name)
@@ -336,4 +336,4 @@ for _kind, _name in DOCUMENTS.items():
 ENTRY_NAMES: tuple[str, ...] = tuple(
     value.__dataclass_fields__["entry"].default for value in get_args(Entry)
 )
-"""What a line calls each, in the order of the union."""
+"""The name of each entry in lines, in the order of the union."""

@@ -28,7 +28,10 @@ IGNORED = """\
 
 
 def make_folder(folder: Path, below: Path | None = None) -> None:
-    """Make the folder of a journal. Raises JournalError where that fails, or as `check_folder`."""
+    """Make the folder of a journal.
+
+    Raises JournalError where that fails, or as `check_folder`.
+    """
     _check_links(folder, below)
     with os_errors(folder):
         begin_folder(folder)
@@ -36,9 +39,9 @@ def make_folder(folder: Path, below: Path | None = None) -> None:
 
 
 def begin_folder(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for the owner only.
+    """Make a folder and its missing parents, for the owner only.
 
-    Git is told to leave ours out, which is called `.reconciler`, unless it is in use already.
+    A folder `.reconciler` that is not in use yet gets a `.gitignore`, so that git leaves it out.
     Raises OSError.
     """
     ours = next((parent for parent in (folder, *folder.parents) if parent.name == OURS), None)
@@ -47,7 +50,7 @@ def begin_folder(folder: Path) -> None:
     for path in reversed(missing):
         with contextlib.suppress(FileExistsError):
             path.mkdir(mode=0o700)
-        # Else a power cut takes the folder, and with it all that was synced inside.
+        # Otherwise a power cut could remove the folder, with all that was synced inside.
         sync_folder(path.parent)
     if ours is not None and is_new:
         _leave_out_of_git(ours)
@@ -74,8 +77,8 @@ def _leave_out_of_git(folder: Path) -> None:
 def check_folder(folder: Path, below: Path | None = None) -> None:
     """Raise JournalError where others can write to a folder, or a link leads to it.
 
-    Only what stands below the project's own folder is looked at for links: what is above, no
-    change of the repository can bring. A folder that is not there is as good as any.
+    Links are searched for only below the project's own folder: no change of the repository can make
+    a link above it. A folder that does not exist is accepted.
     """
     _check_links(folder, below)
     with os_errors(folder):
@@ -99,7 +102,7 @@ def _check_links(folder: Path, below: Path | None) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Let the names in a folder last."""
+    """Sync a folder, so that the names in it last."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -109,7 +112,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def os_errors(path: Path) -> Iterator[None]:
-    """Let what the system refuses be a JournalError that names the path."""
+    """Turn errors of the system into a JournalError that names the path."""
     try:
         yield
     except BlockingIOError:
@@ -120,7 +123,7 @@ def os_errors(path: Path) -> Iterator[None]:
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCK_FLAGS = _FLAGS | os.O_NONBLOCK
-"""So that a pipe in the place of a lock is reported, and not waited for."""
+"""With these flags a pipe in the place of a lock is reported, and not waited for."""
 _LONGEST_RECORD = 4096
 _CHANGED = "another program wrote to it meanwhile"
 _REPLACED = (
@@ -132,9 +135,9 @@ _Inode: TypeAlias = tuple[int, int]
 
 
 class FileStore:
-    """The lines of a journal in one file, and beside it the file of its lock.
+    """The lines of a journal in one file, and the file of its lock next to it.
 
-    No link may stand in the way to it `below` the folder of the project.
+    No link may be in the path to it `below` the folder of the project.
     """
 
     is_shared = False
@@ -154,7 +157,7 @@ class FileStore:
         return str(self.path)
 
     def read(self) -> bytes:
-        """Give what is in the file, a torn last line too."""
+        """Return the content of the file, with a torn last line."""
         content, self._inode = self._read()
         self._size, self._end = content.rfind(b"\n") + 1, len(content)
         return content
@@ -186,7 +189,7 @@ class FileStore:
         self._end = self._size
 
     def replace(self, lines: bytes, lease: Lease, note: Note) -> None:
-        """Put another file in this one's place; at every moment one of the two is whole."""
+        """Replace the file by another; at every moment one of the two is whole."""
         del lease, note
         with self._writing():
             self._check_file(_inode_at(self.path))
@@ -231,7 +234,7 @@ class FileStore:
             raise OSError(errno.ESTALE, _CHANGED)
 
     def _open(self) -> int:
-        """Open the file that is known, or make it where none was."""
+        """Open the known file, or make it where there was none."""
         making = os.O_CREAT | os.O_EXCL if self._inode is None else 0
         try:
             return os.open(self.path, os.O_WRONLY | making | _FLAGS, 0o600)
@@ -258,7 +261,7 @@ class FileStore:
             os.close(descriptor)
         if is_new:
             sync_folder(self.path.parent)
-        # What was written into a file that is not there any more is not kept.
+        # A file that was removed meanwhile does not keep what was written.
         self._check_file(_inode_at(self.path))
 
     def lock(self, lease: Lease) -> None:
@@ -275,7 +278,7 @@ class FileStore:
             except BaseException:
                 os.close(descriptor)
                 raise
-            # Another program took the file away before it was ours.
+            # Another program removed the file before we had the lock.
             os.close(descriptor)
         self._lock = descriptor
 
@@ -288,7 +291,7 @@ class FileStore:
             _sign(descriptor, LockRecord(lease, _signed(descriptor).ended))
 
     def release(self, lease: Lease, ended: str) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         del lease
         if self._lock is None:
             return
@@ -302,11 +305,11 @@ class FileStore:
             os.close(lock)
 
     def holder(self) -> Lease | None:
-        """Tell who holds the lock: nobody where its process is gone."""
+        """Return who holds the lock; None where the process is gone."""
         return self._record().lease
 
     def ended(self) -> str:
-        """Give what the lock's file says of the last release."""
+        """Return the `ended` of the last release, from the lock's file."""
         return self._record().ended
 
     def _record(self) -> LockRecord:
@@ -325,14 +328,14 @@ class FileStore:
         return LockRecord(None, found.ended) if free else found
 
     def seen(self) -> Sequence[Ending]:
-        """Return nothing: the lock beside it is all that remembers an end."""
+        """Return nothing: only the lock's file remembers an end."""
         return ()
 
     def note_seen(self) -> None:
         """Write nothing, as `seen` says."""
 
     def unlock(self, owner: str) -> Lease | None:
-        """Refuse where a process holds it: the lock of a file dies with its process."""
+        """Raise Locked where a process holds the lock: the lock of a file ends with its process."""
         del owner
         held = self.holder()
         if held is not None:
@@ -354,7 +357,7 @@ def _inode(descriptor: int) -> _Inode:
 
 
 def _inode_at(path: Path) -> _Inode | None:
-    """Give the inode that a path leads to, links not followed; None where there is none."""
+    """Return the inode at a path, without following links; None where there is none."""
     try:
         found = os.lstat(path)
     except OSError:

@@ -10,7 +10,7 @@ from reconciler.errors import JournalError
 from reconciler.journal.content import line_of
 
 WHOLE = 1 << 20
-"""Bytes of lines up to which they are one file, as programs before there were parts read them."""
+"""Up to this many bytes, lines are one file: older programs, which know no parts, can read it."""
 _IN_PARTS = b'{"journal":2,"lines":"in parts"'
 LINES = "journal.jsonl"
 PART = f"{LINES}."
@@ -19,7 +19,7 @@ _EARLIER = "the commit before has it whole (docs/journal.md)"
 
 
 def in_parts(size: int) -> bytes:
-    """Give what stands in that file otherwise, for parts of so many bytes in all.
+    """Return the content of the one-file journal when it is in parts of so many bytes in all.
 
     Programs that know no parts refuse it, and write nothing.
     """
@@ -27,19 +27,22 @@ def in_parts(size: int) -> bytes:
 
 
 def size_of_parts(lines: bytes) -> int | None:
-    """Read that: how many bytes the parts have, 0 where it does not tell, None for lines."""
+    """Read from that file the bytes of all parts.
+
+    0 where it has no size, None where it has the lines themselves.
+    """
     if not lines.startswith(_IN_PARTS):
         return None
     try:
-        told = json.loads(lines).get("bytes", 0)
+        size = json.loads(lines).get("bytes", 0)
     except ValueError:
         return 0
-    return told if isinstance(told, int) else 0
+    return size if isinstance(size, int) else 0
 
 
 @dataclass(frozen=True, slots=True)
 class JournalPart:
-    """Lines in a file of their own: from which byte of all on, how many bytes, and the blob."""
+    """Lines in a separate file: its first byte among all lines, its bytes, and the blob."""
 
     begins: int
     size: int
@@ -47,15 +50,15 @@ class JournalPart:
 
     @property
     def name(self) -> str:
-        """The file, so that names are in the order of the lines."""
+        """The name of the file; names sort in the order of the lines."""
         return f"{PART}{self.begins:0{_DIGITS}}"
 
 
 def kept_parts(parts: Sequence[JournalPart], size: int) -> list[JournalPart]:
-    """Give the parts that stay as they are where lines grow to a size; one new part is the rest.
+    """Return the parts that stay when the lines grow to a size; one new part is the rest.
 
-    Each stays larger than all after it, as digits of a binary counter do: so there are few, and
-    a line is written again about as often as the journal doubles, not at every append.
+    Each part stays larger than all after it together, like digits of a binary counter. So there are
+    few parts, and a line is written again only about as often as the journal doubles.
     """
     for at, part in enumerate(parts):
         if part.size <= size - part.begins - part.size:
@@ -66,11 +69,11 @@ def kept_parts(parts: Sequence[JournalPart], size: int) -> list[JournalPart]:
 def joined(
     place: str, blobs: Mapping[str, str], content: Callable[[str], bytes], size: int | None
 ) -> tuple[bytes, list[JournalPart]]:
-    """Read all parts of the journal at a place, of which the file beside them tells the size.
+    """Read all parts of the journal at a place, whose size is in the file next to them.
 
-    `blobs` are those of the commit's files, `content` reads one, and a size of 0 is not told, as
-    by older programs. Raises JournalError where a part is missing, or is not where it belongs,
-    or where that file is missing (None).
+    `blobs` are the files of the commit, and `content` reads a blob. `size` is 0 where it is
+    unknown, as from older programs, and None where that file is missing. Raises JournalError where
+    a part is missing or out of place, or that file is missing.
     """
     if size is None:
         raise JournalError(

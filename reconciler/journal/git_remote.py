@@ -18,8 +18,8 @@ _NEWEST = ".newest"
 _LOCAL_NEWEST = "refs/newest"
 _PUSHES = 3
 _PAUSE = 1.0
-# Settings for the server and its credentials. A person's other settings (hooks, signing, what to
-# push along) are left out.
+# Settings for the server and its credentials. A person's other settings are left out: hooks,
+# signing, refs to push along.
 _PASSED = ("http.", "credential.", "ssh.", "protocol.")
 _PASSED_WHOLE = ("core.sshcommand", "core.askpass", "core.gitproxy")
 
@@ -32,7 +32,8 @@ class GitRemote:
     """One ref of the remote of the repository around a folder, and a mark next to it.
 
     The mark, `REF.newest`, is the commit of the ref at the last release of its lock. Every later
-    commit descends from it. A ref that does not was moved back, and the mark has what it lost.
+    commit descends from it. If the ref does not descend from the mark, it was moved back, and the
+    mark has the lost commits.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class GitRemote:
 
     @property
     def memory(self) -> Path:
-        """The file that keeps how the ref ended here last, below the repository's git folder."""
+        """The file that keeps the last known end of the ref, below the repository's git folder."""
         _ = self.git  # finds the remote
         there = self._there.folder / self._there.text("rev-parse", "--git-common-dir")
         named = sha256(f"{self._ref}\0{self._name}".encode()).hexdigest()[:32]
@@ -168,8 +169,8 @@ class GitRemote:
     def push(self, commit: str, before: str, *, marked: bool = False) -> None:
         """Move the ref from `before` ("" for a new ref) to `commit`, or remove it for "".
 
-        With `marked` the mark is moved too. After a failed push the remote is asked: an answer may
-        have been lost. Raises Lost where another run moved the ref, and GitFailed.
+        With `marked` the mark is moved too. After a failed push the ref is read: an answer may have
+        been lost. Raises RefMoved where another run moved the ref, and GitFailed.
         """
         mark = [f"+{commit}:{self._ref}{_NEWEST}"] if marked else []
         for left in reversed(range(_PUSHES)):

@@ -1,4 +1,4 @@
-"""What the entries of a journal add up to, resource by resource. Pure."""
+"""The state of each resource, from the entries of a journal. Pure."""
 
 from __future__ import annotations
 
@@ -34,22 +34,20 @@ from reconciler.journal.line_fields import KnownVersion, SeenDrift, TakenBack
 from reconciler.model import Ref, RemoteId
 
 MOST_VERSIONS = 100
-"""Versions that are remembered of one resource, the newest: a question asks for all of them."""
+"""Newest versions that are remembered of one resource: a query asks for all of them."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Memory:
-    """What the journal knows of one resource.
+    """The memory of one resource.
 
-    `pending` is a write without an answer: for a create, the resource is
-    unsettled; a replace counts as never acknowledged. `earlier` are those
-    before it that nothing has answered since. `exists` says that the service,
-    or a person, told that there is one. `protected` is `metadata.protect` of the
-    last acknowledged write. `instead_of` is an id that was declared, where the service
-    gave `remote_id` to what was made; `formerly` is what the name was about before
-    another id was declared. `versions` are those that writes of it made, as far as the
-    service told them, the oldest first. `taken_back` is what rollbacks put back and nobody
-    brought back since.
+    `pending` is a write without an answer: after a create the resource is unsettled, a replace
+    counts as never acknowledged. `earlier` are writes before it that are still without an answer.
+    `exists` means that the service or a person confirmed the resource. `protected` is
+    `metadata.protect` of the last acknowledged write. `instead_of` is the declared id, where the
+    service gave `remote_id` instead. `formerly` is the id that the name had before another id was
+    declared. `versions` are the versions that writes made, as far as the service returned them, the
+    oldest first. `taken_back` is what rollbacks put back and no write brought back since.
     """
 
     remote_id: RemoteId | None = None
@@ -66,32 +64,32 @@ class Memory:
 
     @property
     def rolled_back(self) -> tuple[TakenBack, ...]:
-        """What rollbacks put back, also one whose answer was lost."""
+        """The fields that rollbacks put back, also those whose answer was lost."""
         doubted = (*self.earlier, *([self.pending] if self.pending is not None else []))
         return (*self.taken_back, *(taken for started in doubted for taken in started.takes_back))
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing is known of a resource but how often it was tried."""
+        """Whether nothing is known of a resource but the number of attempts."""
         return self == Memory(attempts=self.attempts)
 
     @property
     def candidates(self) -> tuple[dict[str, Json], ...]:
-        """What live may hold of what was declared: the last write, and all in doubt since."""
+        """The declarations that live may have: the last write, and all writes in doubt since."""
         doubted = [*self.earlier, *([self.pending] if self.pending is not None else [])]
         known = [self.last.declared] if self.last is not None else []
         return (*known, *(started.declared for started in doubted))
 
     @property
     def base(self) -> dict[str, Json] | None:
-        """What was declared before: with a write in doubt, everything that may have been."""
+        """The last declaration; with writes in doubt, all declarations that may be live, merged."""
         joined: Json | Missing = ABSENT
         for declared in self.candidates:
             joined = overlay(joined, declared)
         return joined if isinstance(joined, dict) else None
 
     def fold(self) -> None:
-        """Let what was read of the journal's documents be text again."""
+        """Turn the documents that were parsed back into text of the journal."""
         for entry in (self.last, self.pending, *self.earlier):
             if entry is not None:
                 fold(entry, "declared")
@@ -103,7 +101,7 @@ class Memory:
 
     @property
     def unsettled_create(self) -> Started | None:
-        """The create whose outcome nobody knows."""
+        """The create whose outcome is unknown."""
         if self.pending is not None and self.pending.operation == "create":
             return self.pending
         return None
@@ -111,13 +109,12 @@ class Memory:
 
 @dataclass(slots=True)
 class History:
-    """All memories of a journal. `begun` says that there is one, be it empty.
+    """All memories of a journal.
 
-    `old` says that it is an old copy, or gone: an end that it had is missing.
-
-    `seed` goes into the ids of requests: attempts are counted here, and a journal that
-    was lost, or of which this is an old copy, may have counted the same ones. `looked` is
-    when drift was last remembered, None for never, and `drifts` what had drifted then.
+    `begun` means that there is a journal, even an empty one. `old` means that it is an old copy, or
+    gone: an end that it had is missing. `seed` goes into the ids of requests: attempts are counted
+    in the journal, and a lost or older journal may have counted the same. `looked` is when drift
+    was last recorded, None for never, and `drifts` is the drift of that time.
     """
 
     memories: dict[Ref, Memory] = field(default_factory=dict)
@@ -128,11 +125,11 @@ class History:
     drifts: dict[Ref, SeenDrift] = field(default_factory=dict)
 
     def of(self, ref: Ref) -> Memory:
-        """Give what is known of a resource; an empty memory where nothing is."""
+        """Return the memory of a resource; an empty memory where nothing is known."""
         return self.memories.get(ref) or Memory()
 
     def add(self, entries: Iterable[Entry]) -> None:
-        """Take entries in, in the order of the journal."""
+        """Add entries, in the order of the journal."""
         for entry in entries:
             match entry:
                 case OverrideEntry() | Unfrozen() | RunEntry() | Moved() | MovedIn():
@@ -152,10 +149,10 @@ class History:
         self.looked = entry.at
         for ref in entry.over:
             self.drifts.pop(ref, None)
-        self.drifts.update((seen_drift.ref, seen_drift) for seen_drift in entry.found)
+        self.drifts.update((drift.ref, drift) for drift in entry.found)
 
     def _rename(self, was: Ref, ref: Ref) -> None:
-        """Make the memory of one name that of another."""
+        """Move the memory of one name to another."""
         memory = self.memories.get(was)
         if memory is None or was == ref:
             return
@@ -166,10 +163,10 @@ class History:
             self.drifts[ref] = replace(drift, ref=ref)
 
     def _forget(self, ref: Ref) -> None:
-        """Leave nothing of a resource but that there were attempts.
+        """Remove the memory of a resource, except that there were attempts.
 
-        Another resource of this name must not repeat their request ids, which a
-        service may answer with what they made.
+        Another resource of this name must not repeat their request ids: a service may answer those
+        with the former resource.
         """
         self.drifts.pop(ref, None)
         memory = self.memories.get(ref)
@@ -177,13 +174,13 @@ class History:
             self.memories[ref] = Memory(attempts=memory.attempts + 1)
 
     def unsettled(self) -> dict[Ref, Started]:
-        """Give the creates whose answer was lost, by resource."""
+        """Return the creates whose answer was lost, by resource."""
         found = ((ref, memory.unsettled_create) for ref, memory in self.memories.items())
         return {ref: started for ref, started in found if started is not None}
 
 
 def renamed_memory(memory: Memory, ref: Ref, attempts: int) -> Memory:
-    """Give a memory as that of another name, which was tried so often before."""
+    """Return a memory under another name, which had some attempts before."""
     pending = memory.pending
     return replace(
         memory,
@@ -222,7 +219,7 @@ def _take_id(memory: Memory, entry: IdentifiedEntry) -> None:
     remote_id = entry.remote_id
     memory.remote_id, memory.exists, memory.instead_of = remote_id, True, entry.instead_of
     if memory.pending is not None:
-        # It exists, so what is in doubt from here on is only a replace.
+        # The resource exists, so what is in doubt from here on is only a replace.
         memory.pending = replace(
             memory.pending,
             operation="replace",
@@ -258,7 +255,7 @@ def _take_written(memory: Memory, entry: WrittenEntry) -> None:
 
 
 def _still_taken_back(memory: Memory, written: Started) -> Iterator[TakenBack]:
-    """Yield what is still put back by rollbacks once a write is acknowledged."""
+    """Yield what rollbacks have put back and is still so, once a write is acknowledged."""
     over = {*written.brings_back}
     over.update(field.path for taken in written.takes_back for field in taken.fields)
     for taken in memory.rolled_back:
@@ -276,14 +273,14 @@ def _take_version(memory: Memory, entry: WrittenEntry) -> None:
 
 
 def once_written(memory: Memory, entry: WrittenEntry) -> Memory:
-    """Give what will be known of a resource after an entry; the memory itself stays as it is."""
+    """Return the memory of a resource after an entry; the given memory stays as it is."""
     later = replace(memory)
     _take_written(later, entry)
     return later
 
 
 def _take_imported(memory: Memory, entry: ImportedEntry) -> None:
-    """Take what was seen. What was seen live leaves no write in doubt, and an export does."""
+    """Add an import. One from live settles writes in doubt, one from an export does not."""
     memory.remote_id, memory.exists = entry.remote_id, True
     memory.instead_of, memory.formerly, memory.taken_back = None, None, ()
     memory.last = LastWrite(
@@ -303,7 +300,7 @@ def _take_imported(memory: Memory, entry: ImportedEntry) -> None:
 def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
     memory.attempts += 1
     if isinstance(entry, RefusedEntry):
-        # This write changed nothing, so one in doubt before it still is.
+        # This write changed nothing, so the write before it is still in doubt.
         memory.pending = memory.earlier[-1] if memory.earlier else None
         memory.earlier = memory.earlier[:-1]
     else:
@@ -315,7 +312,7 @@ def _take_answer(memory: Memory, entry: RefusedEntry | Settled) -> None:
 
 
 def _take_kept(memory: Memory, entry: Compacted) -> None:
-    """Take what a compacted journal says; the writes in doubt stand in lines before it."""
+    """Add the entry of a compacted journal; the writes in doubt are in lines before it."""
     memory.remote_id, memory.exists = entry.remote_id, entry.exists
     memory.attempts, memory.protected = entry.attempts, entry.protect
     memory.instead_of, memory.versions = entry.instead_of, entry.versions

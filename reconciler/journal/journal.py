@@ -1,4 +1,4 @@
-"""The journal of one environment and target, whatever keeps its lines."""
+"""The journal of one environment and target, over any store."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ from reconciler.progress import Keeping, Waits
 class Journal:
     """Header, entries and their sums, over a store.
 
-    Reading is free; appending needs the lock. A last line that was cut, as by a
-    crash or a full disk, is ignored, and removed by the next append. `tell` takes
-    words for a person; `look` finds the place that a journal was moved from; `waits` is where
-    it notes what it waits for; `cache` remembers what a long one added up to.
+    Reading needs no lock; appending does. A last line that was cut, as by a crash or a full disk,
+    is ignored, and removed by the next append. `tell` receives messages for a person. `look` opens
+    the place that a journal was moved from. `waits` records what it waits for. `cache` keeps the
+    state of a long journal.
     """
 
     store: Store
@@ -71,12 +71,12 @@ class Journal:
 
     @property
     def place(self) -> str:
-        """What messages call the journal."""
+        """The name of the journal in messages."""
         return self.store.place
 
     @property
     def actor(self) -> str:
-        """Who runs, asked once."""
+        """The actor of the run, looked up once."""
         if self._actor is None:
             self._actor = self.who()
         return self._actor
@@ -103,12 +103,12 @@ class Journal:
 
     @property
     def salt(self) -> str:
-        """What the seals of secrets are salted with: environment and target."""
+        """The salt of the seals of secrets: environment and target."""
         sealed_for = self.header.sealed_for if self.header is not None else ""
         return f"{self.environment}\0{sealed_for or self.target}"
 
     def load(self) -> None:
-        """Read what is kept, if anything is, and check that it is ours to use.
+        """Read the journal, if there is one, and check that it is ours.
 
         Raises JournalError and InvalidInput, as `read` and `check` do.
         """
@@ -119,7 +119,7 @@ class Journal:
                 self.store.note_seen()
 
     def read(self) -> None:
-        """Read what is kept, whatever it is the journal of.
+        """Read the journal, whatever its environment and target.
 
         Raises JournalError where it cannot be trusted.
         """
@@ -147,7 +147,7 @@ class Journal:
 
     @property
     def _checkpoint(self) -> str:
-        """What a checkpoint of this journal is kept under."""
+        """The cache key of this journal's checkpoint."""
         return f"journal\0{FORMAT}\0{program()}\0{self.environment}\0{self.place}"
 
     def check(self) -> None:
@@ -166,7 +166,7 @@ class Journal:
         )
 
     def _hint(self, header: Header) -> str:
-        """Say how a journal goes along with a service that has another address."""
+        """Return how to move a journal to another address of its service."""
         addresses = all("://" in target for target in (header.target, self.target))
         if header.environment != self.environment or not addresses:
             return ""
@@ -179,9 +179,9 @@ class Journal:
     def locked(
         self, run: str = "", patience: LockTimeout | None = None, *, as_it_is: bool = False
     ) -> Iterator[None]:
-        """Hold the lock, and read again what others wrote before; unchecked with `as_it_is`.
+        """Hold the lock, and read again what others wrote before.
 
-        Raises Locked, naming the holder and since when.
+        With `as_it_is` the journal is not checked. Raises Locked, naming the holder and since when.
         """
         taken_in_time(lambda: self._take(run), patience or LockTimeout(), self.tell, self.waits)
         try:
@@ -223,17 +223,17 @@ class Journal:
             )
 
     def _end_to_remember(self) -> str:
-        """Give how the journal ends, or ended where what is there now may be damaged or old.
+        """Return how the journal ends, or ended, where what is there now may be damaged or old.
 
-        What a run could not read, or read without the end that is remembered and wrote
-        nothing to, says nothing about how the journal has to end.
+        A run that could not read the journal does not change the stored end. Nor does a run that
+        read it without the stored end, and wrote nothing.
         """
         return self.store.ended() if not self._wrote and self._missing_ends() else self.content.end
 
     def holder(self) -> str:
-        """Say who holds the lock, and "" for nobody. The lock is not taken, nor anything written.
+        """Return who holds the lock; "" where it is free. Neither takes the lock nor writes.
 
-        Raises JournalError where the lock cannot be looked at.
+        Raises JournalError where the lock cannot be read.
         """
         lease = self.store.holder()
         return lease.words if lease is not None else ""
@@ -244,9 +244,9 @@ class Journal:
         return self.history.old
 
     def _missing_ends(self) -> list[Ending]:
-        """Return the ends that are missing, of the last release or what this machine saw.
+        """Return the missing ends, of the last release and of what this machine saw.
 
-        Raises JournalError where the lock cannot be looked at.
+        Raises JournalError where the lock cannot be read.
         """
         known = [Ending(self.store.ended()), *self.store.seen()]
         return [ending for ending in known if not self.content.goes_on_from(ending)]
@@ -257,11 +257,11 @@ class Journal:
         return self.header is None and self.is_old_copy
 
     def now(self) -> str:
-        """Give the time as entries carry it: UTC, to the second."""
+        """Return the time as entries have it: UTC, to the second."""
         return moment(self.clock())
 
     def run_entry(self, run: str, command: str, commit: str = "", digest: str = "") -> RunEntry:
-        """Give the entry that a run which begins now is known by; `digest` is that of its plan."""
+        """Return the entry of a run that begins now; `digest` is that of its plan."""
         return RunEntry(
             run=run,
             at=self.now(),
@@ -272,15 +272,15 @@ class Journal:
         )
 
     def begin(self, run: RunEntry) -> None:
-        """Let a run's next append, if there is one, begin with the entry that names the run."""
+        """Set the entry that names the run: the first entry of the run's next append."""
         self._begun = run
 
     def append(self, entries: Sequence[Entry], *, unproved: Sequence[Entry] = ()) -> None:
-        """Write entries in one append and wait until they are kept.
+        """Write entries in one append and wait until they are stored.
 
-        Raises JournalError, and Locked where the lock is not ours, or no longer.
-        What happened and could not be written is saved elsewhere, what is `unproved` yet and
-        would be written later among it, and the message says where.
+        Raises JournalError, and Locked where the lock is not, or no longer, ours. Entries about
+        what happened that could not be written are saved in a file, and with them the `unproved`
+        entries, which would have been written later. The message names the file.
         """
         if self._begun is not None:
             entries = [self._begun, *entries]
@@ -301,20 +301,20 @@ class Journal:
         self.history.add(entries)
 
     def compact(self, run: RunEntry) -> None:
-        """Put fewer lines in the place of all, which add up to the same, and the run's own.
+        """Replace all lines by fewer lines with the same meaning, and the entry of the run.
 
-        The new header continues the sum of the last line.
-        Raises JournalError, and Locked where the lock is not ours, or no longer.
+        The new header continues the sum of the last line. Raises JournalError, and Locked where the
+        lock is not, or no longer, ours.
         """
         header = self.header or Header(environment=self.environment, target=self.target, created="")
         header = replace(header, created=self.now(), continues=self.content.end)
         self.replace(header, [*compacted(self.entries, self.now()), run])
 
     def replace(self, header: Header, entries: Sequence[Entry]) -> None:
-        """Put a journal in the place of all that is kept, in one write.
+        """Replace all that is stored by a journal, in one write.
 
-        The last entry says what it is about.
-        Raises JournalError, and Locked where the lock is not ours, or no longer.
+        The last entry is the message of the write. Raises JournalError, and Locked where the lock
+        is not, or no longer, ours.
         """
         lines, sums = _lines(header, entries, "")
         with self._kept():
@@ -325,11 +325,11 @@ class Journal:
         self.history.add(entries)
 
     def _kept(self) -> contextlib.AbstractContextManager[None]:
-        """Note that what keeps the journal is waited for."""
+        """Return a context that shows progress while waiting for the store."""
         return self.waits.on(Keeping(self.place))
 
     def _held(self) -> Lease:
-        """Give the lease that a write goes under, renewed when a good part of it has passed."""
+        """Return the lease of a write, renewed once a good part of it has passed."""
         if self._lease is None:
             raise Locked(f"{self.place} is not locked by this run, so nothing is written to it")
         if self.monotonic() - self._renewed > RENEWED_AFTER.total_seconds():
@@ -338,7 +338,7 @@ class Journal:
 
 
 def _lines(header: Header | None, entries: Sequence[Entry], total: str) -> tuple[bytes, list[str]]:
-    """Give the lines of entries, after a header where there is one, and the sum of each."""
+    """Return the lines of entries, after the header if there is one, and the sum of each line."""
     documents = [] if header is None else [header_document(header)]
     documents.extend(map(entry_document, entries))
     lines, sums = [], []

@@ -1,4 +1,4 @@
-"""How a journal ended when this machine read it last, kept in a private file."""
+"""The end of a journal as this machine read it last, kept in a private file."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _KEPT = ("end", "run", "header")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The sum of the last line, the id of the last run, and the sum of the first line.
+    """The end of a journal: the sum of the last line, the id of the last run, the header's sum.
 
     Compacting and moving a journal change all sums and keep the ids of runs. `way_back` is the
-    commands that bring a journal with this ending back; "" where nobody has it.
+    commands that bring a journal with this end back; "" where no copy is known.
     """
 
     end: str = ""
@@ -51,7 +51,7 @@ def _sum(line: bytes | bytearray) -> str:
 
 
 def remembered(file: Path) -> Ending:
-    """Return the ending that a file has kept; `Ending()` where it cannot be read."""
+    """Return the end that a file has kept; `Ending()` where it cannot be read."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
@@ -64,7 +64,7 @@ def remembered(file: Path) -> Ending:
 
 
 def remember(file: Path, ending: Ending) -> None:
-    """Keep how a journal ends; where that cannot be written, the next run does it.
+    """Write how a journal ends; where that fails, the next run does it.
 
     The new file is renamed over the old, so a link in its place is replaced and not followed.
     """

@@ -1,6 +1,6 @@
-"""What the fields of a journal's lines may hold, and how each is read.
+"""The fields of a journal's lines: their types, and how each is read.
 
-A reader of a field raises ValueError where it cannot, or JournalError with words of its own.
+A reader of a field raises ValueError where it cannot read it, or JournalError with its own message.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ LineDocument: TypeAlias = dict[str, Json]
 
 
 def _instance_of(kind: type) -> GetPydanticSchema:
-    """Take values of a type as they are: pydantic's own texts may not hold half characters."""
+    """Accept values of a type as they are: pydantic's own texts cannot hold lone surrogates."""
     schema = core_schema.is_instance_schema(kind)
     return GetPydanticSchema(lambda _source, _handler: schema)
 
@@ -68,7 +68,7 @@ def _paths(value: Json) -> tuple[Path, ...]:
 
 
 def _told(value: Json) -> ServerInfo:
-    """Read what the service told; what has another form tells nothing, and stands in no way."""
+    """Read what the service returned; a value of another form counts as nothing returned."""
     if not isinstance(value, dict):
         return NOTHING_TOLD
     version, updated = value.get("version"), value.get("updated")
@@ -91,7 +91,7 @@ Operation = Annotated[
 Count = Annotated[int, Field(strict=True)]
 Object = Annotated[LineDocument, _instance_of(dict)]
 GivenObject = Annotated[LineDocument | None, _instance_of(dict)]
-"""None stands for what is left out, and null is refused."""
+"""None means left out; null is refused."""
 
 NamedRef = Annotated[Ref, _read_by(_ref)]
 MaybeId = Annotated[RemoteId | None, _read_by(_remote_id)]
@@ -103,20 +103,20 @@ PathsField = Annotated[tuple[Path, ...], _read_by(_paths)]
 
 
 def in_lines(name: str) -> str:
-    """Give what a field is called in lines."""
+    """Return the name of a field in lines."""
     return "from" if name == "origin" else to_camel(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalLine:
-    """What all lines have: fields whose names are in camel case there."""
+    """The base of all lines: fields have camel case names in lines."""
 
     __pydantic_config__: ClassVar = ConfigDict(alias_generator=in_lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten(JournalLine):
-    """A field that the service stored otherwise than it was sent (docs/plan.md)."""
+    """A field that the service stored differently from what was sent (docs/plan.md)."""
 
     path: PathField
     sent: Value = ABSENT
@@ -133,7 +133,7 @@ class KnownVersion(JournalLine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSeal(JournalLine):
-    """A value that a secret had: the secret's name, and the seal that stands for the value."""
+    """A value that a secret had: the secret's name, and the seal of the value."""
 
     name: Text
     seal: Text
@@ -141,7 +141,7 @@ class KnownSeal(JournalLine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenDrift(JournalLine):
-    """What drifted: of which resource, a digest of how, and since when that is known."""
+    """Drift of a resource: a digest of how it drifted, and since when that is known."""
 
     ref: NamedRef
     how: Text
@@ -150,7 +150,7 @@ class SeenDrift(JournalLine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenVerdict(JournalLine):
-    """What was found of one alert: quieter, same, noisier or unknown."""
+    """The verdict on one alert: quieter, same, noisier or unknown."""
 
     ref: NamedRef
     verdict: Text
@@ -158,7 +158,7 @@ class SeenVerdict(JournalLine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldTakenBack(JournalLine):
-    """A field that a rollback put back: what was declared until then, and what came instead.
+    """A field that a rollback put back: what was declared until then, and what replaced it.
 
     Either is left out where nothing was declared.
     """
@@ -179,7 +179,7 @@ FieldsTakenBack = Annotated[tuple[FieldTakenBack, ...], _LISTED]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenBack(JournalLine):
-    """What one rollback put back of a resource, when, and who ran it."""
+    """The fields of a resource that one rollback put back, when, and who ran it."""
 
     at: Text
     actor: Text

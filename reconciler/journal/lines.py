@@ -19,14 +19,14 @@ from reconciler.model import Ref, ServerInfo
 
 @cache
 def _reader() -> Callable[[of.LineDocument], Entry]:
-    """Give what reads entries. It takes ten milliseconds to make, so only once there is one."""
+    """Return the reader of entries, made on first use, as that takes ten milliseconds."""
     adapter = TypeAdapter[Entry](Annotated[Entry, Field(discriminator="entry")])
     return adapter.validator.validate_python
 
 
 @cache
 def _fields(kind: type[JournalLine | ServerInfo]) -> list[tuple[str, str, object]]:
-    """Give each field of a line by its name here and there, and the value that is left out."""
+    """Return each field's name, its name in lines, and the default that is left out."""
     return [
         (field.name, in_lines(field.name), {} if field.default_factory is dict else field.default)
         for field in fields(kind)
@@ -35,7 +35,7 @@ def _fields(kind: type[JournalLine | ServerInfo]) -> list[tuple[str, str, object
 
 
 def _document(line: JournalLine | ServerInfo) -> of.LineDocument:
-    """Give the fields of a line. pydantic would write what no document may hold, as a secret."""
+    """Return the fields of a line; pydantic could also write what no line may hold (a secret)."""
     known = _fields(type(line))  # type: ignore[arg-type]  # mypy knows no class as hashable here
     values = ((key, getattr(line, name), left_out) for name, key, left_out in known)
     return {key: _json(value) for key, value, left_out in values if value != left_out}
@@ -54,12 +54,12 @@ def _json(value: Any) -> Any:
 
 
 def header_document(header: Header) -> of.LineDocument:
-    """Give a header's JSON form."""
+    """Return a header as JSON."""
     return {"journal": FORMAT, **_document(header)}
 
 
 def parse_header(document: of.LineDocument) -> Header:
-    """Read the first line. Raises JournalError where it is none."""
+    """Read the first line. Raises JournalError where it is no header."""
     if document.get("journal") != FORMAT:
         raise JournalError("the first line is not the header of a journal of this version")
     named = _fields(Header)
@@ -67,13 +67,13 @@ def parse_header(document: of.LineDocument) -> Header:
 
 
 def entry_document(entry: Entry) -> of.LineDocument:
-    """Give an entry's JSON form."""
+    """Return an entry as JSON."""
     return {"entry": entry.entry, **_document(entry)}
 
 
 @dataclass(frozen=True, slots=True)
 class LineSpan:
-    """Where a line stands in the text of a journal, without its end."""
+    """The span of a line in the text of a journal, without its line end."""
 
     text: bytes
     start: int
@@ -81,9 +81,10 @@ class LineSpan:
 
 
 def parse_entry(document: of.LineDocument, number: int, span: LineSpan | None = None) -> Entry:
-    """Read any other line, and leave its documents where they are. Raises JournalError naming it.
+    """Read any other line.
 
-    With the `span` of the line they stay text there until somebody looks at them.
+    With the `span` of the line, its documents stay text until they are used. Raises JournalError,
+    naming the line.
     """
     try:
         entry = _reader()(document)
@@ -97,9 +98,9 @@ def parse_entry(document: of.LineDocument, number: int, span: LineSpan | None = 
 
 
 def _pack(entry: Entry, span: LineSpan) -> None:
-    """Let the document of an entry be text, until somebody looks at it."""
-    whose: object = entry.last if isinstance(entry, Compacted) else entry
-    name = DOCUMENTS.get(type(whose), "")
-    if name and held(whose, name) is not None:
-        place = (name,) if whose is entry else ("last", name)
-        pack(whose, name, LazyJson(span.text, span.start, span.end, place))
+    """Keep the document of an entry as text until it is used."""
+    owner: object = entry.last if isinstance(entry, Compacted) else entry
+    name = DOCUMENTS.get(type(owner), "")
+    if name and held(owner, name) is not None:
+        place = (name,) if owner is entry else ("last", name)
+        pack(owner, name, LazyJson(span.text, span.start, span.end, place))

@@ -1,4 +1,4 @@
-"""A journal's lines in an object store, each append an object of its own, written once."""
+"""A journal's lines in an object store: each append is a separate object, written once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ConditionFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """An object as it was read: its content, and which of its versions that is."""
+    """An object as it was read: its content and its version."""
 
     content: bytes
     version: UpdateVersion
@@ -48,8 +48,8 @@ class StoredObject:
 class Bucket:
     """All objects below one prefix, `s3://BUCKET/PREFIX`.
 
-    Credentials, region and endpoint come from the environment, by the names
-    that the provider's own tools use. Every method raises JournalError.
+    Credentials, region and endpoint come from the environment, by the names that the provider's own
+    tools use. Every method raises JournalError.
     """
 
     def __init__(self, url: str, environ: Mapping[str, str]) -> None:
@@ -82,23 +82,29 @@ class Bucket:
             return [None if held is None else held.content for held in found]
 
     def names(self, prefix: str) -> list[str]:
-        """List what begins with a prefix, in order."""
+        """Return the names that begin with a prefix, in order."""
         with self._errors("read"):
-            return sorted(one["path"] for one in obstore.list(self._opened, prefix).collect())
+            return sorted(entry["path"] for entry in obstore.list(self._opened, prefix).collect())
 
     def create(self, name: str, content: bytes) -> None:
-        """Write an object that must not be there yet. Raises Refused where it is, by another."""
+        """Write a new object.
+
+        Raises ConditionFailed where another object has the name.
+        """
         self._put(name, content, None)
 
     def update(self, name: str, content: bytes, version: UpdateVersion) -> None:
-        """Write an object over a version of it. Raises Refused where that is not the last."""
+        """Write an object over one of its versions.
+
+        Raises ConditionFailed where that is not the last.
+        """
         self._put(name, content, version)
 
     def _put(self, name: str, content: bytes, version: UpdateVersion | None) -> None:
         """Write under a condition.
 
-        Where the answer to a first attempt was lost, the second one meets what
-        the first wrote: that is success, and its content tells.
+        Where the answer to a first attempt was lost, the second attempt finds what the first wrote:
+        equal content means success.
         """
         with self._errors("written"):
             try:
@@ -122,7 +128,10 @@ class Bucket:
 
 
 def _open(url: str, *, plain: bool) -> ServiceClient:
-    """Open a store. Its client takes the proxies from the process when it is made."""
+    """Open a store.
+
+    Its client reads the proxies from the process environment when it is made.
+    """
     try:
         with _past_proxies():
             return from_url(
@@ -136,15 +145,15 @@ def _open(url: str, *, plain: bool) -> ServiceClient:
 
 @contextlib.contextmanager
 def _past_proxies() -> Iterator[None]:
-    """Keep the proxies of the environment out of what is asked of this machine.
+    """Remove the environment's proxies for requests to this machine.
 
-    The environment is the whole process's, so one client is made after the other:
-    a second one would take what the first put there for the person's own.
+    The environment belongs to the whole process, so clients are made one after the other: a second
+    client would take the changed proxies for the user's own.
     """
     with _ENVIRONMENT:
-        meant = proxies_beyond(os.environ)
-        before = {name: os.environ.get(name) for name in meant}
-        os.environ.update(meant)
+        proxies = proxies_beyond(os.environ)
+        before = {name: os.environ.get(name) for name in proxies}
+        os.environ.update(proxies)
         try:
             yield
         finally:
@@ -164,7 +173,7 @@ def _version(e_tag: str | None, version: str | None) -> UpdateVersion:
 
 
 def _words(error: Exception) -> str:
-    """Give the first line of an error without the queries of addresses, which may be signed."""
+    """Return the first line of an error without the queries of addresses, which may be signed."""
     first = str(error).split("\n", 1)[0]
     return _QUERY.sub("", first)[:_LONGEST_WORDS]
 
@@ -191,7 +200,7 @@ class ObjectStore:
     def read(self) -> bytes:
         """List the objects and read them from the last header on.
 
-        Raises JournalError where one is missing.
+        Raises JournalError where an object is missing.
         """
         for _ in range(_READS):
             numbers = self._numbers()
@@ -201,11 +210,11 @@ class ObjectStore:
             if not numbers or len(whole) == numbers[-1] - numbers[begun] + 1:
                 self._last = numbers[-1] if numbers else 0
                 return b"".join(whole)
-            # What a compacting removed between the list and the read is not needed any more.
+            # Objects that compacting removed between list and read are no longer needed.
         raise JournalError(f"{self.place}: objects are missing, and with them part of the journal")
 
     def _numbers(self) -> list[int]:
-        """Give the numbers of all appends; a foreign object is none of ours."""
+        """Return the numbers of all appends; objects with other names are ignored."""
         names = set(self._bucket.names(_ENTRIES))
         digits = (name.removeprefix(f"{_ENTRIES}/").removesuffix(".jsonl") for name in names)
         numbers = (int(digit) for digit in digits if digit.isascii() and digit.isdigit())
@@ -214,9 +223,8 @@ class ObjectStore:
     def append(self, lines: bytes, lease: Lease, note: Note) -> None:
         """Create the next object.
 
-        The lock is looked at before, so that a lost one writes nothing, and
-        after, as it may have been lost in between: only where it is still ours
-        then was it ours at the moment of the write.
+        The lock is checked before, so that nothing is written without it, and after, as it may have
+        been lost in between: if it is ours at both times, it was ours at the write.
         """
         del note
         self._check(lease)
@@ -230,14 +238,14 @@ class ObjectStore:
         self._last += 1
 
     def replace(self, lines: bytes, lease: Lease, note: Note) -> None:
-        """Append lines that begin a journal, then remove what stands before them."""
+        """Append lines that begin a journal, then remove the objects before them."""
         self.append(lines, lease, note)
         old = [_name(number) for number in self._numbers() if number < self._last]
         if old:
             self._bucket.delete(old)
 
     def _check(self, lease: Lease) -> None:
-        """Raise Locked unless the lock is ours; record a renewed lease."""
+        """Raise Locked unless the lock is ours; write a renewed lease."""
         held = self._bucket.get(_LOCK)
         record = _record(held)
         if held is None or record.lease is None or record.lease.owner != lease.owner:
@@ -260,7 +268,7 @@ class ObjectStore:
         raise Locked(f"another run wrote to {self.place}, so nothing is written here: {now}")
 
     def lock(self, lease: Lease) -> None:
-        """Write the lock, if nobody has it."""
+        """Write the lock, if it is free."""
         held = self._bucket.get(_LOCK)
         record = _record(held)
         holder = record.lease
@@ -271,11 +279,11 @@ class ObjectStore:
                 holder = self.holder()
             else:
                 return
-        said = holder.words + holder.way_out if holder is not None else "others"
-        raise Locked(f"{self.place} is locked by {said}")
+        shown = holder.words + holder.way_out if holder is not None else "others"
+        raise Locked(f"{self.place} is locked by {shown}")
 
     def release(self, lease: Lease, ended: str) -> None:
-        """Write that nobody has the lock, where it is still ours."""
+        """Write that the lock is free, if it is still ours."""
         held = self._bucket.get(_LOCK)
         found = _record(held).lease
         if found is None or found.owner != lease.owner:
@@ -283,22 +291,22 @@ class ObjectStore:
         self._write_lock(LockRecord(None, ended), held)
 
     def holder(self) -> Lease | None:
-        """Read who holds the lock."""
+        """Return who holds the lock."""
         return _record(self._bucket.get(_LOCK)).lease
 
     def ended(self) -> str:
-        """Read what the lock says of the last release."""
+        """Return the end of the journal at the last release, from the lock."""
         return _record(self._bucket.get(_LOCK)).ended
 
     def seen(self) -> Sequence[Ending]:
-        """Return nothing: the lock in the bucket is all that remembers an end."""
+        """Return nothing: only the lock in the bucket remembers an end."""
         return ()
 
     def note_seen(self) -> None:
         """Write nothing, as `seen` says."""
 
     def unlock(self, owner: str) -> Lease | None:
-        """Write that nobody has the lock, where the holding with this id has it."""
+        """Write that the lock is free, if this holder has it."""
         held = self._bucket.get(_LOCK)
         record = _record(held)
         if record.lease is None:
@@ -318,6 +326,6 @@ def _name(number: int) -> str:
 
 
 def _last_header(contents: Sequence[bytes | None]) -> int:
-    """Give where the journal begins; at the first object, where none of them begins one."""
+    """Return where the journal begins; the first object, where no object has a header."""
     begun = (at for at, content in enumerate(contents) if (content or b"").startswith(BEGINNING))
     return max(begun, default=0)

@@ -1,4 +1,4 @@
-"""Who runs, and from which commit: what journals and locks say of a run."""
+"""The actor and the commit of a run, for journals and locks."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _LONGEST = 200
 
 
 def actor_of(environ: Mapping[str, str], folder: Path) -> str:
-    """Give who runs: as told, else as the CI or the repository knows, else user@host."""
+    """Return who runs: as the environment says, else as CI or repository say, else user@host."""
     for name in (ACTOR, *_ACTORS):
-        if told := environ.get(name, "").strip():
-            return told[:_LONGEST]
+        if actor := environ.get(name, "").strip():
+            return actor[:_LONGEST]
     for key in ("user.email", "user.name"):
-        if told := _asked(folder, environ, "config", "--get", key):
-            return told[:_LONGEST]
+        if actor := _asked(folder, environ, "config", "--get", key):
+            return actor[:_LONGEST]
     return f"{_user()}@{socket.gethostname()}"[:_LONGEST]
 
 
 def commit_of(environ: Mapping[str, str], folder: Path, paths: Sequence[Path]) -> str:
-    """Give the commit that is applied; "" where there is none.
+    """Return the commit that is applied; "" where there is none.
 
-    Outside CI it ends in `-dirty` where a manifest below `paths` is not as committed. A plan
-    that lies beside them, and nobody committed, is none.
+    Outside CI it ends in `-dirty` where a manifest below `paths` is not as committed. An
+    uncommitted plan file next to the manifests does not count.
     """
     for name in _COMMITS:
-        if told := environ.get(name, "").strip():
-            return told[:_LONGEST]
+        if commit_name := environ.get(name, "").strip():
+            return commit_name[:_LONGEST]
     commit = _asked(folder, environ, "rev-parse", "--verify", "HEAD")
     if not commit:
         return ""
@@ -54,20 +54,20 @@ def commit_of(environ: Mapping[str, str], folder: Path, paths: Sequence[Path]) -
 
 
 def _declares(line: str, top: Path) -> bool:
-    """Tell whether a line of `git status` is about what may be a manifest."""
+    """Return whether a line of `git status` is about a possible manifest."""
     name = line.removeprefix(_UNTRACKED)
     is_own = name != line and is_plan_file(top / name)
     return line.endswith(_DECLARING) and not is_own
 
 
 def run_of(environ: Mapping[str, str]) -> str:
-    """Give what the CI system calls the run; "" outside of one."""
-    told = (environ.get(name, "").strip() for name in _RUNS)
-    return next(filter(None, told), "")[:_LONGEST]
+    """Return the CI system's id of the run; "" outside of CI."""
+    ids = (environ.get(name, "").strip() for name in _RUNS)
+    return next(filter(None, ids), "")[:_LONGEST]
 
 
 def _asked(folder: Path, environ: Mapping[str, str], *arguments: str) -> str:
-    """Ask git, where the folder is in a repository; "" where it does not know."""
+    """Return an answer of git, where the folder is in a repository; "" where git has none."""
     if not any((place / ".git").exists() for place in (folder, *folder.parents)):
         return ""
     try:

@@ -1,7 +1,7 @@
-"""A journal carried to another place, or along to another address of its service.
+"""Moving a journal to another place, or with its service to another address.
 
-A move can be stopped between any two writes: one journal counts at every moment
-(see `places`), and the same move again finishes it.
+A move can be stopped between any two writes: at every moment exactly one journal counts (see
+`check_place`), and repeating the move finishes it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reconciler.journal.store import LockTimeout
 
 
 class Became(Enum):
-    """What a move came to."""
+    """The result of a move."""
 
     MOVED = "moved"
     FINISHED = "finished"
@@ -26,7 +26,7 @@ class Became(Enum):
 
 @dataclass(frozen=True, slots=True)
 class JournalMove:
-    """From where to where, as the project file writes it, and the target at the end."""
+    """Origin and destination, as the project file writes them, and the target after the move."""
 
     origin: str
     to: str
@@ -36,12 +36,12 @@ class JournalMove:
 def move(
     here: Journal, there: Journal, way: JournalMove, run: RunEntry, patience: LockTimeout
 ) -> Became:
-    """Carry all entries to another store, and leave a last line that refuses.
+    """Copy all entries to another store, and end this journal with a line that refuses use.
 
-    Raises Locked, JournalError, and InvalidInput where there is no journal here, or
-    one there that is not of this one.
+    Raises Locked, JournalError, and InvalidInput where there is no journal here, or another journal
+    there.
     """
-    # What is no journal at all gets no lock beside it.
+    # A place that holds something else gets no lock file.
     there.read()
     with (
         here.locked(run.run, patience, as_it_is=True),
@@ -66,7 +66,7 @@ def move(
 
 
 def _finished(here: Journal, there: Journal, left: str, run: RunEntry) -> Became:
-    """Do what is left to do of a move whose last line stands here."""
+    """Finish a move whose last line is already here."""
     arrived = [entry for entry in there.entries if isinstance(entry, MovedIn) and entry.run == left]
     if not arrived:
         here.check()
@@ -77,9 +77,9 @@ def _finished(here: Journal, there: Journal, left: str, run: RunEntry) -> Became
 
 
 def stay(here: Journal, run: RunEntry, patience: LockTimeout) -> Became:
-    """Let a copy count that is at its place, where nothing is left of its origin.
+    """Put a copy into use at its place, where its origin no longer exists.
 
-    Raises InvalidInput where the journal at its origin is the one that counts.
+    Raises InvalidInput where the journal at its origin is in use.
     """
     with here.locked(run.run, patience, as_it_is=True):
         _header(here)
@@ -96,7 +96,7 @@ def stay(here: Journal, run: RunEntry, patience: LockTimeout) -> Became:
 
 
 def readdress(here: Journal, target: str, run: RunEntry, patience: LockTimeout) -> Became:
-    """Say in the journal that its target is at another address, in one write."""
+    """Write into the journal that its target has another address, in one write."""
     with here.locked(run.run, patience, as_it_is=True):
         header = _header(here)
         check_place(here.content, here.place, here.environment, here.look)
@@ -114,7 +114,7 @@ def _header(journal: Journal) -> Header:
 
 
 def _at(header: Header, target: str, journal: Journal) -> Header:
-    """Give the header at the end of a move; digests of secrets stay those that they are."""
+    """Return the header after a move; seals of secrets stay valid."""
     sealed_for = header.sealed_for or header.target
     return replace(
         header,
@@ -125,10 +125,10 @@ def _at(header: Header, target: str, journal: Journal) -> Header:
 
 
 def _gives_way(there: Content, here: Content) -> bool:
-    """Tell whether nothing is lost when a journal takes the place of what is there.
+    """Return whether a journal may replace what is there without any loss.
 
-    That is nothing at all; the same lines; the copy of an unfinished move from
-    here; or the journal that this one itself was moved from.
+    That is: nothing at all; the same lines; the copy of an unfinished move from here; or the
+    journal that this one was moved from.
     """
     if there.header is None:
         return True

@@ -1,4 +1,4 @@
-"""The runs of a journal, and the journal made short: who applied what, when, from which commit.
+"""The runs of a journal (who applied what, when, from which commit), and compacting.
 
 Pure.
 """
@@ -46,12 +46,12 @@ OUTCOMES = (
     "forgotten",
     "unanswered",
 )
-"""What can become of a resource in a run, in the order that counts are given in."""
+"""The outcomes of a resource in a run, in the order of the counts."""
 
 
 @dataclass(slots=True, kw_only=True)
 class RunSummary:
-    """One run. What it wrote before runs were named in journals has no actor and no commit.
+    """One run. A run from before runs had names in journals has no actor and no commit.
 
     Its entries are those from `begins` up to `ends`, counted from 0.
     """
@@ -70,20 +70,20 @@ class RunSummary:
     ends: int = 0
 
     def count(self, outcome: str) -> int:
-        """Count the resources of one outcome, those that were compacted away too."""
+        """Return the number of resources with an outcome, including those that were compacted."""
         return self.folded.get(outcome, 0) + list(self.outcomes.values()).count(outcome)
 
     @property
     def counts(self) -> dict[str, int]:
-        """The counts of all outcomes that there are."""
+        """The counts of all outcomes that occur."""
         return {name: number for name in OUTCOMES if (number := self.count(name))}
 
 
 def runs_of(entries: Sequence[Entry]) -> list[RunSummary]:
-    """Give the runs in the order of the journal.
+    """Return the runs in the order of the journal.
 
-    A lock keeps runs apart, so all that follows a run's own entry is of that run.
-    What compacting kept for its memories is in the counts of its runs already.
+    A lock keeps runs apart, so everything after a run's own entry belongs to that run. The entries
+    that compacting kept for memories are already in the counts of the runs.
     """
     folded = max(
         (at for at, entry in enumerate(entries) if isinstance(entry, Compacted)), default=-1
@@ -118,7 +118,7 @@ def _summary(entry: RunEntry, begins: int) -> RunSummary:
 
 
 def _run_of(entry: Entry) -> str | None:
-    """Give the run that an entry names; None where it is of the one before it."""
+    """Return the run that an entry names; None where it belongs to the run before it."""
     match entry:
         case OverrideEntry() | Unfrozen() | Settled() | Compacted() | Forgotten() | Drifted():
             return None
@@ -159,7 +159,7 @@ _BECAME: dict[type[Entry], str] = {
 
 
 def words_of(entries: Sequence[Entry]) -> str:
-    """Say on one line what an append is about, for people who read a store's own history."""
+    """Return one line about an append, for people who read a store's own history."""
     return "; ".join((*_told(entries), *_listed(entries))) or "journal"
 
 
@@ -209,12 +209,11 @@ _SHOWN = 5
 
 
 def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
-    """Give fewer entries that add up to the same.
+    """Return fewer entries with the same meaning.
 
-    Kept are where it came from, the runs with the counts of their outcomes and
-    what was lifted, what was found of their noise, of each resource its last backup, the
-    writes in doubt and one entry for all the rest, seals of its older secrets included, and
-    what had drifted at the last look.
+    Kept are: the origin of a move; the runs with the counts of their outcomes, overrides and broken
+    freezes; verdicts on noise; for each resource its last backup, the writes in doubt and one entry
+    for the rest, with seals of its older secrets; and the drift at the last look.
     """
     history = History()
     history.add(entries)
@@ -222,10 +221,10 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     kept.extend(_runs(entries))
     kept.extend(entry for entry in entries if isinstance(entry, WatchedEntry))
     kept.extend(last_backups(entries).values())
-    told = ToldSeals()
-    told.add(entries)
+    seals = ToldSeals()
+    seals.add(entries)
     for ref, memory in sorted(history.memories.items()):
-        older = told.of(ref, memory.remote_id) - seals_in(memory.candidates)
+        older = seals.of(ref, memory.remote_id) - seals_in(memory.candidates)
         kept.extend(resource_entries(ref, memory, at, older))
     if history.looked is not None:
         drifts = tuple(drift for _, drift in sorted(history.drifts.items()))
@@ -234,7 +233,7 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
 
 
 def last_backups(entries: Iterable[Entry], run: str = "") -> dict[Ref, Backup]:
-    """Give the last backup of each resource by its name by now; with `run`, of this run alone."""
+    """Return the last backup of each resource by its current name; with `run`, of that run only."""
     last: dict[Ref, Backup] = {}
     for entry in entries:
         match entry:
@@ -269,7 +268,7 @@ def _runs(entries: Sequence[Entry]) -> Iterator[Entry]:
 def resource_entries(
     ref: Ref, memory: Memory, at: str, older: Sealed = frozenset()
 ) -> Iterator[Entry]:
-    """Yield what adds up to a memory: the writes in doubt, then one entry for all the rest."""
+    """Yield the entries of a memory: the writes in doubt, then one entry for the rest."""
     yield from memory.earlier
     if memory.pending is not None:
         yield memory.pending

@@ -1,6 +1,6 @@
-"""Which secrets a resource ever held, as a journal tells of it: their names, and seals. Pure.
+"""The secrets that a resource ever held, as a journal knows them: their names, and seals. Pure.
 
-A resource is one thing under all names that it had, and under whatever names its id had.
+A resource is the same under all names that it had, and under all names that its id had.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ Sealed: TypeAlias = frozenset[tuple[str, str]]
 """Names of secrets, and seals of values that they had."""
 
 _NO_ID: Final = ""
-"""Stands for the id of what has none, or of which none is told any more."""
+"""The id of a resource that has none, or that is no longer known."""
 
 
 def seals_in(documents: Iterable[Json]) -> Sealed:
-    """Give the seals that stand in documents as a journal keeps them."""
+    """Return the seals in documents as a journal keeps them."""
     return frozenset(
         pair
         for document in documents
@@ -45,7 +45,7 @@ def seals_in(documents: Iterable[Json]) -> Sealed:
 
 
 def texts_in(document: Json) -> Iterator[str]:
-    """Yield all texts of a document but the names of its fields."""
+    """Yield all texts of a document, except the names of its fields."""
     rest: list[Json] = [document]
     while rest:
         value = rest.pop()
@@ -58,12 +58,12 @@ def texts_in(document: Json) -> Iterator[str]:
 
 
 _Alias: TypeAlias = Ref | tuple[str, str]
-"""What a resource is known by: a name, or its kind and id."""
+"""An identity of a resource: a name, or its kind and id."""
 
 
 @dataclass(slots=True)
 class _Thing:
-    """One resource: what it was ever known by, and its seals."""
+    """One resource: all its identities, and its seals."""
 
     aliases: set[_Alias]
     seals: set[tuple[str, str]] = field(default_factory=set)
@@ -71,20 +71,20 @@ class _Thing:
 
 @dataclass(slots=True)
 class ToldSeals:
-    """The seals of all that entries tell of each resource."""
+    """The seals of each resource, from all entries."""
 
     _things: dict[_Alias, _Thing] = field(default_factory=dict)
 
     def add(self, entries: Iterable[Entry]) -> None:
-        """Take entries in; a name that was given up still leads to what it stood for."""
+        """Add entries; a former name still leads to the resource that it named."""
         for entry in entries:
             self._take(entry)
 
     def of(self, ref: Ref, remote_id: RemoteId | None) -> Sealed:
-        """Give the seals of a resource that is called `ref`, or has this id."""
+        """Return the seals of a resource that has the name `ref`, or this id."""
         known = (ref, _id_of(ref.kind, remote_id), (ref.kind, _NO_ID))
-        things = (self._things[pair] for pair in known if pair in self._things)
-        return frozenset(seal for thing in things for seal in thing.seals)
+        resources = (self._things[pair] for pair in known if pair in self._things)
+        return frozenset(seal for resource in resources for seal in resource.seals)
 
     def _take(self, entry: Entry) -> None:
         if isinstance(entry, Renamed):
@@ -103,8 +103,8 @@ class ToldSeals:
     def _thing(self, alias: _Alias) -> _Thing:
         return self._things.setdefault(alias, _Thing({alias}))
 
-    def _join(self, one: _Alias, other: _Alias) -> None:
-        larger, smaller = self._thing(one), self._thing(other)
+    def _join(self, first: _Alias, second: _Alias) -> None:
+        larger, smaller = self._thing(first), self._thing(second)
         if larger is smaller:
             return
         if len(larger.aliases) < len(smaller.aliases):
@@ -120,7 +120,7 @@ _Telling: TypeAlias = (
 
 
 def _declared(entry: _Telling) -> Json:
-    """Give the document that an entry keeps, None where it has none."""
+    """Return the document that an entry keeps, None where it has none."""
     match entry:
         case Started(declared=declared) | ImportedEntry(declared=declared):
             return declared

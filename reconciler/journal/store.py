@@ -1,4 +1,4 @@
-"""What a journal asks of the place where its lines are kept, and who may write there now."""
+"""The place of a journal's lines, as a protocol, and the lock of who may write there."""
 
 from __future__ import annotations
 
@@ -20,22 +20,21 @@ from reconciler.progress import Locking, Waits
 TERM = timedelta(minutes=15)
 """How long a lease lasts without renewal: longer than a run may wait for the service.
 
-It is renewed by the appends of a run, not in the background: nothing takes an
-expired lease over by itself, so that expiry only tells a person that the holder
-may be gone.
+It is renewed by the appends of a run, not in the background. No other run takes an expired lease
+over by itself: the time only shows a person that the holder may be gone.
 """
 
 RENEWED_AFTER = TERM / 3
 
 
 def moment(at: datetime) -> str:
-    """Give a time as entries and leases carry it: UTC, to the second."""
+    """Return a time as entries and leases have it: UTC, to the second."""
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """One holding of a journal. `owner` is random, so no two holdings are alike."""
+    """One holding of a journal's lock. `owner` is random, so no two holdings are equal."""
 
     owner: str
     host: str
@@ -46,18 +45,18 @@ class Lease:
     run: str = ""
 
     def renewed(self, now: datetime) -> Lease:
-        """Give the lease as it is after renewal."""
+        """Return the lease after renewal."""
         return replace(self, expires=moment(now + TERM))
 
     @property
     def words(self) -> str:
-        """Say who holds it, and since when."""
+        """The holder, and since when, as text."""
         who = f"{self.actor}, " if self.actor else ""
         return f"{who}process {self.pid} on {self.host} since {self.since}"
 
     @property
     def way_out(self) -> str:
-        """Say until when it lasts, and what to do where its holder is gone."""
+        """The end of the lease, and what to do where its holder is gone, as text."""
         return (
             f", at least until {self.expires}; if that run is gone, take its lock away with "
             f"`{on_journal('unlock', self.owner)}`"
@@ -66,7 +65,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class LockRecord:
-    """What is kept of a lock: its holder if any, and how the journal ended at the last release.
+    """The content of a lock: its holder if any, and the end of the journal at the last release.
 
     A journal that no longer has that end is an old copy, or cut.
     """
@@ -76,13 +75,13 @@ class LockRecord:
 
 
 def record_text(record: LockRecord) -> bytes:
-    """Give a record's JSON text."""
+    """Return a record as JSON text."""
     held = asdict(record.lease) if record.lease is not None else {}
     return (json.dumps({**held, "ended": record.ended}) + "\n").encode()
 
 
 def parse_record(text: bytes) -> LockRecord:
-    """Read a record; what cannot be read holds nothing and remembers nothing."""
+    """Read a record; an unreadable text has no holder and no end."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -106,7 +105,7 @@ LONGEST_PAUSE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class LockTimeout:
-    """How long to wait for a lock, in seconds, and by which clock."""
+    """The time to wait for a lock, in seconds, and its clock."""
 
     seconds: float = 0
     monotonic: Callable[[], float] = time.monotonic
@@ -114,7 +113,10 @@ class LockTimeout:
 
     @classmethod
     def of(cls, text: str) -> LockTimeout:
-        """Read `30`, `30s`, `5m` or `2h`. Raises ValueError for what is none, or above a day."""
+        """Read `30`, `30s`, `5m` or `2h`.
+
+        Raises ValueError for any other text, and above a day.
+        """
         match = _DURATION.fullmatch(text.strip())
         seconds = int(match[1]) * _SECONDS[match[2]] if match is not None else _LONGEST + 1
         if seconds > _LONGEST:
@@ -133,13 +135,13 @@ def taken_in_time(
     tell: Callable[[str], None],
     waits: Waits | None = None,
 ) -> None:
-    """Take a lock, asking again and again until the patience is at an end.
+    """Take a lock, and try again until the patience is over.
 
-    Who holds it is told once for each holder. Raises the last Locked.
+    The holder is reported once for each holder. Raises the last Locked.
     """
     waits = waits or Waits()
     deadline = patience.monotonic() + patience.seconds
-    pause, told = FIRST_PAUSE, ""
+    pause, shown = FIRST_PAUSE, ""
     with ExitStack() as noted:
         while True:
             try:
@@ -148,11 +150,11 @@ def taken_in_time(
                 left = deadline - patience.monotonic()
                 if left <= 0:
                     raise
-                if str(error) != told:
-                    told = str(error)
-                    tell(f"{told}; waiting for at most {left:.0f} s")
+                if str(error) != shown:
+                    shown = str(error)
+                    tell(f"{shown}; waiting for at most {left:.0f} s")
                     noted.close()
-                    noted.enter_context(waits.on(Locking(told)))
+                    noted.enter_context(waits.on(Locking(shown)))
                 patience.sleep(min(pause, left))
                 pause = min(pause * 2, LONGEST_PAUSE)
             else:
@@ -161,7 +163,7 @@ def taken_in_time(
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What an append is about, for a store that keeps words beside the lines."""
+    """The subject of an append, for a store that keeps a message with the lines."""
 
     words: str
     actor: str
@@ -170,14 +172,14 @@ class Note:
 class Store(Protocol):
     """The lines of one journal, and its lock.
 
-    A store rests each write on what it read or wrote last: where that is no
-    longer what is kept, the write changes nothing and raises. Every method
-    raises JournalError where the place cannot be used.
+    Each write rests on what the store read or wrote last: where the stored lines are no longer
+    those, the write changes nothing and raises. Every method raises JournalError where the place
+    cannot be used.
     """
 
     @property
     def place(self) -> str:
-        """What messages call it."""
+        """The name of the place in messages."""
         ...
 
     @property
@@ -186,18 +188,18 @@ class Store(Protocol):
         ...
 
     def read(self) -> bytes:
-        """Give all lines; nothing where there is no journal. A last line may be torn."""
+        """Return all lines; nothing where there is no journal. A last line may be torn."""
         ...
 
     def append(self, lines: bytes, lease: Lease, note: Note) -> None:
-        """Add lines after those read, and wait until they are kept.
+        """Add lines after those read, and wait until they are stored.
 
-        A renewed lease is recorded with them. Raises Locked where the lease is lost.
+        A renewed lease is written with them. Raises Locked where the lease is lost.
         """
         ...
 
     def replace(self, lines: bytes, lease: Lease, note: Note) -> None:
-        """Put lines in the place of all those read, at once. Raises Locked as `append` does."""
+        """Replace all lines that were read, at once. Raises Locked as `append` does."""
         ...
 
     def lock(self, lease: Lease) -> None:
@@ -205,34 +207,34 @@ class Store(Protocol):
         ...
 
     def release(self, lease: Lease, ended: str) -> None:
-        """Give the lock back, and remember how the journal ended.
+        """Release the lock, and store how the journal ended.
 
-        Raises Locked where it was lost meanwhile.
+        Raises Locked where the lock was lost meanwhile.
         """
         ...
 
     def holder(self) -> Lease | None:
-        """Tell who holds the lock now, without taking it."""
+        """Return who holds the lock now, without taking it."""
         ...
 
     def ended(self) -> str:
-        """Give the `ended` of the last release; "" where this store does not remember it."""
+        """Return the `ended` of the last release; "" where this store does not keep it."""
         ...
 
     def seen(self) -> Sequence[Ending]:
-        """Return further ends that the journal had, of which none may be missing.
+        """Return further ends that the journal had; none of them may be missing.
 
-        An end that is kept elsewhere too says how to bring it back.
+        An end that is stored elsewhere too says how to bring it back.
         """
         ...
 
     def note_seen(self) -> None:
-        """Remember on this machine how what was read or written last ends."""
+        """Store on this machine the end of what was read or written last."""
         ...
 
     def unlock(self, owner: str) -> Lease | None:
-        """Take the lock from the holding with this id; give whose it was.
+        """Remove the lock of the holding with this id; return that holding.
 
-        None where nobody holds it. Raises Locked where another holding has it.
+        None where the lock is free. Raises Locked where another holding has it.
         """
         ...

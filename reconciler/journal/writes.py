@@ -1,4 +1,4 @@
-"""The writes of a journal, resource by resource: what was declared when, through all renames.
+"""The writes of a journal by resource: what was declared when, through all renames.
 
 Pure.
 """
@@ -28,9 +28,9 @@ from reconciler.model import NOTHING_TOLD, Ref, ServerInfo
 class Write:
     """One write that the service acknowledged; `run` is "" where compacting dropped it.
 
-    `declared` is None where nobody knows it. `changed` says that the service changed something,
-    as far as it told, and `told` is what else it said. `undone` says that it was put back in the
-    same run, as its samples came out otherwise, or is what put it back. `seen` says that nothing
+    `declared` is None where it is unknown. `changed` means that the service changed something, as
+    far as it said. `told` is what else it returned. `undone` means that the write was put back in
+    the same run because of its samples, or is the write that put it back. `seen` means that nothing
     was sent: it was imported or adopted.
     """
 
@@ -54,14 +54,14 @@ class NoiseFinding:
 _Known = TypeVar("_Known")
 
 Writes: TypeAlias = dict[Ref, list[Write]]
-"""The writes of each resource by its name by now, the oldest first."""
+"""The writes of each resource by its current name, the oldest first."""
 
 
 def writes_of(entries: Sequence[Entry]) -> Writes:
-    """Give all writes that are known.
+    """Return all known writes.
 
-    Of a compacted journal only the last one before that is known of each resource. What was
-    forgotten is no concern of the journal any more. An import is no write.
+    Of a compacted journal only the last write of each resource is known. Writes of a forgotten
+    resource are left out. An import is no write.
     """
     known = declared_in(entries).items()
     found = {ref: [write for write in several if not write.seen] for ref, several in known}
@@ -69,7 +69,7 @@ def writes_of(entries: Sequence[Entry]) -> Writes:
 
 
 def declared_in(entries: Sequence[Entry]) -> Writes:
-    """Give all writes that are known, and between them what was imported or adopted."""
+    """Return all known writes, and between them the imports and adoptions."""
     found: Writes = {}
     sent: dict[Ref, dict[str, Json]] = {}
     for entry in entries:
@@ -107,7 +107,7 @@ def _write(entry: WrittenEntry, declared: dict[str, Json] | None) -> Write:
 
 
 def _add(known: list[Write], write: Write) -> None:
-    """Add a write to those before it; one that put something back undid the one before."""
+    """Add a write to those before it; a write that put something back undoes the one before."""
     if write.undone and known and known[-1].run == write.run:
         known[-1] = replace(known[-1], undone=True)
     known.append(write)
@@ -133,16 +133,19 @@ def _move(places: dict[Ref, _Known], was: Ref, ref: Ref) -> None:
 
 
 def verdicts_of(entries: Sequence[Entry]) -> dict[tuple[str, Ref], list[NoiseFinding]]:
-    """Give what was found of the noise of each alert since a run, by its name by now."""
+    """Return what was found about the noise of each alert since a run, by its current name."""
     found: dict[tuple[str, Ref], list[NoiseFinding]] = {}
     for entry in entries:
         match entry:
             case WatchedEntry():
-                for seen_verdict in entry.found:
-                    told = NoiseFinding(until=entry.until, verdict=seen_verdict.verdict)
-                    found.setdefault((entry.run, seen_verdict.ref), []).append(told)
+                for alert in entry.found:
+                    finding = NoiseFinding(until=entry.until, verdict=alert.verdict)
+                    found.setdefault((entry.run, alert.ref), []).append(finding)
             case Renamed(ref=ref, was=was) if was != ref:
-                found = {(run, ref if of == was else of): told for (run, of), told in found.items()}
+                found = {
+                    (run, ref if of == was else of): findings
+                    for (run, of), findings in found.items()
+                }
             case _:
                 pass
     return found
