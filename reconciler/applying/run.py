@@ -365,9 +365,9 @@ class Run:
             if isinstance(now, Absent):
                 outcomes.append(not_to_be_seen(acknowledged.answer, now))
                 continue
-            kept, outcome = self._compared(kind, acknowledged.sending, acknowledged.answer, now)
+            kept, compared = self._compared(kind, acknowledged.sending, acknowledged.answer, now)
             entries.extend(kept)
-            outcomes.append(outcome)
+            outcomes.append(compared)
         self._closed(entries)
         sent = {acknowledged.sending.ref: acknowledged.sending for acknowledged in written}
         for outcome in outcomes:

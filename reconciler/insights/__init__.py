@@ -1,4 +1,4 @@
-"""What the platform's own records say of what is declared: before a change, and after it.
+"""Insights: what the platform's own records say about declared resources, before and after.
 
 Source: docs/evidence.md.
 """

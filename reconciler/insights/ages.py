@@ -1,7 +1,7 @@
-"""Since when something is declared as it is: by the journal's writes, or by the file's history.
+"""Age of a declaration: by the writes in the journal, or by the history of the file.
 
-Both tell less rather than more: what was so before the journal began, or before a file was
-moved, is not known to them.
+Both are lower bounds: they do not know the time before the journal began, or before a file was
+moved.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reconciler.model import Manifest, Ref
 from reconciler.records.record import moment
 
 MOST_ASKED: Final = 200
-"""Questions to git in one run; one costs some milliseconds."""
+"""Questions to git in one run; each takes some milliseconds."""
 
 SECONDS: Final = 10.0
 JOURNAL, GIT = "journal", "git"
@@ -31,14 +31,14 @@ JOURNAL, GIT = "journal", "git"
 
 @dataclass(frozen=True, slots=True)
 class DatedWrite:
-    """What the service holds since a moment, as the journal says."""
+    """What the service has since a moment, as the journal says."""
 
     at: datetime
     declared: Mapping[str, Json]
 
 
 def writes_of(entries: Iterable[Entry]) -> dict[Ref, list[DatedWrite]]:
-    """Give the acknowledged writes of each resource, oldest first."""
+    """Return the acknowledged writes of each resource, oldest first."""
     history = History()
     found: dict[Ref, list[DatedWrite]] = {}
     for entry in entries:
@@ -61,9 +61,9 @@ def writes_of(entries: Iterable[Entry]) -> dict[Ref, list[DatedWrite]]:
 
 @dataclass(slots=True)
 class Ages:
-    """Answers since when, and counts under `unknown` what nobody could answer.
+    """Ages of declarations; resources of unknown age are added to `unknown`.
 
-    `root` is the project's folder, in which the files of manifests stand.
+    `root` is the project's folder, in which the files of manifests are.
     """
 
     root: Path
@@ -74,16 +74,16 @@ class Ages:
     _writes: dict[Ref, list[DatedWrite]] | None = None
 
     def declared(self, manifest: Manifest) -> Since | None:
-        """Give since when there is such a manifest at least; None where nobody knows."""
+        """Return since when the manifest exists, at least; None where that is unknown."""
         writes = self._of(manifest.ref)
         by_journal = Since(writes[0].at, JOURNAL) if writes else None
-        # Where its file began to name it; `--follow` would guess.
+        # The time when its file began to name it; `--follow` would guess.
         name = manifest.ref.name.replace(".", "[.]")
         by_git = self._git(manifest, f"name[\"']?:[ ]*[\"']?{name}", first=True)
         return min((since for since in (by_journal, by_git) if since is not None), default=None)
 
     def since(self, manifest: Manifest, path: Place) -> Since | None:
-        """Give since when a value is what it is at least; None, and counted, where nobody knows."""
+        """Return since when a value is as it is, at least; None where that is unknown."""
         value = value_at(manifest.spec, path)
         by_journal = self._unchanged(self._of(manifest.ref), path, value)
         by_git = None
@@ -103,7 +103,7 @@ class Ages:
     def _unchanged(
         writes: Sequence[DatedWrite], path: Place, value: Json | Missing
     ) -> Since | None:
-        """Give the first of the last writes that all hold a value."""
+        """Return the first of the last writes that all have a value."""
         found: Since | None = None
         for write in writes:
             is_same = value_at(dict(write.declared), path) == value and value is not ABSENT
@@ -111,24 +111,25 @@ class Ages:
         return found
 
     def _is_plain(self, manifest: Manifest, key: str, value: Json | Missing) -> bool:
-        """Tell whether the file itself says the value, and no variable or item of a `forEach`."""
+        """Return whether the file itself has the value, and no variable or item of a `forEach`."""
         if manifest.source.item is not None or not isinstance(value, bool):
             return False
         try:
             text = (self.root / manifest.source.file).read_text(encoding="utf-8")
         except (OSError, ValueError):
             return False
-        said = re.findall(rf"\b{key}[\"']?\s*:\s*([^\s,}}#]+)", text)
+        values = re.findall(rf"\b{key}[\"']?\s*:\s*([^\s,}}#]+)", text)
         return (
-            bool(said)
-            and all(value in ("true", "false") for value in said)
-            and (str(value).lower() in said)
+            bool(values)
+            and all(text in ("true", "false") for text in values)
+            and (str(value).lower() in values)
         )
 
     def _git(self, manifest: Manifest, touched: str, *, first: bool = False) -> Since | None:
-        """Give when a line of the file that matches was changed last, or first.
+        """Return when a matching line of the file was changed last, or first.
 
-        None without a history, where the file is edited since, or once too much was asked.
+        None without a history, where the file was edited since, or once too many questions were
+        asked.
         """
         if self._asked >= MOST_ASKED:
             return None
@@ -148,8 +149,8 @@ class Ages:
             ):
                 return None
             order = ("--reverse",) if first else ("--max-count=1",)
-            said = git.text("log", *plain, *order, "--format=%ct", "-G", touched, "--", file)
+            times = git.text("log", *plain, *order, "--format=%ct", "-G", touched, "--", file)
         except GitFailed:
             return None
-        lines = said.split()
+        lines = times.split()
         return Since(datetime.fromtimestamp(int(lines[0]), UTC), GIT) if lines else None

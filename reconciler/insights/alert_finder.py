@@ -1,4 +1,4 @@
-"""Which alert of ours an event, an incident or a case is of: by ids first, and last by its name."""
+"""The alert of an event, an incident or a case: found by ids first, and by name last."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAlert:
-    """An alert that is asked about: its id, what it is called, and its versions of the span.
+    """An alert to look for: its id, its names, and its versions in the span.
 
-    `all_versions` says that those are all that the span can have seen: the journal has one
-    that was there when it began. `known_since` is when the first one that is known was made, None
-    where none is.
+    `all_versions` means that no other version can be in the span: the journal has one that existed
+    when the span began. `known_since` is when the first known version was made, None where there is
+    none.
     """
 
     ref: Ref
@@ -33,9 +33,9 @@ class KnownAlert:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finder:
-    """Finds the alert that something is of: by its id, by its version, and last by its name.
+    """Finder of the alert of a record: by its id, by its version, and last by its name.
 
-    A name that several bear tells none of them.
+    A name of several alerts identifies none.
     """
 
     ids: Mapping[str, Ref]
@@ -45,7 +45,7 @@ class Finder:
 
     @classmethod
     def of(cls, alerts: Sequence[KnownAlert]) -> Finder:
-        """Make one for these alerts."""
+        """Make a finder for these alerts."""
         bearers = Counter(name for alert in alerts for name in alert.names)
         return cls(
             ids={alert.remote_id: alert.ref for alert in alerts if alert.remote_id},
@@ -57,7 +57,7 @@ class Finder:
         )
 
     def alert_of(self, event: AlertEvent) -> tuple[Ref | None, bool]:
-        """Give the alert, None where it is none of these, and whether its name alone tells so."""
+        """Return the alert, None where it is none of these, and whether only its name says so."""
         if event.alert_id:
             return self.ids.get(event.alert_id), False
         if event.alert_version_id:
@@ -65,7 +65,7 @@ class Finder:
         return self.names.get(event.alert_name), True
 
     def may_be_ours(self, event: AlertEvent) -> bool:
-        """Tell whether an event of no alert that is known here may be of one of them."""
+        """Return whether an event without a known alert may be of one of these alerts."""
         if event.alert_id:
             return False
         return not self.all_versions if event.alert_version_id else not event.alert_name

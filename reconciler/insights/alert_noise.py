@@ -1,4 +1,4 @@
-"""Whether the alerts of a run are noisier since: what they did, held against what they did before.
+"""Noise of the alerts of a run: their events since the run, compared with those before.
 
 Source: docs/evidence.md.
 """
@@ -26,15 +26,15 @@ from reconciler.records.alert_events import AlertEvent, EventFilter, in_batches,
 from reconciler.records.record import Allowance, Span, moment, stamp
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
+    # Only the type is needed here, and it would load the whole HTTP client.
     from reconciler.api.client import Api
 
 LEVEL: Final = 0.01
 MOST_REQUESTS: Final = 60
-"""Pages of one look, each of a hundred events."""
+"""Pages of one look; each has a hundred events."""
 
 CLOCKS: Final = timedelta(minutes=2)
-"""How far the clocks of the service and of here may differ."""
+"""How far the clocks of the service and of this machine may differ."""
 
 _HOUR = timedelta(hours=1)
 
@@ -54,14 +54,14 @@ class Touched(KnownAlert):
 
     @property
     def spans(self) -> Spans | None:
-        """Give what is held against what; None where too little time has passed."""
+        """The spans to compare; None where too little time has passed."""
         return spans_of(self.at, self.until)
 
 
 def alerts_of_run(
     entries: Sequence[Entry], history: History, run: RunSummary, until: datetime
 ) -> list[Touched]:
-    """Give the alerts that a run changed, by their names by now."""
+    """Return the alerts that a run changed, by their present names."""
     found = []
     for ref, writes in sorted(writes_of(entries).items()):
         kind = BY_NAME.get(ref.kind)
@@ -102,25 +102,28 @@ def _alert(ref: Ref, writes: Sequence[Write], at: int, memory: Memory, until: da
 async def watch(
     api: Api, run: RunSummary, alerts: Sequence[Touched], until: datetime
 ) -> NoiseWatch:
-    """Ask once for all that the alerts did, and judge it at the level of one per cent."""
+    """Read once all events of the alerts, and judge them at the level of one per cent."""
     spans = [span for alert in alerts if alert.spans is not None for span in alert.spans.all]
-    told = await _asked(api, joined(spans), alerts) if spans else ToldEvents()
+    listed = await _asked(api, joined(spans), alerts) if spans else ToldEvents()
     return NoiseWatch(
         run=run.run,
         command=run.command or "apply",
         since=run.at,
         until=stamp(until),
         level=LEVEL,
-        alerts=tuple(judged(alerts, told)),
-        complete=told.complete,
-        unread=told.unread,
+        alerts=tuple(judged(alerts, listed)),
+        complete=listed.complete,
+        unread=listed.unread,
         commit=run.commit,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldEvents:
-    """The events that a service told; `unread` is why it told none, and `cut` that it had more."""
+    """The events that a service returned.
+
+    `unread` is why it returned none, and `cut` means that it had more.
+    """
 
     events: tuple[AlertEvent, ...] = ()
     unread: str = ""
@@ -128,7 +131,7 @@ class ToldEvents:
 
     @property
     def complete(self) -> bool:
-        """Whether all that there is was told."""
+        """Return whether all events were returned."""
         return not (self.unread or self.cut)
 
 
@@ -150,7 +153,10 @@ async def _asked(api: Api, spans: Iterable[Span], alerts: Sequence[Touched]) -> 
 
 
 def _batches(alerts: Sequence[Touched]) -> list[tuple[str, ...]]:
-    """Give the versions to ask for; one empty batch where not all are known, which asks for all."""
+    """Return the batches of versions to read.
+
+    Where not all versions are known, one empty batch reads the events of all alerts.
+    """
     if not all(alert.all_versions for alert in alerts):
         return [()]
     return in_batches(sorted({version for alert in alerts for version in alert.versions}))
@@ -159,35 +165,35 @@ def _batches(alerts: Sequence[Touched]) -> list[tuple[str, ...]]:
 def judged(
     alerts: Sequence[Touched], told: ToldEvents, level: float = LEVEL
 ) -> Iterator[WatchedAlert]:
-    """Say of each alert whether it is noisier, at a level that holds for all of them together."""
-    moments, untold = _moments(alerts, told.events)
-    counted = [_counted(alert, moments.get(alert.ref, []), told, untold) for alert in alerts]
-    known = [one for one in counted if one.tails is not None]
-    many = corrected([counted.tails.as_many for counted in known if counted.tails is not None])
-    few = corrected([counted.tails.as_few for counted in known if counted.tails is not None])
+    """Yield the verdict on each alert, at a level that holds for all of them together."""
+    moments, unassigned = _moments(alerts, told.events)
+    counted = [_counted(alert, moments.get(alert.ref, []), told, unassigned) for alert in alerts]
+    known = [result for result in counted if result.tails is not None]
+    many = corrected([result.tails.as_many for result in known if result.tails is not None])
+    few = corrected([result.tails.as_few for result in known if result.tails is not None])
     ps = {
-        counted.found.ref: pair
-        for counted, pair in zip(known, zip(many, few, strict=True), strict=True)
+        result.found.ref: pair
+        for result, pair in zip(known, zip(many, few, strict=True), strict=True)
     }
-    for one in counted:
-        if one.found.ref not in ps:
-            yield one.found
+    for result in counted:
+        if result.found.ref not in ps:
+            yield result.found
         else:
-            as_many, as_few = ps[one.found.ref]
-            verdict = one.verdict(as_many, as_few, level)
-            yield replace(one.found, verdict=verdict, p=min(as_many, as_few))
+            as_many, as_few = ps[result.found.ref]
+            verdict = result.verdict(as_many, as_few, level)
+            yield replace(result.found, verdict=verdict, p=min(as_many, as_few))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Counted:
-    """What was counted of one alert; `each` are the counts of every span before the run."""
+    """The counts of one alert; `each` are the counts of every span before the run."""
 
     found: WatchedAlert
     tails: Tails | None = None
     each: tuple[int, ...] = ()
 
     def verdict(self, as_many: float, as_few: float, level: float) -> Verdict:
-        """Judge: beyond chance, and beyond every single span before, as events come in bursts."""
+        """Judge an alert: beyond chance, and beyond every span before, as events come in bursts."""
         after = self.found.after.events if self.found.after is not None else 0
         if as_many <= level and after > max(self.each):
             return "noisier"
@@ -207,7 +213,7 @@ def _counted(
     spans = alert.spans
     if cause := _cause(alert, spans, told, untold):
         return _Counted(found=replace(found, cause=cause))
-    assert spans is not None  # noqa: S101 - that would be the cause
+    assert spans is not None  # noqa: S101 - otherwise there is a cause
     hours = (spans.after.until - spans.after.since) / _HOUR
 
     def count(span: Span) -> int:
@@ -223,21 +229,21 @@ def _counted(
     )
     if not base:
         return _Counted(found=replace(seen, cause="written-before"))
-    each = [count(span) for span in base]
-    total, whole = sum(each), hours * len(each)
+    counts = [count(span) for span in base]
+    total, whole = sum(counts), hours * len(counts)
     if alert.written is None or alert.written <= spans.right_before.since:
-        each.append(count(spans.right_before))
+        counts.append(count(spans.right_before))
     return _Counted(
         found=replace(seen, base=Counted(total, whole), spans=len(base)),
         tails=tails(after, hours, total, whole),
-        each=tuple(each),
+        each=tuple(counts),
     )
 
 
 def _cause(
     alert: Touched, spans: Spans | None, told: ToldEvents, untold: int
 ) -> UnknownCause | None:
-    """Say why nothing can be told of an alert, None where something can."""
+    """Return why an alert cannot be judged, None where it can."""
     if spans is None or alert.until - alert.at < SHORTEST:
         return "too-soon"
     if not alert.remote_id:
@@ -254,28 +260,28 @@ def _cause(
 def _moments(
     alerts: Sequence[Touched], events: Iterable[AlertEvent]
 ) -> tuple[dict[Ref, list[datetime]], int]:
-    """Give when each alert fired, and how many events may be of any of them.
+    """Return when each alert fired, and how many events may be of any of them.
 
-    An event whose type does not say whether an alert fired counts as one that did, once for all
-    that share its key of duplicates.
+    An event whose type does not say whether an alert fired counts as fired, once for all events
+    that share its deduplication key.
     """
     finder = Finder.of(alerts)
     moments: dict[Ref, list[datetime]] = {alert.ref: [] for alert in alerts}
     seen: set[tuple[str, str]] = set()
-    untold = 0
+    unassigned = 0
     for event in events:
         if event.is_trigger is False or _is_known(event, seen):
             continue
         at, (ref, _) = moment(event.cx_event_timestamp), finder.alert_of(event)
         if ref is None or at is None:
-            untold += at is None or finder.may_be_ours(event)
+            unassigned += at is None or finder.may_be_ours(event)
         else:
             moments[ref].append(at)
-    return moments, untold
+    return moments, unassigned
 
 
 def _is_known(event: AlertEvent, seen: set[tuple[str, str]]) -> bool:
-    """Tell whether an event came before, and note it."""
+    """Return whether an event came before, and record it."""
     keys = [("event", event.cx_event_key)] if event.cx_event_key else []
     if event.is_trigger is None and event.cx_event_dedup_key:
         keys.append(("duplicate", event.cx_event_dedup_key))

@@ -1,4 +1,4 @@
-"""What happened to each alert, counted, and what the checks of hygiene say of it. Pure.
+"""History of each alert, counted, and the findings of the audit checks. Pure.
 
 Source: docs/evidence.md.
 """
@@ -28,11 +28,11 @@ from reconciler.records.alert_events import AlertEvent
 from reconciler.records.record import Span, moment
 
 SLACK: Final = timedelta(days=1)
-"""An event so near to the beginning of the span tells that events are kept so long."""
+"""An event this near to the beginning of the span shows that events are kept so long."""
 
 
 class AuditFinding(NamedTuple):
-    """A trace, by the check that found it."""
+    """A trace, and the check that found it."""
 
     check: AuditRule
     trace: Trace
@@ -50,7 +50,7 @@ class AuditedManifests:
 def checks_of(
     declared: AuditedManifests, levels: Mapping[str, Level]
 ) -> list[tuple[str, AuditRule]]:
-    """Give the checks that are on, of the kinds that are declared, each with its kind."""
+    """Return the checks that are on, of the declared kinds, each with its kind."""
     kinds = {manifest.ref.kind for manifest in declared.judged}
     return [
         (kind.name, check)
@@ -62,7 +62,7 @@ def checks_of(
 
 
 def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> AuditEvidence:
-    """Give what was told as a record, and what it cannot say with the reason."""
+    """Return the evidence from what was read, and what is lacking, with the reason."""
     lacks = dict(told.lacks)
     days = (span.until - span.since).days
     moments = [at for event in told.events if (at := moment(event.cx_event_timestamp)) is not None]
@@ -100,7 +100,7 @@ def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> Audit
 
 
 def _find_gaps(events: Sequence[AlertEvent], lacks: dict[Rest, str]) -> None:
-    """Note what events leave out, without which nobody can tell what happened, or did not."""
+    """Record what events leave out, without which it is unknown what happened."""
     nameless = sum(not event.alert_id for event in events)
     if nameless:
         lacks[Rest.NAMES] = f"{nameless:,} of {len(events):,} events name no alert"
@@ -141,7 +141,7 @@ def _lasted(fired: Mapping[str, datetime], over: Mapping[str, datetime]) -> list
 
 
 def _open_since(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, list[datetime]]:
-    """Map alerts to when their open incidents began: by events, else by a name that one bears."""
+    """Map alerts to when their open incidents began: by events, else by a name of one alert."""
     by_name = _ids_by_name(declared)
     found: dict[str, list[datetime]] = defaultdict(list)
     for incident in told.incidents:
@@ -167,7 +167,7 @@ def _ids_by_name(declared: Iterable[Manifest]) -> dict[str, str]:
 def judged(
     declared: AuditedManifests, record: AuditEvidence, levels: Mapping[str, Level]
 ) -> tuple[list[AuditFinding], list[Unjudged]]:
-    """Give what the checks find, and which of them could not be made, by what is lacking."""
+    """Return the findings of the checks, and the checks that cannot be made, by what is lacking."""
     found: list[AuditFinding] = []
     lacking: dict[Rest, list[str]] = defaultdict(list)
     wanted = {manifest.ref for manifest in declared.judged}

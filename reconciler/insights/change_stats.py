@@ -1,4 +1,4 @@
-"""What became of what was applied: reverted, hot-fixed, noisier, and how soon it was repaired.
+"""Fate of applied changes: reverted, hot-fixed, noisier, and the time until repair.
 
 Pure. Source: docs/evidence.md.
 """
@@ -29,7 +29,7 @@ _TEAM_LABELS: Final = (("entityLabels", TEAM), ("labels", TEAM))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeOutcome:
-    """What became of one change; `repaired` is how long until something else was declared."""
+    """The outcome of one change; `repaired` is the time until something else was declared."""
 
     ref: Ref
     at: datetime
@@ -41,7 +41,7 @@ class ChangeOutcome:
 
     @property
     def troubled(self) -> bool:
-        """Whether it did not stay as it was, or should not have."""
+        """Return whether the change was reverted, hot-fixed, or made an alert noisier."""
         return self.reverted or self.hot_fixed or self.noisier
 
 
@@ -51,9 +51,9 @@ def stats_of(
     now: datetime,
     since: datetime | None = None,
 ) -> Stats:
-    """Count what was applied since a moment, None for all that the journal knows.
+    """Count what was applied since a moment; None counts all that the journal knows.
 
-    `teams` are those of the manifests as they are now; what is declared no more has the team
+    `teams` are those of the present manifests. A resource that is no longer declared has the team
     that the journal remembers.
     """
     writes = declared_in(entries)
@@ -71,7 +71,7 @@ def stats_of(
         put_back=sum(run.count("put-back") for run in all_runs),
         compacted=sum(run.folded.get("written", 0) for run in wrote),
         whole=_counts(fates),
-        teams=_grouped(fates, lambda one: team_of[one.ref]),
+        teams=_grouped(fates, lambda outcome: team_of[outcome.ref]),
         weeks=_weeks(fates, applies),
     )
 
@@ -87,7 +87,7 @@ def _fates(
         counting = [write for write in every if (write.changed or write.seen) and not write.undone]
         for at, write in enumerate(counting):
             begun = moment(write.at)
-            # What compacting left of older runs has no run that it could be counted with.
+            # Compacting left writes without a run, which cannot be counted with any.
             if begun is not None and write.run:
                 found = verdicts.get((write.run, ref), ())
                 later = [write for write in counting[at + 1 :] if not write.seen]
@@ -104,8 +104,8 @@ def _fate(  # noqa: PLR0917 - the change, what was before and after it, and now
 ) -> ChangeOutcome:
     own = until[-1]
     noisier = any(
-        noise_finding.verdict == NOISIER and _within_a_day(moment(noise_finding.until), begun)
-        for noise_finding in found
+        finding.verdict == NOISIER and _within_a_day(moment(finding.until), begun)
+        for finding in found
     )
     other = next((write for write in later if write.declared != own.declared), None)
     after = moment(other.at) if other is not None else None
@@ -131,7 +131,7 @@ def _within_a_day(at: datetime | None, begun: datetime) -> bool:
 
 
 def _remembered_team(writes: Sequence[Write]) -> str:
-    """Give the team that the last document tells by its labels, "" where none does."""
+    """Return the team in the labels of the last document, "" where there is none."""
     declared: Json = next((write.declared for write in reversed(writes) if write.declared), None)
     teams = (value_at(declared, path) for path in _TEAM_LABELS)
     return next((team for team in teams if isinstance(team, str)), "")
@@ -154,7 +154,7 @@ def _counts(fates: Sequence[ChangeOutcome]) -> Counts:
 
 
 def _rank(ordered: Sequence[float], share: float) -> float | None:
-    """Give the smallest that at least this share of all does not exceed; None of none."""
+    """Return the smallest value that at least this share of all does not exceed; None if empty."""
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
 
 
@@ -168,12 +168,12 @@ def _grouped(
 
 
 def _weeks(fates: Sequence[ChangeOutcome], applies: Sequence[RunSummary]) -> dict[str, Counts]:
-    """Give the counts of every week between the first and the last, by its Monday in UTC."""
+    """Return the counts of every week between the first and the last, by its Monday in UTC."""
     times = [fate.at for fate in fates]
     times += [at for run in applies if (at := moment(run.at)) is not None]
     if not times:
         return {}
-    found = _grouped(fates, lambda one: _monday(one.at).date().isoformat())
+    found = _grouped(fates, lambda fate: _monday(fate.at).date().isoformat())
     weeks: dict[str, Counts] = {}
     week, last = _monday(min(times)), _monday(max(times))
     while week <= last:

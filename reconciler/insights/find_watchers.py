@@ -1,4 +1,4 @@
-"""Which alerts watch what a plan changes: by what is declared, and by what the service told. Pure.
+"""Alerts that watch what a plan changes: by declarations, and by the service's answers. Pure.
 
 Source: docs/evidence.md.
 """
@@ -19,10 +19,10 @@ def watchers_of(
     history: History,
     alerts: Mapping[str, Ref],
 ) -> dict[Ref, Watchers]:
-    """Give what watches each resource that changes, those alone that something watches.
+    """Return the watchers of each resource that changes, without resources that have none.
 
-    `manifests` are all that is declared, `alerts` those of `known_alerts`. What the service
-    named when it was asked about the write, and at the last one, is among it.
+    `manifests` are all declared resources, `alerts` those of `known_alerts`. Watchers that the
+    service named, when asked about the write and at the last write, are included.
     """
     declared = _declared(manifests)
     found: dict[Ref, Watchers] = {}
@@ -31,17 +31,17 @@ def watchers_of(
             continue
         by_id = (change.ref.kind, _normal(change.ref, change.remote_id))
         refs = {*declared.get(change.ref, ()), *declared.get(by_id, ())}
-        told = watchers_named(_told(change, history), alerts)
-        watchers = replace(told, refs=tuple(sorted({*refs, *told.refs})))
+        named = watchers_named(_told(change, history), alerts)
+        watchers = replace(named, refs=tuple(sorted({*refs, *named.refs})))
         if watchers.refs or watchers.others:
             found[change.ref] = watchers
     return found
 
 
 def known_alerts(manifests: Iterable[Manifest], history: History) -> dict[str, Ref]:
-    """Map the ids of all that is declared or remembered and fires to what it is called.
+    """Map the ids of all declared or remembered alerts to their names.
 
-    What is declared comes before what a journal knows by an older name.
+    A declared name goes before an older name in the journal.
     """
     ids = [(ref, memory.remote_id) for ref, memory in history.memories.items()]
     ids += [(manifest.ref, manifest.remote_id) for manifest in manifests]
@@ -53,7 +53,7 @@ def known_alerts(manifests: Iterable[Manifest], history: History) -> dict[str, R
 
 
 def _declared(manifests: Iterable[Manifest]) -> dict[Ref | tuple[str, str], set[Ref]]:
-    """Map what is watched, by its name or by its kind and id, to what watches it."""
+    """Map what is watched, by its name or by its kind and id, to the watchers."""
     found: dict[Ref | tuple[str, str], set[Ref]] = {}
     for manifest in manifests:
         for watched in BY_NAME[manifest.ref.kind].watches(manifest):

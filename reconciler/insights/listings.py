@@ -1,4 +1,4 @@
-"""What happened in a span of time, asked for once and within a bound of requests.
+"""Records of a span of time, each listing read once and within a bound of requests.
 
 Source: docs/evidence.md.
 """
@@ -24,7 +24,7 @@ from reconciler.records.incident_records import (
 from reconciler.records.record import Allowance, Record, Span, moment
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
+    # Only the type is needed here, and it would load the whole HTTP client.
     from reconciler.api.client import Api
 
 MOST_REQUESTS = 20
@@ -36,7 +36,7 @@ _LISTED = TypeVar("_LISTED", bound=Record)
 
 @dataclass(frozen=True, slots=True)
 class ListResult(Generic[_LISTED]):
-    """What a listing gave; `unread` is why it gave nothing, `whole` that nothing was cut off."""
+    """The result of a listing; `unread` is why it failed, `whole` that nothing was cut off."""
 
     records: tuple[_LISTED, ...] = ()
     whole: bool = True
@@ -44,13 +44,13 @@ class ListResult(Generic[_LISTED]):
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that there is was told."""
+        """Return whether all records were returned."""
         return self.whole and not self.unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """The alert events of some versions; of all alerts where it names none."""
+    """The alert events of some versions; of all alerts where it has no versions."""
 
     versions: frozenset[str]
     listed: ListResult[AlertEvent]
@@ -58,7 +58,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanEvents:
-    """All that was told of a span."""
+    """The records of a span."""
 
     span: Span
     open_incidents: ListResult[Incident]
@@ -79,35 +79,38 @@ class SpanEvents:
 
     @property
     def unread(self) -> Iterator[tuple[str, str]]:
-        """What was not told, and why, each once."""
+        """The listings that could not be read, and why, each once."""
         listings: Mapping[str, Sequence[ListResult[Any]]] = {
             "incidents": (self.open_incidents, self.incidents),
             "incident events": (self.incident_events,),
             "cases": (self.cases,),
             "alert events": [batch.listed for batch in self.batches],
         }
-        for name, told in listings.items():
-            why = next((list_result.unread for list_result in told if list_result.unread), "")
+        for name, results in listings.items():
+            why = next((result.unread for result in results if result.unread), "")
             if why:
                 yield name, why
 
 
 @dataclass(slots=True)
 class Asker:
-    """Asks for each listing once, while requests are left."""
+    """The reader of each listing: once, while requests are left."""
 
     api: Api
     span: Span
     left: int = MOST_REQUESTS
 
     async def cases(self) -> ListResult[Case]:
-        """Ask for the cases that began in the span."""
+        """Read the cases that began in the span."""
         return await self._listed(MOST_CASES, self._cases)
 
     async def happened(
         self, cases: ListResult[Case], versions: Iterable[str], *, are_all: bool
     ) -> SpanEvents:
-        """Ask for all the rest; events by versions, where those `are_all` that there were."""
+        """Read all other listings.
+
+        Events are read by version where `are_all` says that all versions are known.
+        """
         api, span = self.api, self.span
         unresolved = IncidentFilter(statuses=UNRESOLVED, open_only=True)
         begun, noted = IncidentFilter(created=span), IncidentEventFilter(span=span)
@@ -146,7 +149,10 @@ class Asker:
         return await self._listed(most, lambda pages: list_alert_events(self.api, wanted, pages))
 
     async def _cases(self, pages: Allowance) -> AsyncIterator[Case]:
-        """Yield cases until those before the span begin: the newest come first, by the document."""
+        """Yield cases until those before the span begin.
+
+        The API document says that the newest come first.
+        """
         async for case in list_cases(self.api, CaseFilter(), pages):
             began = moment(case.create_time)
             if began is not None and began < self.span.since:
@@ -157,7 +163,7 @@ class Asker:
     async def _listed(
         self, most: int, listing: Callable[[Allowance], AsyncIterator[_LISTED]]
     ) -> ListResult[_LISTED]:
-        """Ask for at most so many pages; what is refused tells nothing, and stops nothing."""
+        """Read at most so many pages; a refused listing is empty, and stops nothing."""
         given = min(most, self.left)
         pages = Allowance(given)
         records: list[_LISTED] = []

@@ -1,7 +1,7 @@
-"""What the service tells of a span: alert events, open incidents, and the policies that logs meet.
+"""Looking back over a span: alert events, open incidents, and the policies that logs meet.
 
-Each listing is paged once, all that it holds at the same moment. What cannot be told is said
-with its reason, and never taken for nothing.
+Each listing is read once, page by page. What cannot be read is reported with its reason, and never
+counts as nothing.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ Found = TypeVar("Found")
 
 @dataclass(slots=True)
 class LookedBack:
-    """What was told, and under `lacks` what was not, and why. `behind` maps incidents to alerts.
+    """The records that were read, and in `lacks` what could not be read, and why.
 
-    `has_older` says that an event from before the span is told too. `failures` are the errors
-    that were met, and `asked` how many listings there were.
+    `behind` maps incidents to alerts. `has_older` means that there is also an event from before the
+    span. `failures` are the errors, and `asked` is the number of listings.
     """
 
     events: list[AlertEvent] = field(default_factory=list)
@@ -79,45 +79,45 @@ class LookedBack:
 async def look_back(
     api: Api, span: Span, wanted: Collection[Rest], samples: Sequence[Row] = ()
 ) -> LookedBack:
-    """Ask for what is wanted.
+    """Read what is wanted.
 
-    `samples` are logs that are asked about beside those that events tell of. Raises
-    NotAuthorised where the key is refused, and Unavailable where nothing at all was told.
+    `samples` are logs to ask about besides those that events name. Raises NotAuthorised where the
+    key is refused, and Unavailable where nothing at all could be read.
     """
-    told = LookedBack()
+    found = LookedBack()
     if Rest.EVENTS in wanted:
         events = list_alert_events(api, EventFilter(span=span), MOST_EVENTS, whole=True)
-        told.events = await _all(events, Rest.EVENTS, told)
-    if Rest.SPAN in wanted and Rest.EVENTS not in told.lacks:
-        told.has_older = await _has_older(api, span)
+        found.events = await _all(events, Rest.EVENTS, found)
+    if Rest.SPAN in wanted and Rest.EVENTS not in found.lacks:
+        found.has_older = await _has_older(api, span)
     if Rest.INCIDENTS in wanted:
         unresolved = IncidentFilter(statuses=UNRESOLVED, open_only=True)
         incidents = list_incidents(api, unresolved, MOST_INCIDENTS, whole=True)
-        told.incidents = await _all(incidents, Rest.INCIDENTS, told)
-        if told.incidents:
-            told.behind = await _alerts_behind(api, told)
-    if Rest.LOGS in wanted and Rest.EVENTS not in told.lacks:
-        await _take_logs(api, told, samples)
-    down = [failure for failure in told.failures if isinstance(failure, Unavailable)]
-    if down and len(told.failures) == told.asked:
+        found.incidents = await _all(incidents, Rest.INCIDENTS, found)
+        if found.incidents:
+            found.behind = await _alerts_behind(api, found)
+    if Rest.LOGS in wanted and Rest.EVENTS not in found.lacks:
+        await _take_logs(api, found, samples)
+    down = [failure for failure in found.failures if isinstance(failure, Unavailable)]
+    if down and len(found.failures) == found.asked:
         raise down[0]
-    return told
+    return found
 
 
 async def _all(listing: AsyncIterator[Found], rest: Rest, told: LookedBack) -> list[Found]:
-    """Give all of a listing; nothing, and why, where that is not to be had."""
+    """Return all of a listing; nothing where it cannot be read, and record why."""
     told.asked += 1
     try:
-        return [one async for one in listing]
+        return [record async for record in listing]
     except ReconcilerError as error:
         _note(error, rest, told)
         return []
 
 
 async def _has_older(api: Api, span: Span) -> bool:
-    """Tell whether an event from before the span is told, so that all of the span is kept.
+    """Return whether there is an event from before the span, so that all of the span is kept.
 
-    Where that cannot be told it is not so.
+    False where that cannot be read.
     """
     before = EventFilter(span=Span(span.since - A_YEAR, span.since))
     with suppress(NotAuthorised, ServiceRefused, Unavailable):
@@ -128,7 +128,7 @@ async def _has_older(api: Api, span: Span) -> bool:
 
 
 def _note(error: ReconcilerError, rest: Rest, told: LookedBack) -> None:
-    """Keep why something cannot be told. Raises what is about the run as a whole."""
+    """Record why something cannot be read. Raises errors that concern the whole run."""
     if isinstance(error, NotAuthorised) and not error.known:
         raise error
     if not isinstance(error, NotAuthorised | ServiceRefused | Unavailable):
@@ -167,13 +167,13 @@ async def _alerts_behind(api: Api, told: LookedBack) -> dict[str, str]:
     except ReconcilerError as error:
         lacks = dict(told.lacks)
         _note(error, Rest.INCIDENTS, told)
-        # Their names are left: what bears that of one alert alone is of that.
+        # The names of the incidents remain: a name that only one alert has identifies that alert.
         told.lacks = lacks
     return behind
 
 
 async def _take_logs(api: Api, told: LookedBack, samples: Sequence[Row]) -> None:
-    """Find out which policies the logs meet that are known here."""
+    """Find the policies that the known logs meet."""
     rows = [*dict.fromkeys((*logs_in(told.events), *samples))]
     if not rows:
         told.lacks[Rest.LOGS] = "no alert event names an application or a subsystem"
@@ -190,7 +190,7 @@ async def _take_logs(api: Api, told: LookedBack, samples: Sequence[Row]) -> None
 
 
 def logs_in(events: Iterable[AlertEvent]) -> list[Row]:
-    """Give the logs of the places that the labels of events name, in every severity."""
+    """Return the logs of the places in the labels of events, in every severity."""
     found: dict[tuple[str, str], None] = {}
     for event in events:
         labels = {key.casefold(): value for key, value in event.cx_event_labels.items()}
@@ -205,7 +205,7 @@ def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:
 
 
 async def meets(api: Api, rows: Sequence[Row]) -> dict[str, int]:
-    """Count by their names the policies that logs meet, as the service itself says.
+    """Count by name the policies that logs meet, as the service itself says.
 
     Raises what `Api.ask` raises.
     """

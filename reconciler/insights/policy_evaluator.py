@@ -1,7 +1,7 @@
-"""Which log policy a log meets, and which policies no log can: an evaluator of lists. Pure.
+"""Evaluator of log policy lists: the policy of a log, and policies that no log can meet. Pure.
 
 How a service compares is partly assumed (docs/assumptions.md, docs/policy-impact.md), so a plan
-first holds this against the service on the list that is live.
+first compares the evaluator with the service on the live list.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reconciler.model.policy_impact import Met, PolicySample
 
 
 class How(Enum):
-    """How a rule compares the names it holds; the value is that of the API."""
+    """The way in which a rule compares its names; the value is that of the API."""
 
     IS = "RULE_TYPE_ID_IS"
     IS_NOT = "RULE_TYPE_ID_IS_NOT"
@@ -30,13 +30,13 @@ class How(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NameRule:
-    """Which names a policy is for: all, or those that compare with one of `names`."""
+    """The names that a policy is for: all, or those that compare with one of `names`."""
 
     how: How = How.ANY
     names: tuple[str, ...] = ()
 
     def allows(self, name: str) -> bool:
-        """Tell whether one name is let in."""
+        """Return whether a name is accepted."""
         match self.how:
             case How.IS:
                 return name in self.names
@@ -54,7 +54,7 @@ class NameRule:
 class PolicyMatcher:
     """A policy as far as it decides about logs.
 
-    `severities` are None where nobody knows them, and all where there are none.
+    `severities` is None where they are unknown, and empty where the policy takes all.
     """
 
     met: Met
@@ -65,7 +65,7 @@ class PolicyMatcher:
 
     @property
     def takes_all_severities(self) -> bool:
-        """Whether the severity of a log makes no difference."""
+        """Return whether the severity of a log makes no difference."""
         return self.severities == frozenset()
 
 
@@ -73,14 +73,14 @@ class PolicyMatcher:
 class Policies:
     """A list of policies in its order.
 
-    With `any_case` the service takes no notice of capitals in names, which are folded here then.
+    With `any_case` the service ignores case in names, which are case-folded here then.
     """
 
     listed: tuple[PolicyMatcher, ...]
     any_case: bool = False
 
     def met(self, sample: PolicySample) -> Met | None:
-        """Give the first policy that takes a log, None where an unknown severity leaves it open."""
+        """Return the first policy that takes a log; None where an unknown severity decides."""
         applications = self._several(sample.application)
         subsystems = self._several(sample.subsystem)
         for policy in self.listed:
@@ -102,7 +102,7 @@ class Policies:
 
 
 def parts_of(joined: str, *, any_case: bool = False) -> list[str]:
-    """Give the names that one text joins by commas; an empty text is one empty name."""
+    """Return the names in a text, separated by commas; an empty text is one empty name."""
     folded = joined.casefold() if any_case else joined
     return [part.strip() for part in folded.split(",")]
 
@@ -110,8 +110,8 @@ def parts_of(joined: str, *, any_case: bool = False) -> list[str]:
 def policies_in(document: Json, *, seen: bool = False, any_case: bool = False) -> Policies:
     """Read a `spec` of a log policy set.
 
-    Severities that are left out are all where the list is declared, and nobody knows them where
-    it was `seen`.
+    Severities that are left out mean all severities where the list is declared, and are unknown
+    where it was `seen`.
     """
     items = value_at(document, ("policies",))
     listed = items if isinstance(items, list) else []
@@ -128,7 +128,9 @@ def _policies(items: list[Json], *, seen: bool, any_case: bool) -> Iterator[Poli
         is_unknown = seen and not isinstance(severities, list)
         yield PolicyMatcher(
             met_of(text(policy, "name"), text(policy, "priority")),
-            None if is_unknown else frozenset(one for one in known if isinstance(one, str)),
+            None
+            if is_unknown
+            else frozenset(severity for severity in known if isinstance(severity, str)),
             _rule(policy.get("applicationRule"), any_case=any_case),
             _rule(policy.get("subsystemRule"), any_case=any_case),
             policy.get("disabled") is not True,
@@ -139,7 +141,7 @@ _BY_VALUE = {how.value: how for how in How}
 
 
 def _rule(rule: Json, *, any_case: bool) -> NameRule:
-    """Read a rule; one that says no way to compare, or an unknown one, lets all in."""
+    """Read a rule; a rule without a known way to compare accepts all names."""
     if not isinstance(rule, dict):
         return NameRule()
     how = _BY_VALUE.get(text(rule, "ruleTypeId"), How.ANY)
@@ -150,15 +152,15 @@ SEVERITIES = tuple(
     f"SEVERITY_{name}" for name in ("DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL")
 )
 MOST_COMBINED = 1_000_000
-"""How many combinations of names are looked at for one policy; of more nothing is claimed."""
+"""The most combinations of names that are tried for one policy; with more it is not reported."""
 
 
 def shadowed(policies: Policies) -> list[int]:
-    """Give the places of the policies that no log can meet, as those before take all of theirs.
+    """Return the indexes of policies that no log can meet, as earlier policies take all their logs.
 
-    A log has one application, one subsystem and one severity. The infinitely many names come
-    down to a few, of which one stands for each way to be compared (`_representatives`), so a
-    policy is named only where this is proved. Disabled ones take nothing, and are not named.
+    A log has one application, one subsystem and one severity. The infinitely many names come down
+    to a few representatives, one for each way to be compared (`_representatives`), so a policy is
+    reported only where this is proved. Disabled policies take nothing, and are not reported.
     """
     found: list[int] = []
     known = _severities(policies)
@@ -188,20 +190,20 @@ def shadowed(policies: Policies) -> list[int]:
 
 
 def _severities(policies: Policies) -> frozenset[str]:
-    """Give all severities that count, and one that none of the policies names."""
+    """Return all severities that count, and one that no policy names."""
     named = (policy.severities or frozenset() for policy in policies.listed)
     return frozenset((*SEVERITIES, "")).union(*named)
 
 
 def _compared_whole(rules: Sequence[NameRule]) -> frozenset[str]:
-    """Give the names that some rule tells from all others."""
+    """Return the names that some rule compares as a whole."""
     return frozenset(
         name for rule in rules if rule.how in (How.IS, How.IS_NOT) for name in rule.names
     )
 
 
 def _fresh(policies: Policies) -> str:
-    """Give a character that no rule holds."""
+    """Return a character that no rule has."""
     held = {
         letter
         for policy in policies.listed
@@ -209,16 +211,17 @@ def _fresh(policies: Policies) -> str:
         for name in rule.names
         for letter in name
     }
-    # Of Unicode's last plane for anybody's use, in which nothing has capitals.
+    # From Unicode's last private-use plane, in which no character has case.
     return next(letter for letter in map(chr, range(0x100000, 0x10FFFE)) if letter not in held)
 
 
 def _representatives(rule: NameRule, whole: frozenset[str], fresh: str) -> list[str]:
-    """Give names that a rule lets in, one of which escapes all other rules where any name does.
+    """Return accepted names, one of which escapes all other rules where any name does.
 
-    A name that is compared whole stands for itself. Of any other that is let in, the one given
-    here begins with no more, and holds no more, of what rules look for: only what lets it in,
-    and a character that no rule holds. So a rule that takes this one takes the other as well.
+    A name that is compared as a whole represents itself. For any other accepted name, the
+    representative has only what makes the rule accept it, and a character that no rule has.
+    Whatever a rule looks for in the representative is also in the name. So a rule that takes the
+    representative takes the name too.
     """
     exact = [name for name in sorted(whole) if rule.allows(name)]
     match rule.how:
@@ -233,7 +236,7 @@ def _representatives(rule: NameRule, whole: frozenset[str], fresh: str) -> list[
 
 
 def _takers(rules: Sequence[NameRule], names: Sequence[str]) -> list[int]:
-    """Give, for each name, the rules that let it in as bits; the fewest first, each once."""
+    """Return for each name the rules that accept it, as bits; the fewest first, no repeats."""
     masks = {sum(rule.allows(name) << bit for bit, rule in enumerate(rules)) for name in names}
     return _smallest(masks)
 
@@ -250,7 +253,10 @@ def _takers_of_severities(before: Sequence[PolicyMatcher], severities: frozenset
 
 
 def _smallest(masks: set[int]) -> list[int]:
-    """Leave out what another is a part of: where that one is covered, so is this."""
+    """Return the masks that contain no other mask.
+
+    A mask that contains another is covered wherever the other is.
+    """
     kept: list[int] = []
     for mask in sorted(masks, key=int.bit_count):
         if not any(mask & number == number for number in kept):
@@ -259,9 +265,9 @@ def _smallest(masks: set[int]) -> list[int]:
 
 
 def _covered(takers: tuple[list[int], list[int], list[int]]) -> bool:
-    """Tell whether each combination of the three is taken by some policy before."""
+    """Return whether each combination of the three is taken by some policy before."""
     if reduce(and_, (mask for masks in takers for mask in masks), -1):
-        # One policy takes all of it; with nothing to take, all of nothing.
+        # One policy takes everything; also where there is nothing to take.
         return True
     applications, subsystems, severities = takers
     if len(applications) * len(subsystems) * len(severities) > MOST_COMBINED:

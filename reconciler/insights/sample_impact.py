@@ -1,4 +1,4 @@
-"""What a plan does to samples of logs: today as the service tells it, tomorrow by the evaluator.
+"""Impact of a plan on log samples: today by the service, after the apply by the evaluator.
 
 Source: docs/policy-impact.md.
 """
@@ -17,22 +17,22 @@ from reconciler.model import Action, Change, Plan, Seen
 from reconciler.model.policy_impact import Met, PolicyImpact, SampleAnswer, Samples
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
+    # Only the type is needed here, and it would load the whole HTTP client.
     from reconciler.api.client import Api
 
 UNREAD = "the list that is live could not be read"
 
 
 def sampled_change(plan: Plan) -> Change | None:
-    """Give the change of the resource that decides about logs, None where none is declared."""
+    """Return the change of the resource that decides about logs, None where none is declared."""
     return next((change for change in plan.declared if BY_NAME[change.ref.kind].sampled), None)
 
 
 def bound_to_samples(plan: Plan, samples: Samples) -> str:
-    """Give the digest of a plan that overwrites the list, and of the samples that judge it.
+    """Return the digest of a plan that overwrites the list, and of its samples.
 
-    They decide what is refused before the overwrite, and what is put back after it: who agreed
-    to a plan agreed to these. Pure.
+    The samples decide what is refused before the overwrite and put back after it, so who agreed to
+    the plan agreed to them. Pure.
     """
     rows: list[Json] = [
         [row.application, row.subsystem, row.severity, row.policy if row.expects else None]
@@ -42,28 +42,28 @@ def bound_to_samples(plan: Plan, samples: Samples) -> str:
 
 
 async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact | None:
-    """Ask about the samples, and compare; None where the plan has no list of policies.
+    """Ask the service about the samples, and compare; None where the plan has no policy list.
 
-    A service that cannot be asked is told of in what is given, and stops no plan.
+    The error of a service that cannot be asked is in the result, and stops no plan.
     """
     change = sampled_change(plan)
     if change is None:
         return None
-    told: Sequence[Met] = ()
+    answers: Sequence[Met] = ()
     unasked = UNREAD
     if change.action is not Action.BLOCKED:
         try:
-            told, unasked = await told_of(api, samples.rows), ""
+            answers, unasked = await told_of(api, samples.rows), ""
         except ReconcilerError as error:
             unasked = str(error)
     is_any_case = api.assumptions.policy_names == "anyCase"
-    return impact_of(change, samples, told, unasked, any_case=is_any_case)
+    return impact_of(change, samples, answers, unasked, any_case=is_any_case)
 
 
 def impact_of(
     change: Change, samples: Samples, told: Sequence[Met], unasked: str, *, any_case: bool
 ) -> PolicyImpact:
-    """Compare what was `told` with what the list that is live, and that would be, say."""
+    """Compare what was `told` with what the evaluator says of the live list and of the new list."""
     seen = change.observation if isinstance(change.observation, Seen) else None
     today = policies_in(seen.document if seen else None, seen=True, any_case=any_case)
     tomorrow = policies_in(change.body, any_case=any_case)
@@ -71,7 +71,7 @@ def impact_of(
     before: Sequence[Met | None] = told or [None] * len(samples.rows)
     after = before
     if not is_blocked and (change.action.writes or not told):
-        # Else nothing is written, and what the service tells holds tomorrow as well.
+        # Otherwise nothing is written, and the service's answer stays true after the apply.
         after = [tomorrow.met(row) for row in samples.rows]
     pairs = zip(samples.rows, told, strict=bool(told))
     held = [SampleAnswer(row, met, today.met(row)) for row, met in pairs]

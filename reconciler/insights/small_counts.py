@@ -1,8 +1,8 @@
-"""Whether two small counts differ by more than chance: exact, without any approximation. Pure.
+"""Exact test whether two small counts differ by more than chance, without approximation. Pure.
 
-Events that come independently of each other are Poisson counts. Of two such counts together,
-the share that falls into one span is binomial, by the lengths of the spans alone, whatever the
-rate is (Przyborowski and Wilenski, 1940). Source: docs/evidence.md.
+Independent events are Poisson counts. Of two such counts together, the share in one span is
+binomial, by the lengths of the spans alone, whatever the rate is (Przyborowski and Wilenski, 1940).
+Source: docs/evidence.md.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Tails:
-    """How likely chance alone gives as many, and as few, events after as there were."""
+    """The probabilities that chance alone gives as many, or as few, events after as there were."""
 
     as_many: float
     as_few: float
 
 
 def tails(after: int, after_hours: float, before: int, before_hours: float) -> Tails:
-    """Compare the count of one span with that of another, where both are above zero hours.
+    """Compare the count of one span with that of another; both are above zero hours.
 
-    Each of the two is at most a stated level with at most that probability where the
-    rates are the same.
+    Where the rates are equal, each of the two is at most a level with at most that probability.
     """
     total = after + before
     share = after_hours / (after_hours + before_hours)
@@ -32,9 +31,9 @@ def tails(after: int, after_hours: float, before: int, before_hours: float) -> T
 
 
 def _at_least(count: int, total: int, share: float) -> float:
-    """Give the probability of `count` or more of `total`, each with this share.
+    """Return the probability of `count` or more of `total`, each with this share.
 
-    Summed from the largest term outwards, so that small tails are as exact as large ones.
+    The sum goes from the largest term outwards, so that small tails are as exact as large tails.
     """
     if count <= 0:
         return 1.0
@@ -44,7 +43,7 @@ def _at_least(count: int, total: int, share: float) -> float:
 
 
 def _upper(count: int, total: int, share: float) -> float:
-    """Sum the terms from `count` on, which lies at or above the mean, so that they fall."""
+    """Return the sum of the terms from `count` on, which is at or above the mean, so they fall."""
     if count > total:
         return 0.0
     term = _term(count, total, share)
@@ -68,10 +67,10 @@ def _term(count: int, total: int, share: float) -> float:
 
 
 def corrected(ps: Sequence[float]) -> list[float]:
-    """Correct probabilities for how many there are, by Holm, in their order.
+    """Correct probabilities for their number, by Holm, in their order.
 
-    That any of them is at most a level by chance alone then has at most that probability,
-    however they hang together.
+    The probability that chance alone brings any of them to a level or below is then at most that
+    level, however they depend on each other.
     """
     order = sorted(range(len(ps)), key=lambda at: ps[at])
     found = [1.0] * len(ps)

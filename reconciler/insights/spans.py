@@ -1,4 +1,4 @@
-"""Which hours are held against which: the span since a run, and those before it. Pure.
+"""Spans to compare: the hours since a run, and the hours before it. Pure.
 
 Source: docs/evidence.md.
 """
@@ -16,18 +16,18 @@ from reconciler.records.record import Span
 DAY: Final = timedelta(days=1)
 DAYS: Final = 7
 LONGEST: Final = DAYS * DAY
-"""What is later than so long after a run is not counted: it is held against a week."""
+"""Events later than this after a run are not counted: the span is compared with a week."""
 
 SHORTEST: Final = timedelta(minutes=5)
-"""What is shorter tells nothing, as events and clocks are not that exact."""
+"""A shorter span says nothing, as events and clocks are not that exact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spans:
     """The span `after` a run, and the spans of the same length before it.
 
-    `right_before` ends with the run, and `base` are the same hours of days before, the newest
-    first; the last of them is a week before.
+    `right_before` ends with the run. `base` are the same hours of earlier days, the newest first;
+    the last is a week before.
     """
 
     after: Span
@@ -35,10 +35,10 @@ class Spans:
     base: tuple[Span, ...]
 
     def known_since(self, written: datetime | None) -> tuple[Span, ...]:
-        """Give the spans that are of the definition which the run replaced.
+        """Return the spans of the definition that the run replaced.
 
-        That was written at `written`, None for longer ago than is known. Where the same hours
-        of no day before are, it is the span right before.
+        That definition was written at `written`; None means longer ago than is known. If no earlier
+        day has the same hours of it, the span right before the run is used.
         """
         whole = [span for span in self.base if written is None or written <= span.since]
         if not whole and (written is None or written <= self.right_before.since):
@@ -47,15 +47,15 @@ class Spans:
 
     @property
     def all(self) -> Iterable[Span]:
-        """All of them."""
+        """All spans."""
         return (self.after, self.right_before, *self.base)
 
 
 def spans_of(run: datetime, until: datetime) -> Spans | None:
-    """Give the spans for what happened from a run up to a moment; None where that is too short.
+    """Return the spans to compare from a run up to a moment; None where the time is too short.
 
-    Each day before counts once: for a span of up to a day there are seven others, for a
-    longer one as many as do not overlap, and always the one a week before.
+    Each earlier day counts once: a span of up to a day has seven others; a longer span has as many
+    as do not overlap, and always the span a week before.
     """
     length = min(until - run, LONGEST)
     if length < SHORTEST:
@@ -74,7 +74,7 @@ def spans_of(run: datetime, until: datetime) -> Spans | None:
 def joined(spans: Iterable[Span]) -> list[Span]:
     """Join spans that touch or overlap; the newest come first."""
     found: list[Span] = []
-    for span in sorted(spans, key=lambda one: one.since):
+    for span in sorted(spans, key=lambda span: span.since):
         if found and span.since <= found[-1].until:
             last = found.pop()
             found.append(Span(last.since, max(last.until, span.until)))

@@ -1,4 +1,4 @@
-"""What the alerts that a plan touches did in the last days: fired how often, and led to what.
+"""Track records of the alerts that a plan touches: how often they fired, and what followed.
 
 Source: docs/evidence.md.
 """
@@ -30,7 +30,7 @@ from reconciler.records.incident_records import Incident
 from reconciler.records.record import Span, moment, stamp
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
+    # Only the type is needed here, and it would load the whole HTTP client.
     from reconciler.api.client import Api
 
 ACKNOWLEDGED = "INCIDENT_EVENT_TYPE_ACKNOWLEDGE"
@@ -41,7 +41,7 @@ DAY = timedelta(days=1)
 async def track_records(
     api: Api, plan: Plan, history: History, days: int, now: datetime
 ) -> tuple[dict[Ref, TrackRecord], SignalsUnread | None]:
-    """Give the track record of each alert that a plan touches, and what the service refused."""
+    """Return the track record of each alert that a plan touches, and what the service refused."""
     span = Span(now - days * DAY, now)
     alerts = touched_alerts(plan, history, span)
     if not alerts:
@@ -55,12 +55,12 @@ async def track_records(
     others = {
         known.version.lower() for memory in history.memories.values() for known in memory.versions
     }
-    records, untold = records_of(alerts, happened, days, versions | others)
-    return records, _remark(happened, untold)
+    records, unnamed = records_of(alerts, happened, days, versions | others)
+    return records, _remark(happened, unnamed)
 
 
 def _remark(happened: SpanEvents, untold: int) -> SignalsUnread | None:
-    """Give what is to be said of the plan, in one line, where the service did not tell all."""
+    """Return a remark about the plan, in one line, where the service did not return everything."""
     unread = [*happened.unread]
     if untold:
         unread.append(("alert events", f"{untold} of them tell of no alert"))
@@ -70,7 +70,7 @@ def _remark(happened: SpanEvents, untold: int) -> SignalsUnread | None:
 
 
 def touched_alerts(plan: Plan, history: History, span: Span) -> list[KnownAlert]:
-    """Give the alerts that a plan touches and that the service has."""
+    """Return the alerts that a plan touches and that the service has."""
     return [
         _alert(change, history.of(change.ref), span)
         for change in plan.changes
@@ -95,7 +95,7 @@ def _alert(change: Change, memory: Memory, span: Span) -> KnownAlert:
 
 
 def _names(change: Change) -> Iterator[str]:
-    """Yield what an alert is called: as it would be, and as it is."""
+    """Yield the names of an alert: as it would be, and as it is."""
     known = change.observation
     documents: list[Json] = [change.body]
     documents += [known.document] if isinstance(known, Seen | Remembered) else []
@@ -106,26 +106,26 @@ def _names(change: Change) -> Iterator[str]:
 
 
 def _with_versions_of(alert: KnownAlert, cases: Iterable[Case]) -> KnownAlert:
-    """Add the versions that cases tell: somebody may have edited it in the web interface."""
-    told = {
+    """Add the versions in cases: the alert may have been edited in the web interface."""
+    known = {
         indicator.alert_version_id.lower()
         for case in cases
         for indicator in case.alert_indicators
         if indicator.alert_id.lower() == alert.remote_id and indicator.alert_version_id
     }
-    return replace(alert, versions=alert.versions | told)
+    return replace(alert, versions=alert.versions | known)
 
 
 def records_of(
     alerts: Sequence[KnownAlert], happened: SpanEvents, days: int, versions: Container[str]
 ) -> tuple[dict[Ref, TrackRecord], int]:
-    """Count what happened by the alert that it is of, and the events that tell of none.
+    """Count what happened by alert, and the events that name no alert.
 
-    `versions` are those of which it is known what alert they are of.
+    `versions` are those whose alert is known.
     """
     finder = Finder.of(alerts)
     counts = {alert.ref: _Count() for alert in alerts}
-    untold = _count_events(finder, counts, happened)
+    unnamed = _count_events(finder, counts, happened)
     _count_incidents(finder, counts, happened)
     _count_cases(finder, counts, happened)
     untied = [*_untied(happened, versions)]
@@ -135,27 +135,27 @@ def records_of(
             counts[alert.ref],
             happened,
             days,
-            untold=untold,
+            untold=unnamed,
             untied=sum(_may_be_of(alert, at) for at in untied),
         )
         for alert in alerts
     }
-    return records, untold
+    return records, unnamed
 
 
 def _untied(happened: SpanEvents, versions: Container[str]) -> Iterator[datetime | None]:
-    """Yield when that was which tells a version alone, of which nothing says whose it is."""
-    told = [
+    """Yield the times of events and indicators that have only a version, of an unknown alert."""
+    versions_seen = [
         (event.alert_id, event.alert_version_id, event.cx_event_timestamp)
         for event in happened.events
         if event.is_trigger is not False
     ]
-    told += [
+    versions_seen += [
         (indicator.alert_id, indicator.alert_version_id, case.create_time)
         for case in happened.cases.records
         for indicator in case.alert_indicators
     ]
-    for alert_id, version, at in told:
+    for alert_id, version, at in versions_seen:
         if not alert_id and version and version.lower() not in versions:
             yield moment(at)
 
@@ -169,7 +169,7 @@ def _may_be_of(alert: KnownAlert, at: datetime | None) -> bool:
 
 @dataclass(slots=True)
 class _Count:
-    """What was found of one alert."""
+    """The counts of one alert."""
 
     events: int = 0
     unclear: int = 0
@@ -182,22 +182,22 @@ class _Count:
     acknowledged: datetime | None = None
 
     def acknowledge(self, at: str) -> None:
-        """Take a time, if it is later than the one known."""
+        """Record a time, if it is later than the known time."""
         when = moment(at)
         if when is not None and (self.acknowledged is None or when > self.acknowledged):
             self.acknowledged = when
 
 
 def _count_events(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEvents) -> int:
-    """Count triggers by alert; gives how many events tell of no alert at all."""
-    untold = 0
+    """Count triggers by alert; return the number of events that name no alert at all."""
+    unnamed = 0
     for event in happened.events:
         if event.is_trigger is False:
             continue
         ref, by_name = finder.alert_of(event)
         if ref is None:
-            told = event.alert_id or event.alert_version_id or event.alert_name
-            untold += not told
+            is_named = event.alert_id or event.alert_version_id or event.alert_name
+            unnamed += not is_named
             continue
         count = counts[ref]
         count.events += 1
@@ -206,7 +206,7 @@ def _count_events(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEv
         at = moment(event.cx_event_timestamp)
         if at is not None:
             count.days[(at - happened.span.since) // DAY] += 1
-    return untold
+    return unnamed
 
 
 def _count_incidents(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEvents) -> None:
@@ -235,7 +235,7 @@ def _count_incidents(finder: Finder, counts: Mapping[Ref, _Count], happened: Spa
 def _alert_behind(
     incident: Incident, alert_of: Mapping[str, str], finder: Finder
 ) -> tuple[Ref | None, bool]:
-    """Find the alert that one of an incident's events names, else the one whose name it bears."""
+    """Return the alert that one of an incident's events names, else the alert with its name."""
     for event in incident.events:
         if event.id in alert_of:
             return finder.ids.get(alert_of[event.id]), False
@@ -254,9 +254,9 @@ def _count_cases(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEve
 
 
 def _priority(case: Case) -> str:
-    """Give the priority as `P1`; what a service may call otherwise is no text of ours."""
-    told = case.priority.removeprefix(PRIORITIES.prefix)
-    return told if told in PRIORITIES.known else OTHER
+    """Return the priority as `P1`; another value of the service is not shown."""
+    priority = case.priority.removeprefix(PRIORITIES.prefix)
+    return priority if priority in PRIORITIES.known else OTHER
 
 
 def _alerts_of(case: Case, finder: Finder) -> tuple[set[Ref], bool]:
@@ -264,10 +264,10 @@ def _alerts_of(case: Case, finder: Finder) -> tuple[set[Ref], bool]:
         ref = finder.names.get(case.title)
         return (set() if ref is None else {ref}), True
     found = {
-        finder.ids.get(alert_indicator.alert_id.lower())
-        if alert_indicator.alert_id
-        else finder.versions.get(alert_indicator.alert_version_id.lower())
-        for alert_indicator in case.alert_indicators
+        finder.ids.get(indicator.alert_id.lower())
+        if indicator.alert_id
+        else finder.versions.get(indicator.alert_version_id.lower())
+        for indicator in case.alert_indicators
     }
     return {ref for ref in found if ref is not None}, False
 
@@ -297,11 +297,11 @@ def _record(
 
 
 def _events_of(alert: KnownAlert, happened: SpanEvents) -> tuple[bool, bool]:
-    """Tell whether events of an alert were told, and whether all of them were."""
+    """Return whether events of an alert were returned, and whether these are all."""
     every = [batch for batch in happened.batches if not batch.versions]
     own = [batch for batch in happened.batches if batch.versions & alert.versions]
-    told = any(not batch.listed.unread for batch in (*every, *own))
+    is_read = any(not batch.listed.unread for batch in (*every, *own))
     if any(batch.listed.is_complete for batch in every):
-        return told, True
+        return is_read, True
     by_version = bool(own) and all(batch.listed.is_complete for batch in own)
-    return told, alert.all_versions and by_version
+    return is_read, alert.all_versions and by_version

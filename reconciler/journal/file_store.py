@@ -265,7 +265,7 @@ class FileStore:
         self._check_file(_inode_at(self.path))
 
     def lock(self, lease: Lease) -> None:
-        """Take the lock, which ends with this process at the latest."""
+        """Lock the journal; the lock ends with this process at the latest."""
         make_folder(self.path.parent, self._below)
         while True:
             with os_errors(self._lock_path):

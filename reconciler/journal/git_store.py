@@ -1,4 +1,4 @@
-"""A journal's lines in the commits of a ref of their own, moved by compare-and-swap."""
+"""A journal's lines in the commits of their own ref, which is moved by compare-and-swap."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TRIES = 20
 
 
 class GitStore:
-    """The lines of a journal in a git ref. `place` is what messages call it."""
+    """The lines of a journal in a git ref. `place` is its name in messages."""
 
     is_shared = True
 
@@ -59,17 +59,17 @@ class GitStore:
         return self._lease
 
     def ended(self) -> str:
-        """Remember nothing: lock and lines are of one commit, so they are of one age."""
+        """Return nothing: lock and lines are in one commit, so they have the same age."""
         return ""
 
     def seen(self) -> Sequence[Ending]:
-        """Read what the mark has that the ref has not, and what this machine saw last."""
+        """Return the end at the mark, if the ref lacks it, and the end that this machine saw."""
         with self._errors("read"):
             way_back = self._remote.from_mark if self._newest.end else ""
             return replace(self._newest, way_back=way_back), remembered(self._remote.memory)
 
     def note_seen(self) -> None:
-        """Write how the lines end into a file of this machine."""
+        """Write the end of the lines into a file of this machine."""
         if self._lines:
             with self._errors("read"):
                 remember(self._remote.memory, ending_of(self._lines))
@@ -83,7 +83,7 @@ class GitStore:
         self._write(self._lines, lines, lease, note)
 
     def replace(self, lines: bytes, lease: Lease, note: Note) -> None:
-        """Push a commit with these lines only; the earlier ones stay in its ancestors."""
+        """Push a commit with only these lines; the earlier lines stay in its ancestors."""
         self._write(bytearray(), lines, lease, note)
 
     def _write(self, before: bytearray, lines: bytes, lease: Lease, note: Note) -> None:
@@ -99,7 +99,7 @@ class GitStore:
             self._lost()
 
     def lock(self, lease: Lease) -> None:
-        """Push a commit with the lock. Raises Locked where there is one."""
+        """Push a commit with the lock. Raises Locked where there is a lock."""
         if self._tip is None:
             self._fetch()
         for _ in range(_TRIES):
@@ -118,9 +118,9 @@ class GitStore:
         raise Locked(f"{self.place} is written to by others all the time")
 
     def release(self, lease: Lease, ended: str) -> None:
-        """Push a commit without the lock; without the ref, where no line was ever written.
+        """Push a commit without the lock; remove the ref, where no line was ever written.
 
-        Where the journal ends as it should, the mark goes along.
+        Where the journal ends as it should, the mark moves too.
         """
         self._check(lease)
         if not self._lines and self._removed():
@@ -134,7 +134,7 @@ class GitStore:
             self.note_seen()
 
     def _removed(self) -> bool:
-        """Remove the ref that the lock of a run made which wrote nothing.
+        """Remove a ref that a run made for its lock without writing a line.
 
         Returns whether it is gone: a remote may refuse that.
         """
@@ -166,7 +166,7 @@ class GitStore:
     def _lost(self) -> NoReturn:
         self._fetch()
         held = self._lease
-        # What was read before is no ground to write on any more.
+        # What was read before may no longer be the base of a write.
         self._tip, self._lock = None, b""
         now = f"it is locked by {held.words}" if held is not None else "it was unlocked meanwhile"
         raise Locked(f"the lock of {self.place} was lost, so nothing is written: {now}")
@@ -190,14 +190,14 @@ class GitStore:
         return lines, []
 
     def _beyond(self, blobs: Mapping[str, str], newest: str) -> Ending:
-        """Return how the mark's lines end; nothing where they are those of these files."""
+        """Return the end of the mark's lines; nothing where they are those of these files."""
         marked = self._blobs(newest)
         if marked.items() <= blobs.items():
             return Ending()
         return ending_of(self._joined(marked)[0])
 
     def _blobs(self, commit: str) -> dict[str, str]:
-        """Give the blob of each file of a commit."""
+        """Return the blob of each file of a commit."""
         listed = self._remote.git.run("ls-tree", "-z", commit).decode(errors="surrogateescape")
         named = (part.partition("\t") for part in listed.split("\0") if part)
         return {name: mode.split()[2] for mode, _, name in named}
@@ -216,7 +216,7 @@ class GitStore:
     ) -> None:
         """Push one commit after the last, with these lines and more.
 
-        `marked` moves the mark along. Raises Lost where that is no longer the last.
+        `marked` moves the mark too. Raises RefMoved where that is no longer the last commit.
         """
         lock = record_text(LockRecord(lease)) if lease is not None else b""
         tip = self._tip or ""
@@ -239,13 +239,14 @@ class GitStore:
             reached(Point.JOURNAL_WRITTEN)
             self._remote.push(commit.decode().strip(), tip, marked=marked)
             reached(Point.JOURNAL_SYNCED)
-        # Only what was pushed counts; a copy at each append would be all lines each time.
+        # The state changes only after the push; a copy at each append would copy all lines each
+        # time.
         before += more
         self._tip, self._lines, self._parts = commit.decode().strip(), before, parts
         self._lock = lock
 
     def _grown(self, before: bytearray, more: bytes) -> list[JournalPart]:
-        """Give the parts that lines are in once there are more; none while one file will do."""
+        """Return the parts of the lines once there are more; none while one file is enough."""
         size = len(before) + len(more)
         if size <= WHOLE:
             return []
@@ -269,17 +270,17 @@ class GitStore:
 
 
 def printable(text: str) -> str:
-    """Give a text of which no character breaks a line, hides or reorders."""
-    return "".join(one if one.isprintable() else "?" for one in text)
+    """Return a text without characters that break a line, hide text or reorder it."""
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _signature(actor: str) -> dict[str, str]:
-    """Give who a commit says it is by: the actor, whose name may be an address."""
+    """Return the author and committer of a commit: the actor, whose name may be an address."""
     name = printable(actor).translate(str.maketrans("<>", "()")).strip(" .,:;\"'")
     email = name if "@" in name and " " not in name else ""
     signature = {"NAME": name or "reconciler", "EMAIL": email}
     return {
-        f"GIT_{role}_{part}": said
+        f"GIT_{role}_{part}": text
         for role in ("AUTHOR", "COMMITTER")
-        for part, said in signature.items()
+        for part, text in signature.items()
     }

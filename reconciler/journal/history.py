@@ -70,7 +70,7 @@ class Memory:
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing is known of a resource but the number of attempts."""
+        """Return whether nothing is known of a resource but the number of attempts."""
         return self == Memory(attempts=self.attempts)
 
     @property

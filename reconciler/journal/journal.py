@@ -98,7 +98,7 @@ class Journal:
 
     @property
     def torn(self) -> bool:
-        """Whether the last line was cut."""
+        """Return whether the last line was cut."""
         return self.content.torn
 
     @property
@@ -240,7 +240,7 @@ class Journal:
 
     @property
     def is_old_copy(self) -> bool:
-        """Whether an end that the journal had was missing when it was read."""
+        """Return whether an end that the journal had was missing when it was read."""
         return self.history.old
 
     def _missing_ends(self) -> list[Ending]:
@@ -253,7 +253,7 @@ class Journal:
 
     @property
     def is_gone(self) -> bool:
-        """Whether there was a journal here, and none when it was read."""
+        """Return whether there was a journal here, and none when it was read."""
         return self.header is None and self.is_old_copy
 
     def now(self) -> str:

@@ -77,7 +77,7 @@ def _finished(here: Journal, there: Journal, left: str, run: RunEntry) -> Became
 
 
 def stay(here: Journal, run: RunEntry, patience: LockTimeout) -> Became:
-    """Put a copy into use at its place, where its origin no longer exists.
+    """Activate a copy at its place, where its origin no longer exists.
 
     Raises InvalidInput where the journal at its origin is in use.
     """

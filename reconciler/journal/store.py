@@ -135,7 +135,7 @@ def taken_in_time(
     tell: Callable[[str], None],
     waits: Waits | None = None,
 ) -> None:
-    """Take a lock, and try again until the patience is over.
+    """Call `take` for a lock, and try again until the patience is over.
 
     The holder is reported once for each holder. Raises the last Locked.
     """
@@ -184,7 +184,7 @@ class Store(Protocol):
 
     @property
     def is_shared(self) -> bool:
-        """Whether several machines may use it; its lock then outlives a process."""
+        """Return whether several machines may use it; its lock then outlives a process."""
         ...
 
     def read(self) -> bytes:
@@ -203,7 +203,7 @@ class Store(Protocol):
         ...
 
     def lock(self, lease: Lease) -> None:
-        """Take the lock. Raises Locked where another holds it."""
+        """Lock the journal. Raises Locked where another holds it."""
         ...
 
     def release(self, lease: Lease, ended: str) -> None:

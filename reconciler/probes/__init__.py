@@ -1,1 +1,1 @@
-"""Questions put to a service to learn how it is, and never to change it."""
+"""Probes: requests that find out how a service behaves, and never change it."""

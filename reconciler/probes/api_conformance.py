@@ -1,4 +1,4 @@
-"""Does a service agree with the API document, and with what is assumed beside it? Reads only."""
+"""Conformance of a service to the API document, and to what is assumed besides. Reads only."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ LONGEST_DETAIL = 160
 
 @dataclass(frozen=True, slots=True)
 class ConformanceFinding:
-    """What one question showed. `endpoint` is 0 for a read that only the project file tells of.
+    """The result of one check. `endpoint` is 0 for a read that only the project file declares.
 
-    `untold` is a question that this service's data cannot answer, or that this
-    key may not ask; `exit_code` counts where there was no answer.
+    `untold` means that the data of this service has no answer, or that this key may not ask.
+    `exit_code` counts where there was no answer.
     """
 
     endpoint: int
@@ -50,7 +50,7 @@ class ConformanceFinding:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A reply, and what it says in words that hold no secret."""
+    """A reply, and its content in words without secrets."""
 
     reply: Reply
     words: str
@@ -62,7 +62,7 @@ class Answer:
 
     @property
     def is_bare(self) -> bool:
-        """Whether a success holds nothing: empty lists may be left out (docs/assumptions.md)."""
+        """Return whether a success is empty: empty lists may be left out (docs/assumptions.md)."""
         return isinstance(self.document, dict) and not self.document.keys() - {"pagination"}
 
 
@@ -144,7 +144,7 @@ def _policy_order(answer: Answer) -> tuple[Verdict, str]:
 
 
 def _paged(member: str, record: type[Record], *, always: bool = True) -> Judge:
-    """Judge a page of two; `always` where `pagination` has to be there."""
+    """Return the judge of a page of two; with `always`, `pagination` has to be there."""
     inner = _records(member, record)
 
     def judge(answer: Answer) -> tuple[Verdict, str]:
@@ -162,7 +162,7 @@ def _paged(member: str, record: type[Record], *, always: bool = True) -> Judge:
 
 
 def questions() -> tuple[ConformanceCheck, ...]:
-    """Give every question. None of them changes anything."""
+    """Return all checks. None of them changes anything."""
     slo: Json = {
         "id": NOBODY,
         "name": "reconciler asks",
@@ -218,11 +218,11 @@ COUNTED_NOBODY = 2**31 - 1
 
 
 def assumed_questions(reads: Reads) -> Iterator[ConformanceCheck]:
-    """Yield what to ask of the reads that only the project file tells of; they have no number."""
+    """Yield checks of the reads that only the project file declares; they have no number."""
     for name, read in reads.of_kinds.items():
-        nobody = COUNTED_NOBODY if BY_NAME[name].id_form.counted else NOBODY
+        no_id = COUNTED_NOBODY if BY_NAME[name].id_form.counted else NOBODY
         words = f"`api.reads.{name}`, one that is not there"
-        yield ConformanceCheck(0, words, "GET", read.path_of(str(nobody)), _absent)
+        yield ConformanceCheck(0, words, "GET", read.path_of(str(no_id)), _absent)
     for name, listing in reads.lists.items():
         judge = _listing(name, listing)
         yield ConformanceCheck(0, f"`api.reads.lists.{name}`", "GET", listing.path, judge)
@@ -260,10 +260,10 @@ def _tested(answer: Answer) -> tuple[Verdict, str]:
 
 
 async def examine(api: Api) -> list[ConformanceFinding]:
-    """Ask every question, one after the other. Raises nothing for a single one that fails.
+    """Make every check, one after the other.
 
-    Where the service cannot be reached at all, or takes no key, the first
-    answer to a question with the key stays the last.
+    A failed check raises nothing. Where the service cannot be reached at all, or refuses the key,
+    the first check with the key is the last.
     """
     keyless = replace(api, key=Secret(""), transport=api.transport)
     findings = []
@@ -277,7 +277,10 @@ async def examine(api: Api) -> list[ConformanceFinding]:
 
 
 def _hint(api: Api, question: ConformanceCheck, reply: Reply) -> str:
-    """Say what may be set wrongly, once: with the key, the list of policies is always there."""
+    """Return a hint about a wrong setting.
+
+    It is given once: with the key, the list of policies always exists.
+    """
     if question.path != POLICIES or question.keyless:
         return ""
     return api.way.path_hint if reply.status == HTTPStatus.NOT_FOUND else api.way.hint(reply)
@@ -294,10 +297,10 @@ async def _examined(api: Api, question: ConformanceCheck) -> ConformanceFinding:
         reply = await api.probe(question.method, question.path, params, question.body)
     except ReconcilerError as error:
         return ConformanceFinding(endpoint, words, "untold", str(error), error.exit_code)
-    said = message_of(reply, api.redaction) if not reply.is_json or not reply.ok else ""
-    told = phrase(reply.status) + (f": {said}"[:LONGEST_DETAIL] if said else "")
+    text = message_of(reply, api.redaction) if not reply.is_json or not reply.ok else ""
+    words_of_reply = phrase(reply.status) + (f": {text}"[:LONGEST_DETAIL] if text else "")
     hint = _hint(api, question, reply)
-    answer = Answer(reply, told + (f"; {hint}" if hint else ""))
+    answer = Answer(reply, words_of_reply + (f"; {hint}" if hint else ""))
     if reply.status in REFUSED and not question.keyless:
         return ConformanceFinding(endpoint, words, "untold", answer.words, 10)
     if reply.status in LOST_STATUSES:

@@ -1,4 +1,4 @@
-"""What a run needs from the service, checked with reads only."""
+"""Permissions that a run needs from the service, checked with reads only."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NO_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.NOT_IMPLEMENTED)
 
 
 class CheckState(Enum):
-    """How a check came out."""
+    """The result of a check."""
 
     OK = "ok"
     WARNING = "warning"
@@ -46,7 +46,7 @@ class CheckState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at. `exit_code` counts where it failed."""
+    """One check. `exit_code` counts where it failed."""
 
     name: str
     state: CheckState
@@ -56,9 +56,9 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A read whose answer tells whether the key may do it.
+    """A read whose answer shows whether the key may do it.
 
-    `for_nothing` asks for what is not there, so that a 404 is the answer hoped for.
+    `for_nothing` reads what does not exist, so that a 404 is the expected answer.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Probe:
 
 
 def probes() -> tuple[Probe, ...]:
-    """Give a harmless read for each group of operations; the first one tells of all."""
+    """Return a harmless read for each group of operations; the first needs no data."""
     page: dict[str, Json] = {"pageSize": 1}
     paged: Mapping[Parameter, Json] = {"pagination": page}
     slug = f"{BY_SLUG}/reconciler-doctor-asks"
@@ -90,7 +90,7 @@ def probes() -> tuple[Probe, ...]:
 async def check_service(api: Api, now: datetime) -> list[Check]:
     """Probe every group of reads, and compare the clocks. Raises nothing.
 
-    Where the first answer says that no other will be better, it stays alone.
+    Where the first answer shows that no other can succeed, only its check is returned.
     """
     first, *others = probes()
     opening = await _ask(api, first)
@@ -101,7 +101,7 @@ async def check_service(api: Api, now: datetime) -> list[Check]:
         return [_with_hint(api, opening, check)]
     replies = [opening, *await asyncio.gather(*(_ask(api, probe) for probe in others))]
     checks = [_judged(api, *pair) for pair in zip((first, *others), replies, strict=True)]
-    # What is wrong with the way is wrong for all of them, so it is said once.
+    # A wrong setting of the connection affects all checks, so the hint is given once.
     checks[0] = _with_hint(api, opening, checks[0])
     heard = [reply for reply in replies if isinstance(reply, Reply)]
     return [*checks, _clock(heard, now)]
@@ -120,12 +120,12 @@ async def _ask(api: Api, probe: Probe) -> Reply | ReconcilerError:
 
 
 def _words(api: Api, reply: Reply) -> str:
-    said = message_of(reply, api.redaction)
-    return phrase(reply.status) + (f": {said}" if said else "")
+    text = message_of(reply, api.redaction)
+    return phrase(reply.status) + (f": {text}" if text else "")
 
 
 def _with_hint(api: Api, reply: Reply, check: Check) -> Check:
-    """Say what may be set wrongly, for the answer to the list of policies: it is always there."""
+    """Add a hint about a wrong setting, by the answer for the policy list, which always exists."""
     missing = reply.status == HTTPStatus.NOT_FOUND
     hint = api.way.path_hint if missing else api.way.hint(reply)
     return replace(check, detail=f"{check.detail}; {hint}") if hint else check
@@ -140,8 +140,8 @@ def _judged(api: Api, probe: Probe, reply: Reply | ReconcilerError) -> Check:
     if reply.status in NO_ROUTE:
         return _not_there(name, probe, reply)
     if reply.status in DISLIKED:
-        said = f"answered, but did not like the question ({_words(api, reply)})"
-        return Check(name, CheckState.WARNING, said)
+        text = f"answered, but did not like the question ({_words(api, reply)})"
+        return Check(name, CheckState.WARNING, text)
     return Check(name, CheckState.FAILED, _words(api, reply), 10 if reply.status in REFUSED else 9)
 
 
@@ -149,8 +149,8 @@ def _answered(name: str, reply: Reply) -> Check:
     if reply.is_readable:
         return Check(name, CheckState.OK, phrase(reply.status))
     flaw = "the body is not JSON" if reply.is_whole else "it is a part of the answer only"
-    said = f"{phrase(reply.status)}, but {flaw}"
-    return Check(name, CheckState.FAILED, said, 9)
+    text = f"{phrase(reply.status)}, but {flaw}"
+    return Check(name, CheckState.FAILED, text, 9)
 
 
 def _not_there(name: str, probe: Probe, reply: Reply) -> Check:
@@ -175,9 +175,9 @@ def _clock(replies: Sequence[Reply], now: datetime) -> Check:
         return Check("clock", CheckState.WARNING, "the service sends no Date to compare with")
     if abs(skew) <= SMALLEST_SKEW_SECONDS:
         return Check("clock", CheckState.OK, "the service's clock agrees")
-    said = f"the service's clock is {abs(skew):,.0f} s {'ahead' if skew > 0 else 'behind'}"
+    text = f"the service's clock is {abs(skew):,.0f} s {'ahead' if skew > 0 else 'behind'}"
     if abs(skew) > LARGEST_SKEW_SECONDS:
         return Check(
-            "clock", CheckState.WARNING, f"{said}: `--since` and journal times will be off"
+            "clock", CheckState.WARNING, f"{text}: `--since` and journal times will be off"
         )
-    return Check("clock", CheckState.OK, said)
+    return Check("clock", CheckState.OK, text)

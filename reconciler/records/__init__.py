@@ -1,1 +1,1 @@
-"""What the platform says: alert events, cases, incidents, data usage. Reads, and one close."""
+"""Records of the platform: alert events, cases, incidents, data usage. Reads, and one close."""

@@ -50,47 +50,50 @@ class AlertEvent(Record):
 
     @property
     def is_trigger(self) -> bool | None:
-        """Whether an alert fired; None for an event that does not say (docs/assumptions.md)."""
-        for told in self._words():
-            if told & _NO_TRIGGERS:
+        """Return whether an alert fired; None where the event does not say.
+
+        Source: docs/assumptions.md.
+        """
+        for words in self._words():
+            if words & _NO_TRIGGERS:
                 return False
-            if told & _TRIGGERS:
+            if words & _TRIGGERS:
                 return True
         return None
 
     @property
     def turn(self) -> str:
-        """Whether its alert `triggered` or `resolved`; "" where the event tells neither."""
+        """The turn of its alert: `triggered` or `resolved`; "" where the event says neither."""
         if self.is_trigger:
             return "triggered"
-        return "resolved" if any(told & _ENDS for told in self._words()) else ""
+        return "resolved" if any(words & _ENDS for words in self._words()) else ""
 
     def _words(self) -> Iterator[frozenset[str]]:
-        """Yield the words of its type, and of the payload's status where the type says nothing."""
+        """Yield the words of its type, and those of the payload's status."""
         payload = self.cx_event_payload
         status = payload.get("status") if isinstance(payload, dict) else ""
-        for told in (self.cx_event_type, status):
-            if isinstance(told, str):
-                yield frozenset(re.split(r"[^a-z]+", told.lower()))
+        for text in (self.cx_event_type, status):
+            if isinstance(text, str):
+                yield frozenset(re.split(r"[^a-z]+", text.lower()))
 
     @property
     def alert_id(self) -> str:
-        """The id of its alert in lower case, wherever it tells that; "" where it does not."""
+        """The id of its alert in lower case, from any field that has it; "" where none has."""
         return next(self.alert_ids, "").lower()
 
     @property
     def alert_ids(self) -> Iterator[str]:
-        """Every id of an alert that it tells, as it is written there."""
+        """Every id of an alert in the event, as it is written there."""
         return self._all_told(_ALERT_IDS)
 
     @property
     def alert_version_id(self) -> str:
-        """The version of its alert, in lower case, "" where it does not tell that."""
+        """The version of its alert, in lower case, "" where the event has none."""
         return self._told(_VERSION_IDS).lower()
 
     @property
     def alert_name(self) -> str:
-        """What it calls its alert, "" where it does not."""
+        """The name of its alert, "" where the event has none."""
         return self._told(_NAMES)
 
     def _told(self, names: Sequence[str]) -> str:
@@ -98,33 +101,36 @@ class AlertEvent(Record):
 
     def _all_told(self, names: Sequence[str]) -> Iterator[str]:
         places = (self.cx_event_metadata, self.cx_event_payload, self.cx_event_labels)
-        for told in places:
+        for fields in places:
             for name in names:
-                value = told.get(name) if isinstance(told, dict) else None
+                value = fields.get(name) if isinstance(fields, dict) else None
                 if isinstance(value, str) and value:
                     yield value
 
 
 VERSIONS_AT_ONCE: Final = 100
-"""Version ids in one question, which stand in its address."""
+"""Version ids in one request: they are in its address."""
 
 
 def in_batches(versions: Sequence[str]) -> list[tuple[str, ...]]:
-    """Divide version ids into as many as one question takes."""
+    """Return version ids in batches of as many as one request takes."""
     starts = range(0, len(versions), VERSIONS_AT_ONCE)
     return [tuple(versions[start : start + VERSIONS_AT_ONCE]) for start in starts]
 
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Which events are wanted; an event must have every label."""
+    """The events that are wanted; an event must have every label."""
 
     alert_version_ids: tuple[str, ...] = ()
     span: Span | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def holds(self, event: AlertEvent) -> bool:
-        """Judge again on our side, as a service may ignore a filter that it does not know."""
+        """Return whether an event matches.
+
+        A service may ignore a filter that it does not know.
+        """
         labels = event.cx_event_labels
         return (self.span is None or self.span.holds(event.cx_event_timestamp)) and all(
             labels.get(key) == value for key, value in self.labels.items()

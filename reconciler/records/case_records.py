@@ -33,20 +33,20 @@ CATEGORIES = Enumeration("CASE_CATEGORY_", ("SECURITY", "AVAILABILITY"))
 
 
 class PriorityDetails(Record):
-    """The priority that the system gave, and the one that a person gave instead."""
+    """The priority from the system, and the priority that a person set instead."""
 
     override: Text = ""
     system: Text = ""
 
 
 class Assignee(Record):
-    """Who looks after a case."""
+    """The person who looks after a case."""
 
     user_id: Text = ""
 
 
 class ResolutionDetails(Record):
-    """When a case was resolved, and by whom."""
+    """The time when a case was resolved, and by whom."""
 
     resolve_time: Text = ""
     resolved_by: Text = ""
@@ -89,7 +89,7 @@ class Case(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFilter:
-    """Which cases are wanted. Lists are alternatives; labels must all be there."""
+    """The cases that are wanted. Lists are alternatives; labels must all be there."""
 
     states: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
@@ -101,11 +101,11 @@ class CaseFilter:
     unassigned: bool = False
 
     def document(self, assumptions: Assumptions) -> dict[str, Json]:
-        """Give the `filters` of the request, those that are set."""
+        """Return the `filters` of the request, without those that are not set."""
         bare = assumptions.case_statuses == "bare"
         filters: dict[str, Json] = {
             "states": list(self.states),
-            # Of all the filters, the document shows this one's values without their prefix.
+            # Among all filters, only this one has values without their prefix in the document.
             "statuses": [
                 status.removeprefix(STATUSES.prefix) if bare else status for status in self.statuses
             ],

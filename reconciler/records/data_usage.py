@@ -16,7 +16,7 @@ RANGES = ("CURRENT_MONTH", "LAST_WEEK", "LAST_30_DAYS", "LAST_90_DAYS", "LAST_YE
 
 
 def _unwrapped(value: object) -> object:
-    """Take `{value: number}` apart; an absent value is 0, as it is on the wire."""
+    """Return the number in `{value: number}`; an absent value is 0, as it is on the wire."""
     if isinstance(value, dict):
         return value.get("value") or 0
     return 0 if value is None else value
@@ -26,7 +26,7 @@ Units = Annotated[float, BeforeValidator(_unwrapped), Field(allow_inf_nan=False)
 
 
 class DailyUnits(Record):
-    """The units of one day, by what used them."""
+    """The units of one day, by consumer."""
 
     stats_date: Text = ""
     blocked_metrics_units: Units = 0
@@ -45,7 +45,7 @@ class DailyUnits(Record):
 
 
 async def daily_units(api: Api, span: str) -> list[DailyUnits]:
-    """Give the units of each day of a range, oldest first; `span` is one of `RANGES`.
+    """Return the units of each day of a range, oldest first; `span` is one of `RANGES`.
 
     Raises what `Api.ask` raises.
     """

@@ -39,10 +39,10 @@ EVENTS = f"{INCIDENTS}/events"
 CLOSE = f"{INCIDENTS}/close"
 
 FIRST_YEAR: Final = 1971
-"""No incident was closed before: a service may write no time as its zero."""
+"""No incident was closed before this year: a service may write a missing time as its zero."""
 
 MOST_AHEAD: Final = timedelta(minutes=5)
-"""Clocks differ, and a closure that is further ahead is none yet."""
+"""Clocks differ; a closing time further ahead than this does not count yet."""
 
 SEVERITIES = Enumeration("INCIDENT_SEVERITY_", ("LOW", "INFO", "WARNING", "ERROR", "CRITICAL"))
 STATES = Enumeration("INCIDENT_STATE_", ("TRIGGERED", "RESOLVED"))
@@ -61,14 +61,14 @@ class Person(Record):
 
 
 class Assignment(Record):
-    """Who gave an incident to whom."""
+    """The person who assigned an incident, and the person who got it."""
 
     assigned_by: Person | None = None
     assigned_to: Person | None = None
 
 
 class IncidentEvent(Record):
-    """Something that happened to an incident; a close carries the empty object `close`."""
+    """An event of an incident; a close has the empty object `close`."""
 
     id: Text = ""
     incident_event_type: Text = ""
@@ -100,18 +100,18 @@ class Incident(Record):
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing says for sure that it was closed: a zero date says nothing."""
+        """Return whether no valid time says that it was closed; a zero date does not count."""
         closed = moment(self.closed_at)
         return closed is None or closed.year < FIRST_YEAR
 
     def is_open_at(self, now: datetime) -> bool:
-        """Tell the same of a moment: no closure is in the future."""
+        """Return whether it is open at a moment, when a future closing time does not count."""
         closed = moment(self.closed_at)
         return self.is_open or (closed is not None and closed > now + MOST_AHEAD)
 
 
 class EventMetadata(Record):
-    """What the event listing adds to an event."""
+    """The fields that the event listing adds to an event."""
 
     alert_group_by_fields: Annotated[list[Text], OrEmpty] = Field(default_factory=list)
     alert_id: Text = ""
@@ -126,7 +126,7 @@ class EventMetadata(Record):
 
 
 class ExtendedIncidentEvent(Record):
-    """An incident event as the event listing gives it."""
+    """An incident event as the event listing returns it."""
 
     cx_event_key: Text = ""
     cx_event_timestamp: Text = ""
@@ -136,7 +136,7 @@ class ExtendedIncidentEvent(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentFilter:
-    """Which incidents are wanted. Lists are alternatives."""
+    """The incidents that are wanted. Lists are alternatives."""
 
     applications: tuple[str, ...] = ()
     subsystems: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ class IncidentFilter:
     open_only: bool = False
 
     def document(self, assumptions: Assumptions) -> dict[str, Json]:
-        """Give the `filter` of the request, as far as it is set."""
+        """Return the `filter` of the request, without fields that are not set."""
         names = assumptions.filter_names
         filters: dict[str, Json] = {
             "applicationName": list(self.applications),
@@ -166,7 +166,10 @@ class IncidentFilter:
         return {key: value for key, value in filters.items() if value not in ([], {}, "", None)}
 
     def holds(self, incident: Incident) -> bool:
-        """Judge again on our side, as a service may ignore a filter that it does not know."""
+        """Return whether an incident matches.
+
+        A service may ignore a filter that it does not know.
+        """
         labels = incident.contextual_labels
         return (
             _among(incident.severity, self.severities)
@@ -209,10 +212,10 @@ async def list_incidents(
 
 
 async def every_incident(api: Api, most_pages: int) -> tuple[list[Incident], bool]:
-    """Give all incidents, open or not, and whether these are all.
+    """Return all incidents, open or not, and whether these are all.
 
-    Nothing is filtered by the service, as a filter that it understands otherwise would leave
-    some out in silence. Raises what `follow_whole` and `Api.ask` raise.
+    The service filters nothing, as a filter that it understands differently would silently leave
+    some out. Raises what `follow_whole` and `Api.ask` raise.
     """
 
     async def fetch(pagination: dict[str, Json]) -> Json | Missing:
@@ -224,7 +227,7 @@ async def every_incident(api: Api, most_pages: int) -> tuple[list[Incident], boo
 async def every_incident_event(
     api: Api, most_pages: int
 ) -> tuple[list[ExtendedIncidentEvent], bool]:
-    """Give all incident events, and whether these are all.
+    """Return all incident events, and whether these are all.
 
     Raises what `follow_whole` and `Api.read` raise.
     """
@@ -237,7 +240,7 @@ async def every_incident_event(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentEventFilter:
-    """Which incident events are wanted."""
+    """The incident events that are wanted."""
 
     name: str = ""
     severities: tuple[str, ...] = ()
@@ -246,7 +249,7 @@ class IncidentEventFilter:
     span: Span | None = None
 
     def document(self, assumptions: Assumptions) -> dict[str, Json]:
-        """Give the `filter` of the request, as far as it is set."""
+        """Return the `filter` of the request, without fields that are not set."""
         names = assumptions.filter_names
         filters: dict[str, Json] = {
             names.event_name: assumptions.text_filter(self.name),
@@ -258,7 +261,7 @@ class IncidentEventFilter:
         return {key: value for key, value in filters.items() if value not in ([], {}, "", None)}
 
     def holds(self, event: ExtendedIncidentEvent) -> bool:
-        """Judge again on our side."""
+        """Return whether an event matches, as a service may ignore a filter."""
         known = event.incident_event_extended_metadata or EventMetadata()
         return (
             (self.span is None or self.span.holds(event.cx_event_timestamp))
@@ -283,10 +286,10 @@ async def list_incident_events(
 
 
 async def find_incidents(api: Api, ids: Sequence[str]) -> dict[str, Incident]:
-    """Find incidents by id in the listing, as there is no read of one, nor a filter by id.
+    """Find incidents by id in the listing, as the API has no read of one, nor a filter by id.
 
-    The unresolved ones are listed first: those are few, and what people ask for.
-    Raises what `Api.ask` raises.
+    Unresolved incidents are listed first: they are few, and most wanted. Raises what `Api.ask`
+    raises.
     """
     found: dict[str, Incident] = {}
     for wanted in (IncidentFilter(statuses=UNRESOLVED), IncidentFilter()):
@@ -307,11 +310,11 @@ async def _listed(api: Api, wanted: IncidentFilter, ids: Collection[str]) -> dic
 
 
 async def close_incidents(api: Api, ids: Sequence[str]) -> list[Incident]:
-    """Close incidents and give them as they are now.
+    """Close incidents and return them as they are now.
 
-    After a lost answer the incidents are listed, and only those still open are
-    sent again, once (docs/network.md). One that the answer leaves out
-    is looked up. Raises what `Api.send` raises.
+    After a lost answer the incidents are listed, and only those still open are sent again, once
+    (docs/network.md). An incident that the answer leaves out is looked up. Raises what `Api.send`
+    raises.
     """
     known: dict[str, Incident] = {}
     try:
@@ -321,9 +324,9 @@ async def close_incidents(api: Api, ids: Sequence[str]) -> list[Incident]:
         still_open = [id_ for id_ in ids if id_ not in known or known[id_].is_open]
         answered = await _close(api, still_open) if still_open else []
     known |= {incident.id: incident for incident in answered}
-    untold = [id_ for id_ in ids if id_ not in known]
-    if untold:
-        known |= await find_incidents(api, untold)
+    missing = [id_ for id_ in ids if id_ not in known]
+    if missing:
+        known |= await find_incidents(api, missing)
     return [known[id_] for id_ in ids if id_ in known]
 
 
@@ -332,6 +335,6 @@ async def _close(api: Api, ids: Sequence[str]) -> list[Incident]:
     body: Json = {} if field_name is None else {field_name: list(ids)}
     params = api.assumptions.parameter("incidentIds", list(ids)) if field_name is None else []
     reply = await api.send("POST", CLOSE, body, request=Request.FINDABLE, params=params)
-    told = value_at(reply, ("incidents",))
-    # What the answer leaves out is looked up.
-    return [read_record(item, Incident) for item in told] if isinstance(told, list) else []
+    listed = value_at(reply, ("incidents",))
+    # Incidents that the answer leaves out are looked up.
+    return [read_record(item, Incident) for item in listed] if isinstance(listed, list) else []

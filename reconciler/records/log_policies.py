@@ -16,7 +16,7 @@ SEVERITIES = Enumeration("SEVERITY_", ("DEBUG", "VERBOSE", "INFO", "WARNING", "E
 
 
 class PolicyRuleRecord(Record):
-    """Which applications or subsystems a policy is for."""
+    """The applications or subsystems that a policy is for."""
 
     name: Text = ""
     rule_type_id: Text = ""
@@ -43,12 +43,12 @@ class LogPolicy(Record):
 async def list_log_policies(
     api: Api, source: str = "LOGS", *, enabled_only: bool = False
 ) -> list[LogPolicy]:
-    """Give the policies in their order. Raises what `Api.read` raises."""
+    """Return the policies in their order. Raises what `Api.read` raises."""
     spell = api.assumptions.parameter
     params = spell("sourceType", f"SOURCE_TYPE_{source}")
     if enabled_only:
         params += spell("enabledOnly", value=True)
     policies = all_items_of(await api.read(POLICIES, params), "policies")
     return sorted(
-        (read_record(item, LogPolicy) for item in policies), key=lambda one: one.order or 0
+        (read_record(item, LogPolicy) for item in policies), key=lambda policy: policy.order or 0
     )

@@ -1,4 +1,4 @@
-"""Alerts that the service mentions elsewhere: what it tells of its alerts, as it lists none."""
+"""Alerts that incidents, cases and events mention, as the service has no listing of alerts."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 ALERTS: Final = "AlertDefinition"
 MOST_RECORDS = 2_000
-"""Records of each listing that are looked at; names of alerts come again and again in them."""
+"""Records of each listing that are read; the same alerts appear again and again in them."""
 
 Mention = tuple[str, str]
-"""The id of an alert, and what is said of it."""
+"""The id of an alert, and a text about it."""
 
 
 async def mentioned_alerts(api: Api) -> dict[str, str]:
-    """Map the ids of alerts that incidents, cases and alert events mention to words about each.
+    """Map the ids of alerts that incidents, cases and alert events mention to a text about each.
 
-    A listing that the key may not read, or that cannot be read, tells none. Raises what is
-    about the service as a whole.
+    A listing that the key may not read, or that is unreadable, counts as empty. Raises errors that
+    concern the whole service.
     """
     found: dict[str, str] = {}
     for listing in (_in_incidents, _in_cases, _in_events):
@@ -37,9 +37,9 @@ async def _take(
     listing: Callable[[Api], AsyncIterator[Mention]], api: Api, found: dict[str, str]
 ) -> None:
     try:
-        async for alert, said in listing(api):
+        async for alert, text in listing(api):
             if alert:
-                found.setdefault(alert.lower(), said)
+                found.setdefault(alert.lower(), text)
     except NotAuthorised as refused:
         if not refused.known:
             raise
@@ -49,10 +49,10 @@ async def _take(
 
 async def _in_incidents(api: Api) -> AsyncIterator[Mention]:
     async for event in list_incident_events(api, IncidentEventFilter(), MOST_RECORDS):
-        told = event.incident_event_extended_metadata
-        if told is not None:
-            called = f" `{told.alert_name}`" if told.alert_name else ""
-            yield told.alert_id, f"an incident is of this alert{called}"
+        metadata = event.incident_event_extended_metadata
+        if metadata is not None:
+            called = f" `{metadata.alert_name}`" if metadata.alert_name else ""
+            yield metadata.alert_id, f"an incident is of this alert{called}"
 
 
 async def _in_cases(api: Api) -> AsyncIterator[Mention]:

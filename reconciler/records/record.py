@@ -1,4 +1,4 @@
-"""What all records that are only read have in common, and following page tokens to the end."""
+"""Base of all records that are only read, and reading a listing to its last page."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from reconciler.errors import CutListing, UnreadableReply
 class Record(BaseModel):
     """A record of the service; names of fields are those of the wire, in snake_case.
 
-    Unknown fields break nothing, nor do unknown values of enumerations, which
-    are text here, nor null. `document` has all of it.
+    Unknown fields, null, and unknown values of enumerations, which are text here, are no errors.
+    `document` has the whole record.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, alias_generator=to_camel)
@@ -47,12 +47,15 @@ class Record(BaseModel):
 
     @property
     def document(self) -> dict[str, Json]:
-        """The record as it came, with all that is not known of it."""
+        """The record as it came, with its unknown fields."""
         return self._document
 
 
 def _text(value: object) -> object:
-    """Take null for no text; services write an enumeration value without a name as a number."""
+    """Return null as an empty text, and numbers as text.
+
+    Services write an enumeration value without a name as a number.
+    """
     if isinstance(value, bool):
         return str(value).lower()
     return "" if value is None else str(value) if isinstance(value, int | float) else value
@@ -82,7 +85,7 @@ class KeyValue(Record):
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """The values of an enumeration that are known, less their prefix; a service may have more.
+    """The known values of an enumeration, without their prefix; a service may have more.
 
     Source: docs/assumptions.md.
     """
@@ -92,7 +95,7 @@ class Enumeration:
 
 
 def moment(text: str) -> datetime | None:
-    """Give the time that a timestamp or epoch seconds tell, in UTC; None where they tell none."""
+    """Return the time of a timestamp or of epoch seconds, in UTC; None where it is no time."""
     try:
         if text.isascii() and text.replace(".", "", 1).isdigit():
             return datetime.fromtimestamp(float(text), UTC)
@@ -103,25 +106,28 @@ def moment(text: str) -> datetime | None:
 
 
 def stamp(at: datetime) -> str:
-    """Give a time as the API writes it."""
+    """Return a time as the API writes it."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From one moment on, and before another. It has both ends, as services may need them."""
+    """A span from one moment up to, but without, another.
+
+    It has both ends, as services may need them.
+    """
 
     since: datetime
     until: datetime
 
     def holds(self, text: str) -> bool:
-        """Tell whether a timestamp lies in it; one that cannot be read does."""
+        """Return whether a timestamp is in the span; an unreadable timestamp is."""
         at = moment(text)
         return at is None or self.since <= at < self.until
 
 
 def range_filter(span: Span | None, assumptions: Assumptions) -> Json:
-    """Give a range as the deployment takes it, empty for none."""
+    """Return a range as the deployment expects it, empty for none."""
     return assumptions.range_filter(stamp(span.since), stamp(span.until)) if span else {}
 
 
@@ -135,10 +141,10 @@ Kind = TypeVar("Kind", bound=Record)
 
 @dataclass(frozen=True, slots=True)
 class PageShape(Generic[Kind]):
-    """What a page holds: records of one kind in the list `member`.
+    """The form of a page: records of one kind in the list `member`.
 
-    `required` names what the API document requires in every page, of the list
-    and `pagination`.
+    `required` are the fields that the API document requires in every page, of the list and
+    `pagination`.
     """
 
     member: str
@@ -148,10 +154,10 @@ class PageShape(Generic[Kind]):
 
 @dataclass(slots=True)
 class Allowance:
-    """Pages that may still be asked for, and records that are wanted; None for any number.
+    """Pages that may still be requested, and records that are wanted; None means any number.
 
-    `cut` says that there was more than the pages held. `missing` is by how much a listing that
-    came to its end fell short of what it announced.
+    `cut` means that there was more than the pages had. `missing` is the number of announced records
+    that a finished listing did not return.
     """
 
     left: int | None = None
@@ -172,15 +178,15 @@ async def follow(
     *,
     whole: bool = False,
 ) -> AsyncIterator[Kind]:
-    """Yield the records that hold, of every page, until the token is empty or `limit` is reached.
+    """Yield the records that match, of every page, until the token is empty or `limit` is reached.
 
-    `limit` is a number of records, or an allowance of pages, which is told of what is cut: what
-    it has no pages for, and what the service announces and does not hold.
-    `fetch` takes `{pageSize, pageToken?}`. A record with an id that comes again as it was, as where
-    pages move while they are read, is one. Raises UnreadableReply for what would never end: a token
-    that comes again, or `IDLE_PAGES` in a row; and for a page of another form. With `whole`
-    also for less than all: where the last page announces more than all of them held, and
-    where more than `limit` are listed, whether they hold or not.
+    `limit` is a number of records, or an allowance of pages. What is cut is recorded in the
+    allowance: records for which there are no pages left, and announced records that the service
+    does not return. `fetch` takes `{pageSize, pageToken?}`. A record with an id that comes again
+    unchanged, as where pages move during the reading, is yielded once. Raises UnreadableReply for a
+    listing that would never end (a token that comes again, or `IDLE_PAGES` pages in a row without a
+    new record), and for a page of another form. With `whole` it also raises where the last page
+    announces more than all pages had, and where more than `limit` are listed, matching or not.
     """
     tokens: set[str] = set()
     pagination: dict[str, Json] = {"pageSize": PAGE_SIZE}
@@ -212,9 +218,9 @@ async def follow(
 
 
 def _news(items: list[Json], known: set[int], idle: int) -> tuple[list[Json], int]:
-    """Give what a page brings, and how many pages in a row brought nothing; `known` grows.
+    """Return the new records of a page, and the number of pages in a row without any.
 
-    Raises UnreadableReply where these are too many.
+    Adds to `known`. Raises UnreadableReply where these pages are too many.
     """
     before = len(known)
     news = []
@@ -230,7 +236,7 @@ def _news(items: list[Json], known: set[int], idle: int) -> tuple[list[Json], in
 
 
 def _note_end(read: int, announced: int, limit: int | Allowance | None, *, whole: bool) -> None:
-    """Note that a listing holds less than it announces. Raises CutListing where all are wanted."""
+    """Record that a listing has less than it announces. Raises CutListing where all are wanted."""
     if announced > read and whole:
         raise CutListing(f"the listing ends after {read:,} of {announced:,}")
     if announced > read and isinstance(limit, Allowance):
@@ -238,7 +244,7 @@ def _note_end(read: int, announced: int, limit: int | Allowance | None, *, whole
 
 
 def _may_ask(limit: int | Allowance | None) -> bool:
-    """Take one page of an allowance, and note where there is none left."""
+    """Use one page of an allowance, and record where there is none left."""
     if not isinstance(limit, Allowance) or limit.left is None:
         return True
     if limit.left <= 0:
@@ -251,10 +257,10 @@ def _may_ask(limit: int | Allowance | None) -> bool:
 async def follow_whole(
     fetch: Fetch, listing: PageShape[Kind], most_pages: int
 ) -> tuple[list[Kind], bool]:
-    """Give the records of a listing, and whether these are all.
+    """Return the records of a listing, and whether these are all.
 
     They are not where there are more pages than `most_pages`. Raises UnreadableReply where an
-    answer announces more than all of them hold, and as `follow` does.
+    answer announces more than all of them have, and as `follow` does.
     """
     pages, announced = 0, 0
 
@@ -270,19 +276,19 @@ async def follow_whole(
 
     found: list[Kind] = []
     try:
-        async for one in follow(counted, listing):
-            found.append(one)  # noqa: PERF401 - what came before an error is kept
+        async for record in follow(counted, listing):
+            found.append(record)  # noqa: PERF401 - what came before an error is kept
     except _MorePages:
         return found, False
-    # A page that comes again holds nothing new.
-    held = len({getattr(one, "id", "") or number for number, one in enumerate(found)})
+    # A page that comes again has nothing new.
+    held = len({getattr(record, "id", "") or number for number, record in enumerate(found)})
     if announced > held:
         raise CutListing(f"the answers announce {announced} of `{listing.member}` and hold {held}")
     return found, True
 
 
 def _check_beside(reply: Json | Missing, member: str) -> None:
-    """Raise UnreadableReply where a page tells of more in other words than `pagination`."""
+    """Raise UnreadableReply where a page announces more in other fields than `pagination`."""
     if not isinstance(reply, dict):
         return
     inside = reply.get(PAGINATION)
@@ -295,18 +301,18 @@ def _check_beside(reply: Json | Missing, member: str) -> None:
 
 
 class _MorePages(Exception):
-    """There are more pages than anybody wants."""
+    """There are more pages than may be read."""
 
 
 def _announced(reply: Json | Missing) -> int:
-    """Give how many records there are as an answer says, 0 where it does not."""
-    told = value_at(reply, (PAGINATION, "totalSize"))
-    if isinstance(told, bool):
+    """Return how many records an answer announces, 0 where it does not."""
+    total = value_at(reply, (PAGINATION, "totalSize"))
+    if isinstance(total, bool):
         return 0
     # A service may write a whole number as text.
-    if isinstance(told, str) and told.isascii() and told.isdecimal():
-        return int(told[:18])
-    return math.ceil(told) if isinstance(told, int | float) and math.isfinite(told) else 0
+    if isinstance(total, str) and total.isascii() and total.isdecimal():
+        return int(total[:18])
+    return math.ceil(total) if isinstance(total, int | float) and math.isfinite(total) else 0
 
 
 def _next_token(reply: Json | Missing) -> str:
@@ -319,7 +325,7 @@ def _next_token(reply: Json | Missing) -> str:
 
 
 def items_of(reply: Json | Missing, member: str) -> list[Json]:
-    """Give a list that an answer has to hold.
+    """Return a list that an answer must have.
 
     Raises UnreadableReply where there is none: `{}` is no empty listing.
     """
@@ -330,9 +336,9 @@ def items_of(reply: Json | Missing, member: str) -> list[Json]:
 
 
 def all_items_of(reply: Json | Missing, member: str) -> list[Json]:
-    """Give a list that is never asked for in pages.
+    """Return a list that has no pages.
 
-    Raises UnreadableReply where the answer announces more than it holds, and as `items_of` does.
+    Raises UnreadableReply where the answer announces more than it has, and as `items_of` does.
     """
     items = items_of(reply, member)
     check_whole(reply, member)
@@ -340,10 +346,10 @@ def all_items_of(reply: Json | Missing, member: str) -> list[Json]:
 
 
 def _page(reply: Json | Missing, listing: PageShape[Kind]) -> list[Json]:
-    """Give the list of one page.
+    """Return the list of one page.
 
-    Where the document does not require it, an empty one may be left out by a page that
-    says so: it has `pagination`, and that tells of nothing more.
+    Where the document does not require the list, an empty list may be left out by a page whose
+    `pagination` announces nothing more.
     """
     pagination = value_at(reply, (PAGINATION,))
     if PAGINATION in listing.required and not isinstance(pagination, dict):
@@ -364,5 +370,5 @@ def read_record(item: Json, record: type[Kind]) -> Kind:
     except ValidationError as invalid:
         first = invalid.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the record"
-        said = f"a {record.__name__} of the answer cannot be read: {place}: {first['msg']}"
-        raise UnreadableReply(said) from invalid
+        message = f"a {record.__name__} of the answer cannot be read: {place}: {first['msg']}"
+        raise UnreadableReply(message) from invalid

@@ -1,4 +1,4 @@
-"""Live documents as they may be shown and compared: hidden wherever a secret belongs, or did.
+"""Redaction: live documents as they may be shown and compared, hidden where secrets may be.
 
 Pure.
 """
@@ -39,21 +39,21 @@ from reconciler.redaction.templates import (
 )
 
 Elsewhere: TypeAlias = Mapping[str, Template]
-"""What hides the text of a secret where nobody declared it."""
+"""Templates by the text of their secret, for places where no secret is declared."""
 
 
 def conceal(live: Json, declared: Json, shape: Shape) -> Json:
-    """Put each template back where a live document holds what was sent for it.
+    """Return live with each template in the place where live has what was sent for it.
 
-    Which template that is, the place tells: two secrets of one value, and a plain text
-    that is also a secret's, are never taken for each other. Where none is declared, a
-    text that is a secret's is hidden behind any template of that value, as it may have
-    been put there by anyone; sent back, it is the same text again.
+    The place decides which template it is: two secrets with one value, and a plain text equal to a
+    secret, are never mixed up. Where no template is declared, a text equal to a secret is replaced
+    by any template with that value, as anyone may have put it there. Sent back, it is the same text
+    again.
     """
     secrets = secrets_in(declared)
     if not secrets:
         return live
-    # Whichever it is, it must be the same one each time: plans are compared by their digest.
+    # It must be the same template each time: plans are compared by their digest.
     elsewhere = {str(as_sent(secret)): secret for secret in sorted(secrets, reverse=True)}
     return _concealed(live, at_home(declared, live, shape), shape, elsewhere)
 
@@ -80,12 +80,15 @@ def _concealed(live: Json, declared: Json | Missing, shape: Shape, elsewhere: El
 
 
 def _is_it(live: Json, declared: str) -> bool:
-    """Tell a plain text that is live as declared, or was only trimmed: the name of an item, say."""
+    """Return whether a live text is the declared plain text, or only a trimmed form of it.
+
+    The name of an item, for example, may be trimmed.
+    """
     return isinstance(live, str) and stored_name(live) == stored_name(declared)
 
 
 def _partners(live: list[Json], declared: list[Json], shape: Shape) -> dict[int, Json]:
-    """Give what was declared for the items of a live list, by their index there."""
+    """Return what was declared for the items of a live list, by their index in live."""
     sent = [as_sent(item) for item in declared]
     theirs, ours = by_identity(live, shape), by_identity(sent, shape)
     if theirs is not None and ours is not None:
@@ -106,7 +109,7 @@ def _equal(
     left: Sequence[int],
     declared: list[Json],
 ) -> dict[int, Json]:
-    """Pair what is equal among the items that have no partner yet."""
+    """Pair equal items among those that have no partner yet."""
     places: dict[str, list[int]] = defaultdict(list)
     for place in reversed(left):
         places[canonical_text(sent[place])].append(place)
@@ -118,10 +121,10 @@ def _equal(
 
 
 def stands_for(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:
-    """Tell whether a live value is what a journal keeps of it: plain text, or a seal of it.
+    """Return whether a live value is what a journal keeps: plain text, or a seal of the value.
 
-    What hides it here may be another template of the same value, or nothing, where
-    the secret has another value by now.
+    The live value may be hidden here by another template with the same value, or not at all, where
+    the secret has another value now.
     """
     if isinstance(live, dict) and isinstance(sealed, dict):
         return live.keys() == sealed.keys() and all(
@@ -138,16 +141,16 @@ def stands_for(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:
 
 
 OtherHomes: TypeAlias = Mapping[Key, Sequence[ItemPosition]]
-"""Where else an item stands: it may have been moved to another list since, or be about to be."""
+"""Other places of an item: it may have been moved to another list, or be about to be."""
 
 
 def shown(
     found: Iterable[Difference], live: Json, written: Sequence[Json], shape: Shape
 ) -> Iterator[Difference]:
-    """Hide what stands live where a secret belongs, or did: it may be an older secret.
+    """Yield the differences, hidden where a secret belongs or did: live may be an older secret.
 
-    `written` is all that live may hold of what was declared: with a write in doubt, several;
-    what was sent before what is to be.
+    `written` are all declarations that live may have, several with a write in doubt: what was sent
+    comes before what is about to be sent.
     """
     sealed = _sealed_homes(live, written, shape)
     for difference in found:
@@ -169,7 +172,7 @@ def shown(
 def _places(
     document: Json | Missing, path: Path, shape: Shape, elsewhere: OtherHomes
 ) -> Iterator[Json | Missing]:
-    """Yield what a document holds at the path of a difference; the whole of an unkeyed list."""
+    """Yield the values at the path of a difference; a list without identities is one value."""
     for index, step in enumerate(path):
         if shape.identity and (document is ABSENT or isinstance(document, list)):
             named = by_identity([] if document is ABSENT else document, shape)
@@ -188,7 +191,7 @@ def _places(
 
 
 def _homes_at(step: str | int, shape: Shape, elsewhere: OtherHomes) -> Iterator[ItemPosition]:
-    """Yield what the item of a path may be; one that is only counted may be any."""
+    """Yield the items that a path step may mean; a step that is an index may mean any item."""
     kind = id(shape)
     for key, homes in elsewhere.items():
         if key[0] == kind and (isinstance(step, int) or key == key_of(shape, step)):
@@ -196,23 +199,23 @@ def _homes_at(step: str | int, shape: Shape, elsewhere: OtherHomes) -> Iterator[
 
 
 def veiled(live: Json, written: Sequence[Json | Missing], shape: Shape) -> Json:
-    """Give a live document with the hidden text where one of `written` holds a secret.
+    """Return a live document, hidden wherever one of `written` has a secret.
 
-    `written` is all that live may hold of what was declared, secrets sealed; what was sent
-    before what is to be.
+    `written` are all declarations that live may have, secrets sealed: what was sent comes before
+    what is about to be sent.
     """
     return _all_veiled(live, written, shape, _hidden)
 
 
 def resealed(live: Json, written: Sequence[Json | Missing], shape: Shape, salt: str) -> Json:
-    """Give a live document as a journal may keep it: where a secret belongs, its seal.
+    """Return a live document as a journal may keep it: sealed where a secret belongs.
 
-    What stands there and is not what was sent is hidden: it may be an older secret.
+    A value at such a place that is not what was sent is hidden: it may be an older secret.
     """
     sent: list[Json] = []
 
     def as_sealed(live: Json, sealed: Json) -> Json:
-        # A template is concealed already, and reads as its seals do.
+        # A template is concealed already, and its text has the seals.
         if live != sealed and not stands_for(live, sealed, salt):
             return live
         sent.append(sealed)
@@ -221,13 +224,13 @@ def resealed(live: Json, written: Sequence[Json | Missing], shape: Shape, salt: 
     def unless_sent(live: Json, _sealed: Json) -> Json:
         return live if isinstance(live, Template) or live in sent else HIDDEN
 
-    # With a write in doubt live may hold either, so that all are tried before any is hidden.
+    # With a write in doubt live may have any of the values, so all are tried before any is hidden.
     known = _all_veiled(live, written, shape, as_sealed)
     return _all_veiled(known, written, shape, unless_sent)
 
 
 Veil: TypeAlias = Callable[[Json, Json], Json]
-"""Give what is shown of a live value where something sealed is declared."""
+"""Returns what is shown of a live value where a sealed value is declared."""
 
 
 def _hidden(_live: Json, _sealed: Json) -> Json:
@@ -243,7 +246,7 @@ def _all_veiled(live: Json, written: Sequence[Json | Missing], shape: Shape, vei
 def _sealed_homes(
     live: Json, written: Sequence[Json | Missing], shape: Shape
 ) -> list[tuple[Json | Missing, OtherHomes]]:
-    """Give each document that holds a secret, and which items of it live items may be."""
+    """Return each document that has a secret, with the items that live items may be."""
     found: list[tuple[Json | Missing, OtherHomes]] = []
     if not any(map(holds_seal, written)):
         return found
@@ -258,10 +261,10 @@ def _sealed_homes(
 
 
 def _with_seals(homes: OtherHomes, there: OtherHomes, known: AbstractSet[Key]) -> OtherHomes:
-    """Give by item of live or of what was written where the items stand that hold a secret.
+    """Return the items with a secret, by the key of the live or declared item that may be one.
 
-    A live item that nobody knows may be any of its kind that is not live any more, deleted
-    and made anew by hand.
+    An unknown live item may be any item of its kind that is no longer live: deleted, and made again
+    by hand.
     """
     held = {
         key: secret
@@ -278,7 +281,7 @@ def _with_seals(homes: OtherHomes, there: OtherHomes, known: AbstractSet[Key]) -
 
 
 NAMELESS: Final = ""
-"""Stands for the identity of items that have none."""
+"""The identity of items that have none."""
 
 
 def _veiled(
@@ -287,7 +290,7 @@ def _veiled(
     if not holds_seal(sealed):
         if not (elsewhere and shape.known):
             return live
-        # No secret belongs here, and yet one may have come along with an item.
+        # No secret belongs here, but one may have come with an item.
         sealed = ABSENT
     if isinstance(live, dict) and (sealed is ABSENT or isinstance(sealed, dict)):
         fields = {} if sealed is ABSENT else sealed
@@ -305,7 +308,7 @@ def _veiled_list(
 ) -> Json:
     named = by_identity(live, shape) is not None and by_identity(sealed, shape) is not None
     if not named and holds_seal(sealed):
-        # Nobody can tell which item is which.
+        # The items cannot be told apart.
         shown = veil(live, sealed)
         return shown if isinstance(shown, list) else [shown for _ in live]
     return [_veiled_item(item, shape, elsewhere, veil) for item in live]

@@ -1,6 +1,6 @@
-"""Text with holes: secrets and references that are filled in late, and seals that stand for them.
+"""Templates whose secrets and references are resolved just before sending.
 
-Pure.
+A seal is the hash stored in place of a secret. Pure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reconciler.expressions import (
 )
 from reconciler.model import Manifest, Ref, RemoteId
 
-# A public plan must not let anyone try passwords fast: 4 MB and some milliseconds a guess.
+# A public plan must not allow fast guessing of passwords: a guess takes 4 MB and some milliseconds.
 _SCRYPT_COST = 1 << 12
 _SCRYPT_BLOCK = 8
 SHOWN_DIGITS = 16
@@ -31,7 +31,7 @@ HIDDEN = "(not shown: the field holds a secret)"
 
 @dataclass(frozen=True, slots=True)
 class SecretHole:
-    """A secret's value, and the only text that may stand for it."""
+    """A secret's value, and its seal: the only text that may replace it."""
 
     name: str
     value: str
@@ -49,7 +49,7 @@ class RefHole:
 
 
 class Template(str):
-    """A string with holes; as text it is its public form."""
+    """A string with holes; its text is its public form."""
 
     __slots__ = ("parts",)
     parts: tuple[str | SecretHole | RefHole, ...]
@@ -62,12 +62,12 @@ class Template(str):
 
     @property
     def has_secret(self) -> bool:
-        """Whether filling it gives something that must not be shown."""
+        """Return whether the filled text must not be shown."""
         return any(isinstance(part, SecretHole) for part in self.parts)
 
     @property
     def references(self) -> frozenset[Ref]:
-        """The resources whose ids it waits for."""
+        """The resources whose ids are still to be filled in."""
         return frozenset(part.ref for part in self.parts if isinstance(part, RefHole))
 
 
@@ -83,10 +83,10 @@ def _public(part: str | SecretHole | RefHole) -> str:
 
 @lru_cache(maxsize=1024)
 def seal(value: str, name: str, salt: str) -> str:
-    """Give the salted digest that stands for a secret in plans and journals.
+    """Return the salted digest that replaces a secret in plans and journals.
 
-    The salt is the target and the environment, so that two machines that plan
-    the same change agree on its digest without sharing a file.
+    The salt is the target and the environment, so that two machines that plan the same change get
+    the same digest without sharing a file.
     """
     salted = f"{salt}\0{name}".encode()
     derived = hashlib.scrypt(value.encode(), salt=salted, n=_SCRYPT_COST, r=_SCRYPT_BLOCK, p=1)
@@ -94,9 +94,9 @@ def seal(value: str, name: str, salt: str) -> str:
 
 
 def holds_seal(document: Json | Missing) -> bool:
-    """Tell whether a secret belongs anywhere in a document, be it a template or its text.
+    """Return whether a document has a secret anywhere, as a template or as the text of its seal.
 
-    Most documents hold none, and each of a plan is asked: without a call for each value.
+    Most documents have none, and every document of a plan is checked: hence no call for each value.
     """
     containers: list[Any] = [[document]]
     while containers:
@@ -111,7 +111,7 @@ def holds_seal(document: Json | Missing) -> bool:
 
 
 def is_sealed_text(text: str, sealed: str, salt: str) -> bool:
-    """Tell whether a text is what one with one seal in it stands for."""
+    """Return whether `sealed`, which has one seal, is the sealed form of a text."""
     found = find_sealed(sealed)
     if found is None:
         return False
@@ -123,13 +123,13 @@ def is_sealed_text(text: str, sealed: str, salt: str) -> bool:
 
 
 def fingerprint(document: Json | Missing, sealed: Json | Missing) -> str:
-    """Give what the journal may keep of a live value that stands where a secret belongs."""
+    """Return what the journal may keep of a live value in the place of a secret."""
     salt = "" if sealed is ABSENT else canonical_text(sealed)
     return seal("" if document is ABSENT else canonical_text(document), "stored", salt)
 
 
 def resolve(document: Json, ids: Mapping[Ref, RemoteId]) -> Json:
-    """Fill in the references whose ids are known; leave the rest, and all secrets, open."""
+    """Fill in the references whose ids are known; the others and all secrets stay open."""
 
     def fill(template: Template) -> Json:
         parts = tuple(
@@ -142,7 +142,7 @@ def resolve(document: Json, ids: Mapping[Ref, RemoteId]) -> Json:
 
 
 def reveal(document: Json) -> Json:
-    """Give the document as it is sent, secrets and all. Never print or store the result.
+    """Return the document as it is sent, with secrets. Never print or store the result.
 
     Raises ValueError where a reference is still open.
     """
@@ -158,7 +158,7 @@ def reveal(document: Json) -> Json:
 
 
 def secrets_in(document: Json) -> list[Template]:
-    """Give every template with a secret that waits for nothing, so that its text is known."""
+    """Return every template that has a secret and no open reference, so that its text is known."""
     return [
         template
         for template in _templates(document)
@@ -167,7 +167,10 @@ def secrets_in(document: Json) -> list[Template]:
 
 
 def as_sent(document: Json) -> Json:
-    """Give the document with all texts that are known, secrets too; the others stay open."""
+    """Return the document with all known texts, with secrets too.
+
+    Templates with open references stay as they are.
+    """
 
     def fill(template: Template) -> Json:
         return template if template.references else reveal(template)
@@ -176,7 +179,7 @@ def as_sent(document: Json) -> Json:
 
 
 def references_in(document: Json) -> frozenset[Ref]:
-    """Give the resources whose ids a document waits for."""
+    """Return the resources whose ids a document still needs."""
     return frozenset(ref for template in _templates(document) for ref in template.references)
 
 
@@ -185,9 +188,9 @@ def _is_literal(parts: tuple[str | SecretHole | RefHole, ...]) -> bool:
 
 
 def _templates(document: Json) -> list[Template]:
-    """Give all templates of a document, found without a call for each of its values.
+    """Return all templates of a document, without a call for each of its values.
 
-    Most documents hold none, and a plan looks into each of them several times.
+    Most documents have none, and a plan searches each document several times.
     """
     found: list[Template] = []
     containers: list[Any] = [[document]]
@@ -211,7 +214,7 @@ def _each_template(document: Json, change: Callable[[Template], Json]) -> Json:
 
 
 def secret_values(document: Json) -> frozenset[str]:
-    """Give the values of all secrets in a document, for the filter that hides them."""
+    """Return the values of all secrets in a document, for the filter that hides them."""
     return frozenset(
         part.value
         for template in _templates(document)
@@ -221,10 +224,10 @@ def secret_values(document: Json) -> frozenset[str]:
 
 
 def sum_of(manifest: Manifest) -> str:
-    """Give a digest of all that a decision about a manifest rests on, secrets sealed."""
+    """Return a digest of all inputs of a decision about a manifest, secrets sealed."""
     if manifest.unopened is not None:
         return manifest.unopened.sum
-    # A text that only reads like a template is another thing.
+    # A text that only looks like a template has another digest.
     templates: list[Json] = [*sorted(map(str, _templates(manifest.spec)))]
     references: list[Json] = [*sorted(map(str, manifest.references))]
     about = manifest.remote_id, references, manifest.protect, templates
@@ -232,7 +235,7 @@ def sum_of(manifest: Manifest) -> str:
 
 
 def is_plain(manifest: Manifest) -> bool:
-    """Tell whether nothing of a manifest is filled in late: no secret, and no reference."""
+    """Return whether nothing in a manifest is filled in late: no secret, and no reference."""
     if manifest.unopened is not None:
         return manifest.unopened.plain
     return not _templates(manifest.spec)
@@ -251,10 +254,11 @@ def named_values(document: Json) -> dict[str, str]:
 def unsealed(
     document: Json, value_of: Callable[[str], str], salt: str
 ) -> tuple[Json, frozenset[str]]:
-    """Give what a journal keeps as it may be sent again, and the secrets that cannot be filled in.
+    """Return a document of the journal ready to send, and the secrets that cannot be filled in.
 
-    `value_of` gives the present value of a secret by its name, "" where there is none. Only
-    the very value that was sealed fills a hole. What is hidden altogether has no name: "".
+    `value_of` returns the present value of a secret by its name, "" where there is none. A hole is
+    filled only with the very value that was sealed. A text that is hidden altogether has no name:
+    "".
     """
     opening = _Opening(value_of, salt)
     opened = opening.document(document)
@@ -299,10 +303,10 @@ _MAY_BE_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
 def pointing(document: Json, things: Mapping[str, Ref | str]) -> Json:
-    """Give a document in which ids, wherever they stand in its texts, are those of by then.
+    """Return a document in which former ids, anywhere in its texts, are replaced.
 
-    `things` tells by its old id the resource of which it is the id, which is filled in late, or
-    the id that it has by now. What is shorter than 16 characters may be anything in a text.
+    `things` maps a former id to the resource with that id, which is filled in late, or to the
+    present id. Shorter texts than 16 characters are left alone, as they may be anything.
     """
     match document:
         case dict():
@@ -326,9 +330,9 @@ def _pointing_text(text: str, things: Mapping[str, Ref | str]) -> Json:
 def _pieces(text: str, things: Mapping[str, Ref | str]) -> Iterator[str | RefHole]:
     end = 0
     for match in _MAY_BE_ID.finditer(text):
-        thing = things.get(match.group())
-        if thing is not None:
+        target = things.get(match.group())
+        if target is not None:
             yield text[end : match.start()]
-            yield RefHole(thing) if isinstance(thing, Ref) else thing
+            yield RefHole(target) if isinstance(target, Ref) else target
             end = match.end()
     yield text[end:]

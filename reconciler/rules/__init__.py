@@ -1,4 +1,4 @@
-"""Rules of a team's own, in CEL: judged in a process apart, which is given nothing but JSON.
+"""A team's own rules, in CEL: judged in a separate process, which receives only JSON.
 
 Source: docs/rules.md.
 """

@@ -1,6 +1,7 @@
-"""Asking the process apart: what each rule says of each document, and what happens when it dies.
+"""Requests to the separate process: the verdict of each rule on each document.
 
-It is started anew without the rule that was too much, so that the others give their verdicts.
+If the process dies, it is started again without the rule that was too expensive, so that the other
+rules still give their verdicts.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ BOUNDS = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """A rule as far as it is judged; `when` is "" for always. `variables` are what it may name."""
+    """The parts of a rule that are evaluated; `when` is "" for always.
+
+    `variables` are the names that it may use.
+    """
 
     when: str
     check: str
@@ -32,9 +36,9 @@ class Expressions:
 
 @dataclass(frozen=True, slots=True)
 class RuleProblem:
-    """What is wrong with `when` or `check`: line and column in it, from 1, and why.
+    """A problem of `when` or `check`: line and column in it, from 1, and the reason.
 
-    `name` is what it names though there is no such thing.
+    `name` is an unknown name that it uses.
     """
 
     part: str
@@ -44,16 +48,16 @@ class RuleProblem:
     name: str = ""
 
     def offset(self, written: str) -> int:
-        """Give where it stands in the expression, from 0."""
+        """Return the offset of the problem in the expression, from 0."""
         lines = written.split("\n")[: self.line]
         before = sum(len(line) + 1 for line in lines[:-1])
-        # The library points at the last dot of what it does not know, or at the bracket after it.
+        # The library points at the last dot of an unknown name, or at the bracket after it.
         begun = lines[-1].rfind(self.name, 0, self.column + len(self.name)) if self.name else -1
         return before + (begun if begun >= 0 else self.column - 1)
 
 
 class RuleAnswer(Enum):
-    """What a rule says of a document, where it says anything."""
+    """The answer of a rule about a document."""
 
     FAILS = 0
     HOLDS = 1
@@ -62,7 +66,10 @@ class RuleAnswer(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A rule gave no answer, and why. `is_last` says that it is asked no more in this run."""
+    """A rule that gave no answer, and why.
+
+    `is_last` means that the rule is not evaluated again in this run.
+    """
 
     said: str
     is_last: bool = False
@@ -73,7 +80,7 @@ RuleVerdict: TypeAlias = RuleAnswer | Broken
 
 @dataclass(frozen=True, slots=True)
 class RuleInput:
-    """A document by the names that expressions call its parts, and the rules that are about it."""
+    """A document, by the variables of expressions, and the rules that are about it."""
 
     values: Mapping[str, Json]
     rules: tuple[int, ...]
@@ -81,7 +88,10 @@ class RuleInput:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question by its number, or one rule of it where all at once were too much."""
+    """A request for an input, by its number.
+
+    It has one rule where all together were too expensive.
+    """
 
     number: int
     rules: tuple[int, ...]
@@ -95,7 +105,7 @@ _NEVER_ASKED = "true"
 
 @dataclass(slots=True)
 class Judges:
-    """A process that judges by a list of rules, for as long as a `with` lasts."""
+    """A process that judges by a list of rules, for the duration of a `with` block."""
 
     rules: Sequence[Expressions]
     bounds: Bounds = BOUNDS
@@ -105,7 +115,10 @@ class Judges:
     _flaws: dict[int, tuple[RuleProblem, ...]] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
-        """Start it. Raises MissingExtra, or ReconcilerError where it cannot be started."""
+        """Start the process.
+
+        Raises MissingExtra, or ReconcilerError where it cannot be started.
+        """
         check_installed()
         self._begin()
         return self
@@ -116,25 +129,27 @@ class Judges:
         _error: BaseException | None,
         _: TracebackType | None,
     ) -> None:
-        """End it."""
+        """End the process."""
         if self._process is not None:
             self._process.end()
 
     def flaws(self, rule: int) -> tuple[RuleProblem, ...]:
-        """Give what is wrong with the expressions of a rule, which is not asked then."""
+        """Return the problems of a rule's expressions; a rule with problems is not evaluated."""
         return self._flaws.get(rule, ())
 
     def verdicts(self, questions: Sequence[RuleInput]) -> list[dict[int, RuleVerdict]]:
-        """Give what each rule says of each document, by the rule's number."""
+        """Return the verdict of each rule on each document, by the rule's number."""
         found: list[dict[int, RuleVerdict]] = [{} for _ in questions]
         queue = deque(_Asked(number, question.rules) for number, question in enumerate(questions))
         while queue:
             batch = self._next(queue, found)
             began = time.monotonic()
             try:
-                for told in self._told(batch, questions):
-                    one = batch.pop(0)
-                    found[one.number].update(zip(one.rules, map(_verdict, told), strict=True))
+                for answers in self._told(batch, questions):
+                    request = batch.pop(0)
+                    found[request.number].update(
+                        zip(request.rules, map(_verdict, answers), strict=True)
+                    )
             except Died as death:
                 queue.extendleft(reversed(self._after(death, batch, found)))
             self._spent += time.monotonic() - began
@@ -142,38 +157,39 @@ class Judges:
 
     def _told(self, batch: Sequence[_Asked], questions: Sequence[RuleInput]) -> Iterator[list[Any]]:
         assert self._process is not None  # noqa: S101 - entered, so started
-        asked: list[Json] = [
-            {"values": {**questions[asked.number].values}, "rules": [*asked.rules]}
-            for asked in batch
+        requests: list[Json] = [
+            {"values": {**questions[request.number].values}, "rules": [*request.rules]}
+            for request in batch
         ]
-        for told in self._process.told(asked, len(asked)):
-            yield cast("list[Any]", told)
+        for line in self._process.told(requests, len(requests)):
+            yield cast("list[Any]", line)
 
     def _next(self, queue: deque[_Asked], found: list[dict[int, RuleVerdict]]) -> list[_Asked]:
-        """Take from the queue what is asked at once, without the rules that were too much."""
+        """Return the next batch from the queue, without rules that were too expensive."""
         batch: list[_Asked] = []
         while queue and len(batch) < MOST_AT_ONCE:
-            one = queue.popleft()
+            request = queue.popleft()
             left = []
-            for rule in one.rules:
+            for rule in request.rules:
                 if rule in self._dropped:
-                    # What was never judged has not passed: whoever could exempt one resource from
-                    # a rule that is too much for it would lift that rule for all others.
-                    found[one.number][rule] = Broken(ASKED_NO_MORE)
+                    # A rule that was never evaluated has not passed. Otherwise, whoever may exempt
+                    # one resource from a rule that is too expensive for it could lift that rule for
+                    # all others.
+                    found[request.number][rule] = Broken(ASKED_NO_MORE)
                 elif self._spent > self.bounds.in_all:
-                    said = f"all rules together take more than {self.bounds.in_all:g} s"
-                    found[one.number][rule] = Broken(said, is_last=True)
+                    message = f"all rules together take more than {self.bounds.in_all:g} s"
+                    found[request.number][rule] = Broken(message, is_last=True)
                     self._dropped.add(rule)
                 elif rule not in self._flaws:
                     left.append(rule)
             if left:
-                batch.append(_Asked(one.number, tuple(left)))
+                batch.append(_Asked(request.number, tuple(left)))
         return batch
 
     def _after(
         self, death: Died, batch: Sequence[_Asked], found: list[dict[int, RuleVerdict]]
     ) -> list[_Asked]:
-        """Start again, and give what is still to be asked: of what was too much, rule by rule."""
+        """Start again, and return what is left; the failed request is split by rule."""
         first, *rest = batch
         parts = [_Asked(first.number, (rule,)) for rule in first.rules]
         if len(parts) == 1:
@@ -184,23 +200,23 @@ class Judges:
         return [*parts, *rest]
 
     def _begin(self) -> None:
-        """Start the process, without the rules that were too much already."""
-        told: list[Json] = []
-        while len(told) <= len(self.rules):
+        """Start the process, without the rules that were already too expensive."""
+        lines: list[Json] = []
+        while len(lines) <= len(self.rules):
             if self._process is not None:
                 self._process.end()
             self._process = Process(self.bounds)
-            told = []
+            lines = []
             try:
                 for line in self._process.told(self._hello(), 1 + len(self.rules)):
-                    told.append(line)
+                    lines.append(line)
             except Died as death:
-                if not told:
+                if not lines:
                     self._process.end()
                     raise ReconcilerError(f"{NO_PROCESS}: {death}") from death
-                self._flaws[len(told) - 1] = (RuleProblem("check", 1, 1, str(death)),)
-        for number, said in enumerate(told[1:]):
-            when, check = cast("list[str]", said)
+                self._flaws[len(lines) - 1] = (RuleProblem("check", 1, 1, str(death)),)
+        for number, pair in enumerate(lines[1:]):
+            when, check = cast("list[str]", pair)
             flaws = (*_flaws_in("when", when), *_flaws_in("check", check))
             if flaws:
                 self._flaws[number] = flaws
@@ -224,7 +240,7 @@ class Judges:
 
 
 def check_installed() -> None:
-    """Raise MissingExtra where the library that knows CEL is not installed."""
+    """Raise MissingExtra where the CEL library is not installed."""
     from importlib.util import find_spec  # noqa: PLC0415 - only where there are rules
 
     if find_spec("cel_expr_python") is None:
@@ -266,7 +282,7 @@ _KINDS = {
 
 
 def _flaws_in(part: str, said: str) -> Iterator[RuleProblem]:
-    """Yield what the library found wrong with an expression, the first of each place."""
+    """Yield the problems that the library found in an expression, the first of each line."""
     kind = _TYPE.fullmatch(said)
     if kind is not None:
         yield RuleProblem(part, 1, 1, _no_truth(kind[1]))
@@ -276,7 +292,7 @@ def _flaws_in(part: str, said: str) -> Iterator[RuleProblem]:
         yield RuleProblem(part, 1, 1, TOO_DEEP if _NESTED.search(said) else said)
     lines: set[str] = set()
     for match in found:
-        # What follows on the same line of a syntax error is mostly said of the same mistake.
+        # Further errors on the line of a syntax error are mostly about the same mistake.
         if match[1] not in lines or "undeclared" in match[3]:
             words = _EXPECTING.sub("", match[3].replace(_CONTAINER, ""))
             unknown = _UNKNOWN.fullmatch(words)
@@ -298,7 +314,7 @@ def _verdict(told: int | str) -> RuleVerdict:
 
 
 def _why(told: str) -> str:
-    """Say in our words why an expression gave no answer, where we have some."""
+    """Return in our words why an expression gave no answer, where we have words for it."""
     kind = _TYPE.fullmatch(told)
     if kind is not None:
         return _no_truth(kind[1])

@@ -1,9 +1,9 @@
-"""What runs in the process apart: expressions and documents in, verdicts out, one line each.
+"""The program of the separate process: expressions and documents in, verdicts out, by lines.
 
-It is run by its path, with no environment, and imports nothing of ours. The first line on stdin
-holds the bounds and the expressions, each further one a list of documents to be judged. A line is
-written once all is ready, for each rule, and for each document, before the next is begun: so
-whoever reads knows which one was too much.
+It is run by its path, with no environment, and imports nothing of ours. The first line on stdin has
+the bounds and the expressions, each further line a list of documents to judge. A line is written
+once all is ready, after each rule, and after each document, before the next begins: so the reader
+knows which rule or document was too expensive.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ WIDEST_TEXT = 1_000
 
 
 def _bound(which: int, most: int) -> None:
-    # Some systems know a limit and do not take it: what is left bounds it all the same.
+    # Some systems know a limit and reject it: the other limits still hold.
     with suppress(ValueError, OSError):
         resource.setrlimit(which, (most, most))
 
 
 def _confine(bounds: dict[str, Any]) -> None:
-    """Give up all that judging needs not, for good: files, processes, memory without end."""
+    """Permanently give up what judging does not need: files, processes, unlimited memory."""
     _bound(resource.RLIMIT_CORE, 0)
     _bound(resource.RLIMIT_FSIZE, 0)
     _bound(resource.RLIMIT_AS, bounds["memory"])
     _bound(resource.RLIMIT_CPU, bounds["cpuInAll"])
-    # The three that are open stay so.
+    # The three open files stay open.
     _bound(resource.RLIMIT_NOFILE, 3)
 
 
@@ -45,7 +45,7 @@ def _environment(names: list[str]) -> Any:
 
 
 def _compiled(environment: Any, written: str) -> tuple[Any, str]:
-    """Give an expression and "", or None and what is wrong with it."""
+    """Return an expression and "", or None and its error."""
     if not written:
         return None, ""
     try:
@@ -69,7 +69,7 @@ def _judged(rule: tuple[Any, Any], values: Any) -> int | str:
 
 
 def _truth(expression: Any, values: Any) -> bool | str:
-    """Give what an expression comes to, or what was wrong with it."""
+    """Return the value of an expression, or its error."""
     try:
         value = expression.eval(values)
         kind = value.type()
@@ -87,7 +87,7 @@ def _said(error: Exception) -> str:
 
 
 def _tell(told: Any) -> None:
-    # Written at once: this process may not live to write the next one.
+    # Written at once: this process may not live to write the next line.
     sys.stdout.write(json.dumps(told) + "\n")
     sys.stdout.flush()
 
@@ -102,7 +102,7 @@ def main() -> None:
     span = begun["bounds"]["cpu"]
 
     def wind() -> None:
-        # What it ends is this process, in the middle of whatever it does: no code can refuse.
+        # The signal ends this process, whatever it is doing: no code can refuse it.
         signal.setitimer(signal.ITIMER_PROF, span)
 
     for rule in begun["rules"]:
@@ -114,15 +114,20 @@ def main() -> None:
         environment = environments[key]
         pairs = [_compiled(environment, rule[part]) for part in ("when", "check")]
         rules.append((pairs[0][0], pairs[1][0]))
-        _tell([said[:WIDEST_TEXT] for _, said in pairs])
+        _tell([error[:WIDEST_TEXT] for _, error in pairs])
     for line in sys.stdin:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        for asked in json.loads(line):
+        for question in json.loads(line):
             wind()
-            environment = environments[" ".join(sorted(asked["values"]))]
-            values = environment.Activation(asked["values"])
-            told = [_judged(rules[number], values) for number in asked["rules"]]
-            _tell([number if isinstance(number, int) else number[:WIDEST_TEXT] for number in told])
+            environment = environments[" ".join(sorted(question["values"]))]
+            values = environment.Activation(question["values"])
+            verdicts = [_judged(rules[number], values) for number in question["rules"]]
+            _tell(
+                [
+                    verdict if isinstance(verdict, int) else verdict[:WIDEST_TEXT]
+                    for verdict in verdicts
+                ]
+            )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""One process apart: started with nothing, told lines, read line by line, and ended.
+"""A separate process: started without environment, fed with lines, read line by line, ended.
 
-It is given JSON on stdin and gives JSON on stdout. No file of ours is open in it, and its
+It receives JSON on stdin and writes JSON on stdout. No file of ours is open in it, and its
 environment is empty.
 """
 
@@ -27,10 +27,10 @@ _TIMED = (signal.SIGPROF, signal.SIGXCPU)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What judging may cost: seconds of the processor, seconds in all, bytes.
+    """The most that judging may cost: seconds of the processor, seconds in all, bytes.
 
     `cpu` is for all rules about one document, and again for each rule alone where that was too
-    much. `wall` only ends a process that was stopped, as one that works is ended by the other.
+    much. `wall` only ends a process that is stopped; `cpu` ends one that works.
     """
 
     cpu: float = 0.2
@@ -40,7 +40,7 @@ class Bounds:
 
 
 class Died(Exception):
-    """The process is gone before it told all; its words say why."""
+    """The process ended before it answered everything; the message says why."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Process:
     _unread: bytearray = field(default_factory=bytearray)
 
     def __post_init__(self) -> None:
-        """Start it."""
+        """Start the process."""
         self._process = subprocess.Popen(  # noqa: S603 - our own file, run by our own Python
             [sys.executable, "-I", "-B", str(APART)],
             stdin=subprocess.PIPE,
@@ -61,7 +61,7 @@ class Process:
             bufsize=0,
             cwd="/",
             env={},
-            # A signal to the run is answered by the run.
+            # Signals to the run are handled by the run, not by this process.
             start_new_session=True,
         )
         for stream in (self._process.stdin, self._process.stdout):
@@ -69,7 +69,7 @@ class Process:
             os.set_blocking(stream.fileno(), False)
 
     def end(self) -> None:
-        """End it, whatever it does."""
+        """End the process, whatever it does."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
@@ -77,7 +77,10 @@ class Process:
                 stream.close()
 
     def told(self, line: Json, count: int) -> Iterator[Json]:
-        """Say one line to it, and yield the `count` lines that it answers. Raises Died."""
+        """Send one line to the process, and yield the `count` lines that it answers.
+
+        Raises Died.
+        """
         left = memoryview(json.dumps(line, ensure_ascii=False).encode() + b"\n")
         source, sink = self._process.stdout, self._process.stdin
         assert source is not None  # noqa: S101 - both are pipes
@@ -108,11 +111,11 @@ class Process:
         except BlockingIOError:
             return left
         except BrokenPipeError:
-            # What it told before it died is still to be read.
+            # What it wrote before it died is still to be read.
             return left[len(left) :]
 
     def _heard(self) -> list[Json]:
-        """Give the lines that have come. Raises Died where no more will."""
+        """Return the lines that have come. Raises Died where no more will come."""
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         heard = os.read(self._process.stdout.fileno(), _SHARE)
         if not heard:
@@ -123,7 +126,7 @@ class Process:
         return [json.loads(line) for line in lines]
 
     def _died(self) -> str:
-        """Say how it ended; one that is still there did nothing for too long."""
+        """Return how the process ended; one that is still running did nothing for too long."""
         if self._process.poll() is None:
             try:
                 self._process.wait(0.1)

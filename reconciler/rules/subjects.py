@@ -1,4 +1,4 @@
-"""What rules are given to see of a resource and of a change: what may be shown, and no secret.
+"""The inputs of rules: what may be shown of a resource and of a change, without secrets.
 
 Pure. Source: docs/rules.md.
 """
@@ -10,7 +10,7 @@ from reconciler.model import Change, Manifest
 
 
 def resource_seen(manifest: Manifest, environment: str) -> dict[str, Json]:
-    """Give what stands in `resource`; secrets are their public form, as in a plan."""
+    """Return the value of `resource`; secrets have their public form, as in a plan."""
     metadata: dict[str, Json] = {
         "name": manifest.ref.name,
         "labels": dict(manifest.labels),
@@ -27,7 +27,7 @@ def resource_seen(manifest: Manifest, environment: str) -> dict[str, Json]:
 
 
 def change_seen(change: Change) -> dict[str, Json]:
-    """Give what stands in `change`: live documents are hidden where a secret belongs."""
+    """Return the value of `change`; live documents are hidden where a secret belongs."""
     return {
         "action": change.action.word,
         "fields": [field_seen(difference) for difference in change.differences],
@@ -38,7 +38,7 @@ def change_seen(change: Change) -> dict[str, Json]:
 
 
 def field_seen(difference: Difference) -> dict[str, Json]:
-    """Give one field that differs; what is not there before or after is left out."""
+    """Return one field that differs; a side that is absent is left out."""
     sides = {"before": difference.before, "after": difference.after}
     path = ".".join(map(str, difference.path))
     return {"path": path, **{name: side for name, side in sides.items() if side is not ABSENT}}

@@ -1,4 +1,4 @@
-"""Between rules as they are written and verdicts: what is asked, and what a verdict says. Pure."""
+"""Rules and verdicts: the expressions to evaluate, and the message of a verdict. Pure."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from reconciler.rules.ask_worker import Broken, Expressions, RuleAnswer, RuleVer
 
 
 def expressions_of(rules: Sequence[Rule]) -> list[Expressions]:
-    """Give rules as far as they are judged."""
+    """Return the parts of rules that are evaluated."""
     return [Expressions(rule.when or "", rule.check, rule.variables) for rule in rules]
 
 
 def said_of(rule: Rule, verdict: RuleVerdict) -> str:
-    """Give what a rule has to say; "" where it has nothing."""
+    """Return the message of a rule; "" where it has none."""
     match verdict:
         case RuleAnswer.FAILS:
             return rule.message
