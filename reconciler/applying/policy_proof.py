@@ -204,8 +204,7 @@ class Proving:
         is_ours = covers(now.document, overwrite.sending.document, kind.shape)
         if written and revision:
             is_ours = written == revision
-        # A writer who keeps the ids of policies shows in any of their fields, or in the last
-        # editor.
+        # A writer who keeps the ids of policies changes one of their fields, or the last editor.
         same = (now.document, now.edit) == (overwrite.after.document, overwrite.after.edit)
         return now if is_ours and same else "another writer changed the list meanwhile"
 

@@ -103,7 +103,7 @@ def not_ours(kind: Kind, sending: Sending, answer: Written, now: Seen) -> Absent
     """Return why a read after our write cannot show that write; None where it may.
 
     Live that is as before, and not as sent, was not written, whatever the answer said. Where a kind
-    has a revision that moves with every write, the revision alone decides.
+    has a revision, which moves with every write, the revision alone says whether live moved.
     """
     ids = [
         kind.normal_id(remote_id)

@@ -232,10 +232,9 @@ class Run:
         )
 
     def _journaled(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> bool:
-        """Write entries to the journal; where that fails, end the run.
+        """Write entries to the journal; return whether that succeeded.
 
-        `unproved` entries are kept as well, for the case that the run ends before a read shows the
-        write.
+        A failure ends the run. The `unproved` entries are then saved in a file with the others.
         """
         try:
             self._append(entries, unproved)
@@ -245,7 +244,7 @@ class Run:
         return True
 
     def _append(self, entries: Sequence[Entry], unproved: Sequence[Entry] = ()) -> None:
-        """Write entries to the journal, with secrets hidden that the service repeated."""
+        """Write entries to the journal; secrets in messages of the service are hidden."""
         hidden = [*map(self._hidden, entries)]
         self.journal.append(hidden, unproved=[*map(self._hidden, unproved)])
 

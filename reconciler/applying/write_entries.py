@@ -181,7 +181,7 @@ class BackupSettings:
     hide: Callable[[str], str]
 
     def backup(self, change: Change, memory: Memory, at: str) -> Backup | None:
-        """Return what is live before a change replaces it; None where it cannot be read.
+        """Return what is live before a change replaces it; None where the plan did not see it.
 
         It is what the plan saw: it was read again right before the write and was the same.
         """
@@ -316,7 +316,7 @@ def _is_news(change: Change, last: LastWrite | None, declared: dict[str, Json]) 
     if isinstance(change.observation, Seen) and (last is None or last.declared != declared):
         return True
     if last is not None and not last.revision and _revision(change.observation):
-        # The write is older than revisions in journals: from here on they show the writes of
+        # Written before journals kept revisions: from here on the revision shows the writes of
         # others.
         return True
     return change.turns_protection and isinstance(change.observation, Seen | Remembered)

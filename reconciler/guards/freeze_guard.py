@@ -70,14 +70,14 @@ async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
 def _judged(
     plan: Plan, freeze: Freeze, told: Sequence[GuardViolation], unknown: Sequence[str]
 ) -> Plan:
-    """Add the known objections, and the unknown, which an environment may allow."""
+    """Add the objections; what is unknown is an objection unless the environment allows it."""
     if freeze.on_unknown == "allow":
         return _guarded(_remarked(plan, *map(FreezeUnknown, unknown)), told)
     return _guarded(plan, [*told, *(_untold(why, plan.environment) for why in unknown)])
 
 
 def _by_another_clock(plan: Plan, seconds: float | None) -> tuple[Plan, list[str]]:
-    """Compare our clock, by which no window applies, with that of the service, if it is known."""
+    """Compare our clock with the service's, if it is known: by our clock no window applies."""
     if seconds is None:
         return _remarked(plan, ClockUnchecked()), []
     return plan, [*filter(None, [_clock_doubt(seconds)])]

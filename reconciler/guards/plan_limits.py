@@ -60,7 +60,7 @@ _NOT_ADOPTED = (AnotherObject, CreateLost, NeverSeen, RenamedFrom, WriteLost)
 
 @dataclass(slots=True)
 class _Figures:
-    """The number of known resources of a kind, and the number of changes by the word for each.
+    """The number of known resources of a kind, and of changes by the word for the change.
 
     `perhaps` counts declared resources outside the part of the plan that the service may have.
     `seen` is whether the service returned any resource of the kind.
@@ -181,7 +181,7 @@ MOST_NAMED = 5
 def needed_consents(
     plan: Plan, guards: Guards, incidents: OpenIncidents | None = None
 ) -> Iterator[GuardViolation]:
-    """Yield each change that needs consent.
+    """Yield the objections to what needs consent, change by change.
 
     Without `incidents` no alert is known to have open incidents.
     """
@@ -203,7 +203,7 @@ def needed_consents(
 
 
 def without_memory(plan: Plan) -> Iterator[GuardViolation]:
-    """Yield one objection where a lost or old journal may lead to unfindable duplicates."""
+    """Yield one objection where a lost or old journal may cause duplicates that cannot be found."""
     missing = next(
         (remark for remark in plan.remarks if isinstance(remark, NoJournal | OldJournal)), None
     )

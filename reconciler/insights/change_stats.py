@@ -87,7 +87,7 @@ def _fates(
         counting = [write for write in every if (write.changed or write.seen) and not write.undone]
         for at, write in enumerate(counting):
             begun = moment(write.at)
-            # Compacting left writes without a run, which cannot be counted with any.
+            # Writes that compacting left have no run with which they could be counted.
             if begun is not None and write.run:
                 found = verdicts.get((write.run, ref), ())
                 later = [write for write in counting[at + 1 :] if not write.seen]

@@ -94,7 +94,7 @@ class SpanEvents:
 
 @dataclass(slots=True)
 class Asker:
-    """The reader of each listing: once, while requests are left."""
+    """The reader of the listings: each once, while requests are left."""
 
     api: Api
     span: Span

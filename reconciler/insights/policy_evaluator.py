@@ -152,7 +152,7 @@ SEVERITIES = tuple(
     f"SEVERITY_{name}" for name in ("DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL")
 )
 MOST_COMBINED = 1_000_000
-"""The most combinations of names that are tried for one policy; with more it is not reported."""
+"""The most combinations of names that are tried for one policy; with more, nothing is reported."""
 
 
 def shadowed(policies: Policies) -> list[int]:
@@ -216,12 +216,12 @@ def _fresh(policies: Policies) -> str:
 
 
 def _representatives(rule: NameRule, whole: frozenset[str], fresh: str) -> list[str]:
-    """Return accepted names, one of which escapes all other rules where any name does.
+    """Return names that a rule accepts, which represent all names that it accepts.
 
-    A name that is compared as a whole represents itself. For any other accepted name, the
-    representative has only what makes the rule accept it, and a character that no rule has.
-    Whatever a rule looks for in the representative is also in the name. So a rule that takes the
-    representative takes the name too.
+    If any accepted name escapes all other rules, one of these does. A name that is compared as a
+    whole represents itself. For any other accepted name, the representative has only what makes the
+    rule accept it, and a character that no rule has. Whatever a rule looks for in the
+    representative is also in the name. So a rule that takes the representative takes the name too.
     """
     exact = [name for name in sorted(whole) if rule.allows(name)]
     match rule.how:

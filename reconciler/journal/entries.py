@@ -69,7 +69,7 @@ class _OfWrite(_OfResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry(_Entry):
-    """The begin of a run: who applies what, from which commit; the first entry that it appends.
+    """The beginning of a run: who applies what, from which commit; the first entry of its appends.
 
     `outcomes` are counts by entry, which compacting fills in for the entries that it drops.
     """

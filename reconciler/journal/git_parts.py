@@ -19,7 +19,7 @@ _EARLIER = "the commit before has it whole (docs/journal.md)"
 
 
 def in_parts(size: int) -> bytes:
-    """Return the content of the one-file journal when it is in parts of so many bytes in all.
+    """Return the content of `journal.jsonl` when all lines are in parts, of `size` bytes in all.
 
     Programs that know no parts refuse it, and write nothing.
     """
@@ -27,7 +27,7 @@ def in_parts(size: int) -> bytes:
 
 
 def size_of_parts(lines: bytes) -> int | None:
-    """Read from that file the bytes of all parts.
+    """Return the size of all parts in bytes, from the content of `journal.jsonl`.
 
     0 where it has no size, None where it has the lines themselves.
     """

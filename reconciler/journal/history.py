@@ -255,7 +255,7 @@ def _take_written(memory: Memory, entry: WrittenEntry) -> None:
 
 
 def _still_taken_back(memory: Memory, written: Started) -> Iterator[TakenBack]:
-    """Yield what rollbacks have put back and is still so, once a write is acknowledged."""
+    """Yield the fields that rollbacks put back and that stay so once a write is acknowledged."""
     over = {*written.brings_back}
     over.update(field.path for taken in written.takes_back for field in taken.fields)
     for taken in memory.rolled_back:

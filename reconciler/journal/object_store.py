@@ -306,7 +306,7 @@ class ObjectStore:
         """Write nothing, as `seen` says."""
 
     def unlock(self, owner: str) -> Lease | None:
-        """Write that the lock is free, if this holder has it."""
+        """Write that the lock is free, if the holding with this id has it; return that holding."""
         held = self._bucket.get(_LOCK)
         record = _record(held)
         if record.lease is None:

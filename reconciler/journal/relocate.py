@@ -36,7 +36,7 @@ class JournalMove:
 def move(
     here: Journal, there: Journal, way: JournalMove, run: RunEntry, patience: LockTimeout
 ) -> Became:
-    """Copy all entries to another store, and end this journal with a line that refuses use.
+    """Copy all entries to another store, and end this journal with a line that it moved.
 
     Raises Locked, JournalError, and InvalidInput where there is no journal here, or another journal
     there.

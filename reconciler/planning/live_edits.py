@@ -320,7 +320,7 @@ def _new_base(
 
 
 def what_is_left(after: Change, before: Adoption) -> tuple[Difference, ...]:
-    """Return what the next plan would still change, of a resource that was as applied before.
+    """Return what the next plan would change of a resource that had no pending change in git.
 
     What git changed itself, and is not applied yet, is not for the merge to decide.
     """

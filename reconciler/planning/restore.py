@@ -25,11 +25,11 @@ from reconciler.planning.make_plan import PlanTarget, plan_digest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restoring:
-    """The rows of a rollback, for each resource, besides the documents that are its manifests.
+    """The inputs of a rollback's plan, besides the documents that are its manifests.
 
-    `owned` are the documents that the journal is to record as declared, where that is not all that
-    is put back. `blocked` are the changes that cannot be put back, and `beside` the other known
-    resources.
+    `said` is the reason of each resource. `owned` are the documents that the journal is to record
+    as declared, where that is not all that is put back. `blocked` are the changes that cannot be
+    put back, and `beside` the other known resources.
     """
 
     remark: RollsBack

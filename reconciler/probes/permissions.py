@@ -70,7 +70,7 @@ class Probe:
 
 
 def probes() -> tuple[Probe, ...]:
-    """Return a harmless read for each group of operations; the first needs no data."""
+    """Return a harmless read for each group of operations; the first shows whether any can work."""
     page: dict[str, Json] = {"pageSize": 1}
     paged: Mapping[Parameter, Json] = {"pagination": page}
     slug = f"{BY_SLUG}/reconciler-doctor-asks"

@@ -105,7 +105,7 @@ class CaseFilter:
         bare = assumptions.case_statuses == "bare"
         filters: dict[str, Json] = {
             "states": list(self.states),
-            # Among all filters, only this one has values without their prefix in the document.
+            # This is the only filter for which the API document shows values without their prefix.
             "statuses": [
                 status.removeprefix(STATUSES.prefix) if bare else status for status in self.statuses
             ],

@@ -50,5 +50,5 @@ async def daily_units(api: Api, span: str) -> list[DailyUnits]:
     Raises what `Api.ask` raises.
     """
     reply = await api.ask(DAILY_UNITS, {"range": f"RANGE_{span}"})
-    days = [read_record(item, DailyUnits) for item in all_items_of(reply, "units")]
+    days = [read_record(day, DailyUnits) for day in all_items_of(reply, "units")]
     return sorted(days, key=lambda day: day.stats_date)

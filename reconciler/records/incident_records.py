@@ -105,7 +105,7 @@ class Incident(Record):
         return closed is None or closed.year < FIRST_YEAR
 
     def is_open_at(self, now: datetime) -> bool:
-        """Return whether it is open at a moment, when a future closing time does not count."""
+        """Return whether it is open at a moment; a closing time in the future does not count."""
         closed = moment(self.closed_at)
         return self.is_open or (closed is not None and closed > now + MOST_AHEAD)
 
@@ -261,7 +261,10 @@ class IncidentEventFilter:
         return {key: value for key, value in filters.items() if value not in ([], {}, "", None)}
 
     def holds(self, event: ExtendedIncidentEvent) -> bool:
-        """Return whether an event matches, as a service may ignore a filter."""
+        """Return whether an event matches.
+
+        A service may ignore a filter that it does not know.
+        """
         known = event.incident_event_extended_metadata or EventMetadata()
         return (
             (self.span is None or self.span.holds(event.cx_event_timestamp))
@@ -337,4 +340,6 @@ async def _close(api: Api, ids: Sequence[str]) -> list[Incident]:
     reply = await api.send("POST", CLOSE, body, request=Request.FINDABLE, params=params)
     listed = value_at(reply, ("incidents",))
     # Incidents that the answer leaves out are looked up.
-    return [read_record(item, Incident) for item in listed] if isinstance(listed, list) else []
+    return (
+        [read_record(incident, Incident) for incident in listed] if isinstance(listed, list) else []
+    )

@@ -50,5 +50,6 @@ async def list_log_policies(
         params += spell("enabledOnly", value=True)
     policies = all_items_of(await api.read(POLICIES, params), "policies")
     return sorted(
-        (read_record(item, LogPolicy) for item in policies), key=lambda policy: policy.order or 0
+        (read_record(policy, LogPolicy) for policy in policies),
+        key=lambda policy: policy.order or 0,
     )

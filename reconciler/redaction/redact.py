@@ -246,7 +246,7 @@ def _all_veiled(live: Json, written: Sequence[Json | Missing], shape: Shape, vei
 def _sealed_homes(
     live: Json, written: Sequence[Json | Missing], shape: Shape
 ) -> list[tuple[Json | Missing, OtherHomes]]:
-    """Return each document that has a secret, with the items that live items may be."""
+    """Return each document that has a secret, with its items that live items may be."""
     found: list[tuple[Json | Missing, OtherHomes]] = []
     if not any(map(holds_seal, written)):
         return found

@@ -129,7 +129,6 @@ class Judges:
         _error: BaseException | None,
         _: TracebackType | None,
     ) -> None:
-        """End the process."""
         if self._process is not None:
             self._process.end()
 
@@ -282,7 +281,10 @@ _KINDS = {
 
 
 def _flaws_in(part: str, said: str) -> Iterator[RuleProblem]:
-    """Yield the problems that the library found in an expression, the first of each line."""
+    """Yield the problems that the library found in an expression.
+
+    Of each line: the first problem, and all unknown names.
+    """
     kind = _TYPE.fullmatch(said)
     if kind is not None:
         yield RuleProblem(part, 1, 1, _no_truth(kind[1]))

@@ -52,7 +52,6 @@ class Process:
     _unread: bytearray = field(default_factory=bytearray)
 
     def __post_init__(self) -> None:
-        """Start the process."""
         self._process = subprocess.Popen(  # noqa: S603 - our own file, run by our own Python
             [sys.executable, "-I", "-B", str(APART)],
             stdin=subprocess.PIPE,
