@@ -61,19 +61,19 @@ def identify(
 
     `observed` is what look-ups found, where they were made already.
     """
-    meant = {
+    objects = {
         manifest.ref: _meant(manifest, history, (observed or {}).get(manifest.ref))
         for manifest in manifests
     }
     claims: dict[LiveObject, list[Ref]] = {}
-    for ref, pair in meant.items():
+    for ref, pair in objects.items():
         if pair is not None:
             claims.setdefault(pair, []).append(ref)
     memories: dict[Ref, Memory] = {}
     reasons: dict[Ref, tuple[Reason, ...]] = {}
     owners = _owners(history)
     taken: set[Ref] = set()
-    for ref, pair in meant.items():
+    for ref, pair in objects.items():
         own = history.of(ref)
         mine = _object(ref.kind, own)
         rivals = (
@@ -85,13 +85,13 @@ def identify(
         elif pair is None or mine == pair:
             memories[ref] = own
         else:
-            was = next((ref for ref in owners.get(pair, ()) if meant.get(ref) != pair), None)
+            was = next((ref for ref in owners.get(pair, ()) if objects.get(ref) != pair), None)
             memories[ref], reasons[ref] = _followed(ref, own, mine, was, history)
             taken.update(() if was is None else (was,))
     left = {
         ref: memory
         for ref, memory in history.memories.items()
-        if ref not in meant and ref not in taken
+        if ref not in objects and ref not in taken
     }
     for ref, found in reasons.items():
         if ref not in taken and any(isinstance(reason, AnotherObject) for reason in found):

@@ -53,8 +53,8 @@ async def observe_all(
                 step = steps[manifest.ref.kind]
                 found[at] = await _observe(api, manifest, history, step, decided, ahead)
 
-        # More tasks than there can be open requests, so that no slot is idle, and fewer than
-        # manifests.
+        # More tasks than there can be open requests, so that no slot is idle, but not one for each
+        # manifest.
         async with asyncio.TaskGroup() as group:
             for _ in range(min(len(manifests), SIDE_BY_SIDE * api.assumptions.requests_at_once)):
                 group.create_task(observe_some())

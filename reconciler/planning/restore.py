@@ -63,9 +63,9 @@ def _said(change: Change, restoring: Restoring) -> Change:
     reasons: tuple[Reason, ...] = (
         (*found, put_back) if change.action is Action.BLOCKED else (put_back, *found)
     )
-    anew = _made_anew(change)
-    if anew:
-        reasons = (*reasons, MadeAnew(anew))
+    made_again = _made_anew(change)
+    if made_again:
+        reasons = (*reasons, MadeAnew(made_again))
     return replace(change, declared=owned, reasons=reasons)
 
 
