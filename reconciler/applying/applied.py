@@ -112,7 +112,7 @@ class Applied:
         return codes
 
     def stop(self, error: ReconcilerError) -> None:
-        """End the run; of several errors the one whose exit code ranks first is kept."""
+        """End the run; of several errors the one with the first-ranked exit code is kept."""
         earlier = self.stopped_by
         if earlier is None or worst({error.exit_code, earlier.exit_code}) != earlier.exit_code:
             self.stopped_by = error

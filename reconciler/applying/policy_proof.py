@@ -88,7 +88,7 @@ class Proving:
         return await self._put_back(kind, overwrite, message)
 
     async def _told_otherwise(self) -> list[SampleAnswer]:
-        """Return the samples whose answer is not as planned.
+        """Return the samples with an answer that was not planned.
 
         Their `before` is the answer, and `after` the plan. A service may apply a write a little
         after its answer.

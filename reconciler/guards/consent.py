@@ -51,7 +51,7 @@ def at_level(objection: GuardViolation, level: GuardLevel, environment: str) -> 
 
 
 def with_levels(plan: Plan, guards: Guards) -> Plan:
-    """Return a plan whose objections have the levels of its environment; levels only rise.
+    """Return a plan in which objections have the levels of its environment; levels only rise.
 
     The digest of a plan without objections of level review stays as it is.
     """

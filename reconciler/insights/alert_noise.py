@@ -262,8 +262,8 @@ def _moments(
 ) -> tuple[dict[Ref, list[datetime]], int]:
     """Return when each alert fired, and how many events may be of any of them.
 
-    An event whose type does not say whether an alert fired counts as fired, once for all events
-    that share its deduplication key.
+    An event with a type that does not say whether an alert fired counts as fired, once for all
+    events that share its deduplication key.
     """
     finder = Finder.of(alerts)
     moments: dict[Ref, list[datetime]] = {alert.ref: [] for alert in alerts}

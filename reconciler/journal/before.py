@@ -60,7 +60,7 @@ class _Trace:
 
 
 def runs_named(entries: Sequence[Entry], name: str) -> list[RunSummary]:
-    """Return the runs whose id begins with a text; for `last` the last run that wrote something."""
+    """Return the runs with an id that begins with a text; for `last` the last run that wrote."""
     runs = runs_of(entries)
     if name == LAST:
         writing = [run for run in runs if run.count("written") or run.count("unanswered")]

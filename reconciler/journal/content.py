@@ -87,7 +87,7 @@ def _damaged(cause: str) -> JournalError:
 
 @dataclass(frozen=True, slots=True)
 class UncheckedLines:
-    """Lines whose sums an earlier run has checked: the first `size` bytes of a text.
+    """Lines with sums that an earlier run has checked: the first `size` bytes of a text.
 
     There are `count` lines, `header` is the first, and `end` is the sum of the last.
     """

@@ -69,7 +69,7 @@ def kept_parts(parts: Sequence[JournalPart], size: int) -> list[JournalPart]:
 def joined(
     place: str, blobs: Mapping[str, str], content: Callable[[str], bytes], size: int | None
 ) -> tuple[bytes, list[JournalPart]]:
-    """Read all parts of the journal at a place, whose size is in the file next to them.
+    """Read all parts of the journal at a place; their size is in the file next to them.
 
     `blobs` are the files of the commit, and `content` reads a blob. `size` is 0 where it is
     unknown, as from older programs, and None where that file is missing. Raises JournalError where

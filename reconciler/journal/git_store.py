@@ -275,7 +275,7 @@ def printable(text: str) -> str:
 
 
 def _signature(actor: str) -> dict[str, str]:
-    """Return the author and committer of a commit: the actor, whose name may be an address."""
+    """Return the author and committer of a commit: the actor; the name may be an address."""
     name = printable(actor).translate(str.maketrans("<>", "()")).strip(" .,:;\"'")
     email = name if "@" in name and " " not in name else ""
     signature = {"NAME": name or "reconciler", "EMAIL": email}

@@ -64,7 +64,7 @@ class Memory:
 
     @property
     def rolled_back(self) -> tuple[TakenBack, ...]:
-        """The fields that rollbacks put back, also those whose answer was lost."""
+        """The fields that rollbacks put back, also where the answer was lost."""
         doubted = (*self.earlier, *([self.pending] if self.pending is not None else []))
         return (*self.taken_back, *(taken for started in doubted for taken in started.takes_back))
 
@@ -101,7 +101,7 @@ class Memory:
 
     @property
     def unsettled_create(self) -> Started | None:
-        """The create whose outcome is unknown."""
+        """The create with an unknown outcome."""
         if self.pending is not None and self.pending.operation == "create":
             return self.pending
         return None
@@ -174,7 +174,7 @@ class History:
             self.memories[ref] = Memory(attempts=memory.attempts + 1)
 
     def unsettled(self) -> dict[Ref, Started]:
-        """Return the creates whose answer was lost, by resource."""
+        """Return the creates without an answer, by resource."""
         found = ((ref, memory.unsettled_create) for ref, memory in self.memories.items())
         return {ref: started for ref, started in found if started is not None}
 

@@ -66,7 +66,7 @@ def move(
 
 
 def _finished(here: Journal, there: Journal, left: str, run: RunEntry) -> Became:
-    """Finish a move whose last line is already here."""
+    """Finish a move that already has its last line here."""
     arrived = [entry for entry in there.entries if isinstance(entry, MovedIn) and entry.run == left]
     if not arrived:
         here.check()

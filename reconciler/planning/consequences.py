@@ -277,7 +277,7 @@ def settled_wrongly(kind: Kind, manifest: Manifest, memory: Memory) -> str:
 
 
 def lost_unseen(kind: Kind, seen: Seen, destroyed: Mapping[str, Json]) -> Iterator[LostUnseen]:
-    """Yield the destroyed members of which some fields were never read."""
+    """Yield the destroyed members with fields that were never read."""
     inside = len(kind.destroyable) + 1
     fields = sorted({place[inside:] for place in seen.unseen})
     lacking = {

@@ -57,7 +57,7 @@ class Decided:
     def forget(self, ids: Mapping[Ref, RemoteId], told: Container[Ref]) -> list[Ref]:
         """Remove from `same` the resources that must be decided again, and return them.
 
-        These are resources in `told`, which have reasons, and resources whose referenced id
+        These are resources in `told`, which have reasons, and resources that refer to an id that
         changed.
         """
         gone = [

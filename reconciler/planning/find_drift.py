@@ -57,9 +57,9 @@ async def find_drift(
 ) -> DriftReport:
     """Compare live with the last applied document of each manifest.
 
-    Edits of manifests that were not applied yet are no drift, nor is a secret whose value changed
-    since. `salt` is the salt of the seals, and `older` returns the seals of all secrets that a
-    resource ever held. What `ignore` covers is counted, and is no drift. With `prove`, target and
+    Edits of manifests that were not applied yet are no drift, nor is a secret that got another
+    value since. `salt` is the salt of the seals, and `older` returns the seals of all secrets that
+    a resource ever held. What `ignore` covers is counted, and is no drift. With `prove`, target and
     key are checked even where nothing can be read. Raises what `Api.read` raises.
     """
     history = identify(manifests, history).history

@@ -265,7 +265,7 @@ def secret_places(
 ) -> Iterator[Path]:
     """Yield the places that may hold a secret or are hidden, except items with some names.
 
-    A list whose items have no names is one place.
+    A list of items without names is one place.
     """
     if not (holds_seal(document) or holds_hidden(document)):
         return

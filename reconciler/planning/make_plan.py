@@ -222,7 +222,7 @@ def _known_ids(
 
 
 async def _with_objections(api: Api, change: Change, step: Progress) -> Change:
-    """Ask the service about a write whose body is already complete (endpoint 14 for SLOs)."""
+    """Ask the service about a write with a body that is already complete (endpoint 14 for SLOs)."""
     if change.awaits:
         step.done += 1
         return change

@@ -67,7 +67,7 @@ class Template(str):
 
     @property
     def references(self) -> frozenset[Ref]:
-        """The resources whose ids are still to be filled in."""
+        """The resources with ids that are still to be filled in."""
         return frozenset(part.ref for part in self.parts if isinstance(part, RefHole))
 
 
