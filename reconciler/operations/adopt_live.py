@@ -1,4 +1,4 @@
-"""Adopt: what was edited live comes into the manifests, and what the journal knows moves along."""
+"""Adopt: write live edits into the manifests, and update what the journal knows of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LEFT_BESIDE = "files that a killed run left were removed: no manifest was among 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToAdopt:
-    """What is to be adopted: some resources or `every` one, and who is right in conflicts."""
+    """Resources to adopt, or `every` resource, and the `side` that wins conflicts."""
 
     refs: tuple[Ref, ...] = ()
     every: bool = False
@@ -44,7 +44,10 @@ class ToAdopt:
 
 
 def wanted_refs(bench: Session, names: Sequence[str]) -> tuple[Ref, ...]:
-    """Give the resources of the manifests by their names. Raises UsageError for another one."""
+    """Return the refs of the named manifests.
+
+    Raises UsageError for an unknown or unselected name.
+    """
     known = {str(manifest.ref): manifest.ref for manifest in bench.workspace.manifests}
     left_out = {str(manifest.ref) for manifest in bench.workspace.left_out}
     for name in names:
@@ -58,21 +61,21 @@ def wanted_refs(bench: Session, names: Sequence[str]) -> tuple[Ref, ...]:
 
 
 def adopt(
-    bench: Session, asked: Options, wanted: ToAdopt, patience: LockTimeout | None = None
+    bench: Session, options: Options, wanted: ToAdopt, patience: LockTimeout | None = None
 ) -> AdoptionRun:
-    """Write live edits into the manifests, under the lock of the journal, or only show them.
+    """Write live edits into the manifests, under the journal's lock, or only show them.
 
-    Files are written first, then what the journal takes up of them: a run that dies between is
-    made good by the next one. Raises Locked, and what planning raises.
+    Files are written before the journal entries. If a run dies in between, the next run completes
+    its work. Raises Locked, and what planning raises.
     """
     journal, name = bench.journal(), str(uuid4())
     if wanted.only_shown:
-        return _Run(bench, asked, wanted, journal).made()
+        return _Run(bench, options, wanted, journal).made()
     with journal.locked(name, patience):
-        run = _Run(bench, asked, wanted, journal)
+        run = _Run(bench, options, wanted, journal)
         made = run.made()
         if remove_left(run.folders):
-            asked.voice.say(LEFT_BESIDE)
+            options.voice.say(LEFT_BESIDE)
         for file in run.files:
             _write(file, run.roots)
         entries = [*_entries(made, name, journal.now())]
@@ -90,15 +93,15 @@ def _write(file: Edited, roots: tuple[Path, ...]) -> None:
 
 
 def _entries(made: AdoptionRun, run: str, at: str) -> Iterator[Entry]:
-    """Yield what the journal takes up: that nothing was sent, and live is what was declared."""
-    for one in made.adoptions:
-        base, change = one.base, one.change
-        if one.state != "adopted" or base is None or change is None:
+    """Yield the journal entries of an adoption: nothing was sent; live is what is declared."""
+    for adopted in made.adoptions:
+        base, change = adopted.base, adopted.change
+        if adopted.state != "adopted" or base is None or change is None:
             continue
         yield Started(
             run=run,
             at=at,
-            ref=one.ref,
+            ref=adopted.ref,
             operation="replace",
             declared=base.declared,
             request_id=change.request_id,
@@ -109,21 +112,22 @@ def _entries(made: AdoptionRun, run: str, at: str) -> Iterator[Entry]:
         yield WrittenEntry(
             run=run,
             at=at,
-            ref=one.ref,
+            ref=adopted.ref,
             remote_id=base.remote_id,
             adopted=True,
             revision=base.revision,
             instead_of=not_given(change, base.remote_id),
         )
         if base.leftover:
-            yield rewritten_entry(run, at, one.ref, base.leftover)
+            yield rewritten_entry(run, at, adopted.ref, base.leftover)
 
 
 @dataclass(frozen=True, slots=True)
 class _Wrong:
-    """Resources that files as they would be say wrongly: `refused` for a reason, in words.
+    """Resources that the edited files would declare wrongly.
 
-    Of `unsettled` ones, the next plan would still change something.
+    `refused` has the reason for each. For `unsettled` resources, the next plan would still change
+    something.
     """
 
     refused: Mapping[Ref, str] = field(default_factory=dict)
@@ -132,7 +136,7 @@ class _Wrong:
 
 @dataclass(slots=True)
 class _Run:
-    """One adoption, up to the texts that the files would have."""
+    """One adoption, up to the new texts of the files."""
 
     bench: Session
     asked: Options
@@ -144,7 +148,7 @@ class _Run:
     files: list[Edited] = field(default_factory=list)
 
     def made(self) -> AdoptionRun:
-        """Merge all that is wanted, and find out what the files would be."""
+        """Merge the wanted resources, and compute the new texts of their files."""
         bench = self.bench
         manifests = bench.workspace.manifests
         chosen = set(self.wanted.refs)
@@ -180,7 +184,7 @@ class _Run:
 
     @property
     def folders(self) -> set[Path]:
-        """The folders of what is adopted."""
+        """Return the folders of the files that are adopted into."""
         scripts = (original.export or original.script for original in self.originals.values())
         beside = {script.path.resolve().parent for script in scripts}
         return beside | {
@@ -188,7 +192,7 @@ class _Run:
         }
 
     def _find(self, named: Sequence[Manifest]) -> None:
-        """Find where the manifests are written."""
+        """Find the original text of each manifest."""
         project = self.bench.project
         paths = manifest_paths(self.asked, project)
         self.roots = sources_of(paths, project.root).roots
@@ -230,7 +234,7 @@ class _Run:
         original = self.originals.get(manifest.ref)
         why = "" if original is not None else "its manifest was changed while this ran"
         if names := lacking(manifest.spec):
-            # What is live there could be told from what git says by nobody.
+            # Without the variable, the live value cannot be compared with what git declares.
             why = f"it needs {', '.join(names)}: set that environment variable"
         if why or original is None:
             return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
@@ -243,14 +247,14 @@ class _Run:
             return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
 
     def _files(self, adoptions: dict[Ref, Adoption], scene: Scene) -> list[Edited]:
-        """Give the files with all edits that hold, until all of them do."""
+        """Return the edited files. Edits are refused until no file is wrong."""
         manifests = {manifest.ref: manifest for manifest in self.bench.workspace.manifests}
         tried: set[Ref] = set()
         while True:
             edits = {
-                ref: (self.originals[ref], one.edit)
-                for ref, one in adoptions.items()
-                if one.state == "adopted" and one.edit is not None and ref not in self.why
+                ref: (self.originals[ref], adopted.edit)
+                for ref, adopted in adoptions.items()
+                if adopted.state == "adopted" and adopted.edit is not None and ref not in self.why
             }
             files, refused = write_edits(edits)
             self.why |= {unadopted.ref: unadopted.why for unadopted in refused}
@@ -260,7 +264,8 @@ class _Run:
             again = wrong.unsettled - tried
             tried |= again
             for ref in again:
-                # What nobody named is told by its place, which does not tell it any more.
+                # An item without a name was found by its position, which no longer finds it: name
+                # the items.
                 adoptions[ref] = self._adoption(manifests[ref], replace(scene, names=True))
             self.why |= wrong.refused
             self.why |= dict.fromkeys(
@@ -270,9 +275,9 @@ class _Run:
     def _judged(
         self, files: Sequence[Edited], adoptions: Mapping[Ref, Adoption], scene: Scene
     ) -> _Wrong:
-        """Give the resources whose edits are not to be.
+        """Return the resources that would be wrong if the files were written.
 
-        The files are read as any run reads them, in the place of those that are there.
+        The new texts are read as any run reads files, instead of the present texts.
         """
         if not files:
             return _Wrong()
@@ -286,14 +291,14 @@ class _Run:
         for manifest in (*workspace.manifests, *workspace.left_out):
             ref = manifest.ref
             if ref not in edited and (ref not in now or now[ref].spec != manifest.spec):
-                said = f"it would change {ref} too: edit it by hand"
-                return _Wrong(dict.fromkeys(edited, said))
+                reason = f"it would change {ref} too: edit it by hand"
+                return _Wrong(dict.fromkeys(edited, reason))
         unsettled: set[Ref] = set()
         for ref in edited:
-            one = adoptions[ref]
-            if one.base is None or ref not in now:
+            adopted = adoptions[ref]
+            if adopted.base is None or ref not in now:
                 refused[ref] = "its manifest would be another one: edit it by hand"
-            elif what_is_left(scene.change_after(now[ref], one.base), one):
+            elif what_is_left(scene.change_after(now[ref], adopted.base), adopted):
                 unsettled.add(ref)
         return _Wrong(refused, frozenset(unsettled))
 
@@ -303,7 +308,7 @@ class _Run:
         return read_workspaces(self.asked, bench.project, [scope], instead)[bench.name]
 
     def _elsewhere(self) -> Mapping[Ref, tuple[str, ...]]:
-        """Give by resource the other environments in which the edits change what is declared."""
+        """Return, by resource, the other environments in which the edits change the declaration."""
         project = self.bench.project
         here = replace(self.bench.scope(self.asked), secrets=None, ruled=False)
         scopes = [
@@ -323,23 +328,23 @@ class _Run:
 
 
 def _changed(before: Workspace, after: Workspace) -> set[Ref]:
-    """Give the resources of which the manifests say something else."""
+    """Return the resources that `after` declares with another spec than `before`."""
     was = {manifest.ref: manifest.spec for manifest in before.manifests}
     return {manifest.ref for manifest in after.manifests if was.get(manifest.ref) != manifest.spec}
 
 
 def _complained_of(after: Workspace, files: Sequence[Edited]) -> dict[Ref, str]:
-    """Give the resources whose files would be complained of; all, if it is of another file."""
+    """Return the resources with an error in their file; all of them, if another file is wrong."""
     wrong: dict[Ref, str] = {}
     for complaint in after.errors:
-        told = [file for file in files if file.script.name == complaint.file] or files
-        said = f"{complaint.file}:{complaint.line}: {complaint.message} [{complaint.code}]"
-        wrong |= {ref: said for edited in told for ref in edited.refs}
+        blamed = [file for file in files if file.script.name == complaint.file] or files
+        message = f"{complaint.file}:{complaint.line}: {complaint.message} [{complaint.code}]"
+        wrong |= {ref: message for edited in blamed for ref in edited.refs}
     return wrong
 
 
 def _told_apart(found: Adoption, manifest: Manifest) -> Adoption:
-    """Refuse an edit of what is one of several that the same lines make."""
+    """Refuse an edit of a resource that a `forEach` makes together with others."""
     if found.state != "adopted":
         return found
     why = (
@@ -354,6 +359,6 @@ def _ref(manifest: Manifest) -> Ref:
 
 
 def check_names(names: Sequence[str], *, every: bool) -> None:
-    """Raise UsageError unless either some resources are named or all are meant."""
+    """Raise UsageError unless either some resources are named or all are chosen."""
     if bool(names) == every:
         raise UsageError("name what to adopt, as Kind/name, or give --all")

@@ -1,4 +1,4 @@
-"""Apply: plan again, hold it against what was agreed to, and write, all under one lock."""
+"""Apply: plan again, compare with the agreed plan, and write, all under one lock."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from reconciler.workspace.selection import Selection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consent:
-    """What the flags agree to beforehand.
+    """Consent that the flags give beforehand.
 
-    `listed` names what the plan of the digest `expect` listed, None where only the digest tells.
-    `part` is what of the plan in the file `reviewed` is to be applied, None for all of it.
-    `flags` are those that lift a guard of their own, with the reasons that the journal keeps, ""
-    for none.
+    `listed` names what the plan with the digest `expect` listed; None where only the digest is
+    known. `part` selects what to apply from the plan in the file `reviewed`; None for all of it.
+    `flags` are the flags that lift a guard of their own, with the reasons that the journal keeps,
+    "" for none.
     """
 
     expect: str | None = None
@@ -57,27 +57,27 @@ class Consent:
 
     @property
     def given(self) -> bool:
-        """Whether nobody needs to be asked."""
+        """Return whether no person has to be asked."""
         return self.yes or self.is_reviewed
 
     @property
     def is_reviewed(self) -> bool:
-        """Whether someone saw the very plan that would be applied."""
+        """Return whether a person reviewed exactly the plan that would be applied."""
         return self.expect is not None or self.reviewed is not None
 
     def agreed_of(self, made: Plan) -> Agreed:
-        """Return what objections of a plan it lifts."""
+        """Return which objections of a plan this consent lifts."""
         return Agreed(
             flags=self.flags,
             override=self.overridden.reason is not None,
             codes=self.overridden.codes,
-            # Who is asked sees the plan, and these objections in it.
+            # A person who is asked sees the plan with these objections.
             reviewed=self.is_reviewed or not self.given,
             listed=self._listed_of(made),
         )
 
     def _listed_of(self, made: Plan) -> Collection[str] | None:
-        """Return the keys of what the reviewed plan listed; None where there was none."""
+        """Return the keys of what the reviewed plan listed; None where no plan was reviewed."""
         if self.reviewed is not None:
             return listed_in(self.reviewed)
         if self.listed is not None:
@@ -88,9 +88,9 @@ class Consent:
 
 
 def check(made: Plan, consent: Consent, voice: Reporter, *, verbose: bool) -> None:
-    """Refuse before anything is written. This is law I7 of docs/reliability.md.
+    """Check a plan before anything is written.
 
-    Raises Unsettled, Stale or GuardRefused.
+    This is law I7 of docs/reliability.md. Raises Unsettled, Stale or GuardRefused.
     """
     if made.unsettled:
         names = ", ".join(str(create.ref) for create in made.unsettled)
@@ -111,11 +111,11 @@ def check(made: Plan, consent: Consent, voice: Reporter, *, verbose: bool) -> No
 
 
 def refusal(objection: GuardViolation, *, is_reviewed: bool = False) -> str:
-    """Return what is refused, and below it the ways out."""
-    said = f"{objection.message} [{objection.code}]"
+    """Return the message of a refusal, and its remedies on the lines below."""
+    message = f"{objection.message} [{objection.code}]"
     if is_reviewed and objection.level == REVIEW_LEVEL:
-        said += "; no reviewed plan lists that: plan again, and review it"
-    return "\n".join((said, *(f"  - {way}" for way in objection.ways_out)))
+        message += "; no reviewed plan lists that: plan again, and review it"
+    return "\n".join((message, *(f"  - {way}" for way in objection.ways_out)))
 
 
 def _stale_words(
@@ -142,13 +142,13 @@ def plan_and_apply(
     begin: Callable[[Plan], None] = lambda _: None,
     patience: LockTimeout | None = None,
 ) -> tuple[Plan, Applied | None]:
-    """Plan, check what was agreed to, ask where nothing was, and apply, all under the lock.
+    """Plan, check the consent, ask where none was given, and apply, all under the journal's lock.
 
-    A plan that nobody would see is shown, unless `quiet`. Where a person who was asked says no,
-    nothing was applied, which is None.
-    `agree` is shown the plan before that, and `begin` when nothing
-    stands in the way any more. `command` is what the journal calls it. Raises
-    Locked, and what planning, `agree` and `check` raise; nothing was applied then.
+    A plan that no person has seen is shown, unless `quiet`. Return None as the second value where a
+    person was asked and declined; nothing was applied then. `agree` receives the plan before that
+    check. `begin` receives it once nothing prevents the apply. `command` is the name of the command
+    in the journal. Raises Locked, and what planning, `agree` and `check` raise; nothing was applied
+    then.
     """
     rules = {rule.code for rule in bench.project.settings.rules if rule.on == "plan"}
     journal, name = bench.journal(), str(uuid4())
@@ -182,11 +182,11 @@ def plan_and_apply(
 
 
 def _note_lifted(bench: Session, journal: Journal, made: Plan, consent: Consent) -> None:
-    """Keep which guards and freezes were lifted and why, before the first write.
+    """Write to the journal which guards and freezes were lifted and why, before the first write.
 
-    What nothing stood against was not lifted: that is said, and nothing kept.
+    A flag that had nothing to lift is reported, and not written to the journal.
     """
-    # What somebody types may hold a secret, and the journal never does.
+    # A reason that a person types may hold a secret; the journal must not.
     hide = known_secrets(bench)
     for flag, reason, codes in _lifted(made, consent):
         if codes:
@@ -195,8 +195,8 @@ def _note_lifted(bench: Session, journal: Journal, made: Plan, consent: Consent)
             _say_needless(bench, flag, "no guard that it lifts was in the way")
     if (why := consent.flags.get(BREAK_GLASS)) is not None:
         if frozen := [violation.message for violation in made.guarded if violation.code == FROZEN]:
-            reason, said = hide(why.strip()), hide("; ".join(frozen))
-            journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=said)])
+            reason, messages = hide(why.strip()), hide("; ".join(frozen))
+            journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=messages)])
         else:
             _say_needless(bench, "--break-glass", "nothing was frozen")
 
@@ -215,7 +215,7 @@ def _lifted(made: Plan, consent: Consent) -> Iterator[tuple[str, str, tuple[str,
         yield "--override-guard", given.reason, tuple(codes)
     there = sorted({objection.code for objection in made.guarded})
     for flag, reason in consent.flags.items():
-        # A freeze has an entry of its own.
+        # A freeze has its own journal entry.
         if reason and flag != BREAK_GLASS:
             yield f"--{flag}", reason, tuple(code for code in there if flag_of(code) == flag)
 
@@ -225,7 +225,7 @@ def _say_needless(bench: Session, flag: str, why: str) -> None:
 
 
 def _run_entry(bench: Session, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
-    # What a rollback writes is of no commit: it is what the journal knows of an earlier run.
+    # A rollback writes what the journal knows of an earlier run, so it has no commit.
     commit = ""
     if bench.restoring is None:
         commit = applied_commit(bench.project)
@@ -244,10 +244,10 @@ async def _apply_now(
                 f"{change.ref} destroys, kept here to restore by hand: {lost_json(change)}",
                 laid_out=True,
             )
-            for reason in change.reasons:
-                if isinstance(reason, LostUnseen):
+            for remark in change.reasons:
+                if isinstance(remark, LostUnseen):
                     voice.say(
-                        f"{change.ref}: {safe(words_of(reason, change.ref, places_in(change)))}"
+                        f"{change.ref}: {safe(words_of(remark, change.ref, places_in(change)))}"
                     )
     async with interrupts(voice.say) as taken, open_api(bench) as api:
         run = Run(

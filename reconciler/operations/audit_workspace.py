@@ -1,4 +1,4 @@
-"""Holding what is declared against what happened: asked, judged, and placed at its lines."""
+"""Audit: compare what is declared with recorded events, and place each finding at its line."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from reconciler.syntax.diagnostic import Finding, Severity
 from reconciler.workspace.audit_places import placed
 
 
-def audit_now(bench: Session, asked: Options, days: int) -> Audit:
-    """Audit a workspace over a door of its own.
+def audit_now(bench: Session, options: Options, days: int) -> Audit:
+    """Audit a workspace over its own API client.
 
-    Raises NotAuthorised where the key is refused, and Unavailable where nothing is told at all.
+    Raises NotAuthorised where the key is refused, and Unavailable where nothing can be read.
     """
     until = now().replace(microsecond=0)
     span = Span(until - timedelta(days=days), until)
@@ -36,9 +36,9 @@ def audit_now(bench: Session, asked: Options, days: int) -> Audit:
     levels = bench.project.settings.checks
     checks = checks_of(declared, levels)
     wanted = {rest for _, check in checks for rest in check.rests_on}
-    told, requests = asyncio.run(_told(bench, span, wanted))
+    lookback, requests = asyncio.run(_told(bench, span, wanted))
     ages = Ages(bench.project.root, os.environ, bench.journal().entries)
-    record = counted(told, span, declared.every)
+    record = counted(lookback, span, declared.every)
     record = replace(record, declared=ages.declared, since=ages.since)
     found, unjudged = judged(declared, record, levels)
     if ages.unknown:
@@ -53,12 +53,12 @@ def audit_now(bench: Session, asked: Options, days: int) -> Audit:
         until=until,
         days=days,
         covered=record.covered,
-        events=len(told.events),
+        events=len(lookback.events),
         requests=requests,
         resources=len(declared.judged),
         unjudged=tuple(unjudged),
     )
-    return _placed(audit, found, bench, asked)
+    return _placed(audit, found, bench, options)
 
 
 def _declared(bench: Session) -> AuditedManifests:
@@ -72,8 +72,8 @@ async def _told(bench: Session, span: Span, wanted: set[Rest]) -> tuple[LookedBa
         return await look_back(api, span, wanted), api.sent
 
 
-def _placed(audit: Audit, found: list[AuditFinding], bench: Session, asked: Options) -> Audit:
-    """Give the audit with what was found, each finding at its line."""
+def _placed(audit: Audit, found: list[AuditFinding], bench: Session, options: Options) -> Audit:
+    """Return the audit with its findings, each at its line in a manifest."""
     findings = [
         (
             trace.manifest.ref,
@@ -88,11 +88,11 @@ def _placed(audit: Audit, found: list[AuditFinding], bench: Session, asked: Opti
         )
         for check, trace in found
     ]
-    told = placed(
+    placement = placed(
         findings,
-        manifest_paths(asked, bench.project),
+        manifest_paths(options, bench.project),
         bench.project.root,
-        replace(bench.scope(asked), may_lack=True),
+        replace(bench.scope(options), may_lack=True),
         bench.project.settings,
     )
     behind = {
@@ -104,19 +104,19 @@ def _placed(audit: Audit, found: list[AuditFinding], bench: Session, asked: Opti
         for lint_finding in found
     }
     audited = []
-    for complaint in told.complaints:
-        # The place of a complaint leads from the document's root, that of a trace from `spec`.
-        one = behind.get((complaint.ref, complaint.code, complaint.path[1:]))
-        if one is None:
-            one = next(
-                two
-                for (ref, code, _), two in behind.items()
+    for complaint in placement.complaints:
+        # The path of a complaint begins at the document's root, the path of a trace at `spec`.
+        source = behind.get((complaint.ref, complaint.code, complaint.path[1:]))
+        if source is None:
+            source = next(
+                candidate
+                for (ref, code, _), candidate in behind.items()
                 if (ref, code) == (complaint.ref, complaint.code)
             )
-        audited.append(Audited(complaint, one.trace.figures, one.check.rests_on))
-    return replace(audit, found=tuple(audited), suppressed=told.suppressed)
+        audited.append(Audited(complaint, source.trace.figures, source.check.rests_on))
+    return replace(audit, found=tuple(audited), suppressed=placement.suppressed)
 
 
 def is_found(audit: Audit, least: Severity) -> bool:
-    """Tell whether anything so severe was found, or more."""
+    """Return whether there is a finding of at least this severity."""
     return any(least is Severity.WARNING or complaint.is_error for complaint in audit.complaints)

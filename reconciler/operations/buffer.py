@@ -1,4 +1,4 @@
-"""Documents of an import, put aside in a file until their names are known."""
+"""Documents of an import, stored in a temporary file until their names are known."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from reconciler.importing.records import ImportRecord
 from reconciler.importing.references import mentions_in
 from reconciler.model import Manifest, Ref, Source
 
-# What is written has been read, so that it holds no circle.
+# The documents were parsed from text, so they hold no circle.
 _WRITER = json.JSONEncoder(check_circular=False)
 
 
 class Buffer:
-    """Documents in a file until their names are known."""
+    """Documents in a temporary file until their names are known."""
 
     def __init__(self, stream: IO[bytes], assumptions: Assumptions) -> None:
         self._stream = stream
         self._assumptions = assumptions
 
     def keep(self, record: ImportRecord, origin: ImportOrigin, revision: str = "") -> Brief:
-        """Put a record's document aside."""
+        """Store the document of a record, and return the record without it."""
         stretch = self.put(_WRITER.encode(record.spec).encode())
         nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
         slugs = record.kind.identities(nameless)
-        # To look through all of it costs, and one id is one thing.
+        # Hashing the whole document is slow, and an id alone identifies its object.
         is_told_by_content = record.remote_id is None or record.elsewhere
         return Brief(
             record=replace(record, spec={}),
             title=record.title,
             mark=content_mark(record.spec if is_told_by_content else record.remote_id),
             mentions=tuple(mentions_in(record.spec, record.kind)),
-            slugs=tuple((what, value) for what, value in slugs.items() if value),
+            slugs=tuple((label, slug) for label, slug in slugs.items() if slug),
             origin=origin,
             can_be_read=record.kind.readable_by(self._assumptions),
             revision=revision,
@@ -47,28 +47,28 @@ class Buffer:
         )
 
     def put(self, content: bytes) -> Stretch:
-        """Put something aside."""
+        """Append bytes to the file, and return where they are."""
         offset = self._stream.seek(0, os.SEEK_END)
         self._stream.write(content)
         return offset, len(content)
 
     def get(self, stretch: Stretch) -> bytes:
-        """Give something back."""
+        """Return the stored bytes."""
         offset, length = stretch
         self._stream.seek(offset)
         return self._stream.read(length)
 
     def spec(self, brief: Brief) -> dict[str, Json]:
-        """Give a document back."""
+        """Return the stored document of a record."""
         spec: dict[str, Json] = json.loads(self.get(brief.stretch))
         return spec
 
     def holds(self, brief: Brief, document: Json) -> bool:
-        """Tell whether a document is what was put aside, down to the order of its fields."""
+        """Return whether a document equals the stored one, including the order of its fields."""
         return _WRITER.encode(document).encode() == self.get(brief.stretch)
 
     def record(self, brief: Brief) -> ImportRecord:
-        """Give a record whole again."""
+        """Return a record with its document."""
         content = self.get(brief.stretch)
         return replace(
             brief.record, spec=json.loads(content), is_literal=OPEN.encode() not in content

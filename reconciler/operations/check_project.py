@@ -1,4 +1,4 @@
-"""All that `validate` looks at, for a person and for CI: project file, manifests, references."""
+"""Checks of `validate`, for a person and for CI: project file, manifests, references."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from reconciler.workspace.workspace import NOTHING, Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What was found. A project file that is malformed is all that is complained of then.
+    """Result of a check. Where the project file is malformed, it has only the complaints about it.
 
-    `folder` is where the project stands in its repository, "" for its root, and `advice`
-    what to do where nothing is declared. `project` is None where its file is malformed, and
-    `selected` where everything is looked at.
+    `folder` is the path of the project in its repository, "" for the root. `advice` says what to do
+    where nothing is declared. `project` is None where its file is malformed. `selected` is None
+    where nothing was selected.
     """
 
     workspace: Workspace
@@ -44,58 +44,55 @@ class Checked:
 
 
 def check(
-    asked: Options, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
+    options: Options, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
 ) -> Checked:
-    """Check manifests offline: no secret, key or service is needed.
+    """Check manifests offline, without service, key or secrets.
 
-    With `secrets`, each that the manifests name must be among them. With `in_all`,
-    every environment is looked at, unless one is asked for: then the name in what
-    is given is "".
-
-    Raises UsageError for a project file or an environment that is not there.
+    With `secrets`, every secret that the manifests name must be among them. With `in_all`, every
+    environment is checked, unless the options name one; the result then has "" as its environment.
+    Raises UsageError for a missing project file or environment.
     """
-    project, complaints = read_project(asked)
+    project, complaints = read_project(options)
     if project is None:
-        root = (project_file(asked) or Path()).parent.resolve()
+        root = (project_file(options) or Path()).parent.resolve()
         return Checked(
             workspace=Workspace(complaints=tuple(complaints)),
             environment="",
             folder=folder_in_repository(root),
         )
-    return check_in(project, asked, secrets, in_all=in_all)
+    return check_in(project, options, secrets, in_all=in_all)
 
 
 def check_in(
     project: Project,
-    asked: Options,
+    options: Options,
     secrets: Mapping[str, str] | None = None,
     *,
     in_all: bool = False,
     instead: Mapping[Path, str] = NOTHING,
 ) -> Checked:
-    """Check the manifests of a project that was read, as `check` does.
+    """Check the manifests of a project that was read already, as `check` does.
 
-    `instead` are the texts of files that are not read.
-
-    Raises UsageError for an environment that is not there.
+    `instead` has texts that replace the content of files. Raises UsageError for a missing
+    environment.
     """
     environments: Mapping[str, Environment] = project.settings.environments
-    if not in_all or asked.environment is not None or len(environments) <= 1:
-        environments = dict([choose_environment(project, asked.environment)])
-    lead_here(asked, project, next(iter(environments)) if len(environments) == 1 else "")
+    if not in_all or options.environment is not None or len(environments) <= 1:
+        environments = dict([choose_environment(project, options.environment)])
+    lead_here(options, project, next(iter(environments)) if len(environments) == 1 else "")
     withheld = withheld_from(os.environ)
     scopes = [
-        _scope(project, name, environment, asked, secrets, withheld)
+        _scope(project, name, environment, options, secrets, withheld)
         for name, environment in environments.items()
     ]
     are_all = (
-        is_whole(asked, project) and environments.keys() >= project.settings.environments.keys()
+        is_whole(options, project) and environments.keys() >= project.settings.environments.keys()
     )
-    workspace = everywhere(read_workspaces(asked, project, scopes, instead), are_all=are_all)
-    asked.selection.check_named(workspace.known)
+    workspace = everywhere(read_workspaces(options, project, scopes, instead), are_all=are_all)
+    options.selection.check_named(workspace.known)
     name = "" if len(scopes) > 1 else scopes[0].environment
-    selected = asked.selection.leaving_out(len(workspace.left_out))
-    advice = advice_on_nothing(asked, project, workspace, name)
+    selected = options.selection.leaving_out(len(workspace.left_out))
+    advice = advice_on_nothing(options, project, workspace, name)
     return Checked(
         workspace=workspace,
         environment=name,
@@ -110,13 +107,13 @@ def _scope(  # noqa: PLR0917 - what a scope is made of
     project: Project,
     name: str,
     environment: Environment,
-    asked: Options,
+    options: Options,
     environ: Mapping[str, str] | None,
     withheld: Withheld,
 ) -> Scope:
-    """Give what expressions may name. No file of a secret is read here, and no command run."""
+    """Return what expressions may name. No secret file is read and no command is run."""
     scope = Scope(
-        name, environment.variables, withheld=withheld, today=today(), selection=asked.selection
+        name, environment.variables, withheld=withheld, today=today(), selection=options.selection
     )
     if environ is None:
         return scope

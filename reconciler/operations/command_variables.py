@@ -1,4 +1,4 @@
-"""The variables of commands that run for an unreviewed change: none leads into its checkout.
+"""Variables for commands that run for an unreviewed change: no value leads into its checkout.
 
 Many variables say where programs look for code: PATH, PYTHONPATH, BASH_ENV, GIT_CONFIG_GLOBAL,
 JAVA_TOOL_OPTIONS. No list of their names is complete, so every variable is judged by its value.
@@ -14,27 +14,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-# Names of lists of folders: PYTHONPATH, LD_LIBRARY_PATH, PERL5LIB, XDG_DATA_DIRS.
+# Names of variables that hold lists of folders: PYTHONPATH, LD_LIBRARY_PATH, XDG_DATA_DIRS.
 _LIST = re.compile(r"(PATHS?|LIB|DIRS)$", re.IGNORECASE)
 _BETWEEN = re.compile(r"[\s:;,=|\"'`@<>()\[\]{}&?#]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Unreviewed:
-    """The folders whose content a change decides. Relative paths are tried from each of them."""
+    """Folders with content from a change. Relative paths are resolved from each of them."""
 
     folders: tuple[Path, ...]
 
     def holds(self, path: Path) -> bool:
-        """Return whether a path leads into one of the folders, as it is spelt or through links."""
+        """Return whether a path leads into one of the folders, as written or through links."""
         places = Path(os.path.normpath(path)), Path(os.path.realpath(path))
         return any(place.is_relative_to(folder) for place in places for folder in self.folders)
 
     def without(self, environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-        """Return the variables without paths into the folders, and the names of those changed.
+        """Return the variables without paths into the folders, and the names that changed.
 
-        A list of folders loses single entries, and relative and empty entries too: they mean the
-        folder in which a program runs. Any other variable is left out whole.
+        A list of folders loses single entries. It also loses relative and empty entries, as they
+        mean the folder in which a program runs. Any other variable is removed whole.
         """
         kept, lost = dict[str, str](), list[str]()
         for name, value in environ.items():
@@ -49,14 +49,14 @@ class Unreviewed:
 
     def _left_of(self, name: str, value: str, environ: Mapping[str, str]) -> str:
         if _LIST.search(name):
-            entries = value.split(os.pathsep) if value else []
-            return os.pathsep.join(filter(self._may_be_searched, entries))
+            folders = value.split(os.pathsep) if value else []
+            return os.pathsep.join(filter(self._may_be_searched, folders))
         return "" if any(map(self._leads_in, _paths_in(_expanded(value, environ)))) else value
 
-    def _may_be_searched(self, entry: str) -> bool:
-        # From a folder above, a program would find the unreviewed folder as a package.
-        is_above = any(folder.is_relative_to(os.path.realpath(entry)) for folder in self.folders)
-        return entry.startswith("/") and not is_above and not self.holds(Path(entry))
+    def _may_be_searched(self, path: str) -> bool:
+        # From a parent folder, a program would find the unreviewed folder as a package.
+        is_above = any(folder.is_relative_to(os.path.realpath(path)) for folder in self.folders)
+        return path.startswith("/") and not is_above and not self.holds(Path(path))
 
     def _leads_in(self, path: str) -> bool:
         if path.startswith("/"):
@@ -80,7 +80,7 @@ def _expanded(value: str, environ: Mapping[str, str]) -> str:
 
 
 def _paths_in(value: str) -> Iterator[str]:
-    """Yield what may be a path in a value: all from the first slash on, and parts with a slash."""
+    """Yield possible paths in a value: the rest from the first slash on, and parts with a slash."""
     if "/" in value:
         yield value[value.index("/") :]
     for part in _BETWEEN.split(value):

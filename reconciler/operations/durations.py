@@ -11,7 +11,7 @@ _LONGEST = timedelta(days=7)
 
 
 def read_duration(text: str) -> timedelta | None:
-    """Read a duration up to a week, as 90m or 2h; None for anything else."""
+    """Return the duration that a text such as 90m or 2h means, up to a week; else None."""
     match = _DURATION.fullmatch(text.strip())
     found = timedelta(**{_UNITS[match[2]]: int(match[1])}) if match is not None else None
     return found if found is not None and found <= _LONGEST else None

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def served(
     target: Embedded, environment: Environment, manifests: Iterable[Manifest]
 ) -> httpx.AsyncBaseTransport:
-    """Start the emulator in this process, with every alert that is declared.
+    """Start the emulator in this process, with every declared alert.
 
-    Raises InvalidInput where its file cannot be used.
+    Raises InvalidInput where its data file cannot be used.
     """
     from httpx import ASGITransport  # noqa: PLC0415 - brings the HTTP client
 
@@ -48,9 +48,9 @@ def served(
 
 
 def _told_otherwise(environment: Environment) -> dict[str, Json]:
-    """Give, as a profile says it, what the embedded emulator does otherwise than by default."""
+    """Return a profile with the settings where the embedded emulator is not as by default."""
     lists = environment.api.reads.lists
-    told: dict[str, Json] = {
+    profile: dict[str, Json] = {
         "reads": {
             kind: read.model_dump(exclude_none=True)
             for kind, read in environment.api.reads.of_kinds.items()
@@ -58,8 +58,8 @@ def _told_otherwise(environment: Environment) -> dict[str, Json]:
         "lists": {kind: listing.model_dump(exclude_none=True) for kind, listing in lists.items()},
     }
     if environment.api.policy_names == "anyCase":
-        told["policyNames"] = "any_case"
-    return told
+        profile["policyNames"] = "any_case"
+    return profile
 
 
 def _creatable(kind: str) -> bool:

@@ -1,4 +1,4 @@
-"""One manifest as it is in an environment, with all that is put into it: as a text to read."""
+"""One manifest as an environment sees it, with everything filled in, as text to read."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.secret_scan import withheld_from
 
 
-def expanded(asked: Options, name: str) -> str:
-    """Give the manifest of a resource, `Kind/name`, as YAML.
+def expanded(options: Options, name: str) -> str:
+    """Return the manifest of a resource, `Kind/name`, as YAML.
 
-    Overrides, items, variables and files are in it; secrets and references stay expressions, so
-    that it declares the same as what it is made of, and shows no secret. No secret is read.
-
-    Raises UsageError for a resource that is not declared, and InvalidInput for a workspace with
-    errors, of which the complaints are told.
+    Overrides, items, variables and files are filled in. Secrets and references stay expressions, so
+    the text declares the same resource and shows no secret. No secret is read. Raises UsageError
+    for a resource that is not declared, and InvalidInput for a workspace with errors, after
+    reporting them.
     """
-    project = open_project(asked)
-    environment, chosen = choose_environment(project, asked.environment)
+    project = open_project(options)
+    environment, chosen = choose_environment(project, options.environment)
     scope = Scope(environment, chosen.variables, withheld=withheld_from(os.environ))
     known = {
-        str(manifest.ref): manifest for manifest in open_workspace(asked, project, scope).manifests
+        str(manifest.ref): manifest
+        for manifest in open_workspace(options, project, scope).manifests
     }
     if name not in known:
         near = nearest(name, known)
@@ -42,7 +42,7 @@ def expanded(asked: Options, name: str) -> str:
 
 
 def expanded_document(made: Manifest) -> dict[str, Json]:
-    """Give a manifest as a document that declares the same without being made of anything."""
+    """Return a manifest as one document that declares the same, with everything filled in."""
     metadata: dict[str, Json] = {"name": made.ref.name}
     if made.remote_id is not None:
         metadata["id"] = made.remote_id

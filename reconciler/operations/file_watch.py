@@ -1,4 +1,4 @@
-"""Waiting until a file of a project is saved: by looking at what is known, some times a second."""
+"""Waiting until a project file or manifest is saved, by checking the known files regularly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reconciler.syntax.files import SUFFIXES
 from reconciler.syntax.ignored_files import is_installed
 
 EVERY = 0.4
-"""Seconds between two looks: a plan begins within one after a save."""
+"""Seconds between two checks: a plan begins within one second after a save."""
 
 _Stamp = tuple[int, int, int]
 _GONE: _Stamp = (0, 0, 0)
@@ -20,9 +20,10 @@ _GONE: _Stamp = (0, 0, 0)
 
 @dataclass(slots=True)
 class Watch:
-    """What was there at the last look. `tops` are the files and folders that manifests are in.
+    """Files and folders as they were at the last check.
 
-    `more` are files that lie elsewhere, as the project file.
+    `tops` are the files and folders that hold manifests. `more` are files elsewhere, such as the
+    project file.
     """
 
     tops: Sequence[Path]
@@ -31,15 +32,15 @@ class Watch:
     _folders: dict[str, _Stamp] = field(default_factory=dict)
 
     def begin(self) -> int:
-        """Note what is there, and give how many files that is."""
+        """Record the files and folders, and return how many files there are."""
         self._files, self._folders = {}, {}
         for top in map(str, self.tops):
             if os.path.isdir(top):  # noqa: PTH112 - never raises
                 self._walk(top)
             else:
                 self._files[top] = _stamp(top)
-        for one in map(str, self.more):
-            self._files[one] = _stamp(one)
+        for file in map(str, self.more):
+            self._files[file] = _stamp(file)
         return len(self._files)
 
     def _walk(self, top: str) -> None:
@@ -53,9 +54,9 @@ class Watch:
 
     @property
     def changed(self) -> bool:
-        """Whether a file was saved, made or taken away since it was noted.
+        """Return whether a file was saved, added or removed since the last record.
 
-        A folder that changed by other files than ours is only looked at again.
+        A change of other files in a folder only causes the folder to be read again.
         """
         if any(_stamp(path) != known for path, known in self._files.items()):
             return True
@@ -66,7 +67,7 @@ class Watch:
         return self._files != before
 
     def wait(self, pause: Callable[[float], None] = time.sleep) -> None:
-        """Come back once something has changed. A signal ends it as it ends everything."""
+        """Return once something has changed. A signal interrupts the wait."""
         while not self.changed:
             pause(EVERY)
 
@@ -80,9 +81,9 @@ def _stamp(path: str) -> _Stamp:
 
 
 def watched(watch: Callable[[], Watch], work: Callable[[], None]) -> Iterator[int]:
-    """Do some work now and after every change, and yield each time how many files are watched.
+    """Run `work` now and after every change, and yield each time how many files are watched.
 
-    What is saved while it works is not missed: the files are noted before it begins.
+    Files saved during the work are not missed: they are recorded before it begins.
     """
     while True:
         seen = watch()

@@ -1,4 +1,4 @@
-"""Formatting: which files of a project stand in another layout than the one, and writing them."""
+"""Formatting: find the files of a project with another layout than ours, and write them."""
 
 from __future__ import annotations
 
@@ -17,40 +17,38 @@ from reconciler.workspace.secret_scan import withheld_from
 from reconciler.workspace.selected_files import files_taken
 
 
-def find(asked: Options, *, modeline: bool = False) -> Tidied:
-    """Look at the manifests of a project, and at the project file where no path was asked for.
+def find(options: Options, *, modeline: bool = False) -> Tidied:
+    """Return which manifests need formatting, and the project file where no path was given.
 
-    Of a selection, files of which nothing is selected are only counted.
-
-    Raises InvalidInput for a project file that is malformed, and UsageError where a modeline
-    would lead to schemas that are not there.
+    With a selection, files without a selected resource are only counted. Raises InvalidInput for a
+    malformed project file, and UsageError where a modeline would lead to missing schemas.
     """
-    project = open_project(asked)
+    project = open_project(options)
     if modeline and not has_schemas(project.root):
         raise UsageError(
             f"there are no schemas in {FOLDER}/ of the project: `reconciler init` writes them"
         )
-    paths = manifest_paths(asked, project)
-    wanted = _wanted(asked, project, paths) if asked.selection else lambda _: True
-    if not asked.paths and project.file is not None:
+    paths = manifest_paths(options, project)
+    wanted = _wanted(options, project, paths) if options.selection else lambda _: True
+    if not options.paths and project.file is not None:
         paths.append(project.file)
     return find_untidy(paths, project, modelines=modeline, wanted=wanted)
 
 
-def _wanted(asked: Options, project: Project, paths: Sequence[Path]) -> Callable[[str], bool]:
-    """Tell files by whether they hold what is selected in an environment."""
+def _wanted(options: Options, project: Project, paths: Sequence[Path]) -> Callable[[str], bool]:
+    """Return a check for files that hold a selected resource in an environment."""
     environments = project.settings.environments
-    if asked.environment is not None or not environments:
-        environments = dict([choose_environment(project, asked.environment)])
+    if options.environment is not None or not environments:
+        environments = dict([choose_environment(project, options.environment)])
     withheld = withheld_from(os.environ)
     scopes = [
-        Scope(name, environment.variables, None, withheld=withheld, selection=asked.selection)
+        Scope(name, environment.variables, None, withheld=withheld, selection=options.selection)
         for name, environment in environments.items()
     ]
-    return files_taken(paths, project.root, scopes, project.settings, asked.selection).has
+    return files_taken(paths, project.root, scopes, project.settings, options.selection).has
 
 
 def write(found: Tidied) -> None:
-    """Write every file in the place of what it was. Raises InvalidInput where one cannot be."""
+    """Write every changed file. Raises InvalidInput where a file cannot be written."""
     for tidy in found.changed:
         replace_text(tidy.path, tidy.name, tidy.roots, before=tidy.before, after=tidy.after)

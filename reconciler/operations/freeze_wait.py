@@ -19,18 +19,17 @@ from reconciler.project.freeze import holding
 from reconciler.report.safe import safe
 
 POLL_SECONDS = 60.0
-"""How often incidents are asked for, and the clock is looked at, as it may be set."""
+"""Seconds between two looks at incidents and at the clock, which an operator may change."""
 
 
 def wait_for_thaw(bench: Session, patience: LockTimeout) -> None:
-    """Return once a plan of the bench is not frozen; it is planned again before it is applied.
+    """Return once the session's plan is not frozen. The caller plans again before it applies.
 
-    Nothing is locked meanwhile, so that other runs go on. Raises GuardRefused where the freeze
-    goes on for longer than the patience, at once where its windows tell that; and what planning
-    raises.
+    Nothing is locked meanwhile, so that other runs can work. Raises GuardRefused where the freeze
+    lasts longer than `patience`, at once where its windows show that; and what planning raises.
     """
     deadline = patience.monotonic() + patience.seconds
-    told = ""
+    shown = ""
     with ExitStack() as noted:
         try:
             while frozen := _frozen(bench):
@@ -42,12 +41,12 @@ def wait_for_thaw(bench: Session, patience: LockTimeout) -> None:
                     left = 0
                 if is_later or left <= 0:
                     raise GuardRefused(*map(refusal, frozen))
-                said = "; ".join(violation.message for violation in frozen)
-                if said != told:
-                    told = said
+                messages = "; ".join(violation.message for violation in frozen)
+                if messages != shown:
+                    shown = messages
                     noted.close()
-                    bench.voice.say(f"{safe(said)}; waiting for at most {left:.0f} s")
-                    noted.enter_context(bench.waits.on(Thawing(said)))
+                    bench.voice.say(f"{safe(messages)}; waiting for at most {left:.0f} s")
+                    noted.enter_context(bench.waits.on(Thawing(messages)))
                 _sleep_until(until, min(left, POLL_SECONDS), patience)
         except KeyboardInterrupt:
             bench.voice.say("\nnothing was applied")
@@ -61,7 +60,7 @@ def _frozen(bench: Session) -> list[GuardViolation]:
 
 
 def _known_end(frozen: list[GuardViolation]) -> datetime | None:
-    """Give when the windows that hold end, None where only incidents or doubts stand against it."""
+    """Return when the active windows end; None where only incidents or failed reads freeze."""
     return max(
         (datetime.fromisoformat(violation.until) for violation in frozen if violation.until),
         default=None,
@@ -69,7 +68,7 @@ def _known_end(frozen: list[GuardViolation]) -> datetime | None:
 
 
 def _is_endless(bench: Session) -> bool:
-    """Tell whether windows hold of which no end is in sight."""
+    """Return whether freeze windows are active that have no known end."""
     held = holding(bench.environment.freeze.windows, now())
     return held is not None and held.until is None
 
@@ -79,7 +78,7 @@ def _seconds_to(at: datetime) -> float:
 
 
 def _sleep_until(until: datetime | None, pause: float, patience: LockTimeout) -> None:
-    """Sleep for a pause, and on until windows end: nothing is asked before."""
+    """Sleep for a pause, or until freeze windows end. No requests are sent before their end."""
     patience.sleep(pause if until is None else min(pause, max(1.0, _seconds_to(until))))
     while until is not None and (left := _seconds_to(until)) > 0:
         patience.sleep(min(left, POLL_SECONDS))

@@ -1,4 +1,4 @@
-"""Manifests to import as they will be written: drawn once, read back, judged, and put aside."""
+"""Manifests to import: rendered once, read back, checked, and stored until they are written."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from reconciler.workspace.workspace import wrong_in
 
 @dataclass(slots=True, kw_only=True)
 class Drawings:
-    """The texts of new manifests, each drawn once for the names that all have by now.
+    """Texts of new manifests. Each is rendered once, when all names are known.
 
-    `files` is where they go, and `more` are variables that the project file will have.
+    `files` are their places, and `more` are variables that the project file will have.
     """
 
     bench: Session
@@ -57,55 +57,58 @@ class Drawings:
         others = with_target(self.bench.project) - {name}
         self._place = IdPlace(name, alone=not others)
 
-    def draw(self, one: NamedImport) -> Left | None:
-        """Draw a manifest and judge it as any run would read it; give why it cannot be written."""
-        record = self.record(one)
-        drawn = self._drawn(one, record)
+    def draw(self, candidate: NamedImport) -> Left | None:
+        """Render a manifest and check it as runs read it; return why it cannot be written."""
+        record = self.record(candidate)
+        drawn = self._drawn(candidate, record)
         if isinstance(drawn, Left):
             return drawn
-        file = self.files[one.ref]
+        file = self.files[candidate.ref]
         exports = [] if drawn.export is None else [(file.with_suffix(".json"), drawn.export)]
         texts = [*exports, (file, led(drawn.manifest, file, self._root))]
-        if not self._is_plain(one, record, drawn):
+        if not self._is_plain(candidate, record, drawn):
             settings = self.bench.project.settings.environments
             known = {**settings, self.bench.name: self.bench.environment}
             error = wrong_in(dict(texts), file, self._root, self._scope, known)
             if error is not None:
                 called = f"{record.called} ({record.where})"
                 return Left(called, f"{error.message} [{error.code}]", ExitCode.INVALID)
-        self._kept[one.ref] = [(path, self.spool.put(text.encode())) for path, text in texts]
+        self._kept[candidate.ref] = [(path, self.spool.put(text.encode())) for path, text in texts]
         return None
 
-    def record(self, one: NamedImport) -> ImportRecord:
-        """Give what is imported, in which seals stand for secrets."""
-        return self.hiding.record(self.spool.record(one.brief))
+    def record(self, candidate: NamedImport) -> ImportRecord:
+        """Return the imported record, with seals in place of secrets."""
+        return self.hiding.record(self.spool.record(candidate.brief))
 
-    def texts(self, one: NamedImport) -> Iterator[tuple[Path, str]]:
-        """Yield the files of what was drawn and their texts; first what the manifest names."""
-        for path, stretch in self._kept[one.ref]:
+    def texts(self, candidate: NamedImport) -> Iterator[tuple[Path, str]]:
+        """Yield the files of a manifest with their texts; files that it names come first."""
+        for path, stretch in self._kept[candidate.ref]:
             yield path, self.spool.get(stretch).decode()
 
-    def files_of(self, one: NamedImport) -> list[Path]:
-        """Give the files that a manifest needs, itself first."""
-        file = self.files[one.ref]
-        return [file, file.with_suffix(".json")] if self._keeps_json(one) else [file]
+    def files_of(self, candidate: NamedImport) -> list[Path]:
+        """Return the files that a manifest needs, itself first."""
+        file = self.files[candidate.ref]
+        return [file, file.with_suffix(".json")] if self._keeps_json(candidate) else [file]
 
-    def is_ours(self, file: Path, one: NamedImport) -> bool:
-        """Tell whether a file is what would be written, as where a run was stopped."""
-        return all(holds(path, text, self._root) for path, text in self.texts(one) if path == file)
+    def is_ours(self, file: Path, candidate: NamedImport) -> bool:
+        """Return whether a file has the text that would be written, as after a stopped run."""
+        return all(
+            holds(path, text, self._root) for path, text in self.texts(candidate) if path == file
+        )
 
-    def _keeps_json(self, one: NamedImport) -> bool:
-        return self.keep_json and one.brief.kind.from_export is not None
+    def _keeps_json(self, candidate: NamedImport) -> bool:
+        return self.keep_json and candidate.brief.kind.from_export is not None
 
-    def _drawn(self, one: NamedImport, record: ImportRecord) -> Draft | Left:
-        json_name = f"{self.files[one.ref].stem}.json" if self._keeps_json(one) else ""
-        known, mentions = self.matched.known, one.brief.mentions
-        return draft_of(record, one.ref, mentions, known, self._place, json_name=json_name)
+    def _drawn(self, candidate: NamedImport, record: ImportRecord) -> Draft | Left:
+        json_name = f"{self.files[candidate.ref].stem}.json" if self._keeps_json(candidate) else ""
+        known, mentions = self.matched.known, candidate.brief.mentions
+        return draft_of(record, candidate.ref, mentions, known, self._place, json_name=json_name)
 
-    def _is_plain(self, one: NamedImport, record: ImportRecord, drawn: Draft) -> bool:
-        """Tell a text that says what was judged as it came, so that judging it tells nothing new.
+    def _is_plain(self, candidate: NamedImport, record: ImportRecord, drawn: Draft) -> bool:
+        """Return whether the text declares what was already checked, so that a check adds nothing.
 
-        Whatever holds an expression, or may hold what is withheld, is judged as it is read.
+        Text with an expression, or with values that may be withheld, is always checked as it is
+        read.
         """
         text = drawn.manifest
         if drawn.export is not None or may_stand_in(text) or self._scope.withheld.stands_in(text):
@@ -116,13 +119,13 @@ class Drawings:
         known = {**self.bench.project.settings.environments, self.bench.name: None}
         around = Around(environments=known, environment=self.bench.name, today=self._scope.today)
         envelope = read_envelope(read, around)
-        # Most are written as they are, and the same object needs no second look.
-        as_judged = envelope.spec is record.spec or self.spool.holds(one.brief, envelope.spec)
-        return as_judged and not envelope.findings and envelope.name == one.ref.name
+        # Most specs come back as the same object, which needs no comparison.
+        as_judged = envelope.spec is record.spec or self.spool.holds(candidate.brief, envelope.spec)
+        return as_judged and not envelope.findings and envelope.name == candidate.ref.name
 
 
 def _read_back(text: str) -> dict[str, Json] | None:
-    """Give what a manifest says that was drawn, None where it is read with a flaw."""
+    """Return the document of a rendered manifest; None where reading it finds a flaw."""
     reading = read_text(text)
     if reading.flaws or len(reading.documents) != 1:
         return None

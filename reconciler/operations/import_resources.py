@@ -1,4 +1,4 @@
-"""Import: what the service holds, or an export, as manifests, and a journal that knows them."""
+"""Import: write what the service or an export has as manifests, and journal it."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ OTHER_CONTENT = (
     "is the same: give its id with --id, change its title, or take over by hand what differs"
 )
 TOGETHER = 100
-"""Manifests that are written before the journal is told of them."""
+"""Number of manifests that are written before the journal gets their entries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToImport:
-    """What is to be imported, and how it is to be written."""
+    """What to import, and how to write it."""
 
     what: ImportSources
     to: Path | None = None
@@ -79,9 +79,9 @@ class ToImport:
 
 @dataclass(frozen=True, slots=True)
 class ImportedResource:
-    """A resource that has a manifest now; `files` are those that were written for it.
+    """A resource that has a manifest now; `files` are the files that were written for it.
 
-    `can_be_read` says whether the service can be asked for it.
+    `can_be_read` says whether the service can be asked for the resource.
     """
 
     ref: Ref
@@ -93,33 +93,33 @@ class ImportedResource:
 
 @dataclass(slots=True)
 class ImportResult:
-    """What became of an import."""
+    """Imported and skipped resources of an import."""
 
     imported: list[ImportedResource] = field(default_factory=list)
     skipped: list[Left] = field(default_factory=list)
 
     @property
     def exit_codes(self) -> set[int]:
-        """The codes of what could not be imported."""
+        """Return the exit codes of resources that could not be imported."""
         return {left.exit_code for left in self.skipped} - {0}
 
 
-def import_now(asked: Options, wanted: ToImport, patience: LockTimeout) -> ImportResult:
-    """Read what is wanted, write a manifest of each that has none, and journal what was seen.
+def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> ImportResult:
+    """Read the wanted resources, write new manifests, and journal what was seen.
 
-    Raises InvalidInput where another file is there already: then nothing is written. Raises
+    Raises InvalidInput where another file is in the way; nothing is written then. Raises
     UsageError, and what opening a target, a journal and the service raise.
     """
-    bench, secrets = open_for_import(asked, wanted.what.exports)
+    bench, secrets = open_for_import(options, wanted.what.exports)
     journal = bench.journal()
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, bench.project.root.resolve())
     with TemporaryFile() as stream:
         spool = Buffer(stream, bench.environment.api)
-        gathered = gather(asked, bench, wanted.what, journal.history, spool)
+        gathered = gather(options, bench, wanted.what, journal.history, spool)
         hiding = Hiding(secrets, lambda: journal.salt)
         work = _Work(
-            asked=asked,
+            asked=options,
             wanted=wanted,
             bench=bench,
             journal=journal,
@@ -156,24 +156,24 @@ class _Work:
 
     @property
     def root(self) -> Path:
-        """The folder of the project, without links."""
+        """Return the folder of the project, without links."""
         return self.bench.project.root.resolve()
 
     @property
     def has_work(self) -> bool:
-        """Whether anything is to be written or journaled."""
+        """Return whether anything is to be written or journaled."""
         return bool(self.matched.new or self.agreed)
 
     @property
     def there(self) -> There:
-        """What is declared, and remembered."""
+        """Return what is declared, and what the journal remembers."""
         workspace = self.bench.workspace
         return There(workspace.manifests, workspace.elsewhere, self.journal.history)
 
     def match(self) -> None:
-        """Tell what is there already, and give all else its name and its file.
+        """Match resources with those that exist, and give each new resource a name and a file.
 
-        Raises InvalidInput where another file of that name is there.
+        Raises InvalidInput where another file has that name.
         """
         briefs = [brief for brief in self.gathered.briefs if not self._shows_secrets(brief)]
         while True:
@@ -183,7 +183,8 @@ class _Work:
             wrong = {candidate: why for candidate in new if (why := self.drawings.draw(candidate))}
             if not wrong:
                 break
-            # What refers to one of them refers to its id, and others may have its name.
+            # References to a refused resource become references to its id, and its name becomes
+            # free.
             self.result.skipped.extend(wrong.values())
             refused = {candidate.brief for candidate in wrong}
             briefs = [brief for brief in briefs if brief not in refused]
@@ -193,50 +194,50 @@ class _Work:
         self._check_files()
         for (kind, remote_id), ref in sorted(not_imported(self.matched).items(), key=str):
             self._note_found(kind, remote_id, f"{ref} refers to it")
-        for alert, said in self.gathered.mentioned.items():
+        for alert, remark in self.gathered.mentioned.items():
             if (ALERTS, alert) not in self.matched.known.refs:
-                self._note_found(ALERTS, alert, said)
+                self._note_found(ALERTS, alert, remark)
 
-    def _shows_secrets(self, one: Brief) -> bool:
-        """Tell what cannot be written without a secret in clear, and note why."""
+    def _shows_secrets(self, brief: Brief) -> bool:
+        """Return whether a resource cannot be written without a secret in clear, and note why."""
         if not self.hiding.values:
             return False
-        record = self.spool.record(one)
+        record = self.spool.record(brief)
         text = "\n".join(record.expressions.values())
         why = self.hiding.why_not(record)
         for variables in self.gathered.variables.values():
-            for key, value in variables.items():
+            for key, variable in variables.items():
                 if expression(ExpressionKind.VARIABLE, key) in text and self.hiding.stands_in(
-                    str(value)
+                    str(variable)
                 ):
                     why = IN_A_VARIABLE
         if why:
-            called = self.hiding.without(one.said)
+            called = self.hiding.without(brief.said)
             self.result.skipped.append(Left(called, why, ExitCode.INVALID))
         return bool(why)
 
-    def _note_found(self, kind: str, remote_id: RemoteId, said: str) -> None:
+    def _note_found(self, kind: str, remote_id: RemoteId, remark: str) -> None:
         how = how_to_get(kind, remote_id, self.bench.environment.api)
-        why = f"found, not imported: {said}; {how}"
+        why = f"found, not imported: {remark}; {how}"
         self.result.skipped.append(Left(f"{kind} {remote_id}", why))
 
-    def _declared(self, one: Brief, manifest: Manifest) -> Left:
-        """Say that there is a manifest, and note it where the journal does not know it yet."""
+    def _declared(self, brief: Brief, manifest: Manifest) -> Left:
+        """Return the note that a manifest exists; agree to its journal entry if there is none."""
         spec = self._filled(manifest)
-        live = conceal(self.spool.spec(one), spec, one.kind.shape)
-        said = f"it is declared at {manifest.source} already"
-        if not covers(live, spec, one.kind.shape):
-            if one.thing is None and not one.slugs:
-                return Left(one.said, OTHER_CONTENT.format(twin=manifest), ExitCode.INVALID)
-            return Left(str(manifest.ref), f"{said}, and differs: see `{on_manifests('plan')}`")
+        live = conceal(self.spool.spec(brief), spec, brief.kind.shape)
+        note = f"it is declared at {manifest.source} already"
+        if not covers(live, spec, brief.kind.shape):
+            if brief.thing is None and not brief.slugs:
+                return Left(brief.said, OTHER_CONTENT.format(twin=manifest), ExitCode.INVALID)
+            return Left(str(manifest.ref), f"{note}, and differs: see `{on_manifests('plan')}`")
         memory = self.journal.history.of(manifest.ref)
         is_news = memory.last is None and memory.pending is None
-        if is_news and one.is_remembered and not holds_seal(spec):
-            self.agreed.append((one, manifest))
-        return Left(str(manifest.ref), said)
+        if is_news and brief.is_remembered and not holds_seal(spec):
+            self.agreed.append((brief, manifest))
+        return Left(str(manifest.ref), note)
 
     def _filled(self, manifest: Manifest) -> dict[str, Json]:
-        """Give a manifest's document with the ids that are known."""
+        """Return a manifest's document with the known ids filled in."""
         spec = resolve(manifest.spec, self.there.ids())
         assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
         return spec
@@ -267,9 +268,10 @@ class _Work:
         )
 
     def _check_files(self) -> None:
-        """Note which files are there already as they would be written.
+        """Record which files exist already with the text that would be written.
 
-        Raises InvalidInput where another one is, and UsageError where none would be read.
+        Raises InvalidInput where a file has other content, and UsageError where no run would read
+        the files.
         """
         new = self.matched.new
         check_read([*self.files.values()], self.bench.project)
@@ -283,26 +285,26 @@ class _Work:
         refuse_taken([file for file in taken if file not in self.left_behind], self.root)
 
     def clear(self) -> None:
-        """Remove what a run that died began in the folders of what is imported, and say so."""
+        """Remove files that a killed run left in the folders of this import, and report them."""
         kinds = {brief.kind.name: brief.kind for brief in self.gathered.briefs}
         folders = [folder_for(kind, self.bench.project, self.wanted.to) for kind in kinds.values()]
         if count := remove_left(folders):
             self.asked.voice.say(LEFT_BESIDE.format(what=plural(count, "file")))
 
     def rehearse(self) -> None:
-        """Note what would be written."""
+        """Record what would be written."""
         for candidate in self.matched.new:
             self._note(candidate, self.drawings.files_of(candidate))
 
-    def _note(self, one: NamedImport, files: Sequence[Path]) -> None:
-        shown = display_name(self.files[one.ref], self.root)
-        remote_id = one.brief.record.remote_id
-        readable = one.brief.can_be_read
-        taken = ImportedResource(one.ref, shown, remote_id, tuple(sorted(files)), readable)
+    def _note(self, candidate: NamedImport, files: Sequence[Path]) -> None:
+        shown = display_name(self.files[candidate.ref], self.root)
+        remote_id = candidate.brief.record.remote_id
+        readable = candidate.brief.can_be_read
+        taken = ImportedResource(candidate.ref, shown, remote_id, tuple(sorted(files)), readable)
         self.result.imported.append(taken)
 
     def write(self) -> None:
-        """Write files first, and then what the journal rests on them, some at a time."""
+        """Write files first, then the journal entries that rely on them, `TOGETHER` at a time."""
         journal, run = self.journal, str(uuid4())
         begun = journal.run_entry(run, "import", applied_commit(self.bench.project))
         journal.begin(begun)
@@ -323,15 +325,15 @@ class _Work:
             journal.append(known)
 
     def _declare_variables(self) -> None:
-        """Write the variables that new manifests need into the project file, before those."""
+        """Write the variables of new manifests into the project file, before the manifests."""
         new = self.matched.new
         text = "\n".join(
-            one for candidate in new for one in candidate.brief.record.expressions.values()
+            source for candidate in new for source in candidate.brief.record.expressions.values()
         )
         used = {
             name: {
-                key: value
-                for key, value in more.items()
+                key: variable
+                for key, variable in more.items()
                 if expression(ExpressionKind.VARIABLE, key) in text
             }
             for name, more in self.gathered.variables.items()
@@ -346,10 +348,10 @@ class _Work:
             )
 
     def _written(self, some: Sequence[NamedImport], run: RunEntry) -> list[Entry]:
-        """Write some manifests, and give what the journal keeps of them."""
+        """Write some manifests, and return their journal entries."""
         texts: list[tuple[Path, str]] = []
         for candidate in some:
-            # What a run left that was stopped is there already, as it would be written.
+            # Files that a stopped run left exist already with the text that would be written.
             own = self.drawings.texts(candidate)
             new = [pair for pair in own if pair[0] not in self.left_behind]
             texts.extend(new)
@@ -370,15 +372,15 @@ class _Work:
             for candidate, spec in zip(remembered, seen, strict=True)
         ]
 
-    def _seen(self, one: Brief) -> dict[str, Json]:
-        """Give what was seen, in which seals stand for secrets."""
-        return self.hiding.hidden(self.spool.spec(one))
+    def _seen(self, brief: Brief) -> dict[str, Json]:
+        """Return the observed document, with seals in place of secrets."""
+        return self.hiding.hidden(self.spool.spec(brief))
 
     def _entry(
-        self, one: Brief, ref: Ref, spec: dict[str, Json], live: dict[str, Json], run: RunEntry
+        self, brief: Brief, ref: Ref, spec: dict[str, Json], live: dict[str, Json], run: RunEntry
     ) -> Entry:
-        """Give what the journal keeps: the document as a plan will declare it."""
-        remote_id = one.record.remote_id
+        """Return the journal entry of a resource, with the document as a plan will declare it."""
+        remote_id = brief.record.remote_id
         manifest = Manifest(ref, spec, Source("", 1), remote_id)
         seen = Seen(remote_id, live)
         return ImportedEntry(
@@ -386,22 +388,22 @@ class _Work:
             at=run.at,
             ref=ref,
             remote_id=remote_id,
-            origin=one.origin,
-            declared=one.kind.complete(manifest, seen, Memory()),
-            revision=one.revision,
+            origin=brief.origin,
+            declared=brief.kind.complete(manifest, seen, Memory()),
+            revision=brief.revision,
         )
 
-    def _warn(self, one: NamedImport) -> None:
-        """Say what the service did not tell, and show literals that look like keys."""
-        record, ref = self.drawings.record(one), one.ref
+    def _warn(self, candidate: NamedImport) -> None:
+        """Report what the service did not return, and show literals that look like keys."""
+        record, ref = self.drawings.record(candidate), candidate.ref
         name = display_name(self.files[ref], self.root)
-        [*_, (_, manifest)] = texts = [*self.drawings.texts(one)]
+        [*_, (_, manifest)] = texts = [*self.drawings.texts(candidate)]
         if record.untold and not self.asked.quiet:
-            what = ", ".join(dict.fromkeys(told for _, told in record.untold))
+            fields = ", ".join(dict.fromkeys(label for _, label in record.untold))
             places = plural(len(record.untold), "place")
             self.asked.voice.say(
                 safe(
-                    f"{ref}: the service does not tell `{what}`, at {places}: comments in {name} "
+                    f"{ref}: the service does not tell `{fields}`, at {places}: comments in {name} "
                     "say where to add it"
                 )
             )
