@@ -1,1 +1,1 @@
-"""The use cases: open a project, check it, plan, apply, look for drift. No click, no printing."""
+"""Use cases: open a project, check it, plan, apply, look for drift. No click, no printing."""

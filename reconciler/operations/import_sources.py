@@ -1,4 +1,4 @@
-"""What is to be imported, read from the service or from exports, its documents put aside."""
+"""Sources of an import, the service or exports; documents are stored until they are named."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ NO_READ = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportSources:
-    """What is to be imported: things of the service by what they are asked for, or exports.
+    """Resources to import: objects of the service by their id or name, or exports.
 
-    Exports of `environments`, one path for each, become manifests with variables, and `ids` are
-    those of what has no id there, by its names.
+    Exports of `environments`, one path for each, become manifests with variables. `ids` are the ids
+    of documents that hold none, by their names.
     """
 
     live: tuple[tuple[Kind, str], ...] = ()
@@ -76,10 +76,10 @@ class ImportSources:
 
 @dataclass(slots=True)
 class Gathered:
-    """What was found, and what was not.
+    """Records of an import, and what cannot be imported.
 
-    `variables` are those that it needs, by environment, and `mentioned` are alerts that the
-    service tells of elsewhere, by their ids, with words about each.
+    `variables` are those that the records need, by environment. `mentioned` are alerts that the
+    service mentions elsewhere, by their ids, with a text about each.
     """
 
     briefs: list[Brief] = field(default_factory=list)
@@ -88,11 +88,11 @@ class Gathered:
     mentioned: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        # On its way out `asyncio.run` asks for the text of what it returns.
+        # On exit, `asyncio.run` asks for the text of what it returns.
         return f"Gathered({len(self.briefs)} briefs)"
 
     def take(self, found: Brief | Left) -> None:
-        """Note one of them."""
+        """Add a record or the reason why there is none."""
         if isinstance(found, Left):
             self.left.append(found)
         else:
@@ -100,12 +100,12 @@ class Gathered:
 
 
 def gather(
-    asked: Options, bench: Session, what: ImportSources, history: History, spool: Buffer
+    options: Options, bench: Session, what: ImportSources, history: History, spool: Buffer
 ) -> Gathered:
-    """Read all that is wanted.
+    """Read all wanted records.
 
-    Raises UsageError for environments there are not, for kinds that this one has no read of and
-    for what is no id, and what is about the service as a whole.
+    Raises UsageError for unknown environments, for kinds that cannot be read here and for invalid
+    ids; and what concerns the service as a whole.
     """
     _check_wanted(what.live, bench)
     withheld = withheld_from(os.environ)
@@ -114,7 +114,7 @@ def gather(
     root, gathered = bench.project.root.resolve(), Gathered()
     beside = Beside(ids=what.ids)
     if not what.environments:
-        for left in read_exports(what.exports, root, withheld, asked.waits, beside):
+        for left in read_exports(what.exports, root, withheld, options.waits, beside):
             gathered.take(left if isinstance(left, Left) else spool.keep(left, "export"))
         gathered.left.extend(_ids_of_nothing(beside))
         return gathered
@@ -122,7 +122,7 @@ def gather(
     _check_environments(what.environments, environments, bench.name)
     found: dict[str, list[ImportRecord]] = {}
     for name, path in zip(what.environments, what.exports, strict=True):
-        read = [*read_exports([path], root, withheld, asked.waits, beside)]
+        read = [*read_exports([path], root, withheld, options.waits, beside)]
         found[name] = [record for record in read if isinstance(record, ImportRecord)]
         gathered.left.extend(left for left in read if isinstance(left, Left))
     gathered.left.extend(_ids_of_nothing(beside))
@@ -135,13 +135,13 @@ def gather(
 
 
 def _ids_of_nothing(beside: Beside) -> Iterator[Left]:
-    """Yield the ids that were given to what no document has."""
+    """Yield the given ids with a name that no document has."""
     for name in beside.ids:
         if name not in beside.met:
             near = nearest(name, beside.met)
             hint = f"; did you mean `{named(near)}`?" if near else ""
-            said = f"no document holds anything of that name{hint}"
-            yield Left(f"--id `{named(name)}`", said, ExitCode.INVALID)
+            message = f"no document holds anything of that name{hint}"
+            yield Left(f"--id `{named(name)}`", message, ExitCode.INVALID)
 
 
 async def _from_service(
@@ -158,7 +158,7 @@ async def _from_service(
 
 
 def _check_wanted(wanted: Sequence[tuple[Kind, str]], bench: Session) -> None:
-    """Raise UsageError for a kind that nothing tells how to ask for, and for what is no id."""
+    """Raise UsageError for a kind that cannot be read from the service, and for an invalid id."""
     for kind, name in wanted:
         if not kind.readable_by(bench.environment.api):
             raise UsageError(
@@ -172,7 +172,7 @@ def _check_wanted(wanted: Sequence[tuple[Kind, str]], bench: Session) -> None:
 
 
 def _check_environments(names: Sequence[str], known: Collection[str], here: str) -> None:
-    """Raise UsageError unless these are environments, and the one of this run is among them."""
+    """Raise UsageError unless these are environments, among them the environment of this run."""
     unknown = next((name for name in names if name not in known), "")
     if unknown:
         near = shortened(unknown, known)
@@ -192,9 +192,9 @@ async def read_live(
     withheld: Withheld,
     spool: Buffer,
 ) -> Gathered:
-    """Ask for each by its id or other name, side by side; the door bounds how many at once.
+    """Read each object by its id or name, concurrently; the API client limits the concurrency.
 
-    What is about one of them alone stays out; what is about the service is raised.
+    An error about a single object becomes a remark. An error about the service is raised.
     """
     kinds = {(kind.name, name): kind for kind, name in wanted}
     found: dict[tuple[str, str], Brief | Left] = {}
@@ -206,9 +206,11 @@ async def read_live(
             seen = await observe(kind, api, probe, memory)
             if not isinstance(seen, Absent):
                 break
-        one = _record_seen(kind, name, seen, withheld)
+        outcome = _record_seen(kind, name, seen, withheld)
         revision = seen.revision if isinstance(seen, Seen) else ""
-        found[kind.name, name] = one if isinstance(one, Left) else spool.keep(one, "live", revision)
+        found[kind.name, name] = (
+            outcome if isinstance(outcome, Left) else spool.keep(outcome, "live", revision)
+        )
         step.done += 1
 
     with api.waits.step(Deed.READING, total=len(kinds)) as step:
@@ -222,7 +224,7 @@ async def read_live(
 
 
 async def list_all(api: Api) -> tuple[list[tuple[Kind, str]], list[Left]]:
-    """Give what the service can be asked for by a list, and of which kinds it has none."""
+    """Return the ids that the service lists, and the kinds that it cannot list."""
     found: list[tuple[Kind, str]] = []
     left: list[Left] = []
     for kind in KINDS:
@@ -235,7 +237,7 @@ async def list_all(api: Api) -> tuple[list[tuple[Kind, str]], list[Left]]:
 
 
 async def _listed(api: Api, kind: Kind) -> Sequence[str] | Left:
-    """Give what a kind's things can be asked for by; else why they cannot be told."""
+    """Return the ids of a kind's objects; else why they cannot be listed."""
     if kind.singleton:
         return (kind.name,)
     if not kind.readable_by(api.assumptions):
@@ -246,11 +248,11 @@ async def _listed(api: Api, kind: Kind) -> Sequence[str] | Left:
         return Left(kind.name, str(error), error.exit_code)
     if existing is None:
         return Left(kind.name, NO_LIST)
-    return [str(one.remote_id) for one in existing]
+    return [str(found.remote_id) for found in existing]
 
 
 def _probes(kind: Kind, name: str) -> Sequence[Manifest]:
-    """Return manifests that mean what is asked for: by its id, then by the slug of its name."""
+    """Return manifests that mean the wanted object: by its id, then by the slug of its name."""
     by_name = Manifest(Ref(kind.name, name), {}, Source("", 1))
     known = kind.id_form.typed(name)
     by_id = [replace(by_name, remote_id=known)] if known is not None else []
@@ -258,7 +260,7 @@ def _probes(kind: Kind, name: str) -> Sequence[Manifest]:
 
 
 def _memory_of_only(kind: Kind, history: History) -> Memory:
-    """Give what the journal knows of a thing of which there is one."""
+    """Return what the journal knows of the only object of a kind; nothing for other kinds."""
     if not kind.singleton:
         return Memory()
     known = (memory for ref, memory in history.memories.items() if ref.kind == kind.name)
@@ -289,7 +291,7 @@ def _record_seen(
 
 
 def _untold(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
-    """Yield what the answer lacks: the place of what holds it, and its name."""
+    """Yield the place and the name of each field that the answer lacks."""
     for path in seen.unseen:
         shape, place = kind.shape, list[str | int]()
         value: Json = seen.document
@@ -297,7 +299,7 @@ def _untold(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
             inner: Json | None = None
             at: str | int | None = None
             if isinstance(value, list):
-                named = (value_at(item, shape.identity) == step for item in value)
+                named = (value_at(element, shape.identity) == step for element in value)
                 at = next((nth for nth, is_it in enumerate(named) if is_it), None)
                 inner = value[at] if isinstance(at, int) else None
                 shape = shape.item
@@ -314,7 +316,7 @@ def _untold(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
 def read_exports(
     paths: Sequence[Path], root: Path, withheld: Withheld, waits: Waits, beside: Beside
 ) -> Iterator[ImportRecord | Left]:
-    """Read files and folders of exports, and yield what they hold; `beside` has the ids.
+    """Read files and folders of exports, and yield their records; `beside` has the ids.
 
     Documents of other tools come last, as their names depend on all of them.
     """
@@ -326,11 +328,11 @@ def read_exports(
         for file in waits.each(Deed.LOADING, files.files):
             reading = sources.read(file.path, file.name, is_json=file.is_json)
             if isinstance(reading, Reading) and not reading.has_errors:
-                for one in _in_file(file.name, reading, withheld, beside):
-                    if isinstance(one, Foreign):
-                        foreign.append(one)
+                for parsed in _in_file(file.name, reading, withheld, beside):
+                    if isinstance(parsed, Foreign):
+                        foreign.append(parsed)
                     else:
-                        yield one
+                        yield parsed
             elif isinstance(reading, Reading):
                 wrong = (
                     complaint
@@ -351,7 +353,7 @@ def _in_file(
     documents = [document for document in reading.documents if document.value is not None]
     if not documents:
         yield Left(name, EMPTY)
-    values = [value for document in documents for value in documents_in(document.value)]
+    values = [export for document in documents for export in documents_in(document.value)]
     beside = replace(beside, documents=FileDocuments(values))
     for number, document in enumerate(documents, 1):
         where = f"{name}, document {number}" if len(documents) > 1 else name
@@ -364,10 +366,10 @@ def _unread(complaint: Complaint) -> Left:
 
 
 def how_to_get(kind: str, remote_id: RemoteId, assumptions: Assumptions) -> str:
-    """Say how to import what is only mentioned."""
+    """Return how to import an object that is only mentioned."""
     known, shown = BY_NAME[kind], str(remote_id)
     if known.readable_by(assumptions):
-        # What begins with a dash would be taken for an option.
+        # A value that begins with a dash would be read as an option.
         words = f"-- {shown}" if shown[0] == "-" else shown
         return f"`{on_service(f'import {known.noun}', words)}`"
     return "export it in the web interface, and import that file with `import --from`"

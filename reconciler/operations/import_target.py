@@ -1,4 +1,4 @@
-"""The project that an import goes into: manifests, the secrets they name, and free places."""
+"""Project that an import writes to: its manifests, the secrets they name, and free places."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ NOT_SET = "M502"
 MOST_NAMED = 10
 
 
-def open_for_import(asked: Options, exports: Sequence[Path]) -> tuple[Session, dict[str, str]]:
-    """Give the target and the manifests that are there; what is wrong with those is only told.
+def open_for_import(options: Options, exports: Sequence[Path]) -> tuple[Session, dict[str, str]]:
+    """Return a session with the existing manifests, and the secrets that they name.
 
-    Beside it stand the secrets that they name in any environment. One that is not set stops
-    nobody, as nothing is sent. Raises what `open_target` raises.
+    The secrets are those of all environments. Errors in the manifests, and secrets that are not
+    set, do not stop the import, as nothing is sent; errors are only reported. Raises what
+    `open_target` raises.
     """
-    bench = open_target(asked)
-    # Exports often lie beside the manifests they are to become.
-    asked = replace(asked, paths=())
+    bench = open_target(options)
+    # Exports often lie next to the manifests that they become.
+    options = replace(options, paths=())
     withheld = withheld_from(os.environ)
     salt = bench.salt
     scopes = [
@@ -60,35 +61,35 @@ def open_for_import(asked: Options, exports: Sequence[Path]) -> tuple[Session, d
             bench.name: bench.environment,
         }.items()
     ]
-    workspaces = read_workspaces(asked, bench.project, scopes)
+    workspaces = read_workspaces(options, bench.project, scopes)
     workspace = workspaces[bench.name]
     secrets: dict[str, str] = {}
-    for each in workspaces.values():
-        for manifest in each.manifests:
+    for read in workspaces.values():
+        for manifest in read.manifests:
             secrets |= named_values(manifest.spec)
     wrong = [error for error in workspace.errors if error.code != NOT_SET]
     if wrong:
-        # What cannot be read may name others.
-        named = secrets_named(asked, bench.project, bench.name, bench.environment)
+        # Manifests with errors may name further secrets.
+        named = secrets_named(options, bench.project, bench.name, bench.environment)
         secrets |= {name: value for name, value in named.items() if not withheld.why(name, value)}
     secrets = {name: value for name, value in secrets.items() if value}
-    asked.voice.hide(Redaction(secrets.values()))
+    options.voice.hide(Redaction(secrets.values()))
     doubted = _complained_of(workspace, exports, bench.project.root)
     home = _home(bench.project)
-    # The first import makes the folder itself.
+    # The first import creates the folder.
     to_be_made = home is not None and not home.exists() and display_name(home, bench.project.root)
-    told = [
+    reported = [
         complaint
         for complaint in wrong
         if complaint.file not in doubted and complaint.file != to_be_made
     ]
-    if told and not asked.quiet:
-        said = complaints_summary(told, len(workspace.manifests), workspace.files)
-        asked.voice.say(f"of what is there already: {said}; see `{on_manifests('validate')}`")
-    if doubted and not asked.quiet:
+    if reported and not options.quiet:
+        summary = complaints_summary(reported, len(workspace.manifests), workspace.files)
+        options.voice.say(f"of what is there already: {summary}; see `{on_manifests('validate')}`")
+    if doubted and not options.quiet:
         more = f" and {plural(len(doubted) - 1, 'more file')}" if len(doubted) > 1 else ""
         lie, them = ("lie", "them") if more else ("lies", "it")
-        asked.voice.say(
+        options.voice.say(
             safe(
                 f"{doubted[0]}{more} {lie} where manifests are read from, so `validate` complains "
                 f"of {them}: move {them} out of the project, or leave {them} out with `exclude:` "
@@ -99,7 +100,7 @@ def open_for_import(asked: Options, exports: Sequence[Path]) -> tuple[Session, d
 
 
 def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) -> list[str]:
-    """Name the exports that are no manifests, and are read and complained of as if they were."""
+    """Return the names of exports that are read as manifests, and have errors as such."""
     complained = {complaint.file for complaint in workspace.complaints}
     complained -= {manifest.source.file for manifest in workspace.manifests}
     found = find_files(exports, root.resolve()).files if complained and exports else ()
@@ -107,24 +108,24 @@ def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) ->
 
 
 def folder_for(kind: Kind, project: Project, to: Path | None) -> Path:
-    """Give where manifests of a kind go. Raises UsageError for a place that cannot be."""
+    """Return the folder for manifests of a kind. Raises UsageError for an unusable folder."""
     root = project.root.resolve()
     if to is not None:
         return folder_inside(Path.cwd() / to, root)
-    # Where the project file names folders, no manifest is looked for beside it.
+    # Where the project file names folders, manifests are read only from those.
     home = _home(project)
     return folder_inside(folder_like((home or project.root) / kind.name), root)
 
 
 def _home(project: Project) -> Path | None:
-    """Give the first folder of `manifests:`, be it still to be made; None for a single file."""
+    """Return the first folder of `manifests:`, even if it does not exist yet; None for a file."""
     first = project.root / next(iter(project.settings.manifests), ".")
     is_folder = first.is_dir() or not (os.path.lexists(first) or first.suffix in SUFFIXES)
     return first if is_folder else None
 
 
 def check_read(files: Sequence[Path], project: Project) -> None:
-    """Raise UsageError where no manifest is looked for in one of these places."""
+    """Raise UsageError where one of these files would not be read as a manifest."""
     root = project.root.resolve()
     paths = [project.root / manifest for manifest in project.settings.manifests]
     passed = passed_over(files, paths, root, project.settings.exclude)
@@ -136,7 +137,7 @@ def check_read(files: Sequence[Path], project: Project) -> None:
 
 
 def refuse_taken(others: Sequence[Path], root: Path) -> None:
-    """Raise InvalidInput where there are files of others in the way."""
+    """Raise InvalidInput where other files are in the way."""
     if others:
         named = ", ".join(display_name(other, root) for other in others[:MOST_NAMED])
         more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""

@@ -1,8 +1,8 @@
-"""Init: a workspace to start from. What is there already stays as it is.
+"""Init: create a workspace to start from. Existing files stay as they are.
 
-The files of `template/` stand as they would for an environment `production` of the service at
-https://api.example.com; name and address are put in their place. examples/workflows/ holds the
-same workflows (tests/cli/test_init.py).
+The files of `template/` are written for an environment `production` of the service at
+https://api.example.com; the real name and address replace these. examples/workflows/ holds the same
+workflows (tests/cli/test_init.py).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from reconciler.workspace.modelines import with_modeline
 from reconciler.workspace.project_file import load_project
 
 ENVIRONMENT = "production"
-"""What the environment of a service is called where nobody says other."""
+"""Default name for the environment of a service."""
 
 EMULATED = "local"
 EXAMPLES = "examples"
@@ -45,7 +45,7 @@ _NO_NAME = re.compile(r"(?:true|false|null|yes|no|on|off|y|n|[0-9._+-].*)", re.I
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a workspace is made for: the environment of a service, and its address, "" unknown."""
+    """Environment of a service that a workspace is created for, and its address, "" if unknown."""
 
     environment: str = ENVIRONMENT
     base_url: str = ""
@@ -53,7 +53,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class InitResult:
-    """What an init did: names from the folder, of files that it wrote and of those it left."""
+    """Result of an init: names, relative to the folder, of the files it wrote and those it kept."""
 
     folder: Path
     created: tuple[str, ...]
@@ -63,12 +63,12 @@ class InitResult:
 
 
 def has_project(folder: Path) -> bool:
-    """Tell whether a folder is a workspace already."""
+    """Return whether a folder is a workspace already."""
     return os.path.lexists(folder / PROJECT_FILE)
 
 
 def wrong_name(name: str) -> str:
-    """Say why an environment cannot be called so, "" for a good name."""
+    """Return why an environment cannot have this name, "" for a valid name."""
     if name == EMULATED:
         return f"`{EMULATED}` is the emulator: the service needs another name"
     if not ENVIRONMENT_NAME.fullmatch(name) or _NO_NAME.fullmatch(name):
@@ -77,17 +77,17 @@ def wrong_name(name: str) -> str:
 
 
 def wrong_base_url(url: str) -> str:
-    """Say why a base URL is refused, "" for a good one."""
+    """Return why a base URL is refused, "" for a valid URL."""
     why = unsafe_base_url(url) or ("must not hold `$` or braces" if re.search("[${}]", url) else "")
     return f"the base URL {why}" if why else ""
 
 
-def start(asked: Options, folder: Path, wanted: Start, schemas: Mapping[str, str]) -> InitResult:
-    """Write what is not there yet; `schemas` are those that editors check files with, by name.
+def start(options: Options, folder: Path, wanted: Start, schemas: Mapping[str, str]) -> InitResult:
+    """Write the files that do not exist yet. `schemas` are the schemas for editors, by name.
 
-    Examples come with the project file, so whoever removes them keeps them away. Raises
-    UsageError for a folder that cannot be one, a name or an address that is refused, and
-    InvalidInput where a file cannot be written.
+    Examples are written only together with the project file, so removed examples do not return.
+    Raises UsageError for an unusable folder, and for a refused name or address. Raises InvalidInput
+    where a file cannot be written.
     """
     for why in (
         wrong_name(wanted.environment),
@@ -116,7 +116,7 @@ def start(asked: Options, folder: Path, wanted: Start, schemas: Mapping[str, str
         remarks = (*remarks, _to_share(wanted, shared[1]))
     environment = EMULATED if is_new or _is_emulated(folder) else ""
     return InitResult(
-        folder, tuple(created), tuple(kept), remarks, _next(asked, folder, environment)
+        folder, tuple(created), tuple(kept), remarks, _next(options, folder, environment)
     )
 
 
@@ -126,7 +126,7 @@ def _is_emulated(folder: Path) -> bool:
 
 
 def known_target(folder: Path) -> Start:
-    """Give the one service that the project file of a folder names, or what stands for it."""
+    """Return the only service that the project file of a folder names, else the defaults."""
     project, _ = load_project(folder / PROJECT_FILE)
     environments = project.settings.environments if project is not None else {}
     services = {
@@ -142,7 +142,7 @@ def known_target(folder: Path) -> Start:
 
 
 def _texts(*, is_new: bool, schemas: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield names and texts, the project file last: then a run that died is begun again whole."""
+    """Yield names and texts, the project file last: after a crash, a new run writes all again."""
     yield ".gitignore", _template("gitignore")
     yield HOOKS, _template("pre-commit-config.yaml")
     for name in ("plan", "apply", "drift"):
@@ -160,12 +160,12 @@ def _template(name: str) -> str:
 
 
 def _led(name: str) -> str:
-    """Give a text with the line that leads editors to its schema."""
+    """Return a template with the line that points editors to its schema."""
     return with_modeline(_template(name), Path(name), Path())
 
 
 def _filled(text: str, wanted: Start) -> str:
-    """Put name and address in their place; without an address, its lines are comments."""
+    """Fill in name and address; without an address, its lines become comments."""
     text = re.sub(rf"\b{ENVIRONMENT}\b", wanted.environment, text)
     if wanted.base_url:
         return text.replace(_ADDRESS, wanted.base_url)
@@ -173,7 +173,7 @@ def _filled(text: str, wanted: Start) -> str:
 
 
 def _has_remote(folder: Path) -> bool:
-    """Return whether the repository around a folder has a remote; False where git is no help."""
+    """Return whether the repository around a folder has a remote; False where git cannot answer."""
     there = next(
         parent for parent in (folder.absolute(), *folder.absolute().parents) if parent.is_dir()
     )
@@ -194,7 +194,7 @@ def _in_file(wanted: Start) -> str:
 
 
 def _to_share(wanted: Start, place: str) -> str:
-    """Return how a journal in a file goes to a remote, once there is one."""
+    """Return how to move a journal from a file to a remote, once there is a remote."""
     move = on_journal("move", f"--to {place}", environment=wanted.environment)
     return (
         f"the journal of `{wanted.environment}` is a file of this machine, as there is no git "
@@ -203,9 +203,9 @@ def _to_share(wanted: Start, place: str) -> str:
 
 
 def _editor_settings(schemas: Mapping[str, str]) -> str:
-    """Give the settings of editors with a YAML language server: which schema is for which file.
+    """Return settings that assign schemas to files, for editors with a YAML language server.
 
-    Globs that exclude are not known everywhere, so the folders of manifests are named.
+    Not every editor supports excluding globs, so the folders of manifests are named.
     """
     project, manifest = schemas
     folders = (EXAMPLES, *(kind.name for kind in KINDS))
@@ -215,7 +215,7 @@ def _editor_settings(schemas: Mapping[str, str]) -> str:
 
 
 def _check_places(root: Path, names: Iterable[str]) -> None:
-    """Raise InvalidInput where a file cannot be, before the first one or a folder is made."""
+    """Raise InvalidInput where a file cannot be created, before anything is created."""
     for name in names:
         file = root / name
         if not leads_inside(file.parent, root):
@@ -226,9 +226,9 @@ def _check_places(root: Path, names: Iterable[str]) -> None:
 
 
 def _write(root: Path, name: str, text: str) -> bool:
-    """Write a file unless one of that name is there; tell whether it was written.
+    """Write a file unless the name is taken; return whether it was written.
 
-    Raises InvalidInput where that cannot be.
+    Raises InvalidInput where writing fails.
     """
     file = root / name
     try:
@@ -246,7 +246,7 @@ def _write(root: Path, name: str, text: str) -> bool:
 
 
 def _remarks(folder: Path, texts: Mapping[str, str], created: list[str]) -> Iterator[str]:
-    """Yield what is left for a person to do in what was written."""
+    """Yield what a person still has to do with the written files."""
     flows = [name for name in created if name.startswith(WORKFLOWS)]
     found = _ACTION.search(texts[flows[0]]) if flows else None
     if found is not None:
@@ -263,7 +263,7 @@ def _remarks(folder: Path, texts: Mapping[str, str], created: list[str]) -> Iter
 
 
 def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
-    """Yield that files were there before which will be read as manifests."""
+    """Yield that earlier files will be read as manifests."""
     root = folder.resolve()
     others = [file for file in find_files([root], root).files if file.name not in created]
     if others:
@@ -274,15 +274,15 @@ def _strangers(folder: Path, created: list[str]) -> Iterator[str]:
         )
 
 
-def _next(asked: Options, folder: Path, environment: str) -> tuple[str, ...]:
-    """Give the next three commands, from where this one was typed."""
+def _next(options: Options, folder: Path, environment: str) -> tuple[str, ...]:
+    """Return the next three commands, as typed in the present folder."""
     is_here = folder.resolve() == Path.cwd()
     there = Options(
         paths=() if is_here else (folder,),
         environment=None,
         project=None,
-        verbose=asked.verbose,
-        quiet=asked.quiet,
+        verbose=options.verbose,
+        quiet=options.quiet,
     )
     lead_here(there, Project(folder.resolve(), folder.resolve() / PROJECT_FILE), environment)
     return tuple(on_manifests(command) for command in ("validate", "plan", "apply"))

@@ -1,7 +1,7 @@
-"""Signals to a run: the first one ends it in good order, the second at once (docs/plan.md).
+"""Signals to a run: the first ends it in good order, the second at once (docs/plan.md).
 
-A hang-up never counts as the second: a terminal that is closed may send it twice,
-and a service manager sends it right after the first.
+A hang-up never counts as the second: a closing terminal may send it twice, and a service manager
+sends it right after the first signal.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ SIGNALS = (signal.SIGINT, *ENDING)
 
 
 def code_of(number: int) -> int:
-    """Give the exit code of a run that a signal ended."""
+    """Return the exit code of a run that a signal ended."""
     return 128 + number
 
 
 def is_ignored(number: int) -> bool:
-    """Tell whether the run was started so that a signal means nothing, as `nohup` does."""
+    """Return whether the run was started so that it ignores a signal, as with `nohup`."""
     return signal.getsignal(number) is signal.SIG_IGN
 
 
 @dataclass(slots=True)
 class Interrupts:
-    """The signals that came, and what they do: ask the run to stop, then cancel its work."""
+    """Signals that came, and their effect: ask the run to stop, then cancel its work."""
 
     tell: Callable[[str], None]
     loop: asyncio.AbstractEventLoop
@@ -41,9 +41,9 @@ class Interrupts:
     codes: list[int] = field(default_factory=list)
 
     def on_signal(self, number: int, _: FrameType | None) -> None:
-        """Take one signal, between any two steps of the program.
+        """Handle one signal, between any two steps of the program.
 
-        Only notes are made here. Words, and what ends the work, wait for the loop's turn.
+        This only sets state. The message, and cancelling the work, wait for the event loop.
         """
         if self.codes and number == signal.SIGHUP:
             return
@@ -60,16 +60,16 @@ class Interrupts:
 
     @property
     def code(self) -> int | None:
-        """The exit code of the first signal, None where none came."""
+        """Return the exit code of the first signal, None where none came."""
         return self.codes[0] if self.codes else None
 
 
 @asynccontextmanager
 async def interrupts(tell: Callable[[str], None]) -> AsyncIterator[Interrupts]:
-    """Take the signals of this process until the end of the block.
+    """Handle the signals of this process until the end of the block.
 
-    The loop's own handlers would lose a signal that comes in its last turn. Raises
-    CancelledError where one came before the block.
+    The loop's own handlers would lose a signal that comes in its last turn. Raises CancelledError
+    where a signal came before the block.
     """
     import asyncio  # noqa: PLC0415 - most commands run no loop
 
@@ -77,8 +77,8 @@ async def interrupts(tell: Callable[[str], None]) -> AsyncIterator[Interrupts]:
     heard = [number for number in SIGNALS if not is_ignored(number)]
     before = {number: signal.signal(number, taken.on_signal) for number in heard}
     try:
-        # The loop answers a signal by cancelling what it runs, and a task finds that out when
-        # it waits: here, where the work cannot be taken for what was cancelled.
+        # The loop answers a signal by cancelling its task, and a task notices that when it waits.
+        # It must notice it here, so that the work itself is not cancelled.
         await asyncio.sleep(0)
         yield taken
     finally:

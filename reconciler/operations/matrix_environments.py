@@ -1,4 +1,4 @@
-"""Which environments the matrix of a CI system has jobs for. Nothing is asked of anybody."""
+"""Environments that the matrix of a CI system has jobs for. No requests are sent."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from reconciler.operations.open_project import Options, open_project
 from reconciler.project import MOST_SHARDS, SHARD, Environment, choose_environment
 
 
-def environments_of(asked: Options, count: int) -> list[str]:
-    """Give the environments that `count` shards can each be applied to, in their order by name.
+def environments_of(options: Options, count: int) -> list[str]:
+    """Return the environments that `count` shards can be applied to, sorted by name.
 
-    Without one that was asked for these are all, but those with an emulator in the process: they
-    live on one machine. Raises UsageError for more jobs than a matrix has, or none, and
-    InvalidInput where the journal of an environment is not one for each shard.
+    Unless the options name one, these are all environments without an embedded emulator, which
+    lives on one machine. Raises UsageError for more jobs than a matrix allows, or none. Raises
+    InvalidInput where an environment does not have a journal for each shard.
     """
-    project = open_project(asked)
+    project = open_project(options)
     found = {
         name: environment
         for name, environment in project.settings.environments.items()
         if environment.emulator is None
     }
-    if asked.environment is not None:
-        found = dict([choose_environment(project, asked.environment)])
+    if options.environment is not None:
+        found = dict([choose_environment(project, options.environment)])
     if not found:
         raise UsageError("the project file has no environment with a service: name one with `-e`")
     if (jobs := len(found) * count) > MOST_SHARDS:
         raise UsageError(f"{jobs} jobs are more than the {MOST_SHARDS} that a matrix may have")
     wrong = [
-        said
+        message
         for name, environment in sorted(found.items())
-        if (said := _wrong(name, environment, count))
+        if (message := _wrong(name, environment, count))
     ]
     if wrong:
         raise InvalidInput("\n".join(wrong))
@@ -37,7 +37,7 @@ def environments_of(asked: Options, count: int) -> list[str]:
 
 
 def _wrong(name: str, environment: Environment, count: int) -> str:
-    """Say why the journal of an environment does not go with so many shards, "" where it does."""
+    """Return why the journal of an environment does not fit the number of shards, "" if it does."""
     journal = environment.journal or ""
     if count > 1 and SHARD not in journal:
         return (

@@ -1,4 +1,4 @@
-"""What was asked for on the command line, the project that it leads to, and its journal."""
+"""Options of the command line, the project that they lead to, and its journal."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the shared flags asked for.
+    """Values of the shared flags.
 
-    `waits` is where it is noted what is waited for, and `voice` whom the run speaks to.
-    `selection` is what of the manifests is meant, and with `cached` what did not change since
-    an earlier run need not be read again; `kept_in` is a folder where a run keeps that for
-    itself. `journal_of_shard` is of what works with no manifests.
+    `waits` records what the run waits for, and `voice` is where it reports. `selection` chooses
+    manifests. With `cached`, what did not change since an earlier run is not read again; `kept_in`
+    is a cache folder of the run's own. `journal_of_shard` is the shard for commands that read no
+    manifests.
     """
 
     paths: tuple[Path, ...]
@@ -65,59 +65,59 @@ class Options:
 
     @property
     def shard(self) -> Shard | None:
-        """Whose journal is meant, where each shard has one."""
+        """Return the shard with the wanted journal, where each shard has its own."""
         return self.journal_of_shard or self.selection.shard
 
 
 def today() -> date:
-    """Give the day, in UTC: what rules and exemptions hold until is meant so."""
+    """Return the present day in UTC; the dates of rules and exemptions are in UTC."""
     return now().date()
 
 
 def now() -> datetime:
-    """Give the time of day, in UTC."""
+    """Return the present time in UTC."""
     return datetime.now(UTC)
 
 
-def open_project(asked: Options) -> Project:
-    """Find and read the project file: as asked, else upward from the manifests.
+def open_project(options: Options) -> Project:
+    """Find and read the project file: as given, else upward from the manifests.
 
-    Raises UsageError for a file that is not there and InvalidInput for one that
-    is malformed, once all its complaints are told.
+    Raises UsageError for a missing file, and InvalidInput for a malformed file, after reporting its
+    complaints.
     """
-    project, complaints = read_project(asked)
+    project, complaints = read_project(options)
     if complaints:
-        asked.voice.complain(complaints, verbose=asked.verbose)
+        options.voice.complain(complaints, verbose=options.verbose)
     if project is None:
-        raise InvalidInput(f"{project_file(asked)} is not a valid project file")
+        raise InvalidInput(f"{project_file(options)} is not a valid project file")
     return project
 
 
-def read_project(asked: Options) -> tuple[Project | None, Sequence[Complaint]]:
-    """Give the project, None where its file is malformed, and what is wrong with that.
+def read_project(options: Options) -> tuple[Project | None, Sequence[Complaint]]:
+    """Return the project, None where its file is malformed, and the complaints about it.
 
-    Raises UsageError for a file that is not there.
+    Raises UsageError for a missing file.
     """
-    file = project_file(asked)
+    file = project_file(options)
     if file is None:
-        return Project(_folder_of(asked.paths[0] if asked.paths else Path())), ()
+        return Project(_folder_of(options.paths[0] if options.paths else Path())), ()
     return load_project(file)
 
 
-def project_file(asked: Options) -> Path | None:
-    """Find the project file: as asked, else upward from the manifests; None where there is none.
+def project_file(options: Options) -> Path | None:
+    """Return the project file: as given, else found upward from the manifests; None without one.
 
-    Raises UsageError for a file that is not there.
+    Raises UsageError for a missing file.
     """
-    if asked.project is not None and not _is_there(asked.project):
-        if _is_odd(asked.project):
-            raise UsageError(f"cannot read the project file {asked.project}: {NOT_REGULAR}")
-        raise UsageError(f"there is no project file {asked.project}")
-    return asked.project or _find_project(asked.paths)
+    if options.project is not None and not _is_there(options.project):
+        if _is_odd(options.project):
+            raise UsageError(f"cannot read the project file {options.project}: {NOT_REGULAR}")
+        raise UsageError(f"there is no project file {options.project}")
+    return options.project or _find_project(options.paths)
 
 
 def _is_odd(file: Path) -> bool:
-    """Return whether something is there that is neither a file nor a folder."""
+    """Return whether a path is neither a file nor a folder, but exists."""
     try:
         mode = file.stat().st_mode
     except (OSError, ValueError):
@@ -137,16 +137,16 @@ def _find_project(paths: Sequence[Path]) -> Path | None:
     return None
 
 
-def lead_here(asked: Options, project: Project, name: str) -> None:
-    """Let what is advised from now on lead to an environment of a project, from where this runs."""
+def lead_here(options: Options, project: Project, name: str) -> None:
+    """Make commands in later advice lead to this environment and project, from this folder."""
     here, found = _folder_of(Path()), _find_project(())
     without = found.resolve() if found is not None else here
     there = project.file.resolve() if project.file is not None else project.root
-    manifests = [str(path) for path in asked.paths if not is_plan_file(path)]
+    manifests = [str(path) for path in options.paths if not is_plan_file(path)]
     given = _typed(manifests)
-    selection = _typed(asked.selection.flags())
+    selection = _typed(options.selection.flags())
     root = os.path.relpath(project.root.resolve())
-    shard = _typed(["--shard", str(asked.shard)]) if asked.shard is not None else ""
+    shard = _typed(["--shard", str(options.shard)]) if options.shard is not None else ""
     if without == there:
         lead_to(
             Here(
@@ -158,9 +158,9 @@ def lead_here(asked: Options, project: Project, name: str) -> None:
             )
         )
         return
-    file = asked.project or project.file
+    file = options.project or project.file
     to_project = "" if file is None else _typed(["--project", str(file)])
-    if asked.project is not None:
+    if options.project is not None:
         to_journal = f"{to_project}{shard}"
         lead_to(
             Here(
@@ -173,7 +173,7 @@ def lead_here(asked: Options, project: Project, name: str) -> None:
             )
         )
         return
-    to_journal = _typed(["--path", str(asked.paths[0])]) if asked.paths else ""
+    to_journal = _typed(["--path", str(options.paths[0])]) if options.paths else ""
     to_journal = f"{to_journal}{shard}"
     lead_to(
         Here(
@@ -188,55 +188,56 @@ def lead_here(asked: Options, project: Project, name: str) -> None:
 
 
 def _typed(words: Sequence[str]) -> str:
-    """Give words as they are typed, a blank before each."""
+    """Return words as they are typed in a shell, a blank before each."""
     return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def _is_there(file: Path) -> bool:
-    """Tell a file, or a link wherever it leads: that is complained of where it is read."""
+    """Return whether a path is a file or any link. A broken link is reported by who reads it."""
     return os.path.isfile(file) or os.path.islink(file)  # noqa: PTH113, PTH114 - never raise
 
 
 def _folder_of(path: Path) -> Path:
-    """Give a folder, or that of a file, without links; a name of any length will do."""
+    """Return a folder, or the folder of a file, without links; accepts a name of any length."""
     real = Path(os.path.realpath(path))
     return real if os.path.isdir(real) else real.parent  # noqa: PTH112 - never raises
 
 
-def manifest_paths(asked: Options, project: Project) -> list[Path]:
-    """Give where the manifests are: the arguments, else the project's own setting.
+def manifest_paths(options: Options, project: Project) -> list[Path]:
+    """Return the places of the manifests: the arguments, else the project's own setting.
 
-    Raises UsageError where a shard is to be one of a part.
+    Raises UsageError where a shard is combined with paths that leave manifests out.
     """
-    if asked.selection.shard is not None and not is_whole(asked, project):
+    if options.selection.shard is not None and not is_whole(options, project):
         raise UsageError("a shard is one of all manifests of the project: leave the paths out")
-    if asked.paths:
-        return list(asked.paths)
+    if options.paths:
+        return list(options.paths)
     return [project.root / path for path in project.settings.manifests]
 
 
-def is_whole(asked: Options, project: Project) -> bool:
-    """Tell whether the paths cover all manifests of the project."""
+def is_whole(options: Options, project: Project) -> bool:
+    """Return whether the paths cover all manifests of the project."""
     # resolve() raises where links form a loop.
-    given = [Path(os.path.realpath(path)) for path in asked.paths]
+    given = [Path(os.path.realpath(path)) for path in options.paths]
     wanted = [Path(os.path.realpath(project.root / path)) for path in project.settings.manifests]
-    return not given or all(any(one.is_relative_to(path) for path in given) for one in wanted)
+    return not given or all(
+        any(wanted_path.is_relative_to(path) for path in given) for wanted_path in wanted
+    )
 
 
-def paths_of(asked: Options, project: Project) -> tuple[str, ...]:
-    """Return the paths that were asked for, seen from the project's folder; none for all."""
-    if is_whole(asked, project):
+def paths_of(options: Options, project: Project) -> tuple[str, ...]:
+    """Return the given paths, relative to the project's folder; none if they cover all."""
+    if is_whole(options, project):
         return ()
     root = os.path.realpath(project.root)
-    return tuple(os.path.relpath(os.path.realpath(path), root) for path in asked.paths)
+    return tuple(os.path.relpath(os.path.realpath(path), root) for path in options.paths)
 
 
 def loaded(journal: Journal, waits: Waits, voice: Reporter, cache: Cache = NO_CACHE) -> Journal:
-    """Give a journal, read; warn of an old copy, or one that is gone.
+    """Read a journal, and return it; warn of an old copy, or of a missing journal.
 
-    `cache` is where it remembers what it added up to.
-
-    Raises JournalError, or InvalidInput for the journal of another target.
+    `cache` keeps the state that the entries add up to. Raises JournalError, or InvalidInput for the
+    journal of another target.
     """
     journal.waits, journal.cache = waits, cache
     journal.load()
@@ -245,7 +246,7 @@ def loaded(journal: Journal, waits: Waits, voice: Reporter, cache: Cache = NO_CA
 
 
 def warn_of_lost_end(journal: Journal, voice: Reporter) -> None:
-    """Say where what the last run ended with is missing, or the whole journal is."""
+    """Warn where the end of the last run, or the whole journal, is missing."""
     if journal.is_gone:
         voice.say(
             f"warning: the journal at {safe(journal.place)} is gone: the last run left one there. "
@@ -262,13 +263,13 @@ def warn_of_lost_end(journal: Journal, voice: Reporter) -> None:
 def journal_of(
     project: Project, name: str, environment: Environment, target: Target, voice: Reporter
 ) -> Journal:
-    """Give the journal of an environment, not read yet."""
+    """Return the journal of an environment, not read yet."""
     store = store_at(project, journal_setting(project, name, environment))
     return journal_in(store, project, name, target.name, voice)
 
 
 def journal_in(store: Store, project: Project, name: str, target: str, voice: Reporter) -> Journal:
-    """Give a journal of the project over a store, not read yet."""
+    """Return a journal of the project in a store, not read yet."""
     from reconciler.journal.journal import Journal  # noqa: PLC0415 - not for validate
     from reconciler.journal.provenance import actor_of  # noqa: PLC0415 - with it
 
@@ -280,10 +281,10 @@ def journal_in(store: Store, project: Project, name: str, target: str, voice: Re
 
 
 def store_at(project: Project, setting: str) -> Store:
-    """Give the store at a place that is written as in the project file.
+    """Return the store at a place that is written as in the project file.
 
-    Raises UsageError for what is no place, or one that needs an extra, and InvalidInput for that
-    of each shard where none was selected.
+    Raises UsageError for an invalid place, or for a place that needs an extra. Raises InvalidInput
+    for a journal of each shard where no shard was selected.
     """
     check_filled(setting)
     try:
@@ -293,7 +294,7 @@ def store_at(project: Project, setting: str) -> Store:
 
 
 def applied_commit(project: Project) -> str:
-    """Give the commit that the project's manifests are of; "" where there is none."""
+    """Return the commit of the project's manifests; "" where there is none."""
     from reconciler.journal.provenance import commit_of  # noqa: PLC0415 - not for validate
 
     paths = [project.root / path for path in project.settings.manifests]
@@ -301,7 +302,7 @@ def applied_commit(project: Project) -> str:
 
 
 def made_now(project: Project) -> ReportOccasion:
-    """Give the occasion of a report that is made now."""
+    """Return the occasion of a report that is made now."""
     from reconciler.journal.provenance import actor_of, run_of  # noqa: PLC0415 - not for validate
     from reconciler.report.html import ReportOccasion  # noqa: PLC0415 - for this format only
 
@@ -324,7 +325,7 @@ def _object_store(url: str) -> Store:
 
 
 def _store(place: JournalPlace, project: Project) -> Store:
-    """Give the store; each is loaded only where it is used."""
+    """Return the store; the module of a store is imported only where it is used."""
     match place:
         case InFile(path=path):
             from reconciler.journal.file_store import FileStore  # noqa: PLC0415 - one of three

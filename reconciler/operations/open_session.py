@@ -1,4 +1,4 @@
-"""From a project to what a command works with: workspace, journal, the door to the service."""
+"""From a project to what a command works with: workspace, journal, API client."""
 
 from __future__ import annotations
 
@@ -63,35 +63,35 @@ if TYPE_CHECKING:
     from reconciler.planning.restore import Restoring
 
 
-def open_workspace(asked: Options, project: Project, scope: Scope) -> Workspace:
-    """Read all manifests; tell complaints.
+def open_workspace(options: Options, project: Project, scope: Scope) -> Workspace:
+    """Read all manifests, and report complaints.
 
-    Raises InvalidInput where one of them is an error.
+    Raises InvalidInput where a complaint is an error.
     """
-    workspace = read_workspace(asked, project, scope)
-    shown = workspace.errors if asked.quiet else workspace.complaints
+    workspace = read_workspace(options, project, scope)
+    shown = workspace.errors if options.quiet else workspace.complaints
     if shown:
-        asked.voice.complain(shown, verbose=asked.verbose)
+        options.voice.complain(shown, verbose=options.verbose)
     if workspace.errors:
-        for plan in filter(is_plan_file, asked.paths):
-            asked.voice.say(misplaced_plan(str(plan)))
+        for plan in filter(is_plan_file, options.paths):
+            options.voice.say(misplaced_plan(str(plan)))
         count = len(workspace.manifests)
         ignored = len(workspace.suppressed)
         raise InvalidInput(
             complaints_summary(workspace.complaints, count, workspace.files, ignored)
         )
-    asked.selection.check_named(workspace.known)
-    advice = advice_on_nothing(asked, project, workspace, scope.environment)
-    for said in filter(None, (advice, unheeded_words(workspace.unheeded))):
-        if not asked.quiet:
-            asked.voice.say(said)
+    options.selection.check_named(workspace.known)
+    advice = advice_on_nothing(options, project, workspace, scope.environment)
+    for remark in filter(None, (advice, unheeded_words(workspace.unheeded))):
+        if not options.quiet:
+            options.voice.say(remark)
     return workspace
 
 
 def advice_on_nothing(
-    asked: Options, project: Project, workspace: Workspace, environment: str
+    options: Options, project: Project, workspace: Workspace, environment: str
 ) -> str:
-    """Say what to do where nothing is declared for an environment; "" where something is."""
+    """Return advice where nothing is declared for an environment; "" where something is."""
     if workspace.manifests or workspace.errors:
         return ""
     if workspace.left_out:
@@ -100,41 +100,41 @@ def advice_on_nothing(
         names = sorted(project.settings.environments)
         return none_for(environment, len(workspace.elsewhere), names)
     is_told = any(complaint.suggestion for complaint in workspace.complaints)
-    where = [str(path) for path in manifest_paths(asked, project)]
+    where = [str(path) for path in manifest_paths(options, project)]
     return no_manifests(where, is_told=is_told)
 
 
-def read_workspace(asked: Options, project: Project, scope: Scope) -> Workspace:
-    """Read all manifests in one environment."""
-    return read_workspaces(asked, project, [scope])[scope.environment]
+def read_workspace(options: Options, project: Project, scope: Scope) -> Workspace:
+    """Return the manifests as one environment sees them."""
+    return read_workspaces(options, project, [scope])[scope.environment]
 
 
-def cache_of(asked: Options, project: Project) -> Cache:
-    """Give what a run may keep for the next one, and finds of the last."""
-    if asked.kept_in is not None:
-        return open_cache({VARIABLE: str(asked.kept_in)}, project.root)
-    return open_cache(os.environ, project.root) if asked.cached else NO_CACHE
+def cache_of(options: Options, project: Project) -> Cache:
+    """Return the cache of a run: what earlier runs kept, and what this run keeps."""
+    if options.kept_in is not None:
+        return open_cache({VARIABLE: str(options.kept_in)}, project.root)
+    return open_cache(os.environ, project.root) if options.cached else NO_CACHE
 
 
 def read_workspaces(
-    asked: Options,
+    options: Options,
     project: Project,
     scopes: Sequence[Scope],
     instead: Mapping[Path, str] = NOTHING,
 ) -> dict[str, Workspace]:
-    """Read all manifests, and hide what they must not hold: a code frame would show it.
+    """Read all manifests, and hide values that they must not hold: a code frame would show them.
 
-    `instead` are the texts of files that are not read.
+    `instead` has texts that replace the content of files.
     """
-    paths = manifest_paths(asked, project)
+    paths = manifest_paths(options, project)
     workspaces = load_workspaces(
         paths,
         project.root,
         scopes,
         project.settings,
-        waits=asked.waits,
+        waits=options.waits,
         instead=instead,
-        cache=cache_of(asked, project),
+        cache=cache_of(options, project),
     )
     for scope in scopes:
         if any(
@@ -142,22 +142,21 @@ def read_workspaces(
         ):
             from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
 
-            asked.voice.hide(Redaction(scope.withheld.values.values()))
+            options.voice.hide(Redaction(scope.withheld.values.values()))
     return workspaces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """Everything a command that talks to the service works with.
+    """All that a command works with when it talks to the service.
 
-    `others` are the manifests of the project that are not examined, `selected` is how those that
-    are were chosen, and `named` are secrets
-    to hide that no manifest was read for. `early` reads the journal once, for the salt of the
-    manifests' secrets and for all else. `prepare` is asked once the journal is locked, where
-    manifests come from there, and `restoring` is what a rollback puts back. `review` is
-    what is known of the review of what is declared. `base` reads what the base branch of a change
-    declares, None where that cannot be read. `waits` is where
-    it is noted what is waited for, and `voice` whom the run speaks to.
+    `others` are manifests of the project that are not examined, `selected` is how the examined
+    manifests were chosen, and `named` are secrets to hide although no manifest was read for them.
+    `early` reads the journal once, for the salt of the manifests' secrets and for all else.
+    `prepare` is called once the journal is locked, where manifests come from the journal;
+    `restoring` is what a rollback restores. `review` is what is known of the review of the
+    declaration. `base` reads what the base branch of a change declares, None where that cannot be
+    read. `waits` records what the run waits for, and `voice` is where it reports.
     """
 
     project: Project
@@ -180,7 +179,7 @@ class Session:
     voice: Reporter = field(default_factory=Silent)
 
     def journal(self) -> Journal:
-        """Give the journal of the environment, read.
+        """Return the journal of the environment, after reading it.
 
         Raises JournalError or InvalidInput.
         """
@@ -189,8 +188,8 @@ class Session:
         journal = journal_of(self.project, self.name, self.environment, self.target, self.voice)
         return loaded(journal, self.waits, self.voice)
 
-    def scope(self, asked: Options) -> Scope:
-        """Give what expressions may name here, with the secrets that were looked up."""
+    def scope(self, options: Options) -> Scope:
+        """Return what expressions may name here, with the secrets that were looked up."""
         withheld, secrets = withheld_from(os.environ), self.secrets
         if secrets is None:
             secrets = secrets_of(self.project, self.name, self.environment, os.environ)
@@ -201,24 +200,24 @@ class Session:
             salt=self.salt,
             withheld=withheld,
             today=today(),
-            selection=asked.selection,
+            selection=options.selection,
             why_unset=secrets.why,
         )
 
     def salt(self) -> str:
-        """Give the salt of the seals that stand for secrets. Raises as `journal` does."""
+        """Return the salt of the seals that replace secrets. Raises as `journal` does."""
         return self.journal().salt
 
 
-def open_target(asked: Options) -> Session:
-    """Do what comes before the first request of a command that takes nothing from manifests."""
-    project = open_project(asked)
-    name, environment = choose_environment(project, asked.environment)
-    environment = in_shard(environment, asked.shard)
-    lead_here(asked, project, name)
+def open_target(options: Options) -> Session:
+    """Open a session for a command that needs nothing from manifests."""
+    project = open_project(options)
+    name, environment = choose_environment(project, options.environment)
+    environment = in_shard(environment, options.shard)
+    lead_here(options, project, name)
     target = choose_target(project, name, environment, os.environ)
-    named = named_secrets(asked, project, name, environment)
-    unread = partial(journal_of, project, name, environment, target, asked.voice)
+    named = named_secrets(options, project, name, environment)
+    unread = partial(journal_of, project, name, environment, target, options.voice)
     return Session(
         project=project,
         name=name,
@@ -227,9 +226,11 @@ def open_target(asked: Options) -> Session:
         workspace=Workspace(),
         whole=False,
         named=named,
-        early=cache(lambda: loaded(unread(), asked.waits, asked.voice, cache_of(asked, project))),
-        waits=asked.waits,
-        voice=asked.voice,
+        early=cache(
+            lambda: loaded(unread(), options.waits, options.voice, cache_of(options, project))
+        ),
+        waits=options.waits,
+        voice=options.voice,
     )
 
 
@@ -242,9 +243,9 @@ _EXPRESSION = re.compile(ANY_PATTERN)
 
 
 def files_naming(project: Project, refs: Sequence[Ref]) -> tuple[str, ...]:
-    """Give the files, from the project's folder on, whose text names kind and name of a resource.
+    """Return the files, relative to the project, that contain kind and name of a resource.
 
-    They may be broken, so nothing is parsed: a file that only looks so is among them.
+    The files may be broken, so nothing is parsed. A file that only looks like a match is included.
     """
     looks = [_declaration(ref) for ref in refs]
     found: list[str] = []
@@ -262,7 +263,7 @@ def files_naming(project: Project, refs: Sequence[Ref]) -> tuple[str, ...]:
 
 
 def _is_made_of(text: str, name: str) -> bool:
-    """Tell whether a name of a text is that of a `forEach`, and this name may come of it."""
+    """Return whether a text has a name with expressions that may result in this name."""
     for found in _MADE_NAME.finditer(text):
         likes = map(re.escape, _EXPRESSION.split(found[1].strip("\"'")))
         if re.fullmatch("[A-Za-z0-9._-]*".join(likes), name):
@@ -271,26 +272,26 @@ def _is_made_of(text: str, name: str) -> bool:
 
 
 def _declaration(ref: Ref) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    said = (("kind", ref.kind), ("name", ref.name))
+    fields = (("kind", ref.kind), ("name", ref.name))
     kind, name = (
-        re.compile(rf"""\b{key}["']?\s*:\s*["']?{re.escape(value)}(?![\w.-])""")
-        for key, value in said
+        re.compile(rf"""\b{key}["']?\s*:\s*["']?{re.escape(text)}(?![\w.-])""")
+        for key, text in fields
     )
     return kind, name
 
 
-def open_bench(asked: Options, *, may_lack: bool = False) -> Session:
-    """Do all that comes before the first request.
+def open_bench(options: Options, *, may_lack: bool = False) -> Session:
+    """Open a session: do everything that comes before the first request.
 
     With `may_lack`, secrets of manifests need not be set.
     """
-    project = open_project(asked)
-    name, environment = choose_environment(project, asked.environment)
-    return bench_of(asked, project, name, environment, may_lack=may_lack)
+    project = open_project(options)
+    name, environment = choose_environment(project, options.environment)
+    return bench_of(options, project, name, environment, may_lack=may_lack)
 
 
 def bench_of(
-    asked: Options,
+    options: Options,
     project: Project,
     name: str,
     environment: Environment,
@@ -298,15 +299,17 @@ def bench_of(
     *,
     may_lack: bool = False,
 ) -> Session:
-    """Do what is left before the first request, once it is known what may be used."""
-    environment = in_shard(environment, asked.shard)
-    lead_here(asked, project, name)
+    """Open a session for an environment that was chosen already, with the allowed secrets."""
+    environment = in_shard(environment, options.shard)
+    lead_here(options, project, name)
     target = choose_target(project, name, environment, os.environ)
-    unread = partial(journal_of, project, name, environment, target, asked.voice)
-    journal = cache(lambda: loaded(unread(), asked.waits, asked.voice, cache_of(asked, project)))
+    unread = partial(journal_of, project, name, environment, target, options.voice)
+    journal = cache(
+        lambda: loaded(unread(), options.waits, options.voice, cache_of(options, project))
+    )
     withheld = withheld_from(os.environ)
-    # The journal is asked for the salt only where the manifests hold a secret.
-    secrets = secrets_of(project, name, environment, os.environ, allowed, say=asked.voice.say)
+    # The journal is read for the salt only where manifests hold a secret.
+    secrets = secrets_of(project, name, environment, os.environ, allowed, say=options.voice.say)
     scope = Scope(
         name,
         environment.variables,
@@ -314,15 +317,15 @@ def bench_of(
         salt=lambda: journal().salt,
         withheld=withheld,
         today=today(),
-        selection=asked.selection,
+        selection=options.selection,
         why_unset=secrets.why,
         may_lack=may_lack,
     )
-    workspace = open_workspace(asked, project, scope)
-    asked.voice.hide(_redaction_of(workspace))
-    covers_all = is_whole(asked, project)
+    workspace = open_workspace(options, project, scope)
+    options.voice.hide(_redaction_of(workspace))
+    covers_all = is_whole(options, project)
     beside = () if covers_all else _not_examined(project, scope, workspace)
-    whole = covers_all and (not asked.selection or asked.selection.is_shard)
+    whole = covers_all and (not options.selection or options.selection.is_shard)
     others = (*workspace.left_out, *beside)
     return Session(
         project=project,
@@ -332,19 +335,19 @@ def bench_of(
         workspace=workspace,
         whole=whole,
         others=others,
-        selected=asked.selection.leaving_out(len(workspace.left_out)),
-        paths=paths_of(asked, project),
+        selected=options.selection.leaving_out(len(workspace.left_out)),
+        paths=paths_of(options, project),
         secrets=secrets,
         early=journal,
-        waits=asked.waits,
-        voice=asked.voice,
+        waits=options.waits,
+        voice=options.voice,
     )
 
 
 def _not_examined(project: Project, scope: Scope, examined: Workspace) -> tuple[Manifest, ...]:
-    """Read what the project declares beside the given paths; what is wrong there is not told.
+    """Return the project's manifests outside the given paths; errors in them are not reported.
 
-    Who is about which object of the service is a question to all manifests.
+    Which manifest declares an object of the service can only be found in all manifests.
     """
     paths = [project.root / path for path in project.settings.manifests]
     unruled = replace(scope.without_secrets, selection=EVERYTHING, ruled=False)
@@ -363,7 +366,7 @@ def _redaction_of(workspace: Workspace) -> Redaction:
 
 
 def known_secrets(bench: Session) -> Redaction:
-    """Give a filter of all secrets that a run knows: those of its manifests, and the key."""
+    """Return a filter of all secrets that a run knows: those of its manifests, and API keys."""
     redaction = _redaction_of(bench.workspace)
     for secret in (*bench.named, *keys_in(os.environ).values()):
         redaction.add(secret)
@@ -372,14 +375,14 @@ def known_secrets(bench: Session) -> Redaction:
 
 @asynccontextmanager
 async def open_api(bench: Session) -> AsyncIterator[Api]:
-    """Open the door to the target.
+    """Open an API client for the target.
 
-    Raises NotAuthorised without a key, where one is needed.
+    Raises NotAuthorised where a key is needed and missing.
     """
     from reconciler.api.client import Api  # noqa: PLC0415 - brings the HTTP client
     from reconciler.api.secret import Secret, key_from  # noqa: PLC0415 - with it
 
-    # A core dump would hold the key.
+    # A core dump would contain the key.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     target = bench.target
     assumptions = bench.environment.api

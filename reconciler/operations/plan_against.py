@@ -1,7 +1,7 @@
-"""A plan against what a revision declares: both on an emulator here, and nothing live is asked.
+"""Plans against a revision: both sides are on an emulator here, and the service is not asked.
 
-What the revision declares is applied there, and what is declared now is planned on that. Emulator
-and journal stand in a folder that is gone afterwards. Source: docs/plan.md.
+The declaration of the revision is applied to the emulator, and the present declaration is planned
+on that. Emulator and journal are in a temporary folder. Source: docs/plan.md.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from reconciler.workspace.secret_scan import withheld_from
 from reconciler.workspace.workspace import Workspace
 
 TARGET = "nothing live"
-"""What such plans call their target, so that no digest of theirs is that of a plan of a service."""
+"""Target name of such plans. It keeps their digests different from those of plans of a service."""
 
 MOST_ERRORS = 10
 _WHY = "nobody else sees it"
@@ -74,27 +74,27 @@ _AGREED = Consent(
 
 
 class StandIns(Mapping[str, str]):
-    """A value for any secret, the same for the same name, so that no real one is needed."""
+    """A stand-in value for any secret, the same for the same name, so no real secret is needed."""
 
     def __getitem__(self, name: str) -> str:
-        """Give what stands for a secret: some text, as a service may take no empty one."""
+        """Return a stand-in for a secret; it is not empty, as a service may refuse empty text."""
         return f"stand-in for {name}"
 
     def __iter__(self) -> Iterator[str]:
-        """Yield nothing: no name is known beforehand."""
+        """Yield nothing: no name is known in advance."""
         return iter(())
 
     def __len__(self) -> int:
-        """Count the names that are known beforehand."""
+        """Return 0: no name is known in advance."""
         return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offline:
-    """What is declared now, before an emulator of its own whose `folder` is gone after the run.
+    """The present declaration, on an emulator of its own in a temporary `folder`.
 
-    `against` is what the emulator holds, None for nothing, and `refused` what it did not take
-    of that. `unknown` are declared by ids that the service gave and that nothing here knows.
+    `against` is the content of the emulator, None for nothing, and `refused` are resources that it
+    did not accept. `unknown` are declared with ids from the service that are unknown here.
     """
 
     bench: Session
@@ -105,7 +105,7 @@ class Offline:
     unknown: tuple[Ref, ...] = ()
 
     def plan(self) -> Plan:
-        """Plan what is declared now, and say what stood for the service."""
+        """Plan the present declaration, and remark what took the place of the service."""
         made = asyncio.run(plan_now(self.bench, self.bench.journal().history))
         if self.against is None:
             return made
@@ -125,10 +125,10 @@ class Offline:
         )
 
     def holding(self, revision: Revision) -> Offline:
-        """Let a fresh emulator hold what a revision declares, and plan on that.
+        """Return a plan base where a fresh emulator holds what a revision declares.
 
-        Raises UsageError where the revision cannot be read, and InvalidInput where what it
-        declares is not valid.
+        Raises UsageError where the revision cannot be read, and InvalidInput where its declaration
+        is not valid.
         """
         declared = self._declared(revision)
         place = self.folder / "base"
@@ -160,29 +160,29 @@ class Offline:
         found = declared_at(revision, files, self.bench.project, scope, self.asked.paths)
         if found.wrong:
             raise InvalidInput(_wrong_words(revision, found.wrong))
-        for said in found.said:
-            self.bench.voice.say(safe(f"{revision}: {said}"))
+        for remark in found.said:
+            self.bench.voice.say(safe(f"{revision}: {remark}"))
         return found.workspace
 
 
 @contextmanager
 def opened_offline(
-    asked: Options, project: Project, name: str, environment: Environment
+    options: Options, project: Project, name: str, environment: Environment
 ) -> Iterator[Offline]:
-    """Open what is declared now, on an emulator that holds nothing yet.
+    """Open the present declaration, on an emulator that is still empty.
 
-    No target, key or secret is needed, and nothing of the environment's own is touched. Raises
+    No target, key or secret is needed, and nothing of the environment itself is touched. Raises
     InvalidInput for wrong manifests.
     """
-    scope = replace(stand_in_scope(name, environment.variables), selection=asked.selection)
-    workspace = open_workspace(asked, project, scope)
-    whole = is_whole(asked, project) and not asked.selection
+    scope = replace(stand_in_scope(name, environment.variables), selection=options.selection)
+    workspace = open_workspace(options, project, scope)
+    whole = is_whole(options, project) and not options.selection
     with TemporaryDirectory(prefix="reconciler-") as folder:
         place = Path(folder)
         bench = Session(
             project=project,
             name=name,
-            # The incidents of an emulator in this process are nobody's.
+            # Incidents of an embedded emulator concern no person.
             environment=Environment(
                 guards=environment.guards,
                 freeze=environment.freeze.model_copy(update={"incidents": None}),
@@ -191,30 +191,30 @@ def opened_offline(
             workspace=workspace,
             whole=whole,
             others=workspace.left_out,
-            selected=asked.selection.leaving_out(len(workspace.left_out)),
-            waits=asked.waits,
-            voice=asked.voice,
+            selected=options.selection.leaving_out(len(workspace.left_out)),
+            waits=options.waits,
+            voice=options.voice,
         )
-        yield Offline(bench=_in_folder(bench, place), asked=asked, folder=place)
+        yield Offline(bench=_in_folder(bench, place), asked=options, folder=place)
 
 
 @contextmanager
-def opened_against(asked: Options, revision: str) -> Iterator[Offline]:
+def opened_against(options: Options, revision: str) -> Iterator[Offline]:
     """Open a project against the last commit in common with a revision.
 
-    Raises UsageError without git or for what is no revision, and InvalidInput for wrong
-    manifests on either side.
+    Raises UsageError without git or for an invalid revision, and InvalidInput for wrong manifests
+    on either side.
     """
-    project = open_project(asked)
-    name, environment = choose_environment(project, asked.environment)
-    lead_here(asked, project, name)
+    project = open_project(options)
+    name, environment = choose_environment(project, options.environment)
+    lead_here(options, project, name)
     common = branching_point(project.root, revision, "--against")
-    with opened_offline(asked, project, name, environment) as offline:
+    with opened_offline(options, project, name, environment) as offline:
         yield offline.holding(common)
 
 
 def in_folder(environment: Environment, folder: Path) -> Environment:
-    """Give an environment on the embedded emulator, with data and journal in a folder."""
+    """Return an environment on the embedded emulator, with data and journal in a folder."""
     places = {
         "emulator": EmbeddedEmulator(data=str(folder / "emulator.db")),
         "journal": str(folder / "journal.jsonl"),
@@ -228,7 +228,10 @@ def _in_folder(bench: Session, folder: Path) -> Session:
 
 
 def stand_in_scope(name: str, variables: Mapping[str, ProjectVariable]) -> Scope:
-    """Give what expressions may name on either side: seals have the salt of the journal here."""
+    """Return what expressions may name on both sides.
+
+    Seals have the salt of the temporary journal.
+    """
     withheld = withheld_from(os.environ)
     return Scope(
         name,
@@ -241,10 +244,10 @@ def stand_in_scope(name: str, variables: Mapping[str, ProjectVariable]) -> Scope
 
 
 def _apply(bench: Session) -> tuple[Ref, ...]:
-    """Apply what the revision declares, unseen; give what the emulator did not take.
+    """Apply what the revision declares, without output; return what the emulator did not accept.
 
-    Neither guards nor rules of plans are about what was merged already. Raises
-    KeyboardInterrupt where a signal ended it.
+    Guards and rules of plans do not apply to what was merged already. Raises KeyboardInterrupt
+    where a signal ended the run.
     """
     settings = bench.project.settings.model_copy(update={"rules": []})
     bench = replace(
@@ -259,13 +262,13 @@ def _apply(bench: Session) -> tuple[Ref, ...]:
     if applied is None or applied.signal_code is not None:
         raise KeyboardInterrupt
     done = {outcome.ref for outcome in applied.outcomes if isinstance(outcome, Written | Unchanged)}
-    kept = {change.ref for change in made.changes if change.action is Action.KEEP}
-    return tuple(change.ref for change in made.declared if change.ref not in done | kept)
+    unchanged = {change.ref for change in made.changes if change.action is Action.KEEP}
+    return tuple(change.ref for change in made.declared if change.ref not in done | unchanged)
 
 
 @dataclass(frozen=True, slots=True)
 class _Ids:
-    """The ids that the service gave, by kind: each with that of the same object here."""
+    """Ids from the service, by kind: each with the id of the same object on the emulator."""
 
     here: Mapping[tuple[str, RemoteId], RemoteId | None]
 
@@ -280,13 +283,13 @@ class _Ids:
         )
 
     def put(self, manifest: Manifest) -> Manifest:
-        """Give a manifest with the id that its object has here, so that a new name is seen."""
+        """Return a manifest with the id that its object has here, so a rename is recognised."""
         if manifest.remote_id is None or not _is_given(manifest):
             return manifest
         return replace(manifest, remote_id=self.here.get((manifest.ref.kind, manifest.remote_id)))
 
     def put_into(self, workspace: Workspace) -> Workspace:
-        """Give a workspace with the ids that its objects have here."""
+        """Return a workspace with the ids that its objects have here."""
         return replace(
             workspace,
             manifests=tuple(map(self.put, workspace.manifests)),
@@ -294,12 +297,12 @@ class _Ids:
         )
 
     def lacks(self, manifest: Manifest) -> bool:
-        """Tell whether a manifest names an object that nothing here is."""
+        """Return whether a manifest names an object that does not exist here."""
         return manifest.remote_id is not None and self.put(manifest).remote_id is None
 
 
 def _is_given(manifest: Manifest) -> bool:
-    """Tell whether only the service gives out the ids of such an object."""
+    """Return whether only the service assigns the ids of such an object."""
     kind = BY_NAME[manifest.ref.kind]
     return not (kind.id_form.required or kind.findable)
 
@@ -309,7 +312,7 @@ def _without_given_ids(workspace: Workspace) -> Workspace:
 
 
 def _wrong_words(revision: Revision, wrong: tuple[str, ...]) -> str:
-    """Say what is wrong at a revision, a line each."""
+    """Return the errors at a revision, one on each line."""
     more = [f"and {len(wrong) - MOST_ERRORS:,} more"] if len(wrong) > MOST_ERRORS else []
-    said = f"nothing can be planned against {revision}, as what it declares is not valid there:"
-    return "\n".join((said, *wrong[:MOST_ERRORS], *more))
+    headline = f"nothing can be planned against {revision}, as what it declares is not valid there:"
+    return "\n".join((headline, *wrong[:MOST_ERRORS], *more))

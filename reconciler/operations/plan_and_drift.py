@@ -1,4 +1,4 @@
-"""Plan and drift: a workspace, or what a change touches; and the files that plans are kept in."""
+"""Plan and drift: of a workspace, or of the part that a change touches; and plan files."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ NOT_OURS = "it is there, and reconciler did not write it: remove it first, or na
 
 
 def check_writable(file: Path) -> None:
-    """Find out before the first request whether a file could be written.
+    """Check before the first request whether a file can be written.
 
-    Raises InvalidInput where it could not.
+    Raises InvalidInput where it cannot.
     """
     folder = file.parent
     try:
-        # What is there already must be a file of our own; nothing is written to it yet.
+        # An existing file must be one of ours; nothing is written to it yet.
         descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb", buffering=0) as stream:
             why = _unusable(stream.fileno(), begins_plan)
@@ -66,8 +66,8 @@ def check_writable(file: Path) -> None:
 
 
 def _unusable(descriptor: int, is_own: Callable[[bytes], bool]) -> str:
-    """Say why an open file must not be written over; "" where it holds nothing of others."""
-    # A device such as /dev/null would get the rights of a private file.
+    """Return why an open file must not be overwritten; "" where it is empty or ours."""
+    # A device such as /dev/null would get the permissions of a private file.
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         return regular_files.NOT_REGULAR
     head = os.pread(descriptor, HEAD, 0)
@@ -77,7 +77,7 @@ def _unusable(descriptor: int, is_own: Callable[[bytes], bool]) -> str:
 def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begins_plan) -> None:
     """Write a file that only its owner can read.
 
-    What is there already is replaced only if it `is_own` by its first bytes. Raises
+    An existing file is replaced only if `is_own` returns true for its first bytes. Raises
     InvalidInput where it cannot be written.
     """
     try:
@@ -95,9 +95,9 @@ def write_private(file: Path, text: str, is_own: Callable[[bytes], bool] = begin
 
 
 def read_plan_file(file: Path) -> PlanDocument:
-    """Read what `plan --out` wrote.
+    """Read a file that `plan --out` wrote.
 
-    Raises InvalidInput for anything else, and UsageError for the plan of a part, or of no service.
+    Raises InvalidInput for any other file, and UsageError for the plan of a part, or of no service.
     """
     read = _read_plan_file(file)
     if read["against"]:
@@ -122,27 +122,31 @@ def _read_plan_file(file: Path) -> PlanDocument:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
 
 
-def as_reviewed(asked: Options, reviewed: PlanDocument | None) -> Options:
-    """Select what a reviewed plan was limited to: that is a part of what was reviewed."""
+def as_reviewed(options: Options, reviewed: PlanDocument | None) -> Options:
+    """Return options with the selection of a reviewed plan, so that the same part is planned."""
     if reviewed is None:
-        return asked
-    told = reviewed["selection"]
-    if told is None and not asked.selection:
-        return asked
-    was = EVERYTHING if told is None else read_selection(told["select"], told["exclude"], BY_NAME)
-    return replace(asked, selection=was)
+        return options
+    limited_to = reviewed["selection"]
+    if limited_to is None and not options.selection:
+        return options
+    was = (
+        EVERYTHING
+        if limited_to is None
+        else read_selection(limited_to["select"], limited_to["exclude"], BY_NAME)
+    )
+    return replace(options, selection=was)
 
 
-def part_asked_for(asked: Options, reviewed: PlanDocument | None) -> Selection | None:
-    """Return the part of a reviewed plan that is to be applied, None for all of it.
+def part_asked_for(options: Options, reviewed: PlanDocument | None) -> Selection | None:
+    """Return the part of a reviewed plan to apply, None for all of it.
 
-    Raises UsageError for a shard, which is no part of a plan of all.
+    Raises UsageError for a shard, which is not a part of a whole plan.
     """
-    part = asked.selection
+    part = options.selection
     if (
         reviewed is None
         or not part
-        or part.flags() == as_reviewed(asked, reviewed).selection.flags()
+        or part.flags() == as_reviewed(options, reviewed).selection.flags()
     ):
         return None
     if part.shard is not None:
@@ -150,17 +154,19 @@ def part_asked_for(asked: Options, reviewed: PlanDocument | None) -> Selection |
     return part
 
 
-def find_changed(bench: Session, asked: Options, since: str) -> Changed:
-    """Compare the workspace with what it has in common with a revision.
+def find_changed(bench: Session, options: Options, since: str) -> Changed:
+    """Compare the workspace with its last commit in common with a revision.
 
-    Raises UsageError without git, or where the revision cannot be told or read.
+    Raises UsageError without git, or where the revision cannot be found or read.
     """
     revision = branching_point(bench.project.root, since)
-    return changed_since(revision, bench.workspace, bench.project, bench.scope(asked), asked.paths)
+    return changed_since(
+        revision, bench.workspace, bench.project, bench.scope(options), options.paths
+    )
 
 
 def part_of(bench: Session, changed: Changed) -> Session:
-    """Give a bench that holds only what is examined."""
+    """Return a session that holds only the examined manifests."""
     workspace = replace(bench.workspace, manifests=changed.manifests)
     examined = {manifest.ref for manifest in changed.manifests}
     rest = tuple(manifest for manifest in bench.workspace.manifests if manifest.ref not in examined)
@@ -168,13 +174,13 @@ def part_of(bench: Session, changed: Changed) -> Session:
 
 
 def as_part(made: Plan, changed: Changed, history: History) -> Plan:
-    """Say in the plan of a part what it is a part of, and what is declared no more."""
+    """Return the plan of a part, with what it was compared with and what was deleted."""
     gone = ((ref, history.of(ref)) for ref in changed.deleted)
     orphans = (orphan(ref, memory) for ref, memory in gone if memory.exists)
     return replace(
         made,
         changes=(*made.declared, *orphans),
-        # The share of a part that changes says nothing of the whole.
+        # The share of changes in a part says nothing of the whole.
         guarded=tuple(violation for violation in made.guarded if violation.code != TOO_MANY),
         changed_since=str(changed.since),
         not_examined=changed.not_examined,
@@ -182,7 +188,7 @@ def as_part(made: Plan, changed: Changed, history: History) -> Plan:
 
 
 def tell_part(changed: Changed, voice: Reporter) -> None:
-    """Say what was compared, and what was deleted."""
+    """Report what was compared, and what was deleted."""
     voice.say(
         f"compared with {safe(str(changed.since))}, the last commit in common, as the files are"
     )
@@ -191,7 +197,7 @@ def tell_part(changed: Changed, voice: Reporter) -> None:
 
 
 def failures_of(made: Plan) -> set[int]:
-    """Give the exit codes of what a plan could not find out."""
+    """Return the exit codes for what a plan could not read."""
     unread = {unread.exit_code for unread in made.unread}
     return unread | ({Unsettled.exit_code} if made.unsettled else set())
 
@@ -199,10 +205,10 @@ def failures_of(made: Plan) -> set[int]:
 async def plan_now(
     bench: Session, history: History, wanted: EvidenceOptions = NO_EVIDENCE, cache: Cache = NO_CACHE
 ) -> Plan:
-    """Observe and decide, over a door of its own, and tell what an apply would refuse.
+    """Observe and decide, over an own API client, and find what an apply would refuse.
 
-    `wanted` is what else is asked for, for a reviewer. What `cache` holds of an earlier plan
-    is not decided again; the plan is the same.
+    `wanted` is further evidence for a reviewer. Decisions of an earlier plan in `cache` are not
+    made again; the plan is the same.
     """
     key = key_of_decisions(bench) if cache.is_on and _may_keep(bench) else ""
     decided = decided_before(cache.get(key)) if key else None
@@ -240,13 +246,13 @@ async def plan_now(
 
 
 def _may_keep(bench: Session) -> bool:
-    """Tell whether nobody needs the documents of what is kept: no rule, and nothing put back."""
+    """Return whether decisions may be cached: no rule of plans, no emulator and no rollback."""
     ruled = any(rule.on == "plan" for rule in bench.project.settings.rules)
     return not (ruled or isinstance(bench.target, Embedded) or bench.restoring is not None)
 
 
 def key_of_decisions(bench: Session) -> str:
-    """Give all that decides what a plan comes to, but manifests, ids and answers."""
+    """Return a key of all that decides a plan, except manifests, ids and replies."""
     content = bench.journal().content
     about: dict[str, Json] = {
         "decisions": FORMAT,
@@ -262,7 +268,7 @@ def key_of_decisions(bench: Session) -> str:
 
 
 def _ruled(bench: Session, made: Plan) -> Plan:
-    """Fill in what the team's own rules of plans say."""
+    """Return the plan with the results of the team's own rules of plans."""
     rules = bench.project.settings.rules
     if not any(rule.on == "plan" for rule in rules):
         return made
@@ -272,7 +278,7 @@ def _ruled(bench: Session, made: Plan) -> Plan:
 
 
 def exit_code_of(found: Sequence[Drift]) -> int:
-    """Give the exit code for what was found: what could not be read comes first."""
+    """Return the exit code of a drift report: failed reads come first."""
     unread = {drift.exit_code for drift in found} - {0}
     if unread:
         return worst(unread)
@@ -282,10 +288,10 @@ def exit_code_of(found: Sequence[Drift]) -> int:
 def drift_now(
     bench: Session, *, remember: bool = False, patience: LockTimeout | None = None
 ) -> DriftReport:
-    """Compare every resource with its last write, over a door of its own.
+    """Compare every resource with its last write, over an own API client.
 
-    With `remember`, what was found is kept in the journal, under its lock, so that the next
-    look can say what is new. Raises JournalError or Locked then.
+    With `remember`, the result is written to the journal, under its lock, so that the next run can
+    say what is new. Raises JournalError or Locked then.
     """
     journal = bench.journal()
     if not remember:
@@ -312,6 +318,6 @@ async def _look(bench: Session, history: History) -> DriftReport:
             prove=not isinstance(bench.target, Embedded),
             older=OlderSeals(lambda: bench.journal().entries),
         )
-    # Of a part nobody can tell which rules are of no use.
+    # In a part of the project, unused rules cannot be found.
     look = replace(look, selected=bench.selected)
     return look if bench.whole and bench.selected is None else replace(look, idle=(), aimless=())

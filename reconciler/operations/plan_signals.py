@@ -1,4 +1,4 @@
-"""What stands beside a plan: each part asks in one function and fills one field of its signals."""
+"""Signals of a plan: each part asks in one function and fills one field of the signals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reconciler.operations.open_session import Session
 from reconciler.project.watch_settings import MOST_TRACKED_DAYS, TRACKED_DAYS
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
+    # Only its type is needed here; the import would load the whole HTTP client.
     from reconciler.api.client import Api
 
 DAYS: Final = TRACKED_DAYS
@@ -22,7 +22,7 @@ MOST_DAYS: Final = MOST_TRACKED_DAYS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceOptions:
-    """What is asked for beside a plan; `track_record` in days, 0 for none."""
+    """Evidence that is wanted with a plan; `track_record` in days, 0 for none."""
 
     track_record: int = 0
 
@@ -33,9 +33,9 @@ NO_EVIDENCE: Final = EvidenceOptions()
 async def with_signals(
     api: Api, bench: Session, made: Plan, history: History, wanted: EvidenceOptions
 ) -> Plan:
-    """Fill in what the platform's own records say of a plan.
+    """Return the plan with what the platform's own records say about it.
 
-    What the service refuses is remarked on in one line, and fails nothing.
+    A request that the service refuses becomes a remark, and does not fail the plan.
     """
     manifests = (*bench.workspace.manifests, *bench.others)
     alerts = known_alerts(manifests, history)

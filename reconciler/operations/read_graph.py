@@ -1,4 +1,4 @@
-"""Graph: what refers to what, and what queries use, without a service, a key or a secret."""
+"""Graph: references between resources, and what queries use, without a service, key or secret."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from reconciler.workspace.load_graph import load_graph
 from reconciler.workspace.secret_scan import withheld_from
 
 
-def read_graph(asked: Options) -> tuple[Graph, Checked]:
-    """Give the graph of what can be read, and all that is wrong with the manifests.
+def read_graph(options: Options) -> tuple[Graph, Checked]:
+    """Return the graph of all readable manifests, and the result of checking them.
 
-    Without an environment it is that of all of them. Raises UsageError for a project file or
-    an environment that is not there.
+    Without an environment in the options it covers all of them. Raises UsageError for a missing
+    project file or environment.
     """
-    checked = check(asked, in_all=True)
+    checked = check(options, in_all=True)
     project = checked.project
     if project is None:
         return Graph(), checked
-    chosen = dict([choose_environment(project, asked.environment)]) if checked.environment else {}
+    chosen = dict([choose_environment(project, options.environment)]) if checked.environment else {}
     withheld = withheld_from(os.environ)
     scopes = [
-        Scope(name, environment.variables, None, withheld=withheld, selection=asked.selection)
+        Scope(name, environment.variables, None, withheld=withheld, selection=options.selection)
         for name, environment in (chosen or project.settings.environments).items()
     ]
-    paths = manifest_paths(asked, project)
+    paths = manifest_paths(options, project)
     return load_graph(paths, project.root, scopes, project.settings), checked

@@ -1,4 +1,4 @@
-"""Whom a use case speaks to: nothing in `session` prints or asks by itself."""
+"""Reporter of a use case: nothing in `operations` prints or asks by itself."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ if TYPE_CHECKING:
 
 
 class Reporter(Protocol):
-    """What a use case may say while it goes on, and whom it may ask."""
+    """Output of a use case while it runs, and its questions to a person."""
 
     def say(self, text: str, *, laid_out: bool = False) -> None:
-        """Say words to a person; long lines are broken but where they are `laid_out` already."""
+        """Show text to a person; long lines are wrapped unless `laid_out`."""
 
     def complain(self, complaints: Sequence[Complaint], *, verbose: bool) -> None:
-        """Say what is wrong with manifests or the project file."""
+        """Show complaints about manifests or the project file."""
 
     def show(self, plan: Plan, *, verbose: bool) -> None:
         """Show a plan as it is now."""
 
     def confirm(self, plan: Plan, *, verbose: bool) -> bool:
-        """Show a plan, and tell whether whoever is there agrees to it."""
+        """Show a plan, and return whether the person agrees to it."""
 
     def writing(self, plan: Plan, *, quiet: bool) -> Callable[[Outcome], None]:
-        """Give what hears of each outcome of an apply as soon as it is known."""
+        """Return a function that receives each outcome of an apply as soon as it is known."""
 
     def hide(self, redaction: Redaction) -> None:
-        """Pass all that is said from now on through a filter."""
+        """Pass all later output through a filter."""
 
 
 class Silent:
-    """Says nothing, and agrees to nothing."""
+    """A reporter that shows nothing, and agrees to nothing."""
 
     def say(self, text: str, *, laid_out: bool = False) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def complain(self, complaints: Sequence[Complaint], *, verbose: bool) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def show(self, plan: Plan, *, verbose: bool) -> None:
         """Show nothing."""
@@ -52,9 +52,9 @@ class Silent:
         return False
 
     def writing(self, plan: Plan, *, quiet: bool) -> Callable[[Outcome], None]:
-        """Hear of outcomes, and say nothing."""
+        """Return a function that ignores outcomes."""
         del plan, quiet
         return lambda _: None
 
     def hide(self, redaction: Redaction) -> None:
-        """Hide nothing, as nothing is said."""
+        """Hide nothing, as nothing is shown."""

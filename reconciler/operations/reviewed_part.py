@@ -1,4 +1,4 @@
-"""Applies a part of a reviewed plan: the whole is planned again, the selected part is applied.
+"""Applying a part of a reviewed plan: all is planned again, only the selected part is applied.
 
 Source: docs/plan.md.
 """
@@ -24,8 +24,8 @@ def part_of_reviewed(
 ) -> tuple[Plan, int]:
     """Return the selected part of a plan, and how many other changes are not as reviewed.
 
-    Raises Stale where a selected change, or what it refers to, is not as it was reviewed, and
-    UsageError where a selected change waits for one that is not selected.
+    Raises Stale where a selected change, or what it refers to, is not as reviewed. Raises
+    UsageError where a selected change waits for a change that is not selected.
     """
     selection.check_named(change.ref for change in made.declared)
     chosen = [change for change in made.declared if _takes(selection, change)]
@@ -36,7 +36,10 @@ def part_of_reviewed(
         raise UsageError("\n".join((*waiting, "select what they wait for too")))
     other = changes_since(with_done(reviewed, made), made)
     needed = {*map(str, _with_targets(made, refs))}
-    stale = [*elsewhere(reviewed, made), *(said for ref, said in other.items() if ref in needed)]
+    stale = [
+        *elsewhere(reviewed, made),
+        *(difference for ref, difference in other.items() if ref in needed),
+    ]
     if stale:
         raise Stale("\n  ".join(("what is selected is not as it was reviewed", *stale)))
     rest = tuple(change.ref for change in made.declared if change.ref not in refs)
@@ -50,7 +53,7 @@ def part_of_reviewed(
 
 
 def not_as_reviewed(count: int) -> str:
-    """Return the line that counts changes which are not selected and not as reviewed."""
+    """Return the line that counts unselected changes that are not as reviewed."""
     verb = "is" if count == 1 else "are"
     return f"{plural(count, 'other change')} {verb} not as reviewed, and not applied here"
 
@@ -69,7 +72,7 @@ def _waiting(chosen: Sequence[Change], refs: set[Ref]) -> Iterator[str]:
 
 
 def _with_targets(made: Plan, refs: set[Ref]) -> Iterator[Ref]:
-    """Yield what is selected, and all that it refers to."""
+    """Yield the selected resources, and all that they refer to."""
     by_ref = {change.ref: change for change in made.declared}
     waiting, seen = sorted(refs), set(refs)
     while waiting:

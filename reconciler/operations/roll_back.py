@@ -1,7 +1,6 @@
-"""Roll back: what was before a run, out of the journal, as manifests that are planned like any.
+"""Roll back: manifests with the state before a run, from the journal, planned like any others.
 
-Manifests in files are not read: they may be what is wrong, and their secrets are named by the
-seals in the journal.
+Manifests in files are not read: they may be wrong, and the seals in the journal name their secrets.
 """
 
 from __future__ import annotations
@@ -59,10 +58,10 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToRollBack:
-    """What is to be rolled back: a run by its id, the beginning of it, or `last`.
+    """Run to roll back: its id, the beginning of its id, or `last`.
 
-    Without `refs` it is all that the run wrote. `live` asks for what was live right before
-    the run wrote, instead of what was declared, where that is kept.
+    Without `refs` it is all that the run wrote. `live` restores what was live right before the run
+    wrote, where that is kept, instead of what was declared.
     """
 
     run: str
@@ -71,10 +70,10 @@ class ToRollBack:
 
 
 def before_of(bench: Session, journal: Journal, wanted: ToRollBack) -> Session:
-    """Give a bench whose manifests are what was before a run.
+    """Return a session with manifests that declare the state before a run.
 
-    Raises UsageError where there is no such run, it is not the only one, it wrote nothing
-    of what is asked for, or the journal does not know any more what it wrote.
+    Raises UsageError where there is no such run, where several match, where it wrote nothing of the
+    wanted resources, or where the journal no longer knows what it wrote.
     """
     run = chosen_run(journal, wanted.run)
     secrets = secrets_of(bench.project, bench.name, bench.environment, os.environ)
@@ -102,7 +101,7 @@ def before_of(bench: Session, journal: Journal, wanted: ToRollBack) -> Session:
 
 
 def chosen_run(journal: Journal, name: str) -> RunSummary:
-    """Give the one run that a name means. Raises UsageError for none, and for several."""
+    """Return the only run that a name means. Raises UsageError for none, and for several."""
     found = runs_named(journal.entries, name)
     look = f"`{on_journal('history')}` lists the runs"
     if not found and name == LAST:
@@ -125,7 +124,7 @@ def _remark(bench: Session, found: _Found, run: RunSummary, *, live_kept: bool) 
         at=run.at,
         command=run.command or "apply",
         actor=run.actor,
-        # What a rollback did was in no commit: that is only where it was typed.
+        # A rollback is not of a commit: its commit is only where it was typed.
         commit=run.commit if applied else "",
         live_kept=live_kept,
         state="live" if lives or (found.live and not found.said) else "declared",
@@ -141,7 +140,7 @@ def _keeps_live(before: Before) -> bool:
 
 @dataclass(slots=True)
 class _Found:
-    """What a rollback puts back, gathered resource by resource."""
+    """What a rollback restores, collected resource by resource."""
 
     journal: Journal
     root: Path
@@ -154,23 +153,23 @@ class _Found:
     withheld: Withheld = field(default_factory=lambda: withheld_from(os.environ))
 
     def take(self, before: Before) -> None:
-        """Take in one resource: what it was, or why it cannot be that again."""
-        kept = before.backup
-        if self.live and kept is not None and kept.live is not None:
-            if kept.unseen:
-                self._block(before, NotSeenThen(kept.unseen))
+        """Add one resource: what it was, or why it cannot be restored."""
+        backup = before.backup
+        if self.live and backup is not None and backup.live is not None:
+            if backup.unseen:
+                self._block(before, NotSeenThen(backup.unseen))
                 return
-            owned = at_places_of(kept.live, self._declared(before), self._shape(before))
-            said = PutBack("live", kept.at, before.later)
-            self._put_back(before, kept.live, said, owned)
+            owned = at_places_of(backup.live, self._declared(before), self._shape(before))
+            source = PutBack("live", backup.at, before.later)
+            self._put_back(before, backup.live, source, owned)
         elif before.last is not None:
-            said = PutBack("declared", before.last.at, before.later)
-            self._put_back(before, before.last.declared, said)
+            source = PutBack("declared", before.last.at, before.later)
+            self._put_back(before, before.last.declared, source)
         else:
             self._block(before, self._why_nothing(before))
 
     def _put_back(
-        self, before: Before, document: dict[str, Json], said: PutBack, owned: Json = None
+        self, before: Before, document: dict[str, Json], source: PutBack, owned: Json = None
     ) -> None:
         spec, lost = unsealed(document, self._secret, self.journal.salt)
         assert isinstance(spec, dict)  # noqa: S101 - opening keeps the form
@@ -183,14 +182,14 @@ class _Found:
             self._block(before, FailsChecks(tuple(finding.path for finding in found), errors))
             return
         self.manifests.append(self._manifest(before, spec))
-        self.said[before.ref] = said
+        self.said[before.ref] = source
         if isinstance(owned, dict):
             opened, _ = unsealed(owned, self._secret, self.journal.salt)
             whole = secret_values(spec) != secret_values(opened)
             self.owned[before.ref] = spec if whole or not isinstance(opened, dict) else opened
 
     def _declared(self, before: Before) -> dict[str, Json]:
-        """Give what is declared of a resource: then, else by the run and since."""
+        """Return the declaration of a resource before the run; without one, the present one."""
         now = self.journal.history.of(before.ref).last
         last = before.last if before.last is not None else now
         return {} if last is None else last.declared
@@ -207,8 +206,8 @@ class _Found:
     def _secret(self, name: str) -> str:
         if self.withheld.why(name, ""):
             return ""
-        value = self.secrets.get(name, "")
-        return "" if self.withheld.why(name, value) else value
+        secret = self.secrets.get(name, "")
+        return "" if self.withheld.why(name, secret) else secret
 
     def _manifest(self, before: Before, spec: dict[str, Json]) -> Manifest:
         memory = self.journal.history.of(before.ref)
@@ -217,7 +216,7 @@ class _Found:
         known = memory.remote_id if memory.instead_of is None else memory.instead_of
         declared = replace(plain, remote_id=known)
         kind = BY_NAME[before.ref.kind]
-        # With an id that is gone, some cannot be created again; without one they can.
+        # Some kinds cannot create an object again with its old id. Without the id they can.
         forbidden = known is not None and not kind.id_form.required and kind.cannot_create(declared)
         return plain if forbidden else declared
 
@@ -228,35 +227,37 @@ class _Found:
 
 
 def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
-    """Let documents refer to what has another id by now, or will have with this rollback.
+    """Replace ids in documents by references, or by new ids where the ids have changed.
 
-    In the journal ids stand in the place of references. Only a kind that is applied later
-    refers to what is put back with it, so that there is no circle.
+    The journal has ids in place of references. A document refers only to resources of kinds that
+    are applied earlier, so there is no circle.
     """
     journal, owned = found.journal, found.owned
     since = {str(old): str(new) for old, new in ids_since(journal.entries, run).items()}
-    things: dict[str, Ref | str] = {**since}
+    targets: dict[str, Ref | str] = {**since}
     pointed: list[Manifest] = []
     for kind in KINDS:
         mine = [manifest for manifest in found.manifests if manifest.ref.kind == kind.name]
         for manifest in mine:
-            spec = _pointing_object(manifest.spec, things)
+            spec = _pointing_object(manifest.spec, targets)
             pointed.append(replace(manifest, spec=spec, references=references_in(spec)))
             if manifest.ref in owned:
-                owned[manifest.ref] = _pointing_object(owned[manifest.ref], things)
+                owned[manifest.ref] = _pointing_object(owned[manifest.ref], targets)
         refs = {str(journal.history.of(manifest.ref).remote_id): manifest.ref for manifest in mine}
-        things |= {**refs, **{old: refs[new] for old, new in since.items() if new in refs}}
+        targets |= {**refs, **{old: refs[new] for old, new in since.items() if new in refs}}
     return tuple(pointed)
 
 
-def _pointing_object(document: dict[str, Json], things: Mapping[str, Ref | str]) -> dict[str, Json]:
-    found = pointing(document, things)
+def _pointing_object(
+    document: dict[str, Json], targets: Mapping[str, Ref | str]
+) -> dict[str, Json]:
+    found = pointing(document, targets)
     assert isinstance(found, dict)  # noqa: S101 - it keeps the form
     return found
 
 
 def _shown(place: str, root: Path) -> str:
-    """Give the place of a journal as manifests are called: from the project on, if it is there."""
+    """Return the place of a journal, relative to the project if it is inside."""
     path = Path(place)
     return str(path.relative_to(root)) if path.is_relative_to(root) else place
 
@@ -264,10 +265,11 @@ def _shown(place: str, root: Path) -> str:
 def _chosen(
     journal: Journal, run: RunSummary, found: Sequence[Before], refs: Sequence[Ref]
 ) -> list[Before]:
-    """Give what is asked for of what a run wrote.
+    """Return the wanted resources of those that a run wrote.
 
-    Where nothing is named, what a run took into the journal as it was is left out, unless
-    it was declared otherwise before. Raises UsageError for what the run did not write.
+    Where no resource is named, those that the run only recorded in the journal are left out, unless
+    they were declared otherwise before. Raises UsageError for a resource that the run did not
+    write.
     """
     if not refs:
         chosen = [before for before in found if before.last is not None or not before.adopted]
@@ -294,9 +296,9 @@ def _nothing_in(journal: Journal, run: RunSummary) -> str:
 
 
 def _beside(history: History, found: _Found) -> list[Manifest]:
-    """Give what the journal knows beside a rollback: nothing of it is examined.
+    """Return the resources in the journal that a rollback does not examine.
 
-    An object that has two names, as in an old journal, is one of those that are.
+    An object with two names, as in an old journal, counts as examined under both.
     """
     examined = {
         *(manifest.ref for manifest in found.manifests),

@@ -1,4 +1,4 @@
-"""Rules against their examples: each that should pass, and each that should not."""
+"""Rule tests: each rule against its examples that should pass and that should fail."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OF_CHANGE = ("action", "fields", "before", "after", "destroys", RESOURCE)
 
 @dataclass(frozen=True, slots=True)
 class TestedRule:
-    """A rule, how many examples it has, and how many of them came out as they should not."""
+    """A rule, the number of its examples, and how many of them had the wrong result."""
 
     rule: Rule
     examples: int
@@ -36,14 +36,14 @@ class TestedRule:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What became of all rules; of a project file that is malformed there are none."""
+    """Test results of all rules; a malformed project file has none."""
 
     rules: tuple[TestedRule, ...]
     complaints: tuple[Complaint, ...]
 
     @property
     def is_good(self) -> bool:
-        """Whether all is as it should be, warnings aside."""
+        """Return whether there are no errors; warnings do not count."""
         return not any(complaint.is_error for complaint in self.complaints)
 
 
@@ -59,15 +59,15 @@ class _Example:
         return ("rules", self.number, "examples", self.wanted, self.index)
 
 
-def run_rule_tests(asked: Options) -> Tested:
-    """Hold each rule of the project file against its examples, whatever its `until` says.
+def run_rule_tests(options: Options) -> Tested:
+    """Test each rule of the project file with its examples, whatever its `until` says.
 
-    Raises UsageError for a path or a project file that is not there, and MissingExtra.
+    Raises UsageError for a missing path or project file, and MissingExtra.
     """
-    lost = next((path for path in asked.paths if not os.path.lexists(path)), None)
+    lost = next((path for path in options.paths if not os.path.lexists(path)), None)
     if lost is not None:
         raise UsageError(f"there is no {lost}, from where a project file could be looked for")
-    project, complaints = read_project(asked)
+    project, complaints = read_project(options)
     if project is None:
         return Tested((), tuple(complaints))
     rules = project.settings.rules
@@ -79,9 +79,9 @@ def run_rule_tests(asked: Options) -> Tested:
     with Judges(expressions_of(rules)) as judges:
         found.extend(flaws_in_rules(judges, project.settings))
         verdicts = judges.verdicts([example.question for example in examples])
-        for example, told in zip(examples, verdicts, strict=True):
+        for example, verdict in zip(examples, verdicts, strict=True):
             rule = rules[example.number]
-            findings = list(_findings(example, rule, told.get(example.number)))
+            findings = list(_findings(example, rule, verdict.get(example.number)))
             found.extend(_placed(project.settings, finding) for finding in findings)
             if findings or judges.flaws(example.number):
                 failed.append(example.number)
@@ -107,33 +107,35 @@ def _examples(number: int, rule: Rule) -> Iterator[_Example]:
 
 
 def _findings(example: _Example, rule: Rule, verdict: RuleVerdict | None) -> Iterator[Finding]:
-    """Yield why an example did not come out as it should."""
+    """Yield why an example does not have the result that it should have."""
     seen = example.question.values
     known = OF_CHANGE if rule.on == "plan" else OF_RESOURCE
     given = (rule.examples.passing if example.wanted == PASS else rule.examples.fail)[example.index]
     for key in given:
         if key not in known:
-            said = f"unknown field `{key}` of an example (known: {', '.join(known)})"
+            message = f"unknown field `{key}` of an example (known: {', '.join(known)})"
             near = nearest(key, known)
-            yield Finding("P104", (*example.path, key), said, suggestion=near, at_key=True)
+            yield Finding("P104", (*example.path, key), message, suggestion=near, at_key=True)
     resource = seen[RESOURCE]
     kind = resource.get("kind") if isinstance(resource, dict) else None
     if isinstance(kind, str) and not rule.is_about(kind):
-        said = f"the rule `{rule.name}` is about {', '.join(rule.kinds)}, and not about {kind}"
-        yield Finding("P104", example.path, said)
+        message = f"the rule `{rule.name}` is about {', '.join(rule.kinds)}, and not about {kind}"
+        yield Finding("P104", example.path, message)
         return
     match example.wanted, verdict:
         case _, Broken():
             yield Finding("P104", example.path, said_of(rule, verdict))
         case "pass", RuleAnswer.FAILS:
-            said = f"the rule `{rule.name}` should have nothing against this, and complains of it"
-            yield Finding("P104", example.path, said)
+            message = (
+                f"the rule `{rule.name}` should have nothing against this, and complains of it"
+            )
+            yield Finding("P104", example.path, message)
         case "fail", RuleAnswer.HOLDS:
-            said = f"the rule `{rule.name}` should complain of this, and its `check` is true"
-            yield Finding("P104", example.path, said)
+            message = f"the rule `{rule.name}` should complain of this, and its `check` is true"
+            yield Finding("P104", example.path, message)
         case "fail", RuleAnswer.NOT_ABOUT:
-            said = f"the rule `{rule.name}` should complain of this, and its `when` is false"
-            yield Finding("P104", example.path, said)
+            message = f"the rule `{rule.name}` should complain of this, and its `when` is false"
+            yield Finding("P104", example.path, message)
         case _:
             pass
 
@@ -146,23 +148,23 @@ def _without_examples(rules: Sequence[Rule]) -> Iterator[Finding]:
             if not examples
         ]
         if lacks:
-            what = " and none that must ".join(lacks)
-            said = (
-                f"the rule `{rule.name}` has no example that must {what}: nobody can tell "
+            expected = " and none that must ".join(lacks)
+            message = (
+                f"the rule `{rule.name}` has no example that must {expected}: nobody can tell "
                 "whether it does what it should"
             )
-            yield warning("P104", ("rules", number, "name"), said)
+            yield warning("P104", ("rules", number, "name"), message)
 
 
 def _placed(settings: ProjectFile, finding: Finding) -> Complaint:
     if settings.written is None:
-        path, said = PROJECT_FILE, finding.message
+        path, message = PROJECT_FILE, finding.message
         return Complaint(
             path,
             0,
             0,
             code=finding.code,
-            message=said,
+            message=message,
             suggestion=finding.suggestion,
             severity=finding.severity,
         )
@@ -174,7 +176,7 @@ def _resource_values(example: Mapping[str, Json], rule: Rule) -> dict[str, Json]
 
 
 def _resource(example: Mapping[str, Json], rule: Rule, spec: Json) -> Json:
-    """Fill in what a part of a manifest leaves out."""
+    """Return a whole manifest for an example that leaves parts out."""
     metadata = example.get("metadata")
     about: dict[str, Json] = {"name": "example", "labels": {}, "protect": False}
     about |= metadata if isinstance(metadata, dict) else {}
@@ -185,7 +187,7 @@ def _resource(example: Mapping[str, Json], rule: Rule, spec: Json) -> Json:
 
 
 def _change_values(example: Mapping[str, Json], rule: Rule) -> dict[str, Json]:
-    """Fill in what a part of a change leaves out: its fields are what differs."""
+    """Return a whole change for an example that leaves parts out; its fields are computed."""
     before, after = example.get("before"), example.get("after", {})
     given = example.get("resource")
     resource = _resource(given if isinstance(given, dict) else {}, rule, after)

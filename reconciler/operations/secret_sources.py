@@ -1,4 +1,4 @@
-"""Secrets from where they live: a variable, a file or a command, each only when it is needed."""
+"""Secrets from their sources: a variable, a file or a command, each read only when needed."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _SHARED = ("/tmp", "/var/tmp")  # noqa: S108 - only a fresh folder in it is used
 
 
 class Allowed(Enum):
-    """Which places may be used: what is checked out decides, and who reviewed the settings.
+    """Sources that may be used, depending on what is checked out and who reviewed the settings.
 
-    `OUTSIDE` is for reviewed settings over files that nobody has reviewed: nothing of these is
-    read or run. `NOTHING` leaves the variables of the process.
+    `OUTSIDE` is for reviewed settings with unreviewed files: none of these files is read or run.
+    `NOTHING` allows only the variables of the process.
     """
 
     ALL = "all"
@@ -44,14 +44,15 @@ class Allowed(Enum):
 
 
 class _Missing(Exception):
-    """The value cannot be had; the text says why, and holds none of it."""
+    """The value is not available; the text says why, without any part of the value."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Secrets(Mapping[str, str]):
-    """The values of secrets by their names, looked up once and only when asked for.
+    """Values of secrets by their names, looked up once and only when needed.
 
-    What cannot be had is not there, and `why` says more. A value is never part of that.
+    A secret that is not available is not in the mapping, and `why` returns the reason. A value is
+    never part of that.
     """
 
     environ: Mapping[str, str] = field(repr=False)
@@ -67,30 +68,30 @@ class Secrets(Mapping[str, str]):
     _why: dict[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> str:
-        """Give a value. Raises KeyError where it cannot be had."""
+        """Return a value. Raises KeyError where it is not available."""
         if name not in self._values and name not in self._why:
             self._look_up(name)
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names that are listed; others are variables of the process."""
+        """Yield the listed names; other names are variables of the process."""
         return iter(self.places)
 
     def __len__(self) -> int:
-        """Count the names that are listed."""
+        """Return the number of listed names."""
         return len(self.places)
 
     @property
     def unread(self) -> frozenset[str]:
-        """The secrets that only a file or a command has."""
+        """Return the secrets that come only from a file or a command."""
         return frozenset(name for name, place in self.places.items() if place.is_beside)
 
     def why(self, name: str) -> str:
-        """Say why a secret cannot be had, and where that is declared; "" where it can."""
+        """Return why a secret is not available, and where it is declared; "" where it is."""
         return "" if self.get(name) else self._why.get(name, "")
 
     def origin(self, name: str) -> str:
-        """Say where a secret comes from, without its value."""
+        """Return where a secret comes from, without its value."""
         place = self.places.get(name)
         if place is None:
             return f"the environment variable {name}"
@@ -98,17 +99,17 @@ class Secrets(Mapping[str, str]):
             return f"the environment variable {place.environment}"
         if place.file is not None:
             return f"the file {place.file}"
-        # Its arguments may tell more than people should see.
+        # The arguments of a command may hold confidential text.
         return f"the command {(place.command or [''])[0]}"
 
     def _look_up(self, name: str) -> None:
         place = self.places.get(name)
         try:
-            value = self._from(place or SecretPlace(environment=name))
+            secret = self._from(place or SecretPlace(environment=name))
         except _Missing as missing:
             self._why[name] = f"needs {self.origin(name)}, which {missing}{self._said(name)}"
         else:
-            self._values[name] = value
+            self._values[name] = secret
 
     def _said(self, name: str) -> str:
         if name not in self.places:
@@ -135,7 +136,7 @@ class Secrets(Mapping[str, str]):
             raise _Missing("stands behind a link that leads out of the project") from None
         self._check_outside(file)
         try:
-            # A pipe would be waited for.
+            # A pipe would block the run.
             descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             try:
                 if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -144,11 +145,11 @@ class Secrets(Mapping[str, str]):
             finally:
                 os.close(descriptor)
         except OSError as error:
-            said = "is not there" if isinstance(error, FileNotFoundError) else "cannot be read"
-            raise _Missing(f"{said}: {error.strerror}") from None
+            reason = "is not there" if isinstance(error, FileNotFoundError) else "cannot be read"
+            raise _Missing(f"{reason}: {error.strerror}") from None
 
     def _check_outside(self, file: Path) -> None:
-        """Refuse what a change that nobody reviewed could have brought along."""
+        """Refuse a file that an unreviewed change could have added."""
         if self.allowed is Allowed.OUTSIDE and self._unreviewed.holds(file):
             raise _Missing("is in the checkout of a change that is not reviewed")
 
@@ -170,11 +171,11 @@ class Secrets(Mapping[str, str]):
             program = str(here / program) if "/" in words[0] else program
             return _run([program, *words[1:]], here, variables, self.limit)
         with self._empty_folder() as empty:
-            # The files in the folder of a program decide what many of them do.
+            # Many programs read settings from the folder that they run in.
             return _run([program, *words[1:]], Path(empty), variables, self.limit)
 
     def _empty_folder(self) -> TemporaryDirectory[str]:
-        """Return an empty folder with nothing of a change in it, nor above it."""
+        """Return a new empty folder. No folder of a change contains it."""
         try:
             where = gettempdir()
             if self._unreviewed.holds(Path(where)):
@@ -186,7 +187,7 @@ class Secrets(Mapping[str, str]):
     def _variables(self) -> dict[str, str]:
         """Return the variables of a command: those of the process, without key and credentials.
 
-        For an unreviewed change none of them leads into its checkout; what is left out is said.
+        For an unreviewed change, variables that lead into its checkout are left out and reported.
         """
         variables = {
             name: value
@@ -214,7 +215,7 @@ def secrets_of(
     *,
     say: Callable[[str], None] = lambda _: None,
 ) -> Secrets:
-    """Give the secrets of an environment, none of them looked up; its own places win."""
+    """Return the secrets of an environment, none of them looked up; its own sources win."""
     places = {**project.settings.secrets, **environment.secrets}
     return Secrets(
         environ=environ,
@@ -228,37 +229,37 @@ def secrets_of(
 
 
 def named_secrets(
-    asked: Options, project: Project, name: str, environment: Environment
+    options: Options, project: Project, name: str, environment: Environment
 ) -> frozenset[str]:
-    """Give the secrets that the manifests name, to hide them; nothing else of these is read."""
-    return frozenset(secrets_named(asked, project, name, environment).values())
+    """Return the values of secrets that the manifests name, to hide them. Nothing else is read."""
+    return frozenset(secrets_named(options, project, name, environment).values())
 
 
 def secrets_named(
-    asked: Options, project: Project, name: str, environment: Environment
+    options: Options, project: Project, name: str, environment: Environment
 ) -> dict[str, str]:
-    """Map the names of secrets in the texts of manifests to their values, "" where not set.
+    """Return the secrets named in the texts of manifests with their values, "" where not set.
 
-    No command is run for what is only to be hidden.
+    No command is run, as the values are only to be hidden.
     """
     known = secrets_of(project, name, environment, os.environ)
-    printed = {one for one, place in known.places.items() if place.command is not None}
+    printed = {secret for secret, place in known.places.items() if place.command is not None}
     values: dict[str, str] = {}
-    for file in find_files(manifest_paths(asked, project), project.root).files:
+    for file in find_files(manifest_paths(options, project), project.root).files:
         text = read_file(file.path, file.name, (project.root.resolve(),))
         names = secrets_in(text) if isinstance(text, str) else ()
         values.update((name, known.get(name, "")) for name in names if name not in printed)
     return values
 
 
-def _filled(value: str, otherwise: str = "is empty") -> str:
-    if not value:
+def _filled(text: str, otherwise: str = "is empty") -> str:
+    if not text:
         raise _Missing(otherwise)
-    return value
+    return text
 
 
 def _text(content: bytes) -> str:
-    """Give a value without the one line break that files and programs end with."""
+    """Return a value without the final line break that files and programs end with."""
     if len(content) > LARGEST:
         raise _Missing(f"holds more than {LARGEST >> 10} KB")
     try:
@@ -272,9 +273,9 @@ def _text(content: bytes) -> str:
 
 
 def _run(words: list[str], folder: Path, environ: Mapping[str, str], limit: float) -> bytes:
-    """Run a program and give what it prints, as far as that is not too much.
+    """Run a program and return its output, as far as it is not too long.
 
-    What it says on stderr may hold the secret, and is shown nowhere.
+    Its stderr may hold the secret, and is shown nowhere.
     """
     try:
         process = subprocess.Popen(  # noqa: S603 - no shell; reviewed settings name it
@@ -317,7 +318,7 @@ def _read(process: subprocess.Popen[bytes], limit: float) -> bytes:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program and all that it started."""
+    """End a program and all processes that it started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

@@ -1,6 +1,6 @@
-"""Look whether the alerts of a run are noisier since: wait, ask once, remember, plan the way back.
+"""Watch: check whether the alerts of a run are noisier since; wait, ask once, remember, plan.
 
-Nothing is written but the journal, and that only where it is asked for.
+Only the journal is written, and only on request.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from reconciler.records.record import moment, stamp
 from reconciler.report.safe import safe
 
 EVERY = 1.0
-"""Seconds between two looks at the clock, which may be set, or stand still while a lid is shut."""
+"""Seconds between two looks at the clock. The clock may be set, or stop while a laptop sleeps."""
 
 
 def now() -> datetime:
-    """Give the time of day, in UTC."""
+    """Return the present time in UTC."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToWatch:
-    """Which run is looked at, by its id, the beginning of it, or `last`.
+    """Run to watch: its id, the beginning of its id, or `last`.
 
-    With `wait` the look is not before so much time has passed since the run; with
-    `remember` the verdicts are kept in the journal.
+    With `wait`, the check waits until so much time has passed since the run. With `remember`, the
+    verdicts are written to the journal.
     """
 
     run: str
@@ -57,15 +57,15 @@ def watch_now(
     wanted: ToWatch,
     patience: LockTimeout | None = None,
 ) -> NoiseWatch:
-    """Look once, over a door of its own.
+    """Check once, over an own API client.
 
-    Raises UsageError where there is no such run, it is not the only one, or the journal does
-    not know any more what it wrote; JournalError or Locked where it is to be remembered.
+    Raises UsageError where there is no such run, where several match, or where the journal no
+    longer knows what it wrote. Raises JournalError or Locked where verdicts are to be remembered.
     """
     run = _run(bench.journal(), wanted.run)
     if wanted.wait is not None:
         _wait(bench, _time_of(run) + wanted.wait)
-    # Another run may have come meanwhile.
+    # Another run may have written to the journal meanwhile.
     journal = bench.journal() if wanted.wait is None else _read_again(bench)
     found = asyncio.run(_look(bench, journal, _run(journal, run.run), now()))
     if wanted.remember:
@@ -118,15 +118,15 @@ def _remembered(found: NoiseWatch, at: str) -> WatchedEntry:
 
 
 def back_words(wanted: ToRollBack) -> str:
-    """Name the command that goes the way back."""
+    """Return the line with the command that rolls the alerts back."""
     line = from_journal("rollback", shlex.join([wanted.run, *map(str, wanted.refs)]))
     return f"the way back is planned, and nothing was applied: `{line}`"
 
 
 def way_back(bench: Session, found: NoiseWatch) -> tuple[ToRollBack, Plan] | None:
-    """Plan what takes back the alerts that are noisier, where the environment asks for that.
+    """Plan the rollback of the noisier alerts, where the environment asks for that.
 
-    None where it does not, or none is noisier. Nothing is applied.
+    Return None where it does not, or where no alert is noisier. Nothing is applied.
     """
     if bench.environment.watch.on_noisier != "rollback" or not found.noisier:
         return None
