@@ -1,1 +1,1 @@
-"""The commands of a job in CI: what it may use, what it says on a pull request and to a runner."""
+"""Commands of a CI job: what a job may use, its pull request comment, its output to the runner."""

@@ -1,4 +1,4 @@
-"""Whose the manifests of a change are, as the base branch says; never as the change itself does."""
+"""Owners of the manifests of a change, by the base branch, never by the change itself."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from reconciler.syntax.files import PROJECT_FILE
 
 
 def with_owners(made: Plan, event: Event, project: Project) -> tuple[Plan, str]:
-    """Give the plan that knows whose its manifests are, and why nobody can tell, "" for nothing.
+    """Return the plan with the owners of its manifests, and why they are unknown, "" otherwise.
 
-    `project` is what may be used of the checkout: whether owners are mentioned is a setting of
-    its settings, which are the base branch's.
+    `project` is what may be used of the checkout. Its settings, which are those of the base branch,
+    decide whether owners are mentioned.
     """
     place = place_of(project.file or project.root / PROJECT_FILE, os.environ)
     if place is None or not event.name:
@@ -39,14 +39,14 @@ def with_owners(made: Plan, event: Event, project: Project) -> tuple[Plan, str]:
 
 
 def _commits_of(event: Event, place: ProjectLocation) -> list[str]:
-    """Give the commits that may be the base's, the surest first."""
+    """Return the possible commits of the base, the most certain first."""
     if event.is_try:
         return [event.base] if event.base else []
     return tips_of(event, place)
 
 
 def _found(tips: Sequence[str], commits: Commits) -> CodeOwners | None:
-    """Read the first file of the first commit that is here; None for none. Raises Unreadable."""
+    """Read the first owners file of the first known commit; None without one. Raises Unreadable."""
     known = next((tip for tip in tips if commits.has(tip)), "")
     if not known:
         raise Unreadable("the base branch is not in this checkout")
@@ -62,7 +62,7 @@ def _found(tips: Sequence[str], commits: Commits) -> CodeOwners | None:
 def owners_by_ref(
     changes: Sequence[Change], owners: CodeOwners, place: ProjectLocation
 ) -> Mapping[Ref, tuple[str, ...]]:
-    """Map what a plan touches to the owners of the files that it stands in."""
+    """Return the owners of the files of what a plan touches, by resource."""
     return {
         change.ref: owners.of(posixpath.normpath(f"{place.folder}/{source.file}"))
         for change in changes

@@ -1,4 +1,4 @@
-"""The lines that a change touches: warnings on others are only counted. Source: docs/ci.md."""
+"""Lines that a change touches; warnings on other lines are only counted. Source: docs/ci.md."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIFF = (
 )
 
 Lines = Mapping[str, Sequence[range]]
-"""The lines that a change touches, by file as the repository names it."""
+"""Lines that a change touches, by file, relative to the repository."""
 
 
 def of_the_change(
@@ -29,7 +29,7 @@ def of_the_change(
 ) -> tuple[list[Complaint], int]:
     """Return the errors and the warnings on touched lines, and how many warnings are elsewhere.
 
-    `folder` is where the project is in its repository, "" for its root.
+    `folder` is the path of the project in its repository, "" for the root.
     """
 
     def is_touched(complaint: Complaint) -> bool:
@@ -48,7 +48,7 @@ def touched_lines(event: Event, environ: Mapping[str, str]) -> Lines:
     around = repositories_around(Path.cwd())
     if not (around and event.base):
         return {}
-    # The outermost is the job's own: a change can bring repositories inside of it.
+    # The outermost repository is the job's own: a change can add repositories inside it.
     git = reading(around[-1], environ)
     try:
         try:
@@ -68,14 +68,15 @@ def lines_in(diff: str) -> Lines:
     for line in lines:
         hunk = _HUNK.match(line)
         if line.startswith(_FILE):
-            # A name with a quote or a control character is quoted: no manifest has one.
+            # Git quotes a name with a quote or a control character; no manifest has such a name.
             file = line.removeprefix(_FILE).removeprefix(_OWN).removesuffix("\t")
         elif hunk is not None:
             old, start, new = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
             found.setdefault(file, []).append(range(start, start + new))
-            # The lines of a hunk may look like the head of a file, so they are counted off.
+            # Lines of a hunk may look like the header of a file, so they are skipped by their
+            # number.
             left = old + new
             while left > 0:
-                # `\\ No newline at end of file` is no line of either side.
+                # `\\ No newline at end of file` is not a line of either side.
                 left -= not next(lines, "").startswith("\\")
     return found

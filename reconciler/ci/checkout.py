@@ -1,4 +1,4 @@
-"""What is checked out: of which commit, whether as committed, and so what may be used of it."""
+"""Checkout of a job: its commit, whether files are as committed, and so what may be used."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ FETCH_ALL = "check out with `fetch-depth: 0`"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectLocation:
-    """Where a project is: the repository of the job, and the path of its file seen from there.
+    """Location of a project: the repository of the job, and the file's path inside it.
 
-    `nested` names what makes its files those of another repository or branch, "" for nothing.
+    `nested` says why its files belong to another repository or branch, "" if they do not.
     """
 
     commits: Commits
@@ -55,16 +55,16 @@ class ProjectLocation:
 
     @property
     def folder(self) -> PurePosixPath:
-        """The folder of the project file."""
+        """Return the folder of the project file."""
         return self.path.parent
 
 
 def place_of(file: Path, environ: Mapping[str, str]) -> ProjectLocation | None:
-    """Return the place of a project file, None outside of any repository.
+    """Return the location of a project file, None outside of any repository.
 
-    The repository of a job is the outermost one in its workspace: a change can bring others
-    along inside of it. Raises InvalidInput where a link leads there: on the base branch the
-    same path may lead elsewhere.
+    The repository of a job is the outermost repository in its workspace: a change can add others
+    inside it. Raises InvalidInput where a link leads to the file: on the base branch the same path
+    may lead elsewhere.
     """
     refuse_links(file)
     whole = _whole(file)
@@ -87,9 +87,9 @@ def place_of(file: Path, environ: Mapping[str, str]) -> ProjectLocation | None:
 
 
 def refuse_links(path: Path) -> None:
-    """Refuse a path that a link inside the workspace of the job leads elsewhere (exit 4)."""
+    """Raise InvalidInput (exit 4) where a link inside the job's workspace redirects a path."""
     whole = _whole(path)
-    # A repository that a link leads to is none of the job's.
+    # A repository that a link leads to is not the job's.
     tops = [repository for repository in repositories_around(whole) if not is_link(repository)]
     top = _workspace_of(whole, os.environ) or (tops[-1] if tops else Path.cwd())
     if not whole.is_relative_to(top):
@@ -109,14 +109,14 @@ def _whole(path: Path) -> Path:
 
 
 def _repositories(folder: Path, environ: Mapping[str, str]) -> list[Path]:
-    """Return the repositories around a folder; what is above the workspace is the runner's own."""
+    """Return the repositories around a folder, without those above the workspace of the runner."""
     workspace = _workspace_of(folder, environ)
     around = repositories_around(folder)
     return [top for top in around if workspace is None or top.is_relative_to(workspace)]
 
 
 def _workspace_of(path: Path, environ: Mapping[str, str]) -> Path | None:
-    """Return the workspace of the job that a path is in, as the path spells it; None for none."""
+    """Return the job's workspace that a path is in, as the path spells it; None if in none."""
     workspace = environ.get("GITHUB_WORKSPACE", "")
     for place in (workspace, os.path.realpath(workspace)) if workspace else ():
         if path.is_relative_to(place):
@@ -125,7 +125,7 @@ def _workspace_of(path: Path, environ: Mapping[str, str]) -> Path | None:
 
 
 def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path]) -> ProjectTrust:
-    """Tell what a job may use of a project, of which these files were read.
+    """Return what a job may use of a project after reading these files.
 
     Raises InvalidInput where a link leads to the project file.
     """
@@ -161,21 +161,21 @@ def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path])
 
 
 def _written(project: Project, place: ProjectLocation, shard: Shard | None) -> Iterator[Path]:
-    """Yield the files that runs of a project write below its folder."""
+    """Yield the files that runs write below the project's folder."""
     folder = place.commits.top / place.folder
     for name, environment in project.settings.environments.items():
-        kept = parse_journal_place(
+        journal = parse_journal_place(
             in_shard(environment, shard).journal or f".reconciler/{name}.journal.jsonl"
         )
-        if isinstance(kept, InFile):
-            yield folder / kept.path
-            yield folder / f"{kept.path}.lock"
+        if isinstance(journal, InFile):
+            yield folder / journal.path
+            yield folder / f"{journal.path}.lock"
         if environment.emulator is not None:
             yield folder / environment.emulator.data
 
 
 def _newest(tips: Sequence[str], place: ProjectLocation) -> BaseFile:
-    """Read the project file of the newest commit of the default branch that is known here."""
+    """Read the project file of the newest known commit of the default branch."""
     known = [tip for tip in tips if place.commits.has(tip)]
     return base_file_at(known[0] if known else "", place)
 
@@ -193,10 +193,10 @@ def examine(
     files: Iterable[Path],
     written: Iterable[Path] = (),
 ) -> Checkout:
-    """Find out what is checked out; `tips` are commits of the default branch, `files` are read.
+    """Examine what is checked out; `tips` are commits of the default branch, `files` are read.
 
-    Files are compared only where the commit itself could be trusted, and those that
-    earlier runs have `written`, as journals, may be committed and differ.
+    Files are compared only where the commit itself could be trusted. Files that earlier runs have
+    `written`, such as journals, may be committed and differ.
     """
     commits = place.commits
     head = commits.head()
@@ -212,11 +212,11 @@ def examine(
 
 
 def tips_of(event: Event, place: ProjectLocation) -> list[str]:
-    """Return the commits that the default branch is known to have had as its last, newest first.
+    """Return the known last commits of the default branch, newest first.
 
-    The forge names one with most events; a job that runs again is of an older one. What was
-    fetched counts too, unless `origin` is another repository, or there are two repositories,
-    of which a change may have brought one along.
+    The forge names one with most events; a repeated job has an older one. The fetched commit counts
+    too, unless `origin` is another repository, or a repository is nested in another: a change may
+    have added one of the two.
     """
     commits = place.commits
     named = [event.named_commit] if event.is_on_default and event.named_commit else []
@@ -229,7 +229,7 @@ def tips_of(event: Event, place: ProjectLocation) -> list[str]:
 
 
 def base_file_at(commit: str, place: ProjectLocation) -> BaseFile:
-    """Read the project file of a commit, at the same place and a regular file there too."""
+    """Return the project file of a commit; it must be a regular file at the same place."""
     commits = place.commits
     if not commit or not commits.has(commit):
         return UnavailableProject(
@@ -251,15 +251,15 @@ def base_file_at(commit: str, place: ProjectLocation) -> BaseFile:
         file.write_bytes(text[: LARGEST_FILE + 1])
         project, complaints = load_project(file)
     if project is None:
-        said = complaints[0].message
+        complaint = complaints[0].message
         return UnavailableProject(
-            why=f"the base branch's project file is not valid: {said}; merge its repair first"
+            why=f"the base branch's project file is not valid: {complaint}; merge its repair first"
         )
     return BaseProject(commit=commit, settings=project.settings)
 
 
 def _others(commits: Commits, commit: str, place: ProjectLocation) -> str:
-    """Give the project file that the base branch has above the place, "" for none."""
+    """Return the project file that the base branch has in a parent folder, "" for none."""
     for folder in (place.folder, *place.folder.parents):
         if commits.entry(commit, folder / PROJECT_FILE) is not None:
             return str(folder / PROJECT_FILE)
@@ -267,7 +267,7 @@ def _others(commits: Commits, commit: str, place: ProjectLocation) -> str:
 
 
 def is_brought(place: ProjectLocation, head: str, base: str, file: Path) -> bool:
-    """Tell whether a file beside the project is the change's own and not the base branch's."""
+    """Return whether a file outside the manifests is of the change, not of the base branch."""
     inside = _inside(file, place.commits.top)
     if inside is None or not file.exists():
         return False
@@ -281,7 +281,7 @@ def is_brought(place: ProjectLocation, head: str, base: str, file: Path) -> bool
 def _difference(
     place: ProjectLocation, commit: str, files: Iterable[Path], written: frozenset[str]
 ) -> str:
-    """Give the first file that is not as committed, "" for none. Raises Unreadable."""
+    """Return the first file that is not as committed, "" for none. Raises Unreadable."""
     commits = place.commits
     tracked: set[str] = set()
     for path, entry in _tracked(commits, commit, place.folder):
@@ -290,7 +290,7 @@ def _difference(
         if not _is_same(path, entry):
             return _named(path, commits.top)
         tracked.add(os.path.realpath(path))
-    # What is read is compared in any case, whoever is said to have written it.
+    # Files that were read are compared in any case, even if runs write them.
     for file in sorted(files):
         real = os.path.realpath(file)
         if real in tracked:
@@ -304,7 +304,7 @@ def _difference(
 def _tracked(
     commits: Commits, commit: str, below: PurePosixPath
 ) -> Iterator[tuple[Path, TreeEntry]]:
-    """Yield every file of a commit below a folder, and where it should stand."""
+    """Yield every file of a commit below a folder, with its place in the checkout."""
     for entry in commits.entries(commit, below):
         path = commits.top / entry.path
         if entry.mode != SUBMODULE:
@@ -316,7 +316,7 @@ def _tracked(
 
 
 def _is_same(path: Path, entry: TreeEntry | None) -> bool:
-    """Tell whether a file is there as committed; line ends may be those of another system."""
+    """Return whether a file is as committed; line ends may be those of another system."""
     if entry is None:
         return False
     try:
@@ -353,9 +353,9 @@ def _named(path: Path, top: Path) -> str:
 
 
 def _is_of(origin: str, repository: str) -> bool:
-    """Tell whether an address is that of the event's repository; one without a host may be."""
+    """Return whether an address is of the event's repository; true for one without a host."""
     parts = urlsplit(origin)
-    # As in git@forge.example.com:team/shop.git
+    # For example git@forge.example.com:team/shop.git
     host, colon, path = origin.partition(":") if not parts.scheme else ("", "", "")
     if parts.scheme and parts.scheme != "file":
         path = parts.path

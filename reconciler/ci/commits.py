@@ -1,7 +1,7 @@
-"""Commits and their files, each object checked by the digest that is its name.
+"""Commits and their files; each object is checked by the digest in its name.
 
-So it does not matter who made the repository: what a commit is said to hold is
-what the commit holds, whatever was replaced, grafted or written into its place.
+So it does not matter who made the repository. The content of a commit is proved, whatever was
+replaced, grafted or written in its place.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ SUBMODULE = 0o160000
 
 
 class Unreadable(Exception):
-    """The repository has not got an object, or not the one that it says; the text says which."""
+    """The repository lacks an object, or has another one under its name; the text says which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeEntry:
-    """One file, link, folder or submodule of a commit; `path` is seen from the repository."""
+    """A file, link, folder or submodule of a commit; `path` is relative to the repository."""
 
     path: PurePosixPath
     mode: int
@@ -46,7 +46,7 @@ class TreeEntry:
 
 @dataclass(slots=True, kw_only=True)
 class Commits:
-    """The commits of the repository whose working tree stands at `top`."""
+    """Commits of the repository with its working tree at `top`."""
 
     top: Path
     environ: Mapping[str, str] = field(repr=False)
@@ -54,24 +54,24 @@ class Commits:
 
     @property
     def is_shallow(self) -> bool:
-        """Whether commits are missing that others come from."""
+        """Return whether ancestors of commits are missing."""
         return self._said("rev-parse", "--is-shallow-repository") == "true"
 
     def head(self) -> str:
-        """Give the commit that is said to be checked out, "" where there is none."""
+        """Return the commit that git reports as checked out, "" where there is none."""
         return self._commit("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 
     def fetched(self, branch: str) -> str:
-        """Give where a branch of the remote `origin` stood when it was fetched, "" for none."""
+        """Return the commit of a branch of the remote `origin` at the last fetch, "" for none."""
         name = f"refs/remotes/origin/{branch}"
         return self._commit("show-ref", "--verify", "--hash", name) if branch else ""
 
     def origin(self) -> str:
-        """Give the address that the repository has for `origin`, "" for none."""
+        """Return the configured address of `origin`, "" for none."""
         return self._said("config", "--get", "remote.origin.url")
 
     def has(self, commit: str) -> bool:
-        """Tell whether a commit is there, and is the one of its name."""
+        """Return whether a commit is in the repository and matches its name."""
         try:
             self._tree_of(commit)
         except Unreadable:
@@ -79,7 +79,7 @@ class Commits:
         return True
 
     def contains(self, tip: str, commit: str) -> bool:
-        """Tell whether a commit is `tip`, or one of those that it comes from."""
+        """Return whether a commit is `tip`, or an ancestor of it."""
         if not tip or not commit:
             return False
         if tip == commit:
@@ -95,7 +95,7 @@ class Commits:
         return _leads(parents, tip, commit)
 
     def entry(self, commit: str, path: PurePosixPath) -> TreeEntry | None:
-        """Give what stands at a path of a commit; None where nothing does. Raises Unreadable."""
+        """Return the entry at a path of a commit; None where there is none. Raises Unreadable."""
         here = TreeEntry(path=PurePosixPath(), mode=FOLDER, name=self._tree_of(commit))
         for part in path.parts:
             if here.mode != FOLDER:
@@ -108,7 +108,7 @@ class Commits:
         return here
 
     def content(self, entry: TreeEntry) -> bytes:
-        """Give the content of a file or link. Raises Unreadable."""
+        """Return the content of a file or link. Raises Unreadable."""
         return self._read([entry.name])[0]
 
     def entries(self, commit: str, below: PurePosixPath) -> Iterator[TreeEntry]:
@@ -139,7 +139,7 @@ class Commits:
         return tree
 
     def _read(self, names: Sequence[str]) -> list[bytes]:
-        """Read objects, each once, and check it. Raises Unreadable."""
+        """Read and check objects, each only once. Raises Unreadable."""
         new = [name for name in dict.fromkeys(names) if name not in self._known]
         if new:
             self._known |= dict(zip(new, self._read_new(new), strict=True))
@@ -155,20 +155,20 @@ class Commits:
         start = 0
         for name in names:
             end = answer.find(b"\n", start)
-            said = answer[start:end].split()
-            if end < 0 or len(said) != 3 or not said[2].isdigit():  # noqa: PLR2004 - name, type, size
+            header = answer[start:end].split()
+            if end < 0 or len(header) != 3 or not header[2].isdigit():  # noqa: PLR2004 - name, type, size
                 raise Unreadable(f"{name} is not in this repository")
-            size = int(said[2])
+            size = int(header[2])
             content = answer[end + 1 : end + 1 + size]
-            if name_of(said[1], BytesIO(content), size, name) != name:
+            if name_of(header[1], BytesIO(content), size, name) != name:
                 raise Unreadable(f"what this repository has for {name} is something else")
             found.append(content)
             start = end + size + 2
         return found
 
     def _commit(self, *arguments: str) -> str:
-        said = self._said(*arguments)
-        return said if _COMMIT.fullmatch(said) else ""
+        commit = self._said(*arguments)
+        return commit if _COMMIT.fullmatch(commit) else ""
 
     def _said(self, *arguments: str) -> str:
         try:
@@ -178,7 +178,7 @@ class Commits:
 
 
 def name_of(kind: bytes, content: IO[bytes], size: int, like: str) -> str:
-    """Give the name that git gives an object of so many bytes, by the digest of another name."""
+    """Return the name that git gives an object of this size; `like` decides the digest."""
     digest = _DIGESTS[len(like)](usedforsecurity=False)
     digest.update(b"%s %d\0" % (kind, size))
     while part := content.read(_CHUNK):
@@ -189,7 +189,7 @@ def name_of(kind: bytes, content: IO[bytes], size: int, like: str) -> str:
 def repositories_around(folder: Path) -> list[Path]:
     """Return the folders of all repositories that a folder is in, the nearest first.
 
-    No link is followed. Anything named `.git` counts: that of a submodule is a file.
+    No link is followed. Anything named `.git` counts: a submodule has a file of that name.
     """
     return [place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")]
 
@@ -202,7 +202,7 @@ def _parents(commit: bytes) -> list[str]:
 
 
 def _leads(parents: Mapping[str, Iterable[str]], tip: str, commit: str) -> bool:
-    """Tell whether one commit comes from another, by their checked parents alone."""
+    """Return whether a commit is an ancestor of `tip`, by their checked parents alone."""
     waiting, seen = [tip], {tip}
     while waiting:
         new = set(parents.get(waiting.pop(), ())) - seen
@@ -214,7 +214,7 @@ def _leads(parents: Mapping[str, Iterable[str]], tip: str, commit: str) -> bool:
 
 
 def _entries(tree: bytes, folder: TreeEntry) -> Iterator[TreeEntry]:
-    """Take a tree apart: mode, blank, name, NUL, digest. Raises Unreadable."""
+    """Yield the entries of a tree: mode, blank, name, NUL, digest. Raises Unreadable."""
     size = len(folder.name) // 2
     start = 0
     while start < len(tree):
@@ -230,12 +230,12 @@ def _entries(tree: bytes, folder: TreeEntry) -> Iterator[TreeEntry]:
 
 
 def is_regular(entry: TreeEntry) -> bool:
-    """Tell a regular file."""
+    """Return whether an entry is a regular file."""
     return entry.mode in REGULAR
 
 
 def is_link(path: Path) -> bool:
-    """Tell a link, wherever it leads."""
+    """Return whether a path is a link, even a broken one."""
     try:
         return stat.S_ISLNK(path.lstat().st_mode)
     except (OSError, ValueError):

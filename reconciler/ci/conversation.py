@@ -1,7 +1,7 @@
-"""The pull request of this job: what was reviewed there, and our comment on it.
+"""The pull request of a job: the plan that was reviewed there, and our comment on it.
 
-The comment is evidence of a review, not trust: its digest is only compared with
-that of a new plan. Source: docs/ci.md.
+The comment is evidence of a review, not trust: its digest is only compared with the digest of a new
+plan. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 APPLYING = "> **Applying** this plan now."
 
 CommentResult: TypeAlias = Comment | Failure | None
-"""What became of a comment: as it stands now, not written though it had to be, or none."""
+"""Result of a comment: the comment as it is now, a failure where it had to work, or None."""
 
 
 class PlanNotFound(GuardRefused):
-    """Nobody reviewed a plan that could be compared with this one."""
+    """No plan was reviewed that could be compared with this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What was reviewed: our comment, or the file that plan wrote.
+    """The reviewed plan: our comment, or the file that plan wrote.
 
-    `missing` says why there is no comment to compare with, and the way out.
+    `missing` says why there is no comment to compare with, and the remedy.
     """
 
     inputs: Inputs
@@ -77,10 +77,10 @@ class Review:
         return listed_of(guarded, marker.guards) if marker is not None else ()
 
     def consent_to(self, made: Plan) -> Consent:
-        """Give what the review consents to of this plan.
+        """Return what the review consents to for this plan.
 
-        A plan that does nothing needs none: a job that runs again after its
-        apply is no failure. Raises Stale and PlanNotFound.
+        A plan without work needs no review: a job that runs again after its apply does not fail.
+        Raises Stale and PlanNotFound.
         """
         flags = Consent(
             flags=self.inputs.flags,
@@ -97,16 +97,18 @@ class Review:
         if made.digest != reviewed and known is not None:
             named = changed_since_review(known, made)
             named += unlisted(made, listed_of(made.guarded, self.comment.marker.guards))
-            said = f"the plan is no longer the reviewed one: expected {reviewed}, is {made.digest}"
-            raise Stale("\n".join((said, *(f"  {line}" for line in named))))
+            headline = (
+                f"the plan is no longer the reviewed one: expected {reviewed}, is {made.digest}"
+            )
+            raise Stale("\n".join((headline, *(f"  {line}" for line in named))))
         return replace(flags, expect=reviewed, listed=self.comment.marker.guards)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Conversation:
-    """What this job may say on its pull request. Without a forge, it says nothing.
+    """Comments of this job on its pull request. Without a forge, it writes none.
 
-    `missing` tells why there is no forge to talk to, "" where there is one.
+    `missing` says why there is no forge, "" where there is one.
     """
 
     inputs: Inputs
@@ -117,15 +119,12 @@ class Conversation:
 
     @property
     def origin(self) -> Origin:
-        """Where a comment comes from, for its foot."""
+        """Return where a comment comes from, for its last line."""
         return Origin(self.event.run_url, self.inputs.artifact)
 
     @cached_property
     def pull_request(self) -> int | None:
-        """The number of the pull request that this job is about; None for none.
-
-        Raises ForgeError.
-        """
+        """Return the number of the pull request of this job; None for none. Raises ForgeError."""
         event = self.event
         if self.repository is None:
             return None
@@ -139,10 +138,10 @@ class Conversation:
         return None
 
     def review(self, environment: str) -> Review:
-        """Find what was reviewed.
+        """Return what was reviewed.
 
-        Raises PlanNotFound where the plan file is not there, and ForgeError or
-        InvalidInput where what was reviewed cannot be read.
+        Raises PlanNotFound where the plan file is missing, and ForgeError or InvalidInput where the
+        reviewed plan cannot be read.
         """
         inputs = self.inputs
         file = _reviewed_file(inputs) if inputs.require_plan == "file" else None
@@ -151,7 +150,7 @@ class Conversation:
         except ForgeError:
             if inputs.require_plan == "comment":
                 raise
-            # Then it is only for the words.
+            # The comment is then needed only for its text.
             comment, number = None, None
         if self.missing:
             missing = f"the reviewed plan stands in a comment, and {self.missing}"
@@ -170,9 +169,9 @@ class Conversation:
         )
 
     def check_newest(self, made: Plan, bench: Session) -> str:
-        """Refuse to write what the branch declares no more; why nobody can tell that, or "".
+        """Refuse to write what the branch no longer declares.
 
-        Raises Stale.
+        Return why that is unknown, "" if it was checked. Raises Stale.
         """
         if self.repository is None or not has_work(made):
             return ""
@@ -182,7 +181,7 @@ class Conversation:
     def check_queued(self, environment: str, made: Plan) -> None:
         """Compare what a merge queue would merge with what was reviewed.
 
-        Raises Stale where it is another plan, and PlanNotFound where there was none.
+        Raises Stale where the plans differ, and PlanNotFound where there was none.
         """
         if self.repository is None or self.inputs.comment == "never" or not has_work(made):
             return
@@ -198,7 +197,7 @@ class Conversation:
             )
 
     def _reviewed(self, environment: str) -> Standing | None:
-        """Give our comment that was reviewed, None where there is none. Raises ForgeError."""
+        """Return our reviewed comment, None where there is none. Raises ForgeError."""
         number = self.pull_request
         if number is None or self.repository is None:
             return None
@@ -206,7 +205,7 @@ class Conversation:
         return standing(self.repository, number, key, newest=self.inputs.comment == "new")
 
     def show_plan(self, result: JobResult) -> CommentResult:
-        """Say what the plan is, as far as `comment` asks for it, or why there is none."""
+        """Show the plan, as far as the input `comment` asks for it, or why there is none."""
         note = result.notes
         if result.plan is None:
             return self._show_failure(result, note)
@@ -223,7 +222,7 @@ class Conversation:
         return self._put(body, only_update=quiet)
 
     def _show_failure(self, result: JobResult, note: str) -> CommentResult:
-        """Say that there is no plan, and take the digest of the one before away."""
+        """Comment that there is no plan, without the digest of the plan before."""
         failure = result.failure
         assert failure is not None  # noqa: S101 - else there is a plan
         marker = self._marker(result.environment, "failed")
@@ -231,14 +230,14 @@ class Conversation:
         return self._put(body, only_update=False)
 
     def show_applying(self, reviewed: Standing | None, plan: Plan) -> CommentResult:
-        """Say that the reviewed plan is being applied."""
+        """Comment that the reviewed plan is being applied."""
         if reviewed is None or self.inputs.comment == "never":
             return None
         marker = self._after(reviewed, "applying")
         return self._edit(reviewed, plan_comment(plan, marker, self.origin, APPLYING))
 
     def show_applied(self, result: JobResult) -> CommentResult:
-        """Say what became of the reviewed plan, or why nothing was written."""
+        """Comment the result of the reviewed plan, or why nothing was written."""
         reviewed = result.review
         if reviewed is None or self.inputs.comment == "never":
             return None
@@ -252,7 +251,7 @@ class Conversation:
         return self._edit(reviewed, body)
 
     def show_watched(self, result: JobResult) -> CommentResult:
-        """Say in the comment of what was applied whether its alerts are noisier since."""
+        """Add to the comment of an applied plan whether its alerts are noisier since."""
         found, repository = result.watched, self.repository
         if found is None or repository is None or self.inputs.comment == "never":
             return None
@@ -284,7 +283,7 @@ class Conversation:
         )
 
     def _after(self, reviewed: Standing, state: CommentState) -> Marker:
-        """Give the reviewed marker in its next state; what was reviewed stays what it was."""
+        """Return the reviewed marker in its next state, and otherwise as it was."""
         return replace(reviewed.marker, run=self.event.run, state=state)
 
     def _put(self, body: str, *, only_update: bool) -> CommentResult:
@@ -310,7 +309,7 @@ class Conversation:
         return self._attempt(say)
 
     def _attempt(self, say: Callable[[], Comment | None]) -> CommentResult:
-        """Comment; a failure is as bad as `comment-failure` says."""
+        """Write a comment; the input `comment-failure` decides how a failure counts."""
         try:
             return say()
         except ForgeError as error:
@@ -335,7 +334,7 @@ def _reviewed_file(inputs: Inputs) -> PlanDocument:
 def conversation(
     inputs: Inputs, event: Event, runner: Runner, environ: Mapping[str, str]
 ) -> Iterator[Conversation]:
-    """Open the way to the forge, as far as the variables of the job know one."""
+    """Open a connection to the forge, if the variables of the job name one."""
     api = environ.get("GITHUB_API_URL", "").rstrip("/")
     graphql = environ.get("GITHUB_GRAPHQL_URL", "") or f"{api}/graphql"
     talk = Conversation(
@@ -349,7 +348,7 @@ def conversation(
 
 
 def _missing(inputs: Inputs, event: Event, api: str, graphql: str) -> str:
-    """Say why there is no forge to talk to, "" where there is one."""
+    """Return why there is no forge to connect to, "" where there is one."""
     if not event.name or not event.repository or not api:
         return "this is no job of the forge"
     if not inputs.token:

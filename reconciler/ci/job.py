@@ -1,7 +1,7 @@
-"""One command of a job, step by step, and what people and the next steps are told of it.
+"""One command of a job, step by step, and its report to people and to later steps.
 
-A step gives what it came to as it goes on, and raises what stands in the way; whoever takes the
-steps keeps what they gave, so that a failure loses nothing of those before it. Source: docs/ci.md.
+A step yields its results as it goes on, and raises what prevents it. The caller of the steps keeps
+the results, so that a failure loses nothing of earlier steps. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -87,14 +87,17 @@ from reconciler.streams import lost_by
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The run of one command: what it works with. What its steps come to is given, not kept."""
+    """The run of one command, and what it works with.
+
+    Results of its steps are yielded, not stored.
+    """
 
     talk: Conversation
     asked: Options
     has_key: bool
 
     def steps(self) -> CiStep[None]:
-        """Run the command, and give what each step came to. Raises what ends it early."""
+        """Run the command, and yield the result of each step. Raises what ends it early."""
         match self.talk.inputs.command:
             case "validate":
                 yield from self._valid(check_manifests(self.asked, in_all=True))
@@ -110,7 +113,7 @@ class Job:
                 raise UsageError(f"`command`: there is no step for `{other}`")
 
     def _valid(self, checked: Checked) -> CiStep[Project]:
-        """Show what was found in the manifests. Raises InvalidInput where there are errors."""
+        """Show the complaints about the manifests. Raises InvalidInput where there are errors."""
         yield checked
         workspace, counts = checked.workspace, counts_of(checked)
         if workspace.errors or self.talk.inputs.command == "validate":
@@ -128,7 +131,7 @@ class Job:
         return checked, use
 
     def _admitted(self, use: ProjectTrust) -> CiStep[Admitted]:
-        """Decide how far what may be used may lead. Raises GuardRefused."""
+        """Decide which target the trusted part may lead to. Raises GuardRefused."""
         admitted = admit(use, self.talk.event, self.talk.inputs, self.asked)
         yield Postponed(admitted.postponed)
         return admitted
@@ -139,7 +142,7 @@ class Job:
         return opened(admitted, self.asked, self.talk.event, may_lack=may_lack)
 
     def _plan(self) -> CiStep[None]:
-        """Plan, show it, and keep it in its file."""
+        """Plan, show the plan, and write it to its file."""
         file = self.talk.inputs.plan_file
         _remove_earlier(file)
         checked, planned = yield from self._planned()
@@ -169,7 +172,7 @@ class Job:
             return checked, Planned(made, offline.compared)
 
     def _planned_live(self, use: ProjectTrust) -> CiStep[Planned]:
-        """Plan on the service, and say where that is not as the base branch declares it."""
+        """Plan on the service, with where live differs from what the base branch declares."""
         admitted = yield from self._admitted(use)
         with self._opened(admitted) as bench:
             wanted = EvidenceOptions(track_record=bench.environment.track_record)
@@ -179,14 +182,14 @@ class Job:
         return Planned(beside_base(made, admitted, self.asked), refusals=refusals)
 
     def _owned(self, made: Plan, project: Project) -> Plan:
-        """Say whose what is touched is, and why nobody can tell that."""
+        """Return the plan with the owners of what it touches; report why they are unknown."""
         made, untold = with_owners(made, self.talk.event, project)
         if untold:
             words(safe(untold))
         return made
 
     def _apply(self) -> CiStep[None]:
-        """Apply what was reviewed, planned again from here, and nothing else."""
+        """Apply what was reviewed, after planning again, and nothing else."""
         checked, use = yield from self._judged(os.environ)
         _refuse_to_write(use, "an apply is")
         admitted = yield from self._admitted(use)
@@ -203,7 +206,7 @@ class Job:
             yield Failure(code=code, errors=_what_stopped(applied))
 
     def _apply_reviewed(self, bench: Session, review: Review) -> CiStep[tuple[Plan, Applied]]:
-        """Apply what the review consents to, and give the plan even where that is nothing."""
+        """Apply what the review consents to, and yield the plan even where that is nothing."""
         plans: list[Plan] = []
         comments: list[CommentResult] = []
 
@@ -230,7 +233,7 @@ class Job:
         return made, applied
 
     def _drift(self) -> CiStep[None]:
-        """Compare live with what was last applied; remember that, propose to adopt it, as asked."""
+        """Compare live with the last apply; remember and propose it, as the inputs say."""
         _, use = yield from self._judged(None)
         inputs = self.talk.inputs
         if inputs.remember:
@@ -250,7 +253,7 @@ class Job:
             yield Failure(code=code, errors=("some resources could not be read",))
 
     def _watch(self) -> CiStep[None]:
-        """Tell whether the alerts of the last apply are noisier since; plan the way back."""
+        """Yield whether the alerts of the last apply are noisier since; plan the rollback."""
         _, use = yield from self._judged(None)
         inputs = self.talk.inputs
         if inputs.remember:
@@ -263,13 +266,13 @@ class Job:
             data(watched_text(found, stdout_style(verbose=False)))
             if (back := way_back(bench, found)) is not None:
                 to_roll_back, made = back
-                said = back_words(to_roll_back)
-                yield WayBack(said)
+                remedy = back_words(to_roll_back)
+                yield WayBack(remedy)
                 data(plan_text(made, stdout_style(verbose=False)))
-                words(said)
+                words(remedy)
 
     def _keep_page(self, bench: Session, look: DriftReport) -> None:
-        """Keep the page of what drifted in its file. Raises InvalidInput."""
+        """Write the page of drifted resources to its file. Raises InvalidInput."""
         file = self.talk.inputs.plan_file
         refuse_links(file)
         made = made_now(bench.project)
@@ -277,7 +280,7 @@ class Job:
         write_private(file, redacted(page), begins_page)
 
     def _propose(self, bench: Session) -> PullRequest | None:
-        """Propose to adopt what was edited live; nothing is merged, nor journaled."""
+        """Propose to adopt live edits in a pull request; nothing is merged or journaled."""
         talk = self.talk
         made = adopt(bench, self.asked, ToAdopt(every=True, only_shown=True))
         body = redacted(adopted_markdown(made, drift_page=talk.inputs.artifact))
@@ -290,7 +293,7 @@ class Job:
         return proposal.request
 
     def tell(self, result: JobResult) -> JobResult:
-        """Let comment, files and annotations say what the command came to, and give that."""
+        """Report the result in comment, files and annotations, and return it."""
         result = self._with_loss(result)
         result = with_said(result, self._comment(result))
         self._speak(result)
@@ -306,7 +309,7 @@ class Job:
         self.talk.runner.write_outputs(outputs_of(self.talk.inputs, result))
 
     def _with_loss(self, result: JobResult) -> JobResult:
-        """Fail a run that went well where its log was lost; comment and files still tell it."""
+        """Return a failure where the log of a successful run was lost; the comment shows it."""
         why = lost_by(self.talk.runner.stream)
         if why is None or result.failure is not None:
             return result
@@ -314,7 +317,7 @@ class Job:
         return with_found(result, Failure(code=error.exit_code, errors=(str(error),)))
 
     def _comment(self, result: JobResult) -> CommentResult:
-        """Let the comment say what is so now; a queued merge leaves the reviewed one alone."""
+        """Comment the present state; a queued merge does not change the reviewed comment."""
         talk = self.talk
         if result.code in SIGNALLED and result.applied is None:
             return None
@@ -326,7 +329,7 @@ class Job:
         return talk.show_watched(result)
 
     def _speak(self, result: JobResult) -> None:
-        """Show beside the change what is wrong, why there is no comment, and what failed."""
+        """Show errors next to the change, why there is no comment, and what failed."""
         talk = self.talk
         inputs, runner = talk.inputs, talk.runner
         if inputs.annotations:
@@ -342,11 +345,11 @@ class Job:
             runner.say("notice", f"no comment: {talk.missing}")
         failure = result.failure
         if failure is not None and not self._is_said(result, failure):
-            said = failure.errors[0] if failure.errors else failure.words
-            runner.say("error", f"{inputs.command}: {said}")
+            message = failure.errors[0] if failure.errors else failure.words
+            runner.say("error", f"{inputs.command}: {message}")
 
     def _write_sarif(self, result: JobResult) -> None:
-        """Write the complaints where they are asked for. Raises InvalidInput."""
+        """Write the complaints to a SARIF file, if one is wanted. Raises InvalidInput."""
         file = self.talk.inputs.sarif_file
         if file is not None:
             refuse_links(file)
@@ -356,26 +359,26 @@ class Job:
             write_private(file, redacted(text), begins_sarif)
 
     def _write_summary(self, result: JobResult) -> None:
-        """Write the summary, if it is asked for. Raises InvalidInput."""
+        """Write the summary, if it is wanted. Raises InvalidInput."""
         if self.talk.inputs.summary:
             self.talk.runner.write_summary(summary_of(result, self.talk.origin.whole))
 
     def _is_said(self, result: JobResult, failure: Failure) -> bool:
-        """Tell whether it stands where people look: beside the lines, or in a plain log."""
+        """Return whether a failure is visible already: next to the lines, or in a plain log."""
         beside_lines = self.talk.inputs.annotations and bool(result.complaint_lines)
         return beside_lines or (failure.is_logged and not self.talk.runner.is_forge)
 
 
 def _failed_too(result: JobResult, error: InvalidInput | OutputLost) -> JobResult:
-    """Fail a run that went well; one that failed has another error."""
+    """Return the result with an error added; a run without failure fails with its code."""
     failure = result.failure or Failure(code=error.exit_code, errors=())
     return with_found(result, replace(failure, errors=(*failure.errors, str(error))))
 
 
 def _remove_earlier(file: Path) -> None:
-    """Remove an earlier plan, which must not be applied once a later one failed.
+    """Remove an earlier plan, so that it cannot be applied after a later failure.
 
-    Raises InvalidInput where something else is there, or no plan can be written.
+    Raises InvalidInput where something else is there, or where no plan can be written.
     """
     refuse_links(file)
     check_writable(file)

@@ -1,6 +1,6 @@
-"""The bench of a job: its manifests, what may be used of them, and where that may lead.
+"""Session of a job: its manifests, what may be used of them, and which target it may use.
 
-Without a key that is an emulator inside the job. What may be used says `trust.py`.
+Without a key the target is an emulator inside the job. `trust.py` decides what may be used.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ from reconciler.workspace.workspace import Workspace
 
 
 def asked_by(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Options:
-    """Give the flags that these inputs stand for; the default path is the project file's own.
+    """Return the flags that these inputs mean; the default path is the project file's own.
 
-    What one step of a job reads it keeps in a folder of its own for the next step: of an
-    earlier job a change may have had a say in.
+    What one step of a job reads is cached in a folder of the job for the next step. A cache of an
+    earlier job is not used: a change may have influenced it.
     """
     return Options(
         paths=() if inputs.path == "." else (Path(inputs.path),),
@@ -74,43 +74,43 @@ def asked_by(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Optio
     )
 
 
-def refuse_linked_inputs(asked: Options) -> None:
-    """Refuse a link on the way to manifests or project file, before any of them is read."""
-    for path in (*asked.paths, *filter(None, [asked.project])):
+def refuse_linked_inputs(options: Options) -> None:
+    """Refuse links in the paths of manifests or project file, before any file is read."""
+    for path in (*options.paths, *filter(None, [options.project])):
         refuse_links(path)
 
 
 def check_manifests(
-    asked: Options, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
+    options: Options, secrets: Mapping[str, str] | None = None, *, in_all: bool = False
 ) -> Checked:
     """Check the manifests, as `validate` does. Raises InvalidInput where a link leads to them."""
-    refuse_linked_inputs(asked)
-    return check(asked, secrets, in_all=in_all)
+    refuse_linked_inputs(options)
+    return check(options, secrets, in_all=in_all)
 
 
 def check_and_judge(
-    event: Event, inputs: Inputs, asked: Options, secrets: Mapping[str, str] | None
+    event: Event, inputs: Inputs, options: Options, secrets: Mapping[str, str] | None
 ) -> tuple[Checked, ProjectTrust]:
     """Check the manifests, and decide what may be used of them.
 
-    With `secrets`, those that the manifests name must be there. Raises
-    InvalidInput where a link leads to the manifests or the project file.
+    With `secrets`, those that the manifests name must be there. Raises InvalidInput where a link
+    leads to the manifests or the project file.
     """
-    checked = check_manifests(asked, secrets)
+    checked = check_manifests(options, secrets)
     if checked.project is None:
         return checked, Barred(why="the project file is not valid")
     use = use_of(event, inputs, checked.project, checked.workspace.read)
     if not isinstance(use, Barred):
-        name, _ = choose_environment(use.project, asked.environment)
+        name, _ = choose_environment(use.project, options.environment)
         if name != checked.environment:
             # The change has another default environment than its base branch.
-            checked = check_in(use.project, asked, secrets)
+            checked = check_in(use.project, options, secrets)
     return checked, use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
-    """What a job works with, and the environment `name` of it, where the key may go."""
+    """Trusted settings of a job, and the environment `name` that the key may be used for."""
 
     use: Whole | OverBase
     name: str
@@ -118,19 +118,19 @@ class Admitted:
 
     @property
     def postponed(self) -> tuple[str, ...]:
-        """The edits of the project file that only count after the merge."""
+        """Return the edits of the project file that only count after the merge."""
         return self.use.postponed if isinstance(self.use, OverBase) else ()
 
 
-def admit(use: ProjectTrust, event: Event, inputs: Inputs, asked: Options) -> Admitted:
-    """Decide where the key may go.
+def admit(use: ProjectTrust, event: Event, inputs: Inputs, options: Options) -> Admitted:
+    """Decide which environment the key may be used for.
 
-    Raises GuardRefused for what only an untrusted change says.
+    Raises GuardRefused for a target that only an untrusted change declares.
     """
     if isinstance(use, Barred):
         raise GuardRefused(use.why)
-    name, environment = choose_environment(use.project, asked.environment)
-    environment = in_shard(environment, asked.shard)
+    name, environment = choose_environment(use.project, options.environment)
+    environment = in_shard(environment, options.shard)
     why = barred_target(event, use, name, environment, inputs.base_url)
     if why := why or barred_paths(use, name, environment) or _barred_journal(event, use, name):
         raise GuardRefused(why)
@@ -149,31 +149,33 @@ def admit(use: ProjectTrust, event: Event, inputs: Inputs, asked: Options) -> Ad
 
 @contextmanager
 def opened(
-    admitted: Admitted, asked: Options, event: Event, *, may_lack: bool = False
+    admitted: Admitted, options: Options, event: Event, *, may_lack: bool = False
 ) -> Iterator[Session]:
-    """Do all that is left before the first request; with `may_lack`, secrets need not be set.
+    """Open a session for what was admitted; with `may_lack`, secrets need not be set.
 
-    Raises InvalidInput for wrong manifests, and GuardRefused for a journal that a change brings.
+    Raises InvalidInput for wrong manifests, and GuardRefused for a journal that a change adds.
     """
     use, environment = admitted.use, admitted.environment
     with TemporaryDirectory(prefix="reconciler-") as folder:
         if isinstance(use, OverBase):
             environment = _confined(use, admitted.name, environment, Path(folder))
         allowed = places_allowed(use, event)
-        bench = bench_of(asked, use.project, admitted.name, environment, allowed, may_lack=may_lack)
+        bench = bench_of(
+            options, use.project, admitted.name, environment, allowed, may_lack=may_lack
+        )
         if isinstance(use, OverBase):
-            base = cache(partial(_base_workspace, use, bench, asked))
+            base = cache(partial(_base_workspace, use, bench, options))
             review = UnderReview(base=lambda: _specs_in(base()))
             bench = replace(_unexempted(bench), base=base, review=review)
         yield bench
 
 
-def _base_workspace(use: OverBase, bench: Session, asked: Options) -> Workspace | None:
+def _base_workspace(use: OverBase, bench: Session, options: Options) -> Workspace | None:
     """Return what the base branch declares; None where that cannot be read, or is not valid."""
     try:
         with TemporaryDirectory(prefix="reconciler-") as folder:
-            scope = bench.scope(asked)
-            found = declared_at(base_of(use), Path(folder), use.project, scope, asked.paths)
+            scope = bench.scope(options)
+            found = declared_at(base_of(use), Path(folder), use.project, scope, options.paths)
     except ReconcilerError as error:
         words(safe(f"the base branch cannot be compared: {error}"))
         return None
@@ -187,9 +189,9 @@ def _specs_in(workspace: Workspace | None) -> dict[Ref, Json] | None:
 
 
 def _unexempted(bench: Session) -> Session:
-    """Leave out what the manifests of a change exempt themselves from.
+    """Return a session without the exemptions in the manifests of a change.
 
-    What guards a plan is agreed to in an earlier merge. Complaints were exempted when the
+    Consent to a guard needs an earlier merge. Exemptions from complaints were applied when the
     manifests were read.
     """
     manifests = tuple(replace(manifest, exempt={}) for manifest in bench.workspace.manifests)
@@ -197,9 +199,9 @@ def _unexempted(bench: Session) -> Session:
 
 
 def places_allowed(use: Whole | OverBase, event: Event) -> Allowed:
-    """Tell which places of secrets a run may use: none that a change has a say in.
+    """Return which sources of secrets a run may use: none that a change can influence.
 
-    Where nothing tells what was reviewed, and for the change of a fork, only variables count.
+    Only variables may be used where it is unknown what was reviewed, and for the change of a fork.
     """
     if event.has_no_secrets or event.is_fork or (isinstance(use, Whole) and not use.anywhere):
         return Allowed.NOTHING
@@ -207,10 +209,10 @@ def places_allowed(use: Whole | OverBase, event: Event) -> Allowed:
 
 
 def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:
-    """Say why a journal in git is not reached, "" where it may be.
+    """Return why a journal in git may not be used, "" where it may.
 
-    Git reaches a server by what the repository around the project says, commands
-    among it, and one that stands inside another may have been brought along.
+    Git finds its server by the configuration of the repository around the project, which may hold
+    commands. A nested repository may come from the change.
     """
     _, environment = choose_environment(use.project, name)
     if not event.name or not isinstance(journal_place(use.project, name, environment), InGit):
@@ -225,9 +227,9 @@ def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:
 
 
 def _confined(use: OverBase, name: str, environment: Environment, folder: Path) -> Environment:
-    """Keep the files of a change's run where none of its own can take their place.
+    """Return an environment with files of the run where files of the change cannot replace them.
 
-    Raises GuardRefused for a journal that the change brings.
+    Raises GuardRefused for a journal that the change adds.
     """
     if environment.emulator is not None:
         return in_folder(environment, folder)
@@ -243,17 +245,17 @@ def _confined(use: OverBase, name: str, environment: Environment, folder: Path) 
     return environment
 
 
-def has_own_emulator(use: ProjectTrust, asked: Options) -> bool:
-    """Tell whether a job needs no key for where its environment leads."""
+def has_own_emulator(use: ProjectTrust, options: Options) -> bool:
+    """Return whether a job needs no key for the target of its environment."""
     if isinstance(use, Barred):
         return False
-    _, environment = choose_environment(use.project, asked.environment)
+    _, environment = choose_environment(use.project, options.environment)
     return environment.emulator is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unkeyed:
-    """A plan of what is declared now on an emulator, and what that was compared with."""
+    """A plan of the present declaration on an emulator, and what it is compared with."""
 
     offline: Offline
     compared: PlanBasis
@@ -264,15 +266,15 @@ class Unkeyed:
 
 
 @contextmanager
-def opened_without_key(use: ProjectTrust, own: Project, asked: Options) -> Iterator[Unkeyed]:
-    """Open a project on an emulator that holds what the base branch declares, as far as known.
+def opened_without_key(use: ProjectTrust, own: Project, options: Options) -> Iterator[Unkeyed]:
+    """Open a project on an emulator with what the base branch declares, as far as known.
 
     `own` is the project as the change has it. Raises InvalidInput for wrong manifests.
     """
     project = _without_key(use, own)
-    name, environment = choose_environment(project, asked.environment)
-    lead_here(asked, project, name)
-    with opened_offline(asked, project, name, environment) as begun:
+    name, environment = choose_environment(project, options.environment)
+    lead_here(options, project, name)
+    with opened_offline(options, project, name, environment) as begun:
         empty = begun
         if not isinstance(use, Whole):
             empty = replace(begun, bench=_unexempted(begun.bench))
@@ -282,10 +284,10 @@ def opened_without_key(use: ProjectTrust, own: Project, asked: Options) -> Itera
         yield Unkeyed(offline=held or empty, compared=compared)
 
 
-def _holding_base(empty: Offline, use: OverBase) -> Offline | None:
-    """Let the emulator hold what the base branch declares; None, and why is said, if it cannot."""
+def _holding_base(offline: Offline, use: OverBase) -> Offline | None:
+    """Return an emulator with what the base branch declares; None, and report why, if it fails."""
     try:
-        return empty.holding(base_of(use))
+        return offline.holding(base_of(use))
     except ReconcilerError as error:
         for line in str(error).splitlines():
             words(safe(line))
@@ -293,7 +295,7 @@ def _holding_base(empty: Offline, use: OverBase) -> Offline | None:
 
 
 def _without_key(use: ProjectTrust, own: Project) -> Project:
-    """Give what a change is planned with where no key can go anywhere, whatever it says."""
+    """Return the project that a change is planned with where no key can be used."""
     match use:
         case Whole(project=project) | OverBase(project=project):
             return project
@@ -302,19 +304,19 @@ def _without_key(use: ProjectTrust, own: Project) -> Project:
             return replace(own, settings=with_settings_of(known, own.settings))
 
 
-def beside_base(made: Plan, admitted: Admitted, asked: Options) -> Plan:
-    """Say in a plan of the service where that is not as the base branch declares it.
+def beside_base(made: Plan, admitted: Admitted, options: Options) -> Plan:
+    """Return a plan of the service with where live differs from what the base branch declares.
 
-    Only for a change of a branch; the service is asked nothing for it. Why it cannot be told
-    is said in the plan.
+    Only for a change of a branch, and without further requests. If the comparison fails, the plan
+    says why.
     """
     use, environment = admitted.use, admitted.environment
     if not isinstance(use, OverBase):
         return made
-    heard = replace(asked, quiet=True, voice=Silent())
+    silenced = replace(options, quiet=True, voice=Silent())
     try:
         revision = base_of(use)
-        with opened_offline(heard, use.project, admitted.name, environment) as offline:
+        with opened_offline(silenced, use.project, admitted.name, environment) as offline:
             held = offline.holding(revision)
             base = held.plan()
     except ReconcilerError as error:
@@ -325,7 +327,7 @@ def beside_base(made: Plan, admitted: Admitted, asked: Options) -> Plan:
 
 
 def base_of(use: OverBase) -> Revision:
-    """Give the base branch's commit. Raises InvalidInput where there is no repository."""
+    """Return the base branch's commit. Raises InvalidInput where there is no repository."""
     file = use.project.file or use.project.root / PROJECT_FILE
     found = place_of(file, os.environ)
     if found is None:

@@ -1,8 +1,9 @@
-"""What was edited live, as one pull request: a branch of ours with one commit, kept up to date.
+"""Live edits as one pull request: a branch of ours with one commit, kept up to date.
 
-The commit is made of objects alone: the checkout stays as it is, and nothing that the repository
-names is run but its way to the server. The journal is not touched, as nothing is merged yet: the
-apply after the merge finds live as declared, and takes that up. Source: docs/ci.md.
+The commit is made from git objects only: the checkout stays as it is, and nothing that the
+repository configures is run, except its connection to the server. The journal is not touched, as
+nothing is merged yet. The apply after the merge finds live as declared, and journals that. Source:
+docs/ci.md.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from reconciler.syntax.files import folder_in_repository
 
 AUTHOR = "reconciler"
 ADDRESS = "reconciler@noreply.invalid"
-"""Whose commits the branch may hold: those of a person are never written over."""
+"""Committer of the commits that may be overwritten on the branch; those of a person never are."""
 
 DECIDED = ("adopted", "same", "unseen", "gone")
-"""Of what is in another state nobody knows whether there is something to adopt."""
+"""In any other state it is unknown whether there is something to adopt."""
 
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}".encode()
 _FILE_MODES = (b"100644", b"100755")
@@ -37,7 +38,7 @@ _FILE_MODES = (b"100644", b"100755")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """Where the adopted edits are: a branch and its commit, and the pull request, if there is one.
+    """Adopted edits: a branch and its commit, and the pull request, if there is one.
 
     Without a commit nothing was edited live.
     """
@@ -48,7 +49,7 @@ class Proposal:
 
 
 def branch_of(inputs: Inputs, environment: str) -> str:
-    """Give the name of the branch: one for each environment, path and shard."""
+    """Return the name of the branch, which differs by environment, path and shard."""
     named = environment if is_part(environment) else "default"
     place = "" if inputs.path == "." else f"-{root_of(inputs.path)}"
     shard = "" if inputs.shard is None else f"-{inputs.shard.key}"
@@ -58,8 +59,8 @@ def branch_of(inputs: Inputs, environment: str) -> str:
 def propose(made: AdoptionRun, root: Path, body: str, talk: Conversation) -> Proposal:
     """Push the edited files as a branch, and open or update its pull request.
 
-    It is to be merged into the branch that this job is of. Raises InvalidInput where git or
-    the forge refuses.
+    The pull request is for the branch that this job runs on. Raises InvalidInput where git or the
+    forge refuses.
     """
     branch = branch_of(talk.inputs, made.environment)
     try:
@@ -76,13 +77,13 @@ def propose(made: AdoptionRun, root: Path, body: str, talk: Conversation) -> Pro
 
 
 def _pushed(files: Sequence[EditedText], root: Path, branch: str, environment: str) -> str:
-    """Push one commit over what is checked out, and give it; nothing is done where it is there."""
+    """Push one commit on top of the checkout, and return it; skip the push if it is there."""
     git = Git(root, os.environ, NOTHING_OF_ITS_OWN)
     commit = _committed(git, files, folder_in_repository(root), environment)
     remote = _remote(git)
     ref = f"refs/heads/{branch}"
-    told = git.text("ls-remote", "--quiet", "--", remote, ref).split()
-    tip = told[0] if told else ""
+    listed = git.text("ls-remote", "--quiet", "--", remote, ref).split()
+    tip = listed[0] if listed else ""
     if tip == commit:
         return commit
     if tip:
@@ -100,7 +101,7 @@ def _remote(git: Git) -> str:
 
 
 def _check_ours(git: Git, remote: str, ref: str, branch: str) -> None:
-    """Raise GitFailed where somebody else's commit is the last of the branch."""
+    """Raise GitFailed where the last commit of the branch is not ours."""
     git.run("fetch", "--quiet", "--depth=1", "--no-tags", "--", remote, ref)
     if git.text("show", "--no-patch", "--format=%ce", "FETCH_HEAD") != ADDRESS:
         raise GitFailed(f"the branch {branch} holds commits of others: merge it, or delete it")
@@ -113,8 +114,8 @@ def _committed(git: Git, files: Sequence[EditedText], folder: str, environment: 
         for file in files:
             place = f"{folder}/{file.name}" if folder else file.name
             mode, blob = _entry(git, place)
-            entry = f"{mode},{_stored(git, file, blob)},{place}"
-            git.run("update-index", "--cacheinfo", entry, more=index)
+            cache_info = f"{mode},{_stored(git, file, blob)},{place}"
+            git.run("update-index", "--cacheinfo", cache_info, more=index)
         tree = git.run("write-tree", more=index).decode().strip()
     return (
         git.run(
@@ -128,7 +129,7 @@ def _committed(git: Git, files: Sequence[EditedText], folder: str, environment: 
 
 
 def _entry(git: Git, place: str) -> tuple[str, str]:
-    """Give mode and object of a file as it is committed. Raises GitFailed unless it is a file."""
+    """Return mode and object of a file as committed. Raises GitFailed unless it is a file."""
     listed = git.run("ls-tree", "-z", "HEAD", "--", place).split(b"\0")[0]
     head, _, name = listed.partition(b"\t")
     parts = head.split()
@@ -138,7 +139,7 @@ def _entry(git: Git, place: str) -> tuple[str, str]:
 
 
 def _stored(git: Git, file: EditedText, blob: str) -> str:
-    """Store an edited file, and give its object. Raises GitFailed unless it was as committed."""
+    """Store an edited file, and return its object. Raises GitFailed unless it was as committed."""
     before = git.run("cat-file", "blob", blob)
     mark = _MARK if before.startswith(_MARK) else b""
     if before != mark + file.before.encode():
@@ -148,9 +149,9 @@ def _stored(git: Git, file: EditedText, blob: str) -> str:
 
 
 def _author(moment: str) -> Mapping[str, str]:
-    """Give who commits, and when: the same edits of the same commit are the same commit."""
+    """Return author and time, so that the same edits of the same commit are the same commit."""
     return {
-        f"GIT_{role}_{name}": value
+        f"GIT_{role}_{name}": setting
         for role in ("AUTHOR", "COMMITTER")
-        for name, value in (("NAME", AUTHOR), ("EMAIL", ADDRESS), ("DATE", moment))
+        for name, setting in (("NAME", AUTHOR), ("EMAIL", ADDRESS), ("DATE", moment))
     }

@@ -1,7 +1,7 @@
-"""Refusals that a change brings: guards that no review lifts, and blocked resources.
+"""Refusals that a change causes: guards that no review lifts, and blocked resources.
 
-They fail the plan, before anything is merged. Refusals that the plan of the base branch has too
-do not count. Source: docs/ci.md.
+They fail the plan, before anything is merged. Refusals that the plan of the base branch has too do
+not count. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from reconciler.report.words import plural
 from reconciler.workspace.workspace import Workspace
 
 DECIDED_AT_THE_APPLY: Final = (FROZEN, NEW_JOURNAL)
-"""Guards that depend on the moment of the apply, whatever the change is."""
+"""Guards that depend on the time of the apply, not on the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
-    """What an apply would refuse after any review.
+    """Refusals of an apply after any review.
 
-    `of_base` counts the refusals of the base branch; `is_base` where the plan is the base's own.
+    `of_base` counts the refusals of the base branch; `is_base` is true where the plan is the base's
+    own.
     """
 
     guards: Sequence[GuardViolation] = ()
@@ -43,13 +44,13 @@ class Refusals:
 
     @property
     def codes(self) -> set[int]:
-        """The exit codes of an apply that would be refused so."""
+        """Return the exit codes of an apply with these refusals."""
         guarded = {int(ExitCode.GUARDED)} if self.guards else set[int]()
         return guarded | ({int(ExitCode.PARTIAL)} if self.blocked else set[int]())
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """A line for each refusal; foreign text, not yet safe."""
+        """Return a line for each refusal; the text is foreign and not yet safe."""
         guards = (
             f"{guard.message} [{guard.code}]: no review consents to that" for guard in self.guards
         )
@@ -57,7 +58,7 @@ class Refusals:
 
     @property
     def beside(self) -> str:
-        """The line that counts what the base branch has too, "" for nothing."""
+        """Return the line that counts the refusals of the base branch, "" for none."""
         if not self.of_base:
             return ""
         where = (
@@ -72,7 +73,7 @@ NO_REFUSALS: Final = Refusals()
 def refusals_of(made: Plan, bench: Session, event: Event) -> Refusals:
     """Return the refusals of a plan that the plan of the base branch does not have.
 
-    Without an event there is no base branch, and all count. On the default branch none does.
+    Without an event there is no base branch, and all count. On the default branch none counts.
     """
     found = _refusals_in(made)
     if not found.codes:
@@ -100,16 +101,16 @@ def _blocked_line(change: Change) -> str:
 def failure_of(made: Plan, refusals: Refusals, *, fails: bool) -> Failure | None:
     """Return why a job fails after its plan; None where it does not.
 
-    It fails where the plan is not complete, and, with `fails`, where the change brings refusals.
+    It fails where the plan is not complete, and, with `fails`, where the change causes refusals.
     """
     unknown = failures_of(made)
     if unknown:
-        said = "the plan is not complete, or cannot be applied as it is"
-        return Failure(code=worst(unknown | refusals.codes), errors=(said, *refusals.lines))
+        reason = "the plan is not complete, or cannot be applied as it is"
+        return Failure(code=worst(unknown | refusals.codes), errors=(reason, *refusals.lines))
     if not (refusals.codes and fails):
         return None
-    said = "the change brings what an apply would refuse"
-    return Failure(code=worst(refusals.codes), errors=refusals.lines, said=said)
+    reason = "the change brings what an apply would refuse"
+    return Failure(code=worst(refusals.codes), errors=refusals.lines, said=reason)
 
 
 def _refusals_in(made: Plan) -> Refusals:

@@ -1,4 +1,4 @@
-"""What a command of a job came to: its code, outputs, summary and words. Source: docs/ci.md."""
+"""Result of a command in a job: its code, outputs, summary and messages. Source: docs/ci.md."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FailureReason: TypeAlias = Literal[
     "api",
     "internal",
 ]
-"""The output `failure-reason`."""
+"""Values of the output `failure-reason`."""
 
 REASONS: dict[int, FailureReason] = {
     ExitCode.INTERNAL: "internal",
@@ -64,7 +64,7 @@ REASONS: dict[int, FailureReason] = {
     ExitCode.PIPE_CLOSED: "internal",
     **dict.fromkeys(SIGNALLED, "internal"),
 }
-"""The reason for each exit code that is a failure."""
+"""Failure reason of each exit code that is a failure."""
 
 WORDS: dict[FailureReason, str] = {
     "validation": "the manifests, the project file or the inputs are not valid",
@@ -79,13 +79,13 @@ WORDS: dict[FailureReason, str] = {
     "api": "the service or the forge gave no usable answer",
     "internal": "the run ended early",
 }
-"""What a reason says to people."""
+"""Messages of the failure reasons."""
 
 ResultWord: TypeAlias = Literal[
     "no-changes", "changes", "applied", "partial", "failed", "stale", "blocked", "in-doubt"
 ]
 RESULTS: tuple[ResultWord, ...] = get_args(ResultWord)
-"""What the output `result` may say."""
+"""Values of the output `result`."""
 
 OUTPUTS = (
     *("result", "exit-code", "create", "update", "assert", "keep"),
@@ -94,7 +94,7 @@ OUTPUTS = (
     *("digest", "plan-path", "artifact-name", "comment-id", "comment-url"),
     *("pull-request", "failure-reason"),
 )
-"""The outputs of action.yml, in its order."""
+"""Outputs of action.yml, in its order."""
 
 _PLAIN = Style(colour=False, width=100, verbose=False, terminal=False)
 
@@ -114,7 +114,7 @@ _ACTIONS = (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.KEEP, Action.BLO
 
 
 class PlanBasis(Enum):
-    """What a plan was compared with; its value says so to people."""
+    """What a plan was compared with; the value is its text for people."""
 
     LIVE = "compared with the service"
     BASE = "against the base branch, not against live"
@@ -122,16 +122,16 @@ class PlanBasis(Enum):
 
     @property
     def note(self) -> str:
-        """What stands above a plan that was compared so, "" for nothing."""
+        """Return the note above a plan with this basis, "" for none."""
         return {PlanBasis.LIVE: "", PlanBasis.BASE: AGAINST_BASE, PlanBasis.NOTHING: OFFLINE}[self]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why a command failed: its exit code, and `errors` in words, a line each.
+    """Failure of a command: its exit code, and `errors` in words, a line each.
 
-    `is_logged` says that the log names it already, and `is_unreviewed` that nobody reviewed
-    a plan that could be compared. `said` is the reason in words, "" for those of the code.
+    `is_logged` means that the log has it already, and `is_unreviewed` that no plan was reviewed
+    that could be compared. `said` is the reason in words, "" for the words of the code.
     """
 
     code: int
@@ -142,25 +142,24 @@ class Failure:
 
     @property
     def reason(self) -> FailureReason:
-        """The output `failure-reason`."""
+        """Return the output `failure-reason`."""
         return "plan-not-found" if self.is_unreviewed else REASONS.get(self.code, "internal")
 
     @property
     def words(self) -> str:
-        """The reason, as it is said to people."""
+        """Return the reason in words."""
         return self.said or WORDS[self.reason]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResult:
-    """What the steps of a command came to; None, or nothing, for a step that did not end.
+    """Results of the steps of a command; None, or nothing, for a step that did not end.
 
-    `checked` is of the manifests, and `postponed` are edits of the project file that only
-    count after the merge. `review` is the comment that an apply compares with, and `comment`
-    the one that was written last; `proposed` is the pull request that adopts what drifted.
-    `refused` is what the change brings that no review consents to, or that cannot be done, and
-    `inherited` counts the refusals of the base branch.
-    `way_back` names what takes back the alerts that were `watched` and are noisier.
+    `checked` is the check of the manifests, and `postponed` are edits of the project file that only
+    count after the merge. `review` is the comment that an apply compares with, and `comment` is the
+    last written comment; `proposed` is the pull request that adopts drift. `refused` are changes
+    that no review consents to, or that are blocked; `inherited` counts the refusals of the base
+    branch. `way_back` names the command that rolls back the `watched` alerts that are noisier.
     """
 
     command: str
@@ -181,7 +180,7 @@ class JobResult:
 
     @property
     def code(self) -> int:
-        """The exit code of the command."""
+        """Return the exit code of the command."""
         if self.failure is not None:
             return self.failure.code
         return ExitCode.DIFFERENT if self._differs else ExitCode.DONE
@@ -196,33 +195,33 @@ class JobResult:
 
     @property
     def notes(self) -> str:
-        """What a reader has to know before the plan, as Markdown; "" for nothing."""
+        """Return what a reader has to know before the plan, as Markdown; "" for nothing."""
         notes = (postponed_note(self.postponed), inherited_note(self.inherited))
         return "\n\n".join(filter(None, notes))
 
     @property
     def errors(self) -> Sequence[str]:
-        """Why the command failed, a line each; none where it did not."""
+        """Return why the command failed, a line each; none where it did not."""
         return self.failure.errors if self.failure is not None else ()
 
     @property
     def environment(self) -> str:
-        """The environment, "" where it is not known, or every one was looked at."""
+        """Return the environment, "" where it is unknown, or where all were checked."""
         return self.checked.environment if self.checked is not None else ""
 
     @property
     def folder(self) -> str:
-        """Where the project stands in its repository, "" for its root."""
+        """Return the path of the project in its repository, "" for the root."""
         return self.checked.folder if self.checked is not None else ""
 
     @property
     def complaints(self) -> Sequence[Complaint]:
-        """All that is wrong with the manifests."""
+        """Return all complaints about the manifests."""
         return self.checked.workspace.complaints if self.checked is not None else ()
 
     @property
     def complaint_lines(self) -> list[str]:
-        """The errors of the manifests, a line each, by file."""
+        """Return the errors of the manifests, a line each, by file."""
         return [
             f"{complaint.file}:{complaint.line}: {complaint.code} {message(complaint)}"
             for complaint in worst_first(self.complaints)
@@ -231,12 +230,12 @@ class JobResult:
 
     @property
     def is_offline(self) -> bool:
-        """Whether the plan saw nothing live, so that it cannot be applied."""
+        """Return whether the plan was made without the service, so that it cannot be applied."""
         return self.compared is not PlanBasis.LIVE
 
     @property
     def word(self) -> ResultWord:
-        """The output `result`."""
+        """Return the output `result`."""
         if self.applied is not None and (word := self._applied_word(self.applied)) is not None:
             return word
         if self.failure is not None:
@@ -247,7 +246,7 @@ class JobResult:
         return "changes" if self._differs else "no-changes"
 
     def _applied_word(self, applied: Applied) -> ResultWord | None:
-        """Give the result of an apply that got as far as writing; None where its code says it."""
+        """Return the result of an apply that began to write; None where its code decides it."""
         written = any(isinstance(outcome, Written | Unchanged) for outcome in applied.outcomes)
         if any(isinstance(outcome, InDoubt) for outcome in applied.outcomes):
             return "in-doubt"
@@ -257,12 +256,12 @@ class JobResult:
 
     @property
     def state(self) -> CommentState:
-        """What the comment says became of the plan."""
+        """Return the state of the plan that the comment shows."""
         return _STATES.get(self.word, "not-applied")
 
 
 def has_work(plan: Plan) -> bool:
-    """Tell whether applying a plan would do anything, or cannot do what is declared."""
+    """Return whether a plan has changes, or resources that cannot be changed as declared."""
     return plan.has_changes or plan.is_noted
 
 
@@ -271,7 +270,7 @@ def _writes(plan: Plan) -> bool:
 
 
 def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
-    """Give the outputs of action.yml; those about a plan or a comment only where there is one."""
+    """Return the outputs of action.yml; those of a plan or a comment only where there is one."""
     outputs: dict[str, str] = {"result": result.word, "exit-code": str(result.code)}
     if result.plan is not None:
         outputs |= {action.word: str(result.plan.count(action)) for action in _ACTIONS}
@@ -297,14 +296,14 @@ def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
 
 
 def applied_result(result: JobResult, plan: Plan, applied: Applied) -> ApplyResult:
-    """Give what became of a plan as reports show it."""
+    """Return the result of a plan in the form that reports show."""
     return ApplyResult(plan, applied.outcomes, result.state, "\n".join(result.errors))
 
 
 def summary_of(result: JobResult, whole: str) -> str:
-    """Give the job's summary: always at least a line, and never more than it takes.
+    """Return the job's summary: at least one line, and never longer than allowed.
 
-    `whole` is what a reader is sent to for what was left out.
+    `whole` is the place that a reader is referred to for what was left out.
     """
     note = result.notes
     parts = [f"{note}\n"] if note else []
@@ -332,23 +331,23 @@ def summary_of(result: JobResult, whole: str) -> str:
 
 
 def counts_of(checked: Checked) -> str:
-    """Say how much was checked, and how much of it is wrong."""
+    """Return how much was checked, and how many complaints there are."""
     workspace = checked.workspace
     count, ignored = len(workspace.manifests), len(workspace.suppressed)
     return complaints_summary(workspace.complaints, count, workspace.files, ignored)
 
 
 def _fenced(text: str) -> str:
-    """Give the lines of a text that fit, inside a fence; "" for none."""
-    kept: list[str] = []
+    """Return the lines of a text that fit, inside a fence; "" for none."""
+    shown: list[str] = []
     room = SUMMARY_BYTES // 2
     for line in text.splitlines():
         room -= len(line.encode()) + 1
         if room < 0:
-            kept.append("(the rest stands in the log)")
+            shown.append("(the rest stands in the log)")
             break
-        kept.append(line)
-    return fenced("text", _trimmed(kept)) + "\n" if text.strip() else ""
+        shown.append(line)
+    return fenced("text", _trimmed(shown)) + "\n" if text.strip() else ""
 
 
 def _trimmed(lines: Sequence[str]) -> list[str]:

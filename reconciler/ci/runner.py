@@ -1,4 +1,4 @@
-"""The runner of a job: what it asks for in its inputs, and what it hears from us."""
+"""Runner of a job: its inputs, and our messages and files for it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "version": ("",),
     "token": ("",),
 }
-"""Every input, its default first; where there are more, those are all it may say."""
+"""Every input, its default first; where there are more values, only these are allowed."""
 
 _PLAN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _WORD = re.compile(r"[^\W\d_]{2}")
@@ -74,9 +74,9 @@ _MEANT = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The inputs, checked. `base_url` is where alone a key may go, "" where nobody said.
+    """Checked inputs. `base_url` is the only place the key may be sent to, "" if not set.
 
-    `flags` are those of consent, with the reasons that the journal keeps, "" for none.
+    `flags` are the flags of consent, with the reasons that the journal keeps, "" for none.
     """
 
     command: str
@@ -105,15 +105,15 @@ class Inputs:
 
     @property
     def root(self) -> str:
-        """What stands for `path` and `shard` in the comment's key."""
+        """Return the part of the comment's key that stands for `path` and `shard`."""
         root = root_of(self.path)
         return root if self.shard is None else root_of(f"{root}/{self.shard.key}")
 
     @property
     def artifact(self) -> str:
-        """The name that the plan file is kept under: one for each environment, path and shard.
+        """Return the name of the stored plan file, which differs by environment, path and shard.
 
-        Of drift that is the page of what was edited live.
+        For drift the file is the page of live edits.
         """
         name = f"{'drift' if self.command == 'drift' else 'plan'}-{self.environment or 'default'}"
         place = root_of(self.path)
@@ -124,9 +124,9 @@ class Inputs:
 def read_inputs(
     environ: Mapping[str, str], command: str | None, flags: Mapping[str, str] | None = None
 ) -> Inputs:
-    """Check the inputs; `command` and `flags` are those of the command line, and win over them.
+    """Read and check the inputs; `command` and `flags` of the command line override them.
 
-    Raises UsageError naming the input and what it may say.
+    Raises UsageError with the input and its allowed values.
     """
     given = {name: _given(environ, name) for name in INPUTS}
     given.update(flags or {}, command=command or given["command"])
@@ -193,7 +193,7 @@ def _flags(given: Mapping[str, str]) -> dict[str, str]:
     """Return the flags of consent that were given, with their reasons."""
     found: dict[str, str] = {}
     for name in FLAGS:
-        # An emergency has a reason: that input is empty by default, and `true` is none.
+        # A flag that is empty by default, as for an emergency, needs a reason; `true` is none.
         needs_reason = not INPUTS[name][0]
         if needs_reason and not given[name].strip():
             continue
@@ -206,7 +206,7 @@ def _flags(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _overridden(lines: str) -> OverrideReasons:
-    """Read the lines `CODE=REASON` of `override-guard`."""
+    """Return the lines `CODE=REASON` of `override-guard`, parsed."""
     try:
         read = read_overridden(line for line in lines.splitlines() if line.strip())
     except UsageError as error:
@@ -217,7 +217,7 @@ def _overridden(lines: str) -> OverrideReasons:
 
 
 def _shard(text: str) -> Shard | None:
-    """Read the shard; None for all of them."""
+    """Return the shard; None for all of them."""
     try:
         return read_shard(text) if text else None
     except UsageError as error:
@@ -225,7 +225,7 @@ def _shard(text: str) -> Shard | None:
 
 
 def _thaw(given: Mapping[str, str]) -> LockTimeout:
-    """Say how long an apply waits for the end of a freeze."""
+    """Return how long an apply waits for the end of a freeze."""
     try:
         patience = LockTimeout.of(given["wait-freeze"] or "0")
     except ValueError as error:
@@ -236,7 +236,7 @@ def _thaw(given: Mapping[str, str]) -> LockTimeout:
 
 
 def _with_plan_file(inputs: Inputs, given: str, environ: Mapping[str, str]) -> Inputs:
-    """Say where the plan is kept: by default not among the manifests, where it would be read."""
+    """Return inputs with the plan's file; by default it is not where manifests are read."""
     folder = Path(environ.get("RUNNER_TEMP", "") or ".")
     ending = "html" if inputs.command == "drift" else "json"
     file = Path(given) if given else folder / f"{inputs.artifact}.{ending}"
@@ -263,7 +263,7 @@ _TOKENS = ("INPUT_TOKEN", "GITHUB_TOKEN")
 
 
 class Log(io.TextIOBase):
-    """A stream whose every line is foreign, and harmless with its prefix."""
+    """A stream of foreign lines. A prefix makes each line harmless."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
@@ -271,22 +271,22 @@ class Log(io.TextIOBase):
         self._rest = ""
 
     def writable(self) -> bool:
-        """Tell that it can be written to."""
+        """Return true: it is writable."""
         return True
 
     def write(self, text: str) -> int:
-        """Take text, and pass on its whole lines."""
+        """Write the whole lines of a text, and keep the rest."""
         *lines, self._rest = (self._rest + text).split("\n")
         for line in lines:
             self._stream.write(f"{PREFIX}{safe(line, LONGEST_LINE)}\n")
         return len(text)
 
     def flush(self) -> None:
-        """Pass on what was written, whole lines only."""
+        """Flush what was written, whole lines only."""
         self._stream.flush()
 
     def end(self) -> None:
-        """Pass on a last line that nobody ended."""
+        """Write a last line that has no end."""
         if self._rest:
             self.write("\n")
         self.flush()
@@ -294,7 +294,7 @@ class Log(io.TextIOBase):
 
 @dataclass(slots=True, kw_only=True)
 class Runner:
-    """The runner of this job. Outside of the forge there is none, and words are plain.
+    """Runner of this job. Outside of the forge there is none, and messages are plain text.
 
     `output` and `summary` are its files, None where it has none.
     """
@@ -306,7 +306,7 @@ class Runner:
     _said: dict[AnnotationLevel, int] = field(default_factory=dict)
 
     def mask(self, environ: Mapping[str, str]) -> None:
-        """Let the runner hide the key and the token; nothing may be printed before."""
+        """Register the key and the token as masks; nothing may be printed before."""
         if not self.is_forge:
             return
         for secret in (*keys_in(environ).values(), *(environ.get(name, "") for name in _TOKENS)):
@@ -315,7 +315,7 @@ class Runner:
                     self._speak(f"::add-mask::{_escaped(line.strip())}")
 
     def say(self, level: AnnotationLevel, text: str) -> None:
-        """Show a line to people: beside the change on the forge, else in the log."""
+        """Show a line to people: next to the change on the forge, else in the log."""
         text = redacted(text)
         self._said[level] = self._said.get(level, 0) + 1
         if self.is_forge and self._said[level] <= ANNOTATIONS_OF_A_LEVEL:
@@ -324,7 +324,7 @@ class Runner:
             self._speak(f"{PREFIX}{level}: {safe(text, LONGEST_LINE)}")
 
     def annotate(self, lines: list[str]) -> None:
-        """Pass on workflow commands that report/complaints/annotations.py made."""
+        """Write workflow commands that report/complaints/annotations.py made."""
         if not self.is_forge:
             return
         for line in lines:
@@ -334,7 +334,7 @@ class Runner:
 
     @contextmanager
     def log(self) -> Iterator[None]:
-        """Take all that is printed meanwhile for foreign text."""
+        """Treat all that is printed meanwhile as foreign text."""
         log = Log(self.stream)
         try:
             with redirect_stdout(log), redirect_stderr(log):
@@ -343,26 +343,26 @@ class Runner:
             log.end()
 
     def write_outputs(self, outputs: Mapping[str, str]) -> None:
-        """Append outputs in the form that no value can break out of.
+        """Append outputs in a form that no value can break out of.
 
-        Raises InvalidInput for a value that holds its delimiter, or for too much, and OutputLost
-        where they cannot be written.
+        Raises InvalidInput for a value that holds its delimiter, or for outputs that are too large,
+        and OutputLost where they cannot be written.
         """
         if self.output is None:
             return
         parts = []
-        for name, value in outputs.items():
+        for name, content in outputs.items():
             delimiter = secrets.token_hex(16)
-            if delimiter in value:
+            if delimiter in content:
                 raise InvalidInput(f"the output {name} holds its own delimiter")
-            parts.append(f"{name}<<{delimiter}\n{redacted(value)}\n{delimiter}\n")
+            parts.append(f"{name}<<{delimiter}\n{redacted(content)}\n{delimiter}\n")
         text = "".join(parts)
         if len(text.encode()) > LARGEST_OUTPUTS:
             raise InvalidInput("the outputs are larger than a job may give")
         _append(self.output, text)
 
     def write_summary(self, text: str) -> None:
-        """Append to the job's summary the whole lines that fit: above its limit all is lost.
+        """Append to the job's summary the whole lines that fit: a larger summary would be lost.
 
         Raises OutputLost where it cannot be written.
         """
@@ -387,5 +387,5 @@ def _append(file: Path, text: str) -> None:
 
 
 def _escaped(text: str) -> str:
-    """Give the data of a mask as it is: a cleaned one would hide something else."""
+    """Return the data of a mask unchanged: a sanitised text would mask something else."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

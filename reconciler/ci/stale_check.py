@@ -1,7 +1,7 @@
-"""Whether the branch still declares what a job is about to write.
+"""Stale check: whether the branch still declares what a job is about to write.
 
-A job that runs again is of its old commit, and its review of an old plan: what was reverted since
-would come back. Source: docs/ci.md.
+A job that runs again has its old commit, and the review of an old plan. Without this check, a
+reverted change would come back. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ SHORT = 12
 def check_not_moved_on(
     made: Plan, read: tuple[Path, ...], project: Project, event: Event, repository: Repository
 ) -> str:
-    """Hold the files of what a plan writes against the newest commit of the job's branch.
+    """Compare the files of what a plan writes with the newest commit of the job's branch.
 
-    `read` are all files that the manifests came from. Gives why nobody can tell, "" where the
-    branch was asked. Raises Stale where it has changed one of them since, or lost the commit.
+    `read` are all files that the manifests came from. Return why the comparison failed, "" where it
+    did not. Raises Stale where the branch has changed one of the files since, or lost the commit.
     """
     commit = event.head or event.commit
     place = place_of(project.file or project.root / PROJECT_FILE, os.environ)
@@ -52,7 +52,7 @@ def check_not_moved_on(
     if later.is_cut and not changed:
         changed = ["more files than the forge tells"]
     if changed:
-        named = ", ".join(f"`{one}`" for one in changed[:MOST_NAMED])
+        named = ", ".join(f"`{path}`" for path in changed[:MOST_NAMED])
         more = f" and {len(changed) - MOST_NAMED:,} more" if len(changed) > MOST_NAMED else ""
         raise Stale(
             f"`{event.branch}` has moved on from {commit[:SHORT]} to {later.commit[:SHORT]}, which "
@@ -65,14 +65,14 @@ def check_not_moved_on(
 def _rests_on(
     made: Plan, read: tuple[Path, ...], project: Project, place: ProjectLocation
 ) -> Iterator[str]:
-    """Yield the files, as the repository names them, that decide what is written.
+    """Yield the files, relative to the repository, that decide what is written.
 
-    Those are all that were read, but for the manifests in which nothing is written.
+    These are all files that were read, except manifests in which nothing is written.
     """
     places = [(change.source, change.action.writes) for change in made.changes]
     sources = {source.file for source, writes in places if source is not None and writes}
-    kept = {source.file for source, _ in places if source is not None} - sources
+    untouched = {source.file for source, _ in places if source is not None} - sources
     root = project.root.resolve()
-    told = {os.path.relpath(path.resolve(), root) for path in read}
-    for file in (told | sources | {PROJECT_FILE}) - kept:
+    inputs = {os.path.relpath(path.resolve(), root) for path in read}
+    for file in (inputs | sources | {PROJECT_FILE}) - untouched:
         yield posixpath.normpath(f"{place.folder}/{Path(file).as_posix()}")

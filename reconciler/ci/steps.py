@@ -1,4 +1,4 @@
-"""What the steps of a job give, one after the other, and how a result keeps them."""
+"""Results that the steps of a job yield, and how a job result keeps them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Postponed:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A plan, and what it was held against."""
+    """A plan, and what it was compared with."""
 
     plan: Plan
     compared: PlanBasis = PlanBasis.LIVE
@@ -35,7 +35,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class WayBack:
-    """What takes back the alerts that are noisier, in words."""
+    """The command that rolls back the noisier alerts, as text."""
 
     words: str
 
@@ -53,15 +53,15 @@ StepResult: TypeAlias = (
     | Comment
     | Failure
 )
-"""What a step came to."""
+"""Result of a step."""
 
 Value = TypeVar("Value")
 CiStep: TypeAlias = Generator[StepResult, None, Value]
-"""Gives what it came to as it goes on, and raises what stands in the way."""
+"""A step: yields its results as it goes on, and raises what prevents it."""
 
 
 def with_found(result: JobResult, found: StepResult) -> JobResult:  # noqa: C901, PLR0911 - one for each
-    """Give a result that keeps what a step came to as well; a later failure counts."""
+    """Return a result that includes the result of a step; a later failure counts."""
     match found:
         case Checked():
             return replace(result, checked=found)
@@ -90,15 +90,15 @@ def with_found(result: JobResult, found: StepResult) -> JobResult:  # noqa: C901
             assert_never(found)
 
 
-def with_said(result: JobResult, said: CommentResult) -> JobResult:
-    """Give a result that keeps what became of a comment; an earlier failure counts."""
-    if said is None or (isinstance(said, Failure) and result.failure is not None):
+def with_said(result: JobResult, comment: CommentResult) -> JobResult:
+    """Return a result that includes the result of a comment; an earlier failure remains."""
+    if comment is None or (isinstance(comment, Failure) and result.failure is not None):
         return result
-    return with_found(result, said)
+    return with_found(result, comment)
 
 
 def ended_by(result: JobResult, error: BaseException, code: int) -> JobResult:
-    """Give a result that ended early; why stands in the log already."""
+    """Return the result of a run that ended early, for a reason that the log has already."""
     lines = str(error).splitlines() or [type(error).__name__]
     if code in SIGNALLED:
         lines = ["stopped by a signal"]

@@ -1,17 +1,17 @@
-"""What may be used of a checkout: one rule, from event, checkout and settings to what is taken.
+"""Trust of a checkout: one rule, from event, checkout and settings to what may be used.
 
-| what is checked out | taken of it | all else is |
+| checked out | used from it | all else from |
 |---|---|---|
-| the default branch's own commit, or one it contains | files and the two below | the newest's |
-| the own commit of a branch under `trustedBranches:` | files and the two below | the newest's |
+| a commit of the default branch | files and the two of the fourth row | the newest commit |
+| the event's commit on a branch in `trustedBranches:` | the same | the newest commit |
 | anything else, on `pull_request_target` | nothing, without `allow-untrusted-manifests` | |
-| anything else | manifests, `manifests:`, `variables:` | the newest's |
-| anything, outside of the forge | all, but for paths outside the project | its own |
+| anything else | manifests, `manifests:`, `variables:` | the newest commit |
+| anything, outside of the forge | all, except paths outside the project | the checkout |
 
-The first two hold where nothing differs from the commit. The newest is the default branch's newest
-commit: its project file alone says where a key goes, what needs consent, and how secrets are had.
-A change under review is data, and says neither that nor where files are written. Pure;
-`checkout.py` finds out what is checked out. Source: docs/ci.md.
+The first two rows need files that are as committed. The newest commit is that of the default
+branch: only its project file decides where a key goes, what needs consent, and the sources of
+secrets. A change under review is data: it decides none of these, nor where files are written. Pure;
+`checkout.py` examines the checkout. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ _OF_THE_CHANGE = ("manifests", "variables")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkout:
-    """What is checked out. `commit` is "" where there is no repository.
+    """State of a checkout. `commit` is "" where there is no repository.
 
-    `is_contained` says that the default branch, as the remote has it, contains
-    the commit; `unknown` why that could not be told for sure; `differs` is a
-    file that is read, or tracked below the project, and not as committed;
-    `nested` why the commit is not that of the project file.
+    `is_contained` means that the default branch, as the remote has it, contains the commit;
+    `unknown` is why that is uncertain. `differs` is a file that is not as committed, and that is
+    read, or tracked below the project. `nested` is why the project file belongs to another commit.
     """
 
     commit: str = ""
@@ -58,7 +57,7 @@ class BaseProject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingProject:
-    """The base branch has no project file there; `other` is one that it has above, "" for none."""
+    """The base branch has no project file there; `other` is one in a parent folder, "" for none."""
 
     commit: str
     other: str = ""
@@ -66,7 +65,7 @@ class MissingProject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnavailableProject:
-    """The project file of the base branch cannot be had, and why."""
+    """The project file of the base branch is unavailable, and why."""
 
     why: str
 
@@ -76,11 +75,11 @@ BaseFile: TypeAlias = BaseProject | MissingProject | UnavailableProject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the job and the two branches say.
+    """Settings of the job and of the two branches.
 
-    `base_url` is "" where the job says none; `trusted_branches` are those of
-    the default branch's project file, and `base_commit` is that of the branch which a
-    change is for, "" for the one that `base` is of.
+    `base_url` is "" where the job has none. `trusted_branches` are those in the default branch's
+    project file. `base_commit` is the commit of the branch that a change is for, "" for the commit
+    of `base`.
     """
 
     own: Project
@@ -93,19 +92,19 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trusted:
-    """The commit went through a review."""
+    """The commit was reviewed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Untrusted:
-    """It did not, or nobody can tell; why."""
+    """The commit was not reviewed, or that is unknown; `why` is the reason."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Untold:
-    """There is no event, so nothing tells what was reviewed."""
+    """There is no event, so it is unknown what was reviewed."""
 
 
 Trust: TypeAlias = Trusted | Untrusted | Untold
@@ -113,10 +112,10 @@ Trust: TypeAlias = Trusted | Untrusted | Untold
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """What was reviewed. `anywhere` allows it absolute paths.
+    """A reviewed project. `anywhere` allows it absolute paths.
 
-    `outdated` are settings of the checkout that the newest commit of the default branch has
-    otherwise, and that are not taken.
+    `outdated` are settings where the checkout differs from the newest commit of the default branch,
+    and that are not used.
     """
 
     project: Project
@@ -126,10 +125,10 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverBase:
-    """The change's manifests and variables over the base branch's settings.
+    """The change's manifests and variables with the base branch's settings.
 
-    `commit` is the one that the change is compared with, and `postponed` what else the
-    change edits of the settings.
+    `commit` is the commit that the change is compared with, and `postponed` are the other settings
+    that the change edits.
     """
 
     project: Project
@@ -140,7 +139,7 @@ class OverBase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Barred:
-    """Nothing may be used; why, and the way out."""
+    """Nothing may be used; `why` has the reason and the remedy."""
 
     why: str
 
@@ -149,7 +148,7 @@ ProjectTrust: TypeAlias = Whole | OverBase | Barred
 
 
 def _trust_in(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...]) -> Trust:
-    """Tell whether what is checked out went through a review. Trust belongs to a commit."""
+    """Return whether what is checked out was reviewed. Trust belongs to a commit."""
     if not event.name:
         return Untold()
     if not checkout.commit:
@@ -173,7 +172,7 @@ def _trust_in(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...
 
 
 def may_use(event: Event, checkout: Checkout, settings: Settings) -> ProjectTrust:
-    """Tell what a run may use: the rule of this module, as its table says."""
+    """Return what a run may use, by the rule of this module in its table."""
     found = _trust_in(event, checkout, settings.trusted_branches)
     match found:
         case Trusted():
@@ -197,7 +196,7 @@ def _of_newest(settings: Settings, why: str) -> Whole | Barred:
     if isinstance(base, Barred):
         return base
     outdated = tuple(edits(settings.own.settings, base.settings))
-    # What says the same is taken as it is written here, so that complaints name its lines.
+    # Equal settings are used as written here, so that complaints name the lines of this file.
     project = _over(settings.own, base) if outdated else settings.own
     return Whole(project=project, anywhere=True, outdated=outdated)
 
@@ -215,7 +214,7 @@ def _over_base(settings: Settings, why: str) -> OverBase | Barred:
 
 
 def _base_of(settings: Settings, why: str) -> BaseProject | Barred:
-    """Return the settings that decide, those of no project file where the newest has none."""
+    """Return the settings that decide; without a base project file, those of an empty file."""
     match settings.base:
         case BaseProject():
             return settings.base
@@ -238,15 +237,15 @@ def _over(own: Project, base: BaseProject) -> Project:
 
 
 def nothing_known(own: ProjectFile) -> ProjectFile:
-    """Give the settings where there is no base branch's: none, but for which environment it is."""
+    """Return the settings where the base branch has none: only the default environment's name."""
     return ProjectFile.model_construct(default_environment=own.default_environment)
 
 
 def with_settings_of(base: ProjectFile, own: ProjectFile) -> ProjectFile:
-    """Give a project file of one's own `manifests:` and `variables:`, and the base's all else.
+    """Return `manifests:` and `variables:` of the change, and all else of the base branch.
 
-    An environment that only the change has leads nowhere, or to the embedded
-    emulator, from which nothing leaves the process.
+    An environment that only the change has gets no target, or the embedded emulator, which sends
+    nothing out of the process.
     """
     environments = dict(base.environments)
     for name, mine in own.environments.items():
@@ -256,7 +255,7 @@ def with_settings_of(base: ProjectFile, own: ProjectFile) -> ProjectFile:
 
 
 def edits(own: ProjectFile, base: ProjectFile) -> Iterator[str]:
-    """Yield the settings, by their dotted names, that a change edits and that are not taken."""
+    """Yield the dotted names of settings that a change edits and that are not used."""
     yield from _edits(_dumped(own), _dumped(base), ())
 
 
@@ -283,10 +282,10 @@ _NAMED_WHOLE = len(("environments", "production", "baseUrl"))
 def barred_target(
     event: Event, use: Whole | OverBase, name: str, environment: Environment, base_url: str
 ) -> str:
-    """Say why a run may not talk to where its environment leads, "" where it may.
+    """Return why a run may not use the target of its environment, "" where it may.
 
-    `base_url` is that of the job, "" where it says none: the only one that
-    counts outside of the forge, and the only one there may be where it is said.
+    `base_url` is the job's own, "" where it has none. Outside of the forge it is the only allowed
+    target; on the forge it must equal the environment's, if it is set.
     """
     own = (environment.base_url or "").rstrip("/")
     if own and base_url and own != base_url:
@@ -308,13 +307,13 @@ def barred_target(
 
 
 def barred_paths(use: Whole | OverBase, name: str, environment: Environment) -> str:
-    """Say why files may not be kept where the environment says, "" where they may."""
+    """Return why files may not be kept where the environment says, "" where they may."""
     if not isinstance(use, Whole) or use.anywhere:
         return ""
     data = environment.emulator.data if environment.emulator is not None else ""
     place = parse_journal_place(environment.journal) if environment.journal else None
-    kept = str(place.path) if isinstance(place, InFile) else ""
-    for path in (data, kept):
+    journal = str(place.path) if isinstance(place, InFile) else ""
+    for path in (data, journal):
         if path.startswith("/"):
             return (
                 f"environment `{name}` keeps {path} outside of the project, and outside of the "
