@@ -1,1 +1,1 @@
-"""The one door to the management API."""
+"""The only client of the management API."""

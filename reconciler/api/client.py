@@ -1,4 +1,4 @@
-"""Requests to the service: key, deadline, bounds, retries, and the error that a status comes to."""
+"""Requests to the service: key, deadline, limits, retries, and the error of each status."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ DEADLINE_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Time and chance, handed in so that tests hold them. `clock` never goes back."""
+    """Time and randomness, passed in so that tests control them. `clock` never goes back."""
 
     deadline: float = DEADLINE_SECONDS
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -74,11 +74,11 @@ class Timing:
 
 @dataclass(slots=True)
 class Api:
-    """An open door. Use it with `async with`; it holds no more requests at once than assumed.
+    """A client of the API. Use it with `async with`; it limits concurrent requests as assumed.
 
-    The key is bound to the base URL: it is put into no request to another origin.
-    `redaction` covers secrets in whatever the service says in an error; the key
-    is added to it. `waits` is where it notes what it waits for, and `sent` counts its requests.
+    The key is bound to the base URL: no request to another origin carries it. `redaction` covers
+    secrets in error messages of the service; the key is added to it. `waits` records what the
+    client waits for, and `sent` counts its requests.
     """
 
     base_url: str
@@ -96,10 +96,9 @@ class Api:
     _told: tuple[str, datetime] | None = None
 
     async def __aenter__(self) -> Self:
-        """Open the connections lazily: nothing is sent yet.
+        """Prepare the connections: nothing is sent yet.
 
-        Raises UsageError where the environment names a proxy or certificates
-        that cannot be used.
+        Raises UsageError where the environment names a proxy or certificates that cannot be used.
         """
         self.redaction.add(self.key.reveal())
         deadline = self.patience.deadline
@@ -124,9 +123,9 @@ class Api:
             await self._exchange.client.aclose()
 
     def url(self, path: str) -> str:
-        """Give the whole address of a path below `{api_root}`.
+        """Return the whole URL of a path below `{api_root}`.
 
-        Raises InvalidInput for one that would lead to another place than it names.
+        Raises InvalidInput for a path that would lead to another place than it names.
         """
         for part in steps_in(path):
             raise InvalidInput(
@@ -136,16 +135,16 @@ class Api:
 
     @property
     def way(self) -> ApiAccess:
-        """How requests reach the API."""
+        """Return how requests reach the API."""
         return ApiAccess(self.assumptions.base_path, self.authorization)
 
     async def read(
         self, path: str, params: Parameters = (), *, assumed: bool = False
     ) -> Json | Missing:
-        """GET a document; ABSENT where the service says it has none.
+        """Read a document with GET; return ABSENT where the service says it has none.
 
-        That the API is there proves no path that is only `assumed`, as the project file says
-        it. Raises Unavailable, WrongRoute, UnclearAbsence, NotAuthorised or ServiceRefused.
+        A 404 of a path that is only `assumed`, by the project file, is not explained by a working
+        API. Raises Unavailable, WrongRoute, UnclearAbsence, NotAuthorised or ServiceRefused.
         """
         call = Call(Request.READ, "GET", self.url(path), path, params)
         reads = READS.get()
@@ -162,17 +161,17 @@ class Api:
         return self._document(reply, call)
 
     async def is_unchanged(self, made: Iterable[tuple[str, str, str]]) -> bool:
-        """Ask again for what an earlier run read, and tell whether all answers are the same.
+        """Repeat the reads of an earlier run, and return whether all answers are the same.
 
-        One that is not is kept for whoever reads it next. Raises as `read` does where no
-        answer is of use.
+        An answer that differs is kept for the next read of it. Raises as `read` does where an
+        answer is not usable.
         """
         for path, known, etag in made:
             named = etag if self.assumptions.conditional_reads else ""
             call = Call(Request.READ, "GET", self.url(path), path, known=known, etag=named)
             reply = await self._deliver(call)
             if reply.status == HTTPStatus.NOT_MODIFIED and not reply.same:
-                # It names another document than it was asked about, so its word is worth nothing.
+                # The reply names another document than the one asked about, so it proves nothing.
                 reply = await self._deliver(replace(call, etag=""))
             if not reply.same:
                 reads = READS.get()
@@ -182,11 +181,11 @@ class Api:
         return True
 
     async def ask(self, path: str, body: Json, params: Parameters = ()) -> Json:
-        """POST a question that changes nothing (7, 8, 14, 18, 19), so it may be repeated."""
+        """Send a POST that changes nothing (7, 8, 14, 18, 19), so it may be repeated."""
         return await self.send("POST", path, body, request=Request.READ, params=params)
 
     async def probe(self, method: Method, path: str, params: Parameters, body: Json) -> Reply:
-        """Ask once what changes nothing, and give the answer whatever it says.
+        """Send a request that changes nothing once, and return any answer.
 
         Raises Unavailable where there is none.
         """
@@ -206,11 +205,10 @@ class Api:
         params: Parameters = (),
         may_be_empty: bool = False,
     ) -> Json:
-        """Send a write and give the answer's document, `{}` for an empty one where allowed.
+        """Send a write and return the answer's document, `{}` for an empty answer where allowed.
 
-        Raises OutcomeUnknown where a write that must not be repeated may have
-        happened; ServiceRefused, NotAuthorised, Unavailable, Redirected or
-        UnreadableReply else.
+        Raises OutcomeUnknown where a write that must not be repeated may have been carried out;
+        otherwise ServiceRefused, NotAuthorised, Unavailable, Redirected or UnreadableReply.
         """
         call = Call(request, method, self.url(path), path, params, body)
         reply = await self._deliver(call)
@@ -223,10 +221,10 @@ class Api:
         return self._document(reply, call)
 
     async def prove(self) -> str:
-        """Find out by one cheap read (15) that the target answers and takes the key.
+        """Check with one cheap read (15) that the target answers and accepts the key.
 
-        Gives "", or what the service says where the key may not list policies.
-        Raises Unavailable, WrongRoute, UnreadableReply or NotAuthorised.
+        Return "", or the service's message where the key may not list policies. Raises Unavailable,
+        WrongRoute, UnreadableReply or NotAuthorised.
         """
         call = self._proof()
         try:
@@ -243,12 +241,12 @@ class Api:
         return ""
 
     def _proof(self) -> Call:
-        """Give the cheap read whose answer tells of the target: the one list that always is."""
+        """Return the cheap read that proves the target: the list that every deployment has."""
         params = self.assumptions.parameter("sourceType", "SOURCE_TYPE_LOGS")
         return Call(Request.READ, "GET", self.url(POLICIES), POLICIES, params)
 
     async def _check_route(self, reply: Reply, call: Call) -> None:
-        """Raise WrongRoute where a 404 without words comes from something else than the API."""
+        """Raise WrongRoute where a 404 without a message does not come from the API."""
         if meaning_of_404(reply) is NotFound.UNCLEAR:
             if self._route_proof is None:
                 self._route_proof = asyncio.ensure_future(self._prove_route())
@@ -256,26 +254,26 @@ class Api:
                 raise wrong_route(call, self.way)
 
     async def _prove_route(self) -> bool:
-        """Ask endpoint 15 once: any answer of the API itself proves the base URL."""
+        """Read endpoint 15 once: any answer of the API itself proves the base URL."""
         try:
             reply = await self._deliver(self._proof())
         except NotAuthorised:
             return True
         except WrongRoute:
             return False
-        # A refusal in JSON is the API's own; a 404 of that list is what a wrong path gives.
+        # A refusal in JSON comes from the API; a 404 of that list comes from a wrong path.
         return reply.ok or (reply.is_json and reply.status != HTTPStatus.NOT_FOUND)
 
     def _document(self, reply: Reply, call: Call) -> Json:
         if not reply.ok:
-            said = message_of(reply, self.redaction) or phrase(reply.status)
-            raise marked(ServiceRefused(said, reply.status), doubtful=reply.doubtful)
+            message = message_of(reply, self.redaction) or phrase(reply.status)
+            raise marked(ServiceRefused(message, reply.status), doubtful=reply.doubtful)
         if not reply.is_readable:
             raise UnreadableReply(unreadable(reply, str(call), self.redaction))
         return reply.document
 
     async def _deliver(self, call: Call) -> Reply:
-        """Try as the rules say, until there is an answer that says something."""
+        """Send a request as the retry rules say, until there is a usable answer."""
         number, spent, doubtful = 1, 0, False
         while True:
             attempt = await self._attempt(call)
@@ -295,9 +293,9 @@ class Api:
                     number += 1
 
     async def _waited(self, call: Call, attempt: Attempt, number: int, *, doubtful: bool) -> int:
-        """Pay for the next attempt and wait for it; gives what it cost.
+        """Pay for the next attempt and wait for it; return its cost.
 
-        Raises Unavailable where there is none.
+        Raises Unavailable where no attempt is left.
         """
         limited = attempt.phase is Phase.LIMITED
         cost = LIMITED_RETRY_COST if limited else RETRY_COST
@@ -319,7 +317,7 @@ class Api:
         return cost
 
     def _held_back(self, *, limited: bool) -> AbstractContextManager[None]:
-        """Let no other request begin while one waits because there were too many."""
+        """Hold back new requests while one waits because of a rate limit."""
         open_door = self._exchange
         return open_door.pace.closed() if limited and open_door is not None else nullcontext()
 
@@ -341,7 +339,7 @@ class Api:
 
     @property
     def clock_difference(self) -> float | None:
-        """By how many seconds the service's clock is before ours, None where it told no time."""
+        """Return by how many seconds the service's clock is ahead, None where it sent no time."""
         return None if self._told is None else seconds_between(*self._told)
 
 

@@ -1,4 +1,4 @@
-"""Answers that end a run, told with what may be set wrongly. Source: docs/network.md."""
+"""Answers that end a run, reported with the setting that may be wrong. Source: docs/network.md."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ USUAL_PATH = Assumptions().base_path
 
 @dataclass(frozen=True, slots=True)
 class ApiAccess:
-    """How requests reach the API: what is set, and so may be set wrongly."""
+    """How requests reach the API: settings that may be wrong."""
 
     base_path: str
     authorization: Literal["raw", "bearer"]
 
     def hint(self, reply: Reply) -> str:
-        """Say what to set otherwise, for an answer that setting may mend; "" for any other."""
+        """Return what to change for an answer that a setting may cause; "" for any other."""
         if reply.status == HTTPStatus.UNAUTHORIZED:
             return self._key_hint
         return self.path_hint if leads_elsewhere(reply) else ""
 
     @property
     def path_hint(self) -> str:
-        """What to look at where an address is not that of the API."""
+        """Return what to check where an address is not that of the API."""
         if self.base_path != USUAL_PATH:
             added = self.base_path or "nothing"
             return f"check the base URL, to which {added} is added, as `api.basePath` says"
@@ -68,7 +68,7 @@ class ApiAccess:
 
 
 def leads_elsewhere(reply: Reply) -> bool:
-    """Tell an answer of something else than the API: a redirect, a page, no such route."""
+    """Return whether an answer is not of the API: a redirect, a page, an unknown route."""
     if reply.ok:
         return not reply.is_json and is_page(reply)
     if reply.status == HTTPStatus.NOT_FOUND:
@@ -78,30 +78,30 @@ def leads_elsewhere(reply: Reply) -> bool:
 
 
 def marked(error: _Failure, *, doubtful: bool) -> _Failure:
-    """Note on an error whether an earlier attempt may have been carried out."""
+    """Mark an error if an earlier attempt may have been carried out, and return it."""
     error.doubtful |= doubtful
     return error
 
 
 def gave_up(call: Call, attempt: Attempt, step: GiveUp, way: ApiAccess) -> Unavailable:
-    """Say that there is no attempt left, and why the last one failed."""
-    said = f"{call}: {attempt.why} ({step.why})"
+    """Return the error for a last attempt that failed, with the reason."""
+    message = f"{call}: {attempt.why} ({step.why})"
     if attempt.reply is None or not attempt.reply.ok:
-        return Unavailable(said)
+        return Unavailable(message)
     hint = way.hint(attempt.reply)
-    return UnreadableReply(said + (f"; {hint}" if hint else ""))
+    return UnreadableReply(message + (f"; {hint}" if hint else ""))
 
 
 def stopping(call: Call, reply: Reply, way: ApiAccess, redaction: Redaction) -> ReconcilerError:
-    """Say why an answer ends the run: the key is refused, or this is not the API."""
-    said = message_of(reply, redaction)
-    words = phrase(reply.status) + (f": {said}" if said else "")
+    """Return the error for an answer that ends the run: a refused key, or another service."""
+    message = message_of(reply, redaction)
+    words = phrase(reply.status) + (f": {message}" if message else "")
     if reply.status == HTTPStatus.UNAUTHORIZED:
-        said = f"the service does not accept the API key ({words}); {way.hint(reply)}"
-        return NotAuthorised(said)
+        message = f"the service does not accept the API key ({words}); {way.hint(reply)}"
+        return NotAuthorised(message)
     if reply.status == HTTPStatus.FORBIDDEN:
-        said = f"the API key lacks a permission for {call.method} {call.path} ({words})"
-        return NotAuthorised(said, known=True)
+        message = f"the API key lacks a permission for {call.method} {call.path} ({words})"
+        return NotAuthorised(message, known=True)
     if reply.status == HTTPStatus.NOT_MODIFIED:
         return Redirected(
             f"{call} answered {words}, and nothing was asked that this answers: look for a cache "
@@ -117,5 +117,5 @@ def stopping(call: Call, reply: Reply, way: ApiAccess, redaction: Redaction) -> 
 
 
 def wrong_route(call: Call, way: ApiAccess) -> WrongRoute:
-    """Say that the address answers, and is not the API."""
+    """Return the error for an address that answers, and is not the API."""
     return WrongRoute(f"{call.url} is not a path of the management API: {way.path_hint}")

@@ -1,10 +1,10 @@
-"""What the errors of the HTTP client mean. Source: docs/network.md."""
+"""Meaning of the errors of the HTTP client. Source: docs/network.md."""
 
 from __future__ import annotations
 
 import re
 
-# The first that fits counts, so the particular stand before the general.
+# The first match counts, so particular hints come before general ones.
 _HINTS: tuple[tuple[str, str], ...] = (
     ("certificate has expired", "the certificate, or the clock of this machine, is out of date"),
     ("not yet valid", "the certificate, or the clock of this machine, is out of date"),
@@ -21,25 +21,25 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ("unreachable", "is it reachable from here? HTTPS_PROXY names a proxy"),
     ("connection timeout", "is it reachable from here? HTTPS_PROXY names a proxy"),
 )
-# The client quotes what it could not read behind the reason.
+# After the reason, the client quotes what it could not read.
 _NO_HTTP = re.compile(r"400, message=['\"]([^:\\'\"]+)")
 _CANNOT_CONNECT = re.compile(r"Cannot connect to host (\S+) ssl:\S+ \[(.*)\]")
 
 
 def describe(error: Exception) -> str:
-    """Say what an error of the HTTP client means for the person who must act.
+    """Return an error of the HTTP client in words for the person who must act.
 
-    What was received is no part of it: it may be a whole document of the service.
+    The received content is left out: it may be a whole document of the service.
     """
     if no_http := _NO_HTTP.match(str(error)):
         return f"what came is no HTTP: {no_http[1].lower()}"
-    said = _CANNOT_CONNECT.sub(_plainly, str(error).strip()) or type(error).__name__
-    lowered = said.lower()
+    message = _CANNOT_CONNECT.sub(_plainly, str(error).strip()) or type(error).__name__
+    lowered = message.lower()
     hint = next((hint for words, hint in _HINTS if words in lowered), "")
-    return f"{said} ({hint})" if hint else said
+    return f"{message} ({hint})" if hint else message
 
 
 def _plainly(found: re.Match[str]) -> str:
-    """Take the client's own notation out of its message."""
+    """Return a message of the client without its own notation."""
     host, why = found.groups()
     return f"cannot connect to {host}: {'it hung up' if why == 'None' else why}"

@@ -1,4 +1,4 @@
-"""How many requests are open at once: as many as the service takes, never more than the limit.
+"""Limit of concurrent requests: as many as the service can handle, never more than the maximum.
 
 Source: docs/network.md.
 """
@@ -15,10 +15,10 @@ from reconciler.api.retry import Method, Phase
 from reconciler.assumptions import REQUESTS_AT_ONCE
 
 SLOW_SECONDS = 1.0
-"""An answer that takes less hurts nobody, however fast others of it were."""
+"""Answers faster than this are never slow, even if others were much faster."""
 
 SLOWER = 2.0
-"""By what a round of answers is slower than the fastest one when the service has too much."""
+"""A round of answers that is slower than the fastest round by this factor shows an overload."""
 
 _AFTER_SLOWNESS = 0.75
 _AFTER_REFUSAL = 0.5
@@ -26,7 +26,7 @@ _AFTER_REFUSAL = 0.5
 
 @dataclass(slots=True)
 class _Round:
-    """The answers to one method since the pace was last judged by it, and its fastest round."""
+    """The answers to one method since its last evaluation, and its fastest round."""
 
     fastest: float = float("inf")
     seconds: float = 0.0
@@ -35,11 +35,12 @@ class _Round:
 
 @dataclass(slots=True)
 class Pace:
-    """A gate that learns how wide it may be.
+    """A gate that learns how many requests may be open.
 
-    A round is as many answers as requests may be open. After one that was not slow one more
-    may be open, after a slow one a quarter less; after a 429, or an answer that is lost or says
-    nothing, half of them, once for all that were open by then. `closed` lets none through.
+    A round is as many answers as requests may be open. After a round that was not slow, one more
+    may be open; after a slow round, a quarter less. After a 429, or an answer that is lost or says
+    nothing, half as many; this counts once for all requests that were open by then. `closed` lets
+    no request through.
     """
 
     most: int = REQUESTS_AT_ONCE
@@ -52,19 +53,19 @@ class Pace:
     _rounds: dict[Method, _Round] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Begin as wide as everybody, or as the limit."""
+        """Begin with the default width, or the maximum if it is less."""
         self._width = float(min(REQUESTS_AT_ONCE, self.most))
 
     @property
     def width(self) -> int:
-        """How many requests may be open now."""
+        """Return how many requests may be open now."""
         return int(self._width)
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[int]:
         """Wait for a place among the open requests, first come, first served, and hold it.
 
-        Gives the number of the request.
+        Yields the number of the request.
         """
         if not self._has_room or self._waiting:
             await self._turn()
@@ -80,7 +81,7 @@ class Pace:
 
     @contextmanager
     def closed(self) -> Iterator[None]:
-        """Let none begin meanwhile, as the service said that it has had too many."""
+        """Hold back new requests meanwhile, as the service reported too many."""
         self._closing += 1
         try:
             yield
@@ -89,9 +90,9 @@ class Pace:
             self._admit()
 
     def learn(self, number: int, method: Method, phase: Phase, seconds: float) -> None:
-        """Judge one attempt by how far it came and how long that took."""
+        """Learn from one attempt, by how far it came and how long that took."""
         if phase in (Phase.LIMITED, Phase.LOST):
-            # What was sent before the pace was last narrowed was sent at the old one.
+            # Requests from before the last narrowing were sent at the old width.
             if number > self._narrowed_at:
                 self._narrow(_AFTER_REFUSAL)
             return
@@ -128,13 +129,13 @@ class Pace:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                # The place was given in the moment in which nobody wanted it any more.
+                # The place was assigned at the moment when the waiting task was cancelled.
                 self._open -= 1
                 self._admit()
             raise
 
     def _admit(self) -> None:
-        """Give free places to those who wait; a place counts as taken from here on."""
+        """Assign free places to waiting tasks; a place counts as taken from then on."""
         while self._waiting and self._has_room:
             place = self._waiting.popleft()
             if not place.done():

@@ -1,6 +1,6 @@
-"""The answers that an observation rests on, by which a later run finds out that nothing moved.
+"""Answers that an observation relies on.
 
-Source: docs/performance.md.
+With them a later run finds out that nothing changed. Source: docs/performance.md.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from reconciler.api.replies import Reply
 
 @dataclass(slots=True)
 class ReadLog:
-    """The documents that were read, in this order: their paths, and digests of the answers.
+    """The documents that were read, in order: their paths, and digests of the answers.
 
-    With each stands the service's own name for the answer, "" where it gave none that may be
-    used. `whole` is False once something was read that a path alone does not tell, that is not
-    there or that nobody can read. `fetched` are answers that came already, for whoever reads
-    them next.
+    Each has the service's ETag of the answer, "" where there is no usable ETag. `whole` is False
+    after a read that a path alone does not describe, or with an answer that is missing or
+    unreadable. `fetched` are answers that came already, for the next read of them.
     """
 
     made: list[tuple[str, str, str]] = field(default_factory=list)
@@ -29,7 +28,7 @@ class ReadLog:
     fetched: dict[str, Reply] = field(default_factory=dict)
 
     def note(self, path: str, reply: Reply, *, plain: bool) -> None:
-        """Note one answer; it is `plain` where asking for the path again would be the same."""
+        """Record one answer; `plain` means that a read of the path would be the same request."""
         if plain and reply.status == HTTPStatus.OK and reply.is_readable:
             self.made.append((path, digest_of(reply.body), strong_etag(reply.etag)))
         else:
@@ -37,17 +36,17 @@ class ReadLog:
 
 
 READS: ContextVar[ReadLog | None] = ContextVar("READS", default=None)
-"""Where the observation that runs notes its reads; None where nobody asks."""
+"""Log for the reads of the present observation; None where none is wanted."""
 
 
 _STRONG = re.compile(r'"[!#-~]{1,200}"')
 
 
 def strong_etag(header: str) -> str:
-    """Give an ETag that stands for the bytes of an answer; "" for a weak one or none."""
+    """Return an ETag that identifies the bytes of an answer; "" for a weak one or none."""
     return header if _STRONG.fullmatch(header) else ""
 
 
 def digest_of(body: bytes) -> str:
-    """Give the digest of an answer as it came."""
+    """Return the digest of an answer's raw bytes."""
     return hashlib.sha256(body).hexdigest()

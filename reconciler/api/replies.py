@@ -1,4 +1,4 @@
-"""What the service answers: errors in its words, kinds of 404, and lists that must be whole."""
+"""Answers of the service: its error messages, kinds of 404, and lists that must be whole."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ESCAPE = re.compile(
 class Reply:
     """One answer, read to its end. `document` is None where the body is not JSON.
 
-    `doubtful` says that an earlier attempt of the request may have been carried out.
+    `doubtful` means that an earlier attempt of the request may have been carried out.
     """
 
     status: int
@@ -42,26 +42,26 @@ class Reply:
     doubtful: bool = False
     content_range: str | None = None
     same: bool = False
-    """Whether it is the very answer that was known before, which nobody has to parse again."""
+    """Whether the answer is the same as the known one, and was therefore not parsed."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether it does not call itself a part: nobody asked for one, nor for the rest."""
+        """Return whether it is not marked as a part; no request asks for a part."""
         return self.status != HTTPStatus.PARTIAL_CONTENT and self.content_range is None
 
     @property
     def is_readable(self) -> bool:
-        """Whether the document is there, and is all of it."""
+        """Return whether the whole document is available."""
         return self.is_json and self.is_whole
 
     @property
     def ok(self) -> bool:
-        """Whether the status is any 2xx."""
+        """Return whether the status is any 2xx."""
         return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
 def make_reply(status: int, body: bytes, headers: Mapping[str, str]) -> Reply:
-    """Make a reply of its parts; headers are asked for in lower case."""
+    """Return a reply of these parts; names of headers are in lower case."""
     try:
         document, is_json = _READER.decode(_with_whole_characters(body)), True
     except (ValueError, RecursionError):
@@ -81,10 +81,10 @@ def make_reply(status: int, body: bytes, headers: Mapping[str, str]) -> Reply:
 
 
 def _with_whole_characters(body: bytes) -> str:
-    """Put U+FFFD where an escape names half a character, which no file can hold.
+    """Decode a body, with U+FFFD in place of half characters, which no file can hold.
 
-    Services written for UTF-16 cut texts in the middle of an emoji. Raises
-    ValueError for what is not UTF-8; the parser itself would let halves pass.
+    Services written for UTF-16 cut texts in the middle of an emoji. Raises ValueError for a body
+    that is not UTF-8; the JSON parser would accept half characters.
     """
     text = body.decode("utf-8-sig")
     if "\\ud" not in text and "\\uD" not in text:
@@ -100,17 +100,17 @@ _READER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def message_of(reply: Reply, hide: Callable[[str], str] = str) -> str:
-    """Give what the service said, word for word; "" where it said nothing.
+    """Return the service's message, unchanged; "" where there is none.
 
-    `hide` covers secrets that the service repeats, before a cut could leave half of one.
+    `hide` removes secrets that the service repeats, before a cut could leave half a secret.
     """
     document = reply.document
     if isinstance(document, dict):
         error = document.get("error")
         inner = error.get("message") if isinstance(error, dict) else error
-        for said in (document.get("message"), inner, document.get("detail")):
-            if isinstance(said, str) and said:
-                return _cut(hide(said[:_LOOKED_THROUGH]))
+        for message in (document.get("message"), inner, document.get("detail")):
+            if isinstance(message, str) and message:
+                return _cut(hide(message[:_LOOKED_THROUGH]))
     return _cut(hide(reply.body[:_LOOKED_THROUGH].decode("utf-8", "replace").strip()))
 
 
@@ -119,7 +119,7 @@ def _cut(text: str) -> str:
 
 
 class NotFound(Enum):
-    """What a 404 to a read can mean."""
+    """Meanings of a 404 to a read."""
 
     ABSENT = "absent"
     WRONG_ROUTE = "wrong route"
@@ -127,7 +127,7 @@ class NotFound(Enum):
 
 
 def meaning_of_404(reply: Reply) -> NotFound:
-    """Tell a missing object from a missing route."""
+    """Return whether a 404 means a missing object or a missing route."""
     document = reply.document
     if isinstance(document, dict):
         message = document.get("message")
@@ -140,24 +140,24 @@ def meaning_of_404(reply: Reply) -> NotFound:
 
 
 def is_page(reply: Reply) -> bool:
-    """Tell a page for people, which no answer of the API is."""
+    """Return whether a reply is a page for people, which the API never sends."""
     return "html" in reply.content_type or reply.body.lstrip()[:1] == b"<"
 
 
 def unreadable(reply: Reply, request: str, hide: Callable[[str], str]) -> str:
-    """Say that a success cannot be read; `hide` covers secrets in what its headers say."""
+    """Return why a successful reply is unreadable; `hide` removes secrets from its headers."""
     if not reply.is_whole:
-        told = f" (Content-Range: {hide(reply.content_range)[:80]})" if reply.content_range else ""
-        return f"{request} answered {phrase(reply.status)} with a part only{told}"
-    what = hide(reply.content_type.partition(";")[0][:80]) or "no content type"
+        part = f" (Content-Range: {hide(reply.content_range)[:80]})" if reply.content_range else ""
+        return f"{request} answered {phrase(reply.status)} with a part only{part}"
+    content_type = hide(reply.content_type.partition(";")[0][:80]) or "no content type"
     return (
         f"{request} answered {phrase(reply.status)} with a body that is not JSON "
-        f"({what}, {len(reply.body):,} bytes)"
+        f"({content_type}, {len(reply.body):,} bytes)"
     )
 
 
 def phrase(status: int) -> str:
-    """Give `404 Not Found`."""
+    """Return a status with its phrase, as `404 Not Found`."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
@@ -175,18 +175,18 @@ _COUNTS = frozenset(
 
 def check_whole(reply: Json | Missing, member: str) -> None:
     """Raise UnreadableReply where an answer announces more than its list `member` holds."""
-    items = reply.get(member) if isinstance(reply, dict) else None
-    held = len(items) if isinstance(items, list) else 0
-    for path, value in _told_beside(reply, member):
+    found = reply.get(member) if isinstance(reply, dict) else None
+    held = len(found) if isinstance(found, list) else 0
+    for path, announced in _told_beside(reply, member):
         name = str(path[-1]).replace("_", "").replace("-", "").lower()
         counted = name in _COUNTS or name == f"total{member}".lower()
-        if (counted and _number(value) > held) or _tells_of_pages(name, value):
-            said = f"the answer's list `{member}` holds {held}, and `{'.'.join(map(str, path))}`"
-            raise UnreadableReply(f"{said} tells of more: a part of a list is no list")
+        if (counted and _number(announced) > held) or _tells_of_pages(name, announced):
+            message = f"the answer's list `{member}` holds {held}, and `{'.'.join(map(str, path))}`"
+            raise UnreadableReply(f"{message} tells of more: a part of a list is no list")
 
 
 def _told_beside(reply: Json | Missing, member: str) -> Iterator[tuple[Path, Json]]:
-    """Yield what stands in an answer beside its list, objects and what is in them."""
+    """Yield the fields of an answer next to its list, and the fields inside those."""
     waiting: list[tuple[Path, Json]] = []
     if isinstance(reply, dict):
         waiting = [((key,), value) for key, value in reply.items() if key != member]
@@ -204,7 +204,7 @@ def _tells_of_pages(name: str, value: Json) -> bool:
 
 
 def _number(value: Json) -> float:
-    """Give a count; services write large ones as texts."""
+    """Return a count; services write large counts as text."""
     if isinstance(value, str):
         return float(value) if value.isascii() and value.isdigit() else 0
     return value if isinstance(value, int | float) and not isinstance(value, bool) else 0

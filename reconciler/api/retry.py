@@ -1,4 +1,4 @@
-"""What follows when a request fails: a table of rules, the waits, and what a run may spend.
+"""Consequences of a failed request: a table of rules, the waits, and the budget of a run.
 
 Source: docs/network.md.
 """
@@ -19,27 +19,30 @@ from reconciler.document import Json
 
 LIMITED_STATUS = 429
 LOST_STATUSES = frozenset((408, 499, 500, *range(502, 1000)))
-"""What says nothing of a write. Proxies have numbers of their own, as 524 for a timeout: of all
-from 500 on, 501 alone is sure that nothing was done."""
+"""Statuses that say nothing about a write.
+
+Proxies have statuses of their own, such as 524 for a timeout. From 500 on, only 501 proves that
+nothing was done.
+"""
 
 _BARRED_STATUSES = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
 class Request(Enum):
-    """How often a request may happen, and who can tell whether it did."""
+    """Kinds of requests: whether they may be repeated, and whether their result can be found."""
 
     READ = "read"
-    """A GET, or a POST that only asks (7, 8, 14, 18, 19)."""
+    """A GET, or a POST that only reads (7, 8, 14, 18, 19)."""
     REPLACE = "replace"
-    """A PUT: done twice it is done once."""
+    """A PUT: repeating it has no further effect."""
     FINDABLE = "findable write"
-    """Not to be done twice, but a listing or a look by name tells whether it was done."""
+    """A write that must not be repeated; a list or a read by name shows if it was carried out."""
     BLIND = "blind create"
-    """Not to be done twice, and nothing tells whether it was done."""
+    """A write that must not be repeated, and nothing shows whether it was carried out."""
 
 
 class Phase(Enum):
-    """How far an attempt came. A limited one was heard, and surely not carried out."""
+    """How far an attempt came. A limited attempt was received, and certainly not carried out."""
 
     NOT_SENT = "no byte was sent"
     LIMITED = "429"
@@ -51,7 +54,7 @@ class Phase(Enum):
 
 
 class NextStep(Enum):
-    """What is done next."""
+    """The next step after an attempt."""
 
     RETRY = "retry"
     RESOLVE = "look it up, then decide"
@@ -78,7 +81,7 @@ RULES: dict[Request, dict[Phase, NextStep]] = {
 
 
 def phase_of_status(status: int) -> Phase:
-    """Tell how far an attempt came whose answer has this status."""
+    """Return how far an attempt came, by the status of its answer."""
     if status == LIMITED_STATUS:
         return Phase.LIMITED
     if status in LOST_STATUSES:
@@ -97,29 +100,28 @@ LONGEST_RETRY_AFTER_SECONDS = 60.0
 
 
 def retry_after_seconds(header: str | None, now: datetime) -> float | None:
-    """Seconds that `Retry-After` asks for; None where it says nothing usable.
+    """Return the seconds that `Retry-After` asks for; None where it has no usable value.
 
-    Seconds or an HTTP date; garbage, negative and past values count as absent
-    (docs/network.md). Given twice, by the service and a proxy before it, the longest counts:
-    that suits both.
+    The value is seconds or an HTTP date; unreadable, negative and past values count as absent
+    (docs/network.md). If a service and a proxy each sent one, the longest counts: it suits both.
     """
     if header is None:
         return None
-    # A date has a comma of its own; its weekday is then one more part that says nothing.
-    asked = [_seconds_of(part.strip(), now) for part in header.split(",")]
-    return max((number for number in asked if number is not None), default=None)
+    # A date contains a comma. Its weekday is then a part without a usable value.
+    waits = [_seconds_of(part.strip(), now) for part in header.split(",")]
+    return max((number for number in waits if number is not None), default=None)
 
 
 def _seconds_of(text: str, now: datetime) -> float | None:
     if re.fullmatch(r"[0-9]+", text):
-        # More digits than any time has are as long as these are.
+        # More digits than any duration has can be cut.
         return float(text.lstrip("0")[:20] or 0) or None
     seconds = seconds_between(text, now)
     return seconds if seconds is not None and seconds > 0 and math.isfinite(seconds) else None
 
 
 def seconds_between(text: str, now: datetime) -> float | None:
-    """Give how far after now an HTTP date is, None for what is none."""
+    """Return by how many seconds an HTTP date is after `now`, None for no date."""
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, OverflowError, IndexError):
@@ -131,7 +133,7 @@ def seconds_between(text: str, now: datetime) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class RetryDelay:
-    """How long to wait before the next attempt, in seconds."""
+    """Seconds to wait before the next attempt."""
 
     seconds: float
 
@@ -150,9 +152,9 @@ def next_step(
     retry_after: float | None,
     random: Callable[[], float],
 ) -> RetryDelay | GiveUp:
-    """Decide what follows failed attempt number `attempt` (from 1).
+    """Return what follows failed attempt number `attempt` (from 1).
 
-    Backoff has full jitter; the longer of it and `Retry-After` counts.
+    The wait is the longer of `Retry-After` and a backoff with full jitter.
     """
     if retry_after is not None and retry_after > LONGEST_RETRY_AFTER_SECONDS:
         return GiveUp(f"the service asks to wait {retry_after:,.0f} seconds")
@@ -169,10 +171,10 @@ LONGEST_WAIT_SECONDS = 600.0
 
 
 class RetryBudget:
-    """A token bucket and a time for waiting, both for the whole process.
+    """A token bucket and a limit for waiting, both for the whole process.
 
-    The bucket keeps an outage from being hammered: N requests cost at most N + 35.
-    The time keeps a service that always asks for a minute from taking the day.
+    The bucket limits requests during an outage: N requests cost at most N + 35. The time limit
+    keeps a service that always asks for a minute from delaying a run for hours.
     """
 
     def __init__(self, tokens: int = BUCKET_TOKENS, seconds: float = LONGEST_WAIT_SECONDS) -> None:
@@ -182,20 +184,20 @@ class RetryBudget:
         self._waiting_until = float("-inf")
 
     def take(self, cost: int) -> bool:
-        """Pay for one retry; False where the bucket is too empty."""
+        """Pay for one retry; return False where the bucket has too few tokens."""
         if self._tokens < cost:
             return False
         self._tokens -= cost
         return True
 
     def succeed(self, spent: int) -> None:
-        """Give back what a request that succeeded in the end had cost, or one token."""
+        """Refund the cost of a request that succeeded in the end, or add one token."""
         self._tokens = min(self._most, self._tokens + (spent or 1))
 
     def wait(self, seconds: float, now: float) -> bool:
-        """Begin a wait at `now`, by a clock that never goes back; False where it is too long.
+        """Begin a wait at `now`, by a clock that never goes back; return False if it is too long.
 
-        What many requests wait at the same time counts once.
+        Waits of several requests at the same time count once.
         """
         until = now + seconds
         more = until - max(now, self._waiting_until)
@@ -213,10 +215,10 @@ Parameters = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What is asked, where, and how often it may happen. `path` is below `{api_root}`.
+    """A request: its kind, address and content. `path` is below `{api_root}`.
 
-    `known` is the digest of an answer that need not be parsed, "" for none, and `etag` is
-    what the service called it, by which it can say that it is the same without sending it.
+    `known` is the digest of an answer that need not be parsed, "" for none. `etag` is the service's
+    ETag of that answer; with it the service can confirm the answer without sending it.
     """
 
     request: Request
@@ -232,10 +234,10 @@ class Call:
         return f"{self.method} {self.url}"
 
     def after(self, phase: Phase) -> NextStep:
-        """Say what follows an attempt that came this far."""
+        """Return what follows an attempt that came this far."""
         return RULES[self.request][phase]
 
     @property
     def may_be_repeated(self) -> bool:
-        """Whether it is sent again though it may have happened."""
+        """Return whether it is sent again although it may have been carried out."""
         return self.after(Phase.LOST) is NextStep.RETRY

@@ -1,4 +1,4 @@
-"""The API key and other secrets: held so that nothing prints them. Source: docs/security.md."""
+"""The API key and other secrets, kept so that nothing prints them. Source: docs/security.md."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BY_NAME = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Secret:
-    """Text that shows itself as `***`; `reveal` is called where a request is made."""
+    """Text that is printed as `***`; `reveal` is called only where a request is made."""
 
     _value: str = field(repr=False)
 
@@ -31,45 +31,44 @@ class Secret:
     __str__ = __repr__
 
     def reveal(self) -> str:
-        """Give the text itself."""
+        """Return the text itself."""
         return self._value
 
 
 def key_from(environ: Mapping[str, str]) -> Secret:
-    """Give the API key of the process environment.
+    """Return the API key of the process environment.
 
-    Raises NotAuthorised without one, or with one that no header can carry. The
-    client library would print such a key in its own error, so it never sees it.
+    Raises NotAuthorised without a key, or for a key that no header can carry. The client library
+    would print such a key in its own error, so it never receives it.
     """
-    value = key_in(environ)
-    if not value.strip():
+    key = key_in(environ)
+    if not key.strip():
         raise NotAuthorised(f"there is no API key: set {KEY_VARIABLE}")
-    if any(not "!" <= character <= "~" for character in value):
+    if any(not "!" <= character <= "~" for character in key):
         raise NotAuthorised(
             f"{KEY_VARIABLE} holds a space, a line break or a character that is not ASCII; "
             "no header can carry it"
         )
-    return Secret(value)
+    return Secret(key)
 
 
-# What is written in another way than plain, or than encoded as a whole, holds one of these.
+# Text with escaped characters (URL, JSON, HTML, shell) holds one of these.
 _MARKS = re.compile(r"[%\\&]")
 _BLANKS = re.compile(r"\s+")
-# How often text is put into quotes inside quotes: each time doubles its backslashes. Without a
-# bound, a text of backslashes alone would take the square of its length.
+# Limits how often text is quoted inside quotes: each level doubles its backslashes. Without a
+# limit, a text of backslashes alone would take quadratic time.
 _BACKSLASHES = r"\\{1,16}"
 _MORE_BACKSLASHES = r"\\{0,15}"
 MOST_BLANKS = 64
 
 
 class Redaction:
-    """The last filter before any text leaves the process, and the first before it is laid out.
+    """Filter for all text before it leaves the process, and before it is laid out.
 
-    It knows a secret as it is, as hexadecimal digits, inside base64 wherever it
-    begins there, and with any of its characters written as URLs, JSON, HTML or
-    shells write them; in large and small letters, without the blanks around it,
-    with other blanks or line breaks inside, and each long line of it alone.
-    What it cannot know is a secret that was cut or encrypted.
+    It finds a secret as plain text, as hexadecimal digits, inside base64 at any offset, and with
+    any of its characters written as URLs, JSON, HTML or shells write them. Case may differ, and
+    blanks or line breaks around and inside it; each long line of it is found alone. It cannot find
+    a secret that was cut or encrypted.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -79,7 +78,7 @@ class Redaction:
             self.add(secret)
 
     def add(self, secret: str) -> None:
-        """Hide a secret from now on, in each form in which it may be written."""
+        """Hide a secret from now on, in every form in which it may be written."""
         if len(secret) < SHORTEST_REDACTED:
             return
         encoded = {*_encoded(secret), *_encoded(_core(secret))}
@@ -87,16 +86,16 @@ class Redaction:
             return
         self._encoded = sorted({*self._encoded, *encoded}, key=len, reverse=True)
         pieces = {*self._pieces, *map(_Piece, _pieces(secret))}
-        self._pieces = sorted(pieces, key=lambda one: (-len(one.text), one.text))
+        self._pieces = sorted(pieces, key=lambda piece: (-len(piece.text), piece.text))
 
     def take(self, other: Redaction) -> None:
-        """Hide from now on what another filter hides by now."""
+        """Hide from now on the secrets that another filter hides now."""
         self._encoded = sorted({*self._encoded, *other._encoded}, key=len, reverse=True)
         pieces = {*self._pieces, *other._pieces}
-        self._pieces = sorted(pieces, key=lambda one: (-len(one.text), one.text))
+        self._pieces = sorted(pieces, key=lambda piece: (-len(piece.text), piece.text))
 
     def __call__(self, text: str) -> str:
-        """Give the text with every secret replaced by `***`."""
+        """Return the text with every secret replaced by `***`."""
         if len(text) < SHORTEST_REDACTED or not self._pieces:
             return text
         if len(text) >= len(self._encoded[-1]):
@@ -114,7 +113,7 @@ class Redaction:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A secret, or a line of one, and what a text surely holds that holds it."""
+    """A secret, or a line of one, and text that must occur wherever it occurs."""
 
     text: str
     _bare: str = field(init=False)
@@ -123,33 +122,33 @@ class _Piece:
     def __post_init__(self) -> None:
         bare = _bare(self.text)
         object.__setattr__(self, "_bare", bare)
-        # What stands before a secret can look like an escape that takes its first characters with
-        # it. One that itself looks like an escape, or is short, tells too little.
+        # Text before a secret can look like an escape that includes its first characters. A secret
+        # that is short, or looks like an escape itself, has no usable rest.
         is_telling = len(bare) >= 2 * LONGEST_ESCAPE and _MARKS.search(self.text) is None
         object.__setattr__(self, "_behind", bare[LONGEST_ESCAPE:] if is_telling else "")
 
     def may_be_in(self, bare: str, *, is_plain: bool) -> bool:
-        """Tell quickly whether a text is worth the search, which has to be compiled first."""
+        """Return quickly whether a text may hold it; the search has to be compiled first."""
         return (self._bare if is_plain else self._behind) in bare
 
 
 LONGEST_ESCAPE = 12
 _ESCAPES = re.compile(
     r"%(?:25)*(?P<byte>[0-9a-fA-F]{2})"
-    # All backslashes at once, as text in quotes inside quotes doubles them.
+    # All backslashes at once, as quoting inside quotes doubles them.
     r"|\\+(?:x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|[nrtbf])?"
     r"|&#(?:0*(?P<decimal>[0-9]{1,7})|[xX]0*(?P<digits>[0-9a-fA-F]{1,6}));"
     r"|&(?P<name>amp|lt|gt|quot|apos);",
 )
 _BETWEEN = r"[\s+]|\x1b\[[0-9;]*m"
 _ALL_BETWEEN = re.compile(f"(?:{_BETWEEN})+")
-_BY_REFERENCE = {reference[1:-1]: one for one, reference in _BY_NAME.items()}
+_BY_REFERENCE = {reference[1:-1]: character for character, reference in _BY_NAME.items()}
 
 
 def _bare(text: str) -> str:
-    """Give the ASCII letters and signs of a text, without escapes, blanks and capitals.
+    """Return the ASCII letters and signs of a text, without escapes and blanks, in lower case.
 
-    Other characters are escaped byte by byte as often as whole, and tell nothing here.
+    Other characters are left out, as they are often escaped byte by byte.
     """
     if _MARKS.search(text):
         text = _ESCAPES.sub(_meant, text)
@@ -170,13 +169,13 @@ def _meant(escape: re.Match[str]) -> str:
 
 
 def _core(secret: str) -> str:
-    """Give what services quote of a secret: all but the blanks around it, if enough is left."""
+    """Return the part of a secret that services quote: without blanks around it, if long enough."""
     core = secret.strip()
     return core if len(core) >= SHORTEST_REDACTED else secret
 
 
 def _pieces(secret: str) -> Iterator[str]:
-    """Yield the secret, and each of its lines that is long enough to be one."""
+    """Yield the secret, and each of its lines that is long enough to be secret."""
     core = _core(secret)
     yield core
     for line in core.splitlines():
@@ -192,7 +191,7 @@ def _encoded(secret: str) -> Iterator[str]:
 
 
 def _in_base64(secret: bytes) -> Iterator[str]:
-    """Give what of a secret is the same in base64, whatever stands before and after it."""
+    """Yield the part of a secret that is the same in base64, at any offset."""
     for before in range(3):
         first = (before * 8 + 5) // 6
         last = (before + len(secret)) * 8 // 6
@@ -203,17 +202,17 @@ def _in_base64(secret: bytes) -> Iterator[str]:
 
 @cache
 def _plain(secret: str) -> re.Pattern[str]:
-    """Give a pattern for a secret as it is, but for capitals and blanks."""
+    """Return a pattern for a secret as plain text, in any case, with any blanks."""
     return re.compile(f"(?i:{''.join(_each(secret, re.escape, _other_blanks))})")
 
 
-# Compiling one takes longer than all else that most commands do.
+# Compiling a pattern takes longer than all else that most commands do.
 @cache
 def _written(secret: str) -> re.Pattern[str]:
-    """Give a pattern for a secret whose characters are written in any mixture of ways.
+    """Return a pattern for a secret with characters written in any mixture of ways.
 
-    It begins with the set of characters with which it may begin, so that the search
-    skips all others; which of them it was is looked up behind it.
+    The pattern begins with the set of possible first characters, so that the search skips all
+    others. A lookbehind then finds which character it was.
     """
     spellings = _spellings(secret[0])
     begin = "".join(re.escape(start) for start, _ in spellings)
@@ -225,8 +224,8 @@ def _written(secret: str) -> re.Pattern[str]:
 def _each(
     secret: str, character: Callable[[str], str], blanks: Callable[[str], str], at: int = 0
 ) -> Iterator[str]:
-    """Yield a pattern for each character, and one for all blanks between two."""
-    # Of what is short, a blank more or less would be found in ordinary words.
+    """Yield a pattern for each character, and one for all blanks between two characters."""
+    # In a short secret, flexible blanks would match ordinary words.
     is_exact = len(_BLANKS.sub(" ", secret.strip())) < SHORTEST_REDACTED
     while at < len(secret):
         found = None if is_exact else _BLANKS.match(secret, at)
@@ -239,7 +238,7 @@ def _other_blanks(blanks: str) -> str:
 
 
 def _any_blanks(blanks: str) -> str:
-    """Give a pattern for blanks, as those of a line break and a margin, painted or escaped."""
+    """Return a pattern for blanks, such as a line break with a margin, coloured or escaped."""
     known = "|".join(map(_character, sorted({*blanks, *" \t\n\r"})))
     return f"(?:{_BETWEEN}|{known}){_as_many(blanks)}"
 
@@ -254,11 +253,11 @@ def _character(character: str) -> str:
 
 @cache
 def _spellings(character: str) -> tuple[tuple[str, str], ...]:
-    """Give each way of writing a character: the literal that it begins with, and a pattern."""
+    """Return each way of writing a character: its first literal, and a pattern for the rest."""
     cases = [
-        one
-        for one in dict.fromkeys((character, character.lower(), character.upper()))
-        if len(one) == 1
+        form
+        for form in dict.fromkeys((character, character.lower(), character.upper()))
+        if len(form) == 1
     ]
     return (
         *((case, "") for case in cases),
@@ -278,7 +277,7 @@ def _behind_backslash(character: str, cases: Iterable[str]) -> Iterator[str]:
         units = case.encode("utf-16-be", "surrogatepass").hex()
         yield _BACKSLASHES.join(f"u{units[at : at + 4]}" for at in range(0, len(units), 4))
         yield _BACKSLASHES.join(f"x{byte:02x}" for byte in _bytes(case))
-        # A letter that is one byte here is two of them above.
+        # A letter outside ASCII is one escape here, by its code point, and several bytes above.
         yield rf"(?:x|U0*){ord(case):02x}" if not case.isascii() else f"U0*{ord(case):02x}"
     if short := _BY_LETTER.get(character, character if not character.isalnum() else ""):
         yield re.escape(short)

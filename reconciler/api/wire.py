@@ -1,4 +1,4 @@
-"""How a request leaves the process and how far it came: connections, TLS, proxies, bounds.
+"""The way of a request out of the process, and how far it came: connections, TLS, proxies, limits.
 
 Source: docs/network.md.
 """
@@ -41,13 +41,13 @@ from reconciler.progress import Answering, Waits
 if TYPE_CHECKING:
     import aiohttp
 
-# A server that closes an idle connection makes the next request on it one whose
-# outcome is unknown. Servers wait five seconds and more, so ours close first.
+# When a server closes an idle connection, the outcome of the next request on it is unknown. Servers
+# wait five seconds or more, so ours close first.
 IDLE_SECONDS = 3.0
 
 
 def make_transport(base_url: str, most: int = REQUESTS_AT_ONCE) -> httpx.AsyncBaseTransport | None:
-    """Give the transport for a target; None means httpx's own, which knows proxies.
+    """Return the transport for a target; None means httpx's own, which supports proxies.
 
     aiohttp's connections cost a third of the CPU time of httpx's own under load
     (docs/performance.md), and httpx keeps the interface.
@@ -70,9 +70,9 @@ def _session(context: ssl.SSLContext, most: int) -> aiohttp.ClientSession:
 
 
 def proxy_for(base_url: str) -> str:
-    """Give the proxy that the environment names for a target, credentials and all; "" for none.
+    """Return the proxy URL of the environment for a target, with credentials; "" for none.
 
-    There is none for this machine: over `http://` it would be handed the key in clear text.
+    This machine itself has none: over `http://` a proxy would receive the key in clear text.
     """
     from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - imports a whole client
 
@@ -85,14 +85,14 @@ def proxy_for(base_url: str) -> str:
 
 
 def cannot_open(error: Exception) -> str:
-    """Say why no connection can even be prepared; proxies are not shown, as they hold passwords."""
+    """Return why no connection can be prepared; proxies are not shown, as they hold passwords."""
     if isinstance(error, OSError):
         why = error.strerror or str(error)
         return f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR name cannot be read: {why}"
     return "the proxy that the environment names cannot be used: it must be http://HOST:PORT"
 
 
-# A proxy error is one of building the tunnel, so the service was not reached.
+# A proxy error happens while the tunnel is built, so the service was not reached.
 _NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -103,10 +103,10 @@ _NEVER_SENT = (
 
 
 def was_never_sent(error: Exception) -> bool:
-    """Tell whether a failed request surely left no byte with the service.
+    """Return whether a failed request certainly sent no byte to the service.
 
-    The aiohttp transport calls a connection that broke after the request a
-    connect timeout too, so its own error, the cause, decides.
+    The aiohttp transport also reports a connection that broke after the request as a connect
+    timeout. So its own error, the cause, decides.
     """
     cause = error.__cause__
     if cause is None or not type(cause).__module__.startswith("aiohttp"):
@@ -122,11 +122,11 @@ _PLAIN = ("", "identity")
 
 
 class UnusableBodyError(Exception):
-    """The body is too large, or packed in a way that nobody asked for."""
+    """The body is too large, or compressed in a way that was not asked for."""
 
 
 async def unpacked(chunks: AsyncIterable[bytes], encoding: str, most: int) -> bytes:
-    """Give the whole body. Raises UnusableBodyError for more than `most` bytes."""
+    """Return the whole body. Raises UnusableBodyError for more than `most` bytes."""
     name = encoding.strip().lower()
     if name in _PLAIN:
         return await _collected(chunks, most)
@@ -166,9 +166,9 @@ CONNECT_SECONDS = 10.0
 
 
 class KeyForOneOrigin(httpx.Auth):
-    """Puts the key into a request as it leaves, and only if it goes where the key belongs.
+    """Adds the key to a request as it leaves, and only if it goes to the key's origin.
 
-    The client's own headers never hold it, so nobody who prints them prints it.
+    The client's own headers never hold the key, so printing them does not print it.
     """
 
     def __init__(self, key: Secret, authorization: Authorization, base_url: str) -> None:
@@ -185,20 +185,20 @@ class KeyForOneOrigin(httpx.Auth):
 
 
 class _NoCookies(httpx.Cookies):
-    """Keeps no cookie, and looks for none: to read them is a tenth of what a request costs."""
+    """A jar that keeps no cookie. Reading cookies would be a tenth of the cost of a request."""
 
     def extract_cookies(self, response: httpx.Response) -> None:
-        """Take nothing from an answer."""
+        """Read nothing from an answer."""
 
 
 class _Client(httpx.AsyncClient):
-    """A client to which no cookie can be given."""
+    """A client that accepts no cookies."""
 
     _none = _NoCookies()
 
     @property
     def cookies(self) -> httpx.Cookies:
-        """Give an empty jar."""
+        """Return an empty jar."""
         return self._none
 
     @cookies.setter
@@ -207,7 +207,7 @@ class _Client(httpx.AsyncClient):
 
 
 def origin_of(url: httpx.URL) -> tuple[str, str, int | None]:
-    """Give scheme, host and port; the default port counts as none."""
+    """Return scheme, host and port of a URL; the default port is None."""
     return (url.scheme, url.host, url.port)
 
 
@@ -222,12 +222,12 @@ def open_client(
 ) -> httpx.AsyncClient:
     """Prepare the connections to one service; nothing is sent yet.
 
-    No redirect is followed, no cookie kept, no `.netrc` read. Raises UsageError
-    where the environment names a proxy or certificates that cannot be used.
+    Redirects are not followed, cookies not kept, `.netrc` not read. Raises UsageError where the
+    environment names a proxy or certificates that cannot be used.
     """
     timeout = httpx.Timeout(
         deadline,
-        # Shorter, so that a host that does not answer is known not to have heard us.
+        # Shorter than the deadline, so that a host without an answer certainly received nothing.
         connect=min(CONNECT_SECONDS, deadline / 2),
         pool=None,
     )
@@ -252,7 +252,7 @@ LARGEST_REPLY = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How far a request came: the answer, if there is one, and why it says nothing, if so."""
+    """How far a request came: the answer, if there is one, and why it is not usable, if so."""
 
     phase: Phase
     reply: Reply | None = None
@@ -260,13 +260,13 @@ class Attempt:
 
     @property
     def retry_after(self) -> str | None:
-        """What the answer says of when to come again."""
+        """Return the answer's `Retry-After` header."""
         return self.reply.retry_after if self.reply is not None else None
 
 
 @dataclass(slots=True, kw_only=True)
 class Exchange:
-    """Open connections, as many requests at once as the pace allows, each with a deadline."""
+    """Open connections; the pace limits concurrent requests, and each has a deadline."""
 
     client: httpx.AsyncClient
     deadline: float
@@ -276,7 +276,7 @@ class Exchange:
     clock: Callable[[], float] = time.monotonic
 
     async def attempt(self, call: Call) -> Attempt:
-        """Send once, and read the answer to its end. Never raises for what the wire does."""
+        """Send once, and read the answer to its end. Never raises for network errors."""
         async with self.pace.slot() as number:
             since = self.clock()
             attempt = await self._tried(call)
@@ -293,7 +293,7 @@ class Exchange:
         except UnusableBodyError as error:
             return Attempt(Phase.LOST, why=str(error))
         except httpx.InvalidURL:
-            # The client reads where a redirect leads though it is not to follow it.
+            # The client parses the target of a redirect although it must not follow it.
             why = "the answer is a redirect to something that is no address"
             return Attempt(Phase.LOST, why=why)
         except _wire_errors() as error:
@@ -307,9 +307,9 @@ class Exchange:
             return Attempt(phase, reply)
         if reply.ok:
             return Attempt(phase, reply, unreadable(reply, str(call), self.redaction))
-        said = message_of(reply, self.redaction) or phrase(reply.status)
-        why = f"answered {phrase(reply.status)}: {said}"
-        return Attempt(phase, reply, f"rate limited ({said})" if phase is Phase.LIMITED else why)
+        message = message_of(reply, self.redaction) or phrase(reply.status)
+        why = f"answered {phrase(reply.status)}: {message}"
+        return Attempt(phase, reply, f"rate limited ({message})" if phase is Phase.LIMITED else why)
 
     async def _exchange(self, call: Call) -> Reply:
         request = self.client.build_request(
@@ -333,7 +333,7 @@ class Exchange:
 
 
 def _reply_of(response: httpx.Response, content: bytes, call: Call) -> Reply:
-    """Make a reply, without parsing one that is known by its digest or by its name."""
+    """Return a reply. An answer that is known by its digest or ETag is not parsed."""
     status, headers = response.status_code, response.headers
     if status == HTTPStatus.NOT_MODIFIED:
         same = call.etag != "" and headers.get("etag", call.etag) == call.etag
@@ -358,7 +358,7 @@ def _phase_of(reply: Reply, call: Call) -> Phase:
 
 
 def _wire_errors() -> tuple[type[Exception], ...]:
-    """Give the errors that mean the wire failed; aiohttp lets some of its own through."""
+    """Return the errors that mean a network failure; aiohttp lets some of its own through."""
     aiohttp = sys.modules.get("aiohttp")
     own = (aiohttp.ClientError,) if aiohttp is not None else ()
     return (httpx.HTTPError, OSError, *own)

@@ -114,7 +114,7 @@ _ACTIONS = (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.KEEP, Action.BLO
 
 
 class PlanBasis(Enum):
-    """What a plan was compared with; the value is its text for people."""
+    """Basis of a plan: what it was compared with. The value is its text for people."""
 
     LIVE = "compared with the service"
     BASE = "against the base branch, not against live"

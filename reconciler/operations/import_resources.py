@@ -69,7 +69,7 @@ TOGETHER = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToImport:
-    """What to import, and how to write it."""
+    """Resources to import, and how to write them."""
 
     what: ImportSources
     to: Path | None = None

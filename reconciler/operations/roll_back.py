@@ -140,7 +140,7 @@ def _keeps_live(before: Before) -> bool:
 
 @dataclass(slots=True)
 class _Found:
-    """What a rollback restores, collected resource by resource."""
+    """Resources that a rollback restores, collected one by one."""
 
     journal: Journal
     root: Path
