@@ -1,4 +1,4 @@
-"""The forge that keeps the repository: its events, pull requests and comments.
+"""The forge that hosts the repository: its events, pull requests and comments.
 
 Only `ci` uses it. Source: docs/ci.md.
 """

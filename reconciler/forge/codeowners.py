@@ -1,8 +1,8 @@
-r"""Whose a file is, as the forge reads CODEOWNERS: the last line that matches decides. Pure.
+r"""Owners of a file, as the forge reads CODEOWNERS: the last matching line decides. Pure.
 
-The patterns are those of git's ignore files, less what the forge leaves out: no `!`, no `[...]`,
-no `\\#`; and `docs/*` is of the files right in that folder. A line that is malformed is skipped,
-as the forge skips it. Source: docs/ci.md.
+The patterns are those of git's ignore files, without what the forge leaves out: no `!`, no `[...]`,
+no `\\#`; and `docs/*` means the files directly in that folder. A malformed line is skipped, as the
+forge skips it. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ PLACES: Final = (
     "docs/CODEOWNERS",
     ".gitlab/CODEOWNERS",
 )
-"""Where the file is looked for; the first one found is the one."""
+"""Places where the file is looked for; the first file found is used."""
 
 WITH_SECTIONS: Final = ".gitlab/CODEOWNERS"
 LARGEST: Final = 3 << 20
-"""The forge does not read a larger one."""
+"""The forge does not read a larger file."""
 
 _WORD = re.compile(r"(?:\\.|[^\s\\])+")
 _OWNER = re.compile(r"@[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*|[^\s@]+@[^\s@]+\.[^\s@]+", re.ASCII)
@@ -31,25 +31,25 @@ _SECTION = re.compile(r"\^?\[([^\[\]]+)\](?:\[[0-9]+\])?(.*)")
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """One line: what it matches, and whose that is; of nobody where there is no owner."""
+    """One line: its pattern, and the owners of matching files; there may be none."""
 
     pattern: str
     owners: tuple[str, ...]
     section: str = ""
 
     def matches(self, path: str) -> bool:
-        """Tell whether a path, seen from the repository, is meant."""
+        """Return whether a path, relative to the repository, matches."""
         return re.fullmatch(expression(self.pattern), path, re.DOTALL) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class CodeOwners:
-    """What one file says."""
+    """Rules of one file."""
 
     rules: Sequence[OwnerRule]
 
     def of(self, path: str) -> tuple[str, ...]:
-        """Give whose a path is: by the last rule of each section that matches."""
+        """Return the owners of a path: by the last matching rule of each section."""
         last: dict[str, OwnerRule] = {}
         for rule in self.rules:
             if rule.matches(path):
@@ -58,7 +58,7 @@ class CodeOwners:
 
 
 def read_owners(text: str, place: str = PLACES[0]) -> CodeOwners:
-    """Read a file; sections count where the forge that has them looks."""
+    """Read a file. Sections count only in the place of the forge that has them."""
     return CodeOwners([*_rules(text, with_sections=place == WITH_SECTIONS)])
 
 
@@ -67,7 +67,7 @@ def _rules(text: str, *, with_sections: bool) -> Iterator[OwnerRule]:
     for line in text.splitlines():
         begun = _SECTION.fullmatch(line.strip()) if with_sections else None
         if begun is not None:
-            # Names of sections are told apart without their capitals.
+            # Names of sections are compared without their case.
             section, usual = begun[1].strip().casefold(), _owners(begun[2].split()) or ()
             continue
         words = _WORD.findall(line)
@@ -79,7 +79,7 @@ def _rules(text: str, *, with_sections: bool) -> Iterator[OwnerRule]:
 
 
 def _owners(words: Sequence[str]) -> tuple[str, ...] | None:
-    """Give the owners up to a comment; None where a word is no owner."""
+    """Return the owners up to a comment; None where a word is no owner."""
     found: list[str] = []
     for word in words:
         if word.startswith("#"):
@@ -96,9 +96,9 @@ def _is_pattern(word: str) -> bool:
 
 
 def expression(pattern: str) -> str:
-    """Give a pattern as a regular expression for whole paths.
+    """Return a pattern as a regular expression for whole paths.
 
-    One with a slash before its end begins at the top; any other is of every folder.
+    A pattern with a slash before its end begins at the top; any other matches in every folder.
     """
     body = pattern.rstrip("/")
     steps = body.lstrip("/").split("/")
@@ -107,7 +107,7 @@ def expression(pattern: str) -> str:
     inner = "".join(_steps(steps))
     if pattern.endswith("/"):
         return f"{first}{inner}/.+"
-    # What is right in a folder, and no deeper, as the forge's own examples have it.
+    # Matches files directly in a folder, not deeper, as in the forge's own examples.
     is_flat = is_anchored and steps[-1] == "*"
     return f"{first}{inner}" if is_flat or steps[-1] == "**" else f"{first}{inner}(?:/.*)?"
 

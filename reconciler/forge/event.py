@@ -1,7 +1,7 @@
-"""What started a job, as far as it decides what may be done: event, change, branches.
+"""Event that started a job, as far as it decides what is allowed: change and branches.
 
-Read from the runner's variables and the payload that it keeps in a file. Outside
-of the forge there is neither. Source: docs/ci.md.
+It is read from the runner's variables and its payload file. Outside of the forge there is neither.
+Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ _BRANCHES = "refs/heads/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One event. Commits are "" where there is none, or where it has an odd form.
+    """One event. Commits are "" where there is none, or where its form is invalid.
 
-    `commit` is what the runner checks out by itself, `ref` what that is the
-    newest of, `head` and `base` are the two sides of a change. `pull_request`
-    is a number, None where none is named.
+    `commit` is the commit that the runner checks out, and `ref` is its branch or tag. `head` and
+    `base` are the two sides of a change. `pull_request` is a number, None where there is none.
     """
 
     name: str = ""
@@ -49,35 +48,35 @@ class Event:
 
     @property
     def is_try(self) -> bool:
-        """Whether its own commit is what a merge would be, and on no branch yet."""
+        """Return whether its commit is a trial merge that is not on a branch yet."""
         return self.name in ("pull_request", "merge_group")
 
     @property
     def named_branch(self) -> str:
-        """The branch of which the forge tells the newest commit, "" for none."""
+        """Return the branch with a newest commit that the forge names, "" for none."""
         if self.is_try:
             return self.branch
         return self.ref.removeprefix(_BRANCHES) if self.ref.startswith(_BRANCHES) else ""
 
     @property
     def named_commit(self) -> str:
-        """The commit that the forge tells to be the newest of that branch."""
+        """Return the newest commit of that branch, as the forge names it."""
         return self.base if self.is_try else self.commit
 
     @property
     def is_on_default(self) -> bool:
-        """Whether that branch is the default one."""
+        """Return whether that branch is the default branch."""
         return bool(self.named_branch) and self.named_branch == self.default_branch
 
     @property
     def has_no_secrets(self) -> bool:
-        """Whether the forge keeps secrets from it: a change of a fork or of a bot."""
+        """Return whether the forge withholds secrets: for a change of a fork or of a bot."""
         return self.name == "pull_request" and (self.is_fork or self.is_bot)
 
 
 @dataclass(frozen=True, slots=True)
 class _Payload:
-    """A JSON object that may lack anything."""
+    """A JSON object; every field may be missing."""
 
     document: Mapping[str, Any] = field(default_factory=dict)
 
@@ -105,7 +104,7 @@ class _Payload:
 
 
 def read_event(environ: Mapping[str, str]) -> Event:
-    """Read the event of this job; one without a name where there is no forge."""
+    """Read the event of this job; its name is "" where there is no forge."""
     name = environ.get("GITHUB_EVENT_NAME", "")
     payload = _read_payload(environ.get("GITHUB_EVENT_PATH", ""))
     repository = environ.get("GITHUB_REPOSITORY", "")
@@ -115,7 +114,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
     commit = environ.get("GITHUB_SHA", "")
     commit = commit if _COMMIT.fullmatch(commit) else ""
     head, base, branch, number, is_fork = _change(name, payload)
-    # These two run on the branch that a change is for, whatever their payload names.
+    # These two events run on the branch that a change is for, whatever their payload names.
     base = commit if name in ("pull_request_target", "workflow_run") else base
     ref = environ.get("GITHUB_REF", "")
     here = branch or ref.removeprefix(_BRANCHES)
@@ -128,7 +127,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
         head=head,
         base=base,
         branch=here,
-        # A schedule runs on the default branch only, and its payload may not name that.
+        # A schedule runs only on the default branch, and its payload may lack that name.
         default_branch=here if name == "schedule" and not default else default,
         pull_request=number,
         is_fork=is_fork,
@@ -139,12 +138,13 @@ def read_event(environ: Mapping[str, str]) -> Event:
 
 
 def _change(name: str, payload: _Payload) -> tuple[str, str, str, int | None, bool]:
-    """Give head, base, base branch, number, and whether the change comes from elsewhere."""
+    """Return head, base, base branch, number, and whether the change comes from a fork."""
     match name:
         case "pull_request" | "pull_request_target":
             pull = payload.part("pull_request")
             head, base = pull.part("head"), pull.part("base")
-            # The head repository is gone where the fork was deleted: foreign all the same.
+            # The head repository is missing where the fork was deleted; the change is still
+            # foreign.
             is_fork = head.part("repo").repository != base.part("repo").repository
             number = pull.number("number") or payload.number("number")
             return head.commit("sha"), base.commit("sha"), base.text("ref"), number, is_fork

@@ -1,7 +1,7 @@
-"""Requests to the forge: token, deadline, bounded retries, status to error.
+"""Requests to the forge: token, deadline, limited retries, and errors by status.
 
-Nothing of a run's own work depends on them but the digest that was reviewed, so
-they give up sooner than requests to the service. Source: docs/ci.md.
+A run needs them only for the reviewed digest, so they give up sooner than requests to the service.
+Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _LIMIT_WORDS = "rate limit"
 
 
 class ForgeError(Unavailable):
-    """The forge gave no usable answer. `status` is 0 where there was none at all.
+    """The forge gave no usable answer. `status` is 0 where there was no answer at all.
 
-    `is_lost` says that a request may have been carried out all the same.
+    `is_lost` means that the request may have been carried out nevertheless.
     """
 
     def __init__(self, message: str, status: int = 0, *, is_lost: bool = False) -> None:
@@ -47,13 +47,13 @@ class ForgeError(Unavailable):
 
     @property
     def is_forbidden(self) -> bool:
-        """Whether the token may not do this, as a read-only one may not comment."""
+        """Return whether the token lacks a permission, as a read-only token for a comment."""
         return self.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the forge is and what it knows us by; `api` and `graphql` are whole URLs."""
+    """Address of the forge, and our token; `api` and `graphql` are whole URLs."""
 
     api: str
     graphql: str
@@ -71,14 +71,14 @@ class Client:
     _client: httpx.Client = field(init=False)
 
     def __enter__(self) -> Self:
-        """Connect lazily: nothing is sent yet."""
+        """Prepare the connection: nothing is sent yet."""
         headers = {
             "Authorization": f"Bearer {self.address.token}",
             "Accept": "application/vnd.github+json",
             "X-GitHub-Api-Version": "2022-11-28",
             "User-Agent": f"reconciler/{__version__}",
         }
-        # Reading all certificates takes a while, and a plain connection needs none.
+        # Loading all certificates takes a while, and a plain connection needs none.
         plain = self.address.api.startswith("http:") and self.address.graphql.startswith("http:")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx.create_ssl_context()
         self._client = httpx.Client(
@@ -92,7 +92,7 @@ class Client:
         return self
 
     def _direct(self, context: ssl.SSLContext) -> dict[str, httpx.BaseTransport]:
-        """Give the ways to a forge on this machine, which lead past any proxy."""
+        """Return transports without a proxy for a forge on this machine."""
         if self.transport is not None:
             return {}
         hosts = {httpx.URL(url).host for url in (self.address.api, self.address.graphql)}
@@ -113,20 +113,17 @@ class Client:
         return self._send("GET", self.address.api + path, None, parameters, repeatable=True)
 
     def create(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Create something; a lost answer is not answered by another try.
-
-        Raises ForgeError.
-        """
+        """Create an object, without a retry after a lost answer. Raises ForgeError."""
         return self._send("POST", self.address.api + path, body, {}, repeatable=False)
 
     def edit(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Replace what is there, which may be repeated. Raises ForgeError."""
+        """Replace an object, which may be repeated. Raises ForgeError."""
         return self._send("PATCH", self.address.api + path, body, {}, repeatable=True)
 
     def ask(self, query: str, **variables: str) -> Any:
-        """Send a GraphQL query whose repetition does no harm, and give its data.
+        """Send a GraphQL query that may be repeated, and return its data.
 
-        Raises ForgeError, also for the errors that come with status 200.
+        Raises ForgeError, also for errors that come with status 200.
         """
         body = {"query": query, "variables": variables}
         reply = self._send("POST", self.address.graphql, body, {}, repeatable=True)
@@ -143,7 +140,7 @@ class Client:
         *,
         repeatable: bool,
     ) -> Any:
-        """Try until there is an answer, or no attempt is left."""
+        """Send a request until there is an answer, or no attempt is left."""
         for attempt in range(1, MOST_ATTEMPTS + 1):
             try:
                 response = self._exchange(method, url, body, parameters)
@@ -180,59 +177,59 @@ class Client:
             for part in response.iter_bytes():
                 content += part
                 if self.clock() > deadline:
-                    said = f"no whole answer within {DEADLINE_SECONDS:.0f} s"
-                    raise httpx.ReadTimeout(said, request=request)
+                    message = f"no whole answer within {DEADLINE_SECONDS:.0f} s"
+                    raise httpx.ReadTimeout(message, request=request)
                 if len(content) > LARGEST_REPLY:
                     raise httpx.DecodingError(
                         f"more than {LARGEST_REPLY >> 20} MB", request=request
                     )
         finally:
             response.close()
-        kept = {
-            name: value
-            for name, value in response.headers.items()
+        headers = {
+            name: text
+            for name, text in response.headers.items()
             if name not in ("content-encoding", "content-length", "transfer-encoding")
         }
-        return httpx.Response(response.status_code, headers=kept, content=bytes(content))
+        return httpx.Response(response.status_code, headers=headers, content=bytes(content))
 
 
 def _document(response: httpx.Response, request: str) -> Any:
     try:
         return json.loads(response.content) if response.content else None
     except (ValueError, RecursionError) as error:
-        said = f"{request} answered {response.status_code} with a body that is not JSON"
-        raise ForgeError(said, response.status_code, is_lost=True) from error
+        message = f"{request} answered {response.status_code} with a body that is not JSON"
+        raise ForgeError(message, response.status_code, is_lost=True) from error
 
 
 def _failure(response: httpx.Response, request: str) -> ForgeError:
-    """Give the error for an answer that is no success; a redirect is never followed."""
+    """Return the error for an answer that is not a success; redirects are never followed."""
     status = response.status_code
     try:
-        said = _message(json.loads(response.content))
+        message = _message(json.loads(response.content))
     except (ValueError, RecursionError):
-        said = response.reason_phrase
+        message = response.reason_phrase
     if 300 <= status < 400:  # noqa: PLR2004 - redirects
-        said = f"a redirect to {response.headers.get('location', '')[:LONGEST_MESSAGE]}"
+        message = f"a redirect to {response.headers.get('location', '')[:LONGEST_MESSAGE]}"
     is_lost = status >= HTTPStatus.INTERNAL_SERVER_ERROR
-    # A limit is no lack of permission, though it may come with the same status.
+    # A rate limit is not a missing permission, although it may have the same status.
     shown = HTTPStatus.TOO_MANY_REQUESTS if _is_limited(response) else status
-    return ForgeError(f"{request} answered {status}: {said}", shown, is_lost=is_lost)
+    return ForgeError(f"{request} answered {status}: {message}", shown, is_lost=is_lost)
 
 
 def _wait(response: httpx.Response, attempt: int) -> float:
-    """Seconds to wait before the next attempt; below 0 where there must be none."""
+    """Return the seconds to wait before the next attempt; below 0 where there must be none."""
     if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return BACKOFF_SECONDS * float(2 ** (attempt - 1))
     if not _is_limited(response):
         return -1.0
-    asked = response.headers.get("retry-after", "")
-    seconds = float(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else 0.0  # noqa: PLR2004 - digits of a sane wait
+    header = response.headers.get("retry-after", "")
+    seconds = float(header) if header.isascii() and header.isdigit() and len(header) < 10 else 0.0  # noqa: PLR2004 - digits of a sane wait
     wait = max(seconds, BACKOFF_SECONDS * float(2**attempt))
     return wait if wait <= LONGEST_WAIT_SECONDS else -1.0
 
 
 def _is_limited(response: httpx.Response) -> bool:
-    """Tell a rate limit from a lack of permission, which has the same status."""
+    """Return whether a status means a rate limit and not a missing permission."""
     if response.status_code not in _LIMITED:
         return False
     headers = response.headers
@@ -242,12 +239,14 @@ def _is_limited(response: httpx.Response) -> bool:
 
 
 def _message(document: object) -> str:
-    """Give what the forge said, on one line and cut short."""
+    """Return the forge's message, on one line and cut short."""
     if isinstance(document, dict):
         errors = document.get("errors")
-        said = document.get("message") or (errors[0] if isinstance(errors, list) and errors else "")
-        said = said.get("message", "") if isinstance(said, dict) else said
-        return " ".join(str(said).split())[:LONGEST_MESSAGE]
+        message = document.get("message") or (
+            errors[0] if isinstance(errors, list) and errors else ""
+        )
+        message = message.get("message", "") if isinstance(message, dict) else message
+        return " ".join(str(message).split())[:LONGEST_MESSAGE]
     return ""
 
 

@@ -26,7 +26,7 @@ CommentState: TypeAlias = Literal[
     "not-applied",
     "superseded",
 ]
-"""What became of the plan. `offline` had no service to compare with; `superseded` gave way."""
+"""State of the plan. `offline` had no service to compare with; `superseded` was replaced."""
 
 VERSION = 1
 ROOT_DIGITS = 16
@@ -46,11 +46,11 @@ _FORMS: dict[str, type] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """What a comment says of itself to the next run.
+    """Data in a comment for the next run.
 
-    `environment` and `root` are its key. `digest` is the plan's that was
-    reviewed, "" where nothing may be applied, and `guards` name what the plan listed that a
-    review consents to. `run` grows from run to run.
+    `environment` and `root` are its key. `digest` is the digest of the reviewed plan, "" where
+    nothing may be applied. `guards` name listed objections that a review consents to. `run` grows
+    from run to run.
     """
 
     environment: str
@@ -64,12 +64,15 @@ class Marker:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What one comment of a pull request stands for."""
+        """Return the key of the comment: its environment and the folder of its manifests."""
         return self.environment, self.root
 
     @property
     def line(self) -> str:
-        """The first line of the comment. Nothing in it can end the HTML comment it is in."""
+        """Return the first line of the comment.
+
+        Nothing in it can end the HTML comment around it.
+        """
         document: dict[str, object] = {"version": VERSION, **asdict(self)}
         if not self.guards:
             del document["guards"]
@@ -77,7 +80,7 @@ class Marker:
 
 
 def hidden_json(document: dict[str, object]) -> str:
-    """Give JSON for an HTML comment: nothing in it can end the comment or begin another."""
+    """Return JSON for an HTML comment: nothing in it can end the comment or begin another."""
     text = json.dumps(document)
     for ending in ("--", "<", ">"):
         text = text.replace(ending, "".join(f"\\u{ord(text):04x}" for text in ending))
@@ -85,12 +88,12 @@ def hidden_json(document: dict[str, object]) -> str:
 
 
 def root_of(path: str) -> str:
-    """Give what stands for the folder of the manifests, as in the input `path`."""
+    """Return the key of a folder of manifests, as given in the input `path`."""
     return sha256(normpath(path or ".").encode()).hexdigest()[:ROOT_DIGITS]
 
 
 def read_marker(body: str) -> Marker | None:
-    """Read the marker of a comment; None where its first line is anything else."""
+    """Read the marker of a comment; return None where its first line is not a marker."""
     found = _LINE.fullmatch(body.partition("\n")[0])
     if found is None:
         return None
@@ -103,7 +106,7 @@ def read_marker(body: str) -> Marker | None:
     has_fields = document.pop("version", None) == VERSION and document.keys() == _FORMS.keys()
     if not (is_listed and has_fields):
         return None
-    # Exactly these types: True is an int to isinstance.
+    # The types must match exactly: True is an int to isinstance.
     if any(type(document[name]) is not form for name, form in _FORMS.items()):
         return None
     if document["state"] not in get_args(CommentState) or not _DIGEST.fullmatch(document["digest"]):
@@ -116,7 +119,7 @@ GAVE_WAY = "Another comment on this pull request has the plan."
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A comment of ours, with what it says of itself."""
+    """A comment of ours, with its marker."""
 
     comment: Comment
     marker: Marker
@@ -125,10 +128,10 @@ class Standing:
 def standing(
     repository: Repository, pull_request: int, key: tuple[str, str], *, newest: bool = False
 ) -> Standing | None:
-    """Give our comment for an environment and a folder, None where there is none.
+    """Return our comment for an environment and a folder, None where there is none.
 
-    Ours is what our token's user wrote and whose marker has this key; never
-    what only looks like it. Raises ForgeError.
+    A comment is ours if our token's user wrote it and its marker has this key; a comment that only
+    looks like it is not. Raises ForgeError.
     """
     found = _ours(repository, pull_request, key)
     return (found[-1] if newest else found[0]) if found else None
@@ -137,11 +140,10 @@ def standing(
 def put(
     repository: Repository, pull_request: int, body: str, *, only_update: bool = False
 ) -> Comment | None:
-    """Let our comment say `body`, whose first line is its marker.
+    """Write `body`, which begins with its marker, as our comment.
 
-    A body that stands there already, or that of a later run, is left alone.
-    None where there was no comment and `only_update` asks for no new one.
-    Raises ForgeError.
+    A comment with this body already, or of a later run, is not changed. Return None where there was
+    no comment and `only_update` asks for no new comment. Raises ForgeError.
     """
     marker = read_marker(body)
     assert marker is not None  # noqa: S101 - we made it
@@ -154,16 +156,16 @@ def put(
         found = _ours(repository, pull_request, marker.key)
         if not found:
             raise ForgeError("the forge does not list the comment that it took")
-    kept, *others = found
+    first, *others = found
     for other in others:
         _give_way(repository, other)
-    if kept.comment.body == body or kept.marker.run > marker.run:
-        return kept.comment
-    return repository.edit(kept.comment, body)
+    if first.comment.body == body or first.marker.run > marker.run:
+        return first.comment
+    return repository.edit(first.comment, body)
 
 
 def put_new(repository: Repository, pull_request: int, body: str) -> Comment:
-    """Write a comment of its own for this run, and fold those of earlier ones.
+    """Write a new comment for this run, and fold the comments of earlier runs.
 
     Raises ForgeError.
     """
@@ -173,38 +175,40 @@ def put_new(repository: Repository, pull_request: int, body: str) -> Comment:
     found = _ours(repository, pull_request, marker.key)
     if not found:
         raise ForgeError("the forge does not list the comment that it took")
-    *others, kept = found
+    *others, newest = found
     for other in others:
         _give_way(repository, other)
-    return kept.comment
+    return newest.comment
 
 
 def _ours(repository: Repository, pull_request: int, key: tuple[str, str]) -> Sequence[Standing]:
-    """Give our comments of a key that have not given way, oldest first."""
+    """Return our comments of a key that are not superseded, oldest first."""
     own = repository.own
     found = (
         Standing(comment, marker)
         for comment in repository.comments(pull_request)
         if own.wrote(comment) and (marker := read_marker(comment.body)) is not None
     )
-    return [one for one in found if one.marker.key == key and one.marker.state != "superseded"]
+    return [ours for ours in found if ours.marker.key == key and ours.marker.state != "superseded"]
 
 
 def _create(repository: Repository, pull_request: int, body: str, marker: Marker) -> None:
-    """Create a comment; where the answer was lost, look before another try."""
+    """Create a comment; where the answer was lost, look for it before another attempt."""
     try:
         repository.create(pull_request, body)
     except ForgeError as error:
         if not error.is_lost:
             raise
-        if not any(one.comment.body == body for one in _ours(repository, pull_request, marker.key)):
+        if not any(
+            mine.comment.body == body for mine in _ours(repository, pull_request, marker.key)
+        ):
             repository.create(pull_request, body)
 
 
 def _give_way(repository: Repository, other: Standing) -> None:
-    """Take the digest from a comment, so that it cannot be applied, and fold it."""
+    """Remove the digest from a comment, so that it cannot be applied, and fold it."""
     marker = replace(other.marker, digest="", state="superseded")
     repository.edit(other.comment, f"{marker.line}\n{GAVE_WAY}\n")
-    # One that stays unfolded has nothing left to say.
+    # A comment that stays unfolded has no content left.
     with suppress(ForgeError):
         repository.fold(other.comment)

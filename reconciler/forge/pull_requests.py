@@ -13,13 +13,13 @@ from reconciler.forge.forge_client import Client, ForgeError
 
 PAGE = 100
 MOST_PAGES = 50
-"""5,000 comments; a pull request that has more is not read to its end."""
+"""5,000 comments; a pull request with more comments is not read to its end."""
 
 MOST_COMPARED = 300
-"""Files that the forge tells of two commits; of more it tells these."""
+"""Number of files that the forge lists at most when it compares two commits."""
 
 JOB_USER = "github-actions[bot]"
-"""Whom the job's own token writes as, where it may not ask."""
+"""Author of comments by a job's own token, for a token that may not ask for its user."""
 
 _VIEWER = "query { viewer { login databaseId } }"
 _FOLD = (
@@ -30,7 +30,7 @@ _FOLD = (
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """One comment. `node` is its name in GraphQL, "" where it is not told."""
+    """One comment. `node` is its name in GraphQL, "" where it is unknown."""
 
     id: int
     author: str
@@ -42,7 +42,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequest:
-    """One pull request. `is_new` says that it was opened just now."""
+    """One pull request. `is_new` means that it was opened just now."""
 
     number: int
     url: str = ""
@@ -51,10 +51,10 @@ class PullRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Later:
-    """The newest commit of a branch, and the files that it has otherwise than an older one.
+    """The newest commit of a branch, and the files in which it differs from an older commit.
 
-    `contains` says that the branch still has the older one, `is_cut` that the forge does not
-    tell all files.
+    `contains` means that the branch still has the older commit, `is_cut` that the forge does not
+    list all files.
     """
 
     commit: str
@@ -71,7 +71,7 @@ class Own:
     id: int = 0
 
     def wrote(self, comment: Comment) -> bool:
-        """Tell whether a comment is ours; a login may be told in two forms, an id not."""
+        """Return whether a comment is ours; a login may be written in two forms, an id not."""
         if self.id and comment.author_id:
             return self.id == comment.author_id
         return self.login == comment.author
@@ -79,7 +79,7 @@ class Own:
 
 @dataclass(slots=True)
 class Repository:
-    """One repository of the forge, through a client that is open."""
+    """One repository of the forge, through an open client."""
 
     client: Client
     name: str
@@ -87,7 +87,7 @@ class Repository:
 
     @property
     def own(self) -> Own:
-        """Our token's user. Raises ForgeError where it cannot be told."""
+        """Return our token's user. Raises ForgeError where it cannot be found out."""
         if self._own is None:
             self._own = self._ask_own()
         return self._own
@@ -107,41 +107,43 @@ class Repository:
         return Own(str(user.get("login", "")), _number(user.get("id")))
 
     def comments(self, pull_request: int) -> list[Comment]:
-        """Give all comments of a pull request, oldest first. Raises ForgeError."""
+        """Return all comments of a pull request, oldest first. Raises ForgeError."""
         path = f"/repos/{self.name}/issues/{pull_request}/comments"
-        found = [_comment(value) for value in self._pages(path)]
+        found = [_comment(document) for document in self._pages(path)]
         return sorted(found, key=lambda comment: comment.id)
 
     def create(self, pull_request: int, body: str) -> Comment:
-        """Write a new comment. Raises ForgeError; with `is_lost` it may stand there."""
+        """Write a new comment. Raises ForgeError; with `is_lost` the comment may exist."""
         path = f"/repos/{self.name}/issues/{pull_request}/comments"
         return _comment(self.client.create(path, {"body": body}))
 
     def edit(self, comment: Comment, body: str) -> Comment:
-        """Change a comment in its place. Raises ForgeError."""
+        """Change the text of a comment. Raises ForgeError."""
         path = f"/repos/{self.name}/issues/comments/{comment.id}"
         return _comment(self.client.edit(path, {"body": body}))
 
     def fold(self, comment: Comment) -> None:
-        """Fold a comment away, as outdated. Raises ForgeError."""
+        """Fold a comment as outdated. Raises ForgeError."""
         if comment.node:
             self.client.ask(_FOLD, id=comment.node)
 
     def merged_from(self, commit: str, branch: str) -> int | None:
-        """Give the pull request that brought a commit to a branch, None where none did.
+        """Return the pull request that brought a commit to a branch, None without one.
 
-        It does not matter how: merge, squash, rebase or queue. Raises ForgeError.
+        The kind of merge does not matter: merge, squash, rebase or queue. Raises ForgeError.
         """
         found = [
-            value
-            for value in self._pages(f"/repos/{self.name}/commits/{commit}/pulls")
-            if value.get("merged_at") and _within(value.get("base"), "ref") == branch
+            pull
+            for pull in self._pages(f"/repos/{self.name}/commits/{commit}/pulls")
+            if pull.get("merged_at") and _within(pull.get("base"), "ref") == branch
         ]
-        found.sort(key=lambda one: (one.get("merge_commit_sha") == commit, str(one["merged_at"])))
+        found.sort(
+            key=lambda pull: (pull.get("merge_commit_sha") == commit, str(pull["merged_at"]))
+        )
         return _number(found[-1].get("number")) or None if found else None
 
     def later_than(self, commit: str, branch: str) -> Later | None:
-        """Compare a commit with the newest one of a branch, None where it is that one.
+        """Return how a branch's newest commit differs from a commit, None where they are equal.
 
         Raises ForgeError.
         """
@@ -167,18 +169,21 @@ class Repository:
         )
 
     def open_at(self, commit: str) -> int | None:
-        """Give the open pull request whose newest commit this is. Raises ForgeError."""
-        for value in self._pages(f"/repos/{self.name}/commits/{commit}/pulls"):
-            if value.get("state") == "open" and _within(value.get("head"), "sha") == commit:
-                return _number(value.get("number")) or None
+        """Return the open pull request with this newest commit, None without one.
+
+        Raises ForgeError.
+        """
+        for pull in self._pages(f"/repos/{self.name}/commits/{commit}/pulls"):
+            if pull.get("state") == "open" and _within(pull.get("head"), "sha") == commit:
+                return _number(pull.get("number")) or None
         return None
 
     def requested(
         self, branch: str, title: str, body: str, into: str, *, wanted: bool
     ) -> PullRequest | None:
-        """Open the one pull request of a branch of this repository, or update it.
+        """Open the only pull request of a branch of this repository, or update it.
 
-        One that is not `wanted` any more is closed, with its body. Raises ForgeError.
+        A pull request that is no longer `wanted` is closed, with its body. Raises ForgeError.
         """
         path = f"/repos/{self.name}/pulls"
         found = self._open_of(branch)
@@ -189,7 +194,7 @@ class Repository:
             try:
                 return _pull_request(self.client.create(path, new), is_new=True)
             except ForgeError as error:
-                # Another job may have opened it since this one asked.
+                # Another job may have opened it meanwhile.
                 found = self._open_of(branch) if error.status == UNPROCESSABLE_ENTITY else None
                 if found is None:
                     raise
@@ -201,19 +206,19 @@ class Repository:
         return _pull_request(self.client.edit(f"{path}/{number}", changed))
 
     def _open_of(self, branch: str) -> dict[str, Any] | None:
-        """Give the open pull request of a branch; one of a fork's branch of that name is not ours.
+        """Return the open pull request of a branch, not of a fork's branch with that name.
 
-        Not every forge heeds what is asked for.
+        Not every forge respects the filter of the request.
         """
         owner = self.name.partition("/")[0]
         there = self._pages(f"/repos/{self.name}/pulls", state="open", head=f"{owner}:{branch}")
-        return next((value for value in there if self._is_of(value, branch)), None)
+        return next((pull for pull in there if self._is_of(pull, branch)), None)
 
     def _is_of(self, document: Mapping[str, Any], branch: str) -> bool:
         head = document.get("head")
         source = head.get("repo") if isinstance(head, dict) else None
         named = source.get("full_name") if isinstance(source, dict) else self.name
-        # A fork that was deleted is told as none.
+        # A deleted fork is reported as null.
         is_gone = isinstance(head, dict) and "repo" in head and source is None
         return _branch(document) == branch and named == self.name and not is_gone
 
@@ -222,13 +227,13 @@ class Repository:
             found = self.client.get(path, per_page=PAGE, page=page, **more)
             if not isinstance(found, list):
                 raise ForgeError(f"GET {path}: the forge did not answer with a list")
-            yield from (value for value in found if isinstance(value, dict))
+            yield from (document for document in found if isinstance(document, dict))
             if len(found) < PAGE:
                 return
 
 
 def _within(document: object, name: str) -> object:
-    """Give a field of what should be an object; None where it is none, or has none of it."""
+    """Return a field of a JSON object; None where it is no object, or lacks the field."""
     return document.get(name) if isinstance(document, dict) else None
 
 
@@ -239,8 +244,8 @@ def _branch(document: Mapping[str, Any]) -> str:
 
 def _pull_request(document: object, *, is_new: bool = False) -> PullRequest:
     if not isinstance(document, dict) or not _number(document.get("number")):
-        said = "the forge answered with something that is no pull request"
-        raise ForgeError(said, is_lost=True)
+        message = "the forge answered with something that is no pull request"
+        raise ForgeError(message, is_lost=True)
     url = str(document.get("html_url") or "")
     return PullRequest(number=_number(document.get("number")), url=url, is_new=is_new)
 
