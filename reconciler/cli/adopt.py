@@ -1,4 +1,4 @@
-"""`reconciler adopt`: live edits into the manifests, comments kept."""
+"""`reconciler adopt`: write live edits into the manifests, and keep comments."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def adopt(  # noqa: PLR0913 - one parameter a flag
 
 
 def shown(made: AdoptionRun, form: str) -> str:
-    """Give what was adopted in a machine's format by its name, "" for text."""
+    """Return an adoption in a machine-readable format by its name, "" for text."""
     match form:
         case "json":
             return adopted_json(made)

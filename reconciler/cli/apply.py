@@ -1,4 +1,4 @@
-"""`reconciler apply`: make the service hold what the manifests declare."""
+"""`reconciler apply`: change the service to what the manifests declare."""
 
 from __future__ import annotations
 

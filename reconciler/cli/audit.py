@@ -1,4 +1,4 @@
-"""`reconciler audit`: what is declared, held against what happened."""
+"""`reconciler audit`: compare what is declared with recorded events."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def audit(*, asked: Options, days: int, form: str, fail_on: str | None) -> int:
 
 
 def _shown(made: Audit, form: str, bench: Session, style: Style) -> str:
-    """Give what was found in a format by its name."""
+    """Return an audit in a format by its name."""
     from reconciler.report import audit_formats  # noqa: PLC0415 - heavy
 
     match form:

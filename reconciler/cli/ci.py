@@ -1,7 +1,7 @@
-"""`reconciler ci`: the plain commands inside CI, with comment, summary, annotations and outputs.
+"""`reconciler ci`: the commands inside CI, with comment, summary, annotations and outputs.
 
-Inputs come from variables, as action.yml passes them. Everything works outside of
-the forge too, as far as it makes sense there. Source: docs/ci.md.
+Inputs are variables, as action.yml passes them. Everything works outside of the forge too, as far
+as it makes sense there. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -100,10 +100,10 @@ def ci(
         _with(os.environ, _instead(inputs, key)),
         conversation(inputs, read_event(environ), runner, environ) as talk,
     ):
-        with runner.log(), waiting(quiet=False) as waits, _own_folder() as kept:
-            asked = asked_by(inputs, waits, kept)
+        with runner.log(), waiting(quiet=False) as waits, _own_folder() as cache_folder:
+            asked = asked_by(inputs, waits, cache_folder)
             job = Job(talk=talk, asked=asked, has_key=bool(key.strip()))
-            # What watch plans is the way back, which a person takes with `rollback`.
+            # The plan of `watch` is a rollback, which a person applies with `rollback`.
             with in_job() if inputs.command in ("plan", "apply") else nullcontext():
                 result = _carried_out(job)
         result = job.tell(result)
@@ -114,7 +114,7 @@ def ci(
 
 @contextmanager
 def _own_folder() -> Iterator[Path | None]:
-    """Give a folder that is gone with the job; None where there is no room for one."""
+    """Yield a folder that is removed with the job; None where none can be created."""
     try:
         made = TemporaryDirectory(prefix="reconciler-", ignore_cleanup_errors=True)
     except OSError:
@@ -127,7 +127,7 @@ def _own_folder() -> Iterator[Path | None]:
 def _matrix(
     environ: Mapping[str, str], runner: Runner, shards: int | None, form: str | None
 ) -> int:
-    """Print the matrix, or append it to the outputs. Raises UsageError without the latter."""
+    """Print the matrix, or append it to the outputs. Raises UsageError without an outputs file."""
     if shards is None:
         raise UsageError("say how many shards each environment has: `--shards 4`, or 1 for none")
     if form == "github" and runner.output is None:
@@ -142,7 +142,7 @@ def _matrix(
 
 
 def _flags(command: str | None, break_glass: str, wait_freeze: str) -> dict[str, str]:
-    """Give the inputs that flags stand for. Raises UsageError with another command."""
+    """Return the inputs that flags stand for. Raises UsageError with another command."""
     given = {"break-glass": break_glass, "wait-freeze": wait_freeze}
     flags = {name: text for name, text in given.items() if text}
     if flags and command != "apply":
@@ -164,20 +164,20 @@ def _runner(environ: Mapping[str, str]) -> Runner:
 
 @contextmanager
 def _with(environ: MutableMapping[str, str], instead: Mapping[str, str]) -> Iterator[None]:
-    """Let the plain commands see what the inputs say, for a while."""
+    """Set variables for the commands to what the inputs say, until the end of the block."""
     before = {name: environ.get(name) for name in instead}
     environ.update(instead)
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, previous in before.items():
             del environ[name]
-            if value is not None:
-                environ[name] = value
+            if previous is not None:
+                environ[name] = previous
 
 
 def _instead(inputs: Inputs, key: str) -> dict[str, str]:
-    """Give the variables of the plain commands; `validate` gets along without."""
+    """Return the variables of the commands; `validate` needs none of them."""
     given = {**with_key(key), BASE_URL: inputs.base_url}
     if inputs.command == "validate":
         return dict.fromkeys(given, "")
@@ -185,7 +185,7 @@ def _instead(inputs: Inputs, key: str) -> dict[str, str]:
 
 
 def _carried_out(job: Job) -> JobResult:
-    """Run the command, and give all that its steps came to; only a way to exit is raised."""
+    """Run the command, and return the results of its steps; only SystemExit is raised."""
     result = JobResult(command=job.talk.inputs.command)
     try:
         for found in job.steps():

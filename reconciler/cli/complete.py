@@ -1,7 +1,7 @@
-"""What a shell is offered while somebody types: click's protocol over the tree as data.
+"""Completion in a shell: click's protocol, with the command tree as data.
 
-It answers whatever happens: a broken project, an unreadable file or an unknown shell gives fewer
-words or none, and nothing on stderr. No service is asked, and no manifest is parsed.
+It answers in any case: a broken project, an unreadable file or an unknown shell gives fewer words
+or none, and nothing on stderr. No requests are sent, and no manifest is parsed.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ PROGRAM = "reconciler"
 VARIABLE = "_RECONCILER_COMPLETE"
 MOST_OFFERED = 2000
 
-# What a shell takes as one word, and expands no further; the scripts split and expand the rest.
+# A shell takes such text as one word, without expansion; scripts split and expand any other.
 _PLAIN = re.compile(r"[\w./@+=,-]+")
 
 
 class Bash(BashComplete):
-    """Bash, which takes `=` for the end of a word, and completes what stands behind it."""
+    """Completion in bash, which ends a word at `=`, and completes only what follows it."""
 
     behind = ""
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Give the words before the cursor, and the one at it, each as it was typed."""
+        """Return the words before the cursor, and the word at the cursor, each as it was typed."""
         args, incomplete = super().get_completion_args()
         words = [*args, incomplete]
         typed: list[str] = []
@@ -56,12 +56,12 @@ class Bash(BashComplete):
                 typed.append(word)
         if typed[-1] != incomplete:
             behind = typed[-1].removesuffix("" if incomplete == "=" else incomplete)
-            # Of `--select=kind=S` click completes what stands behind the first.
+            # In `--select=kind=S` click completes only the part after the first `=`.
             self.behind = behind.partition("=")[2] if behind.startswith("--") else behind
         return typed[:-1], typed[-1]
 
     def format_completion(self, item: CompletionItem) -> str:
-        """Give a word without what stands before the last `=` already."""
+        """Return a completion without the part that is before the last `=` already."""
         item.value = item.value.removeprefix(self.behind)
         return super().format_completion(item)
 
@@ -74,14 +74,14 @@ SHELLS: Mapping[str, type[ShellComplete]] = {
 
 
 def source_of(shell: str) -> str:
-    """Give the script that lets a shell ask for words."""
+    """Return the script that makes a shell ask for completions."""
     made = SHELLS[shell](click.Group(PROGRAM), {}, PROGRAM, VARIABLE)
-    # Bash's own would start bash, to find out its version.
+    # Bash's own method would start bash to find its version.
     return ShellComplete.source(made)
 
 
 def answer(instruction: str) -> int:
-    """Print what a script asks for, as `bash_complete`; nothing where that cannot be told."""
+    """Print the answer to a script, such as `bash_complete`; nothing where there is none."""
     shell, _, _ = instruction.partition("_")
     try:
         made = SHELLS[shell](group_of(read_tree(), PROGRAM), {}, PROGRAM, VARIABLE)
@@ -93,60 +93,66 @@ def answer(instruction: str) -> int:
     return 0
 
 
-def group_of(told: Command, name: str) -> click.Group:
-    """Give a group of commands that do nothing, but for being completed."""
-    commands = {word: _command(one, word) for word, one in told.get("commands", {}).items()}
-    return click.Group(name, commands=commands, params=_parameters(told), help=told["help"])
+def group_of(tree: Command, name: str) -> click.Group:
+    """Return a group of commands that can only be completed."""
+    commands = {word: _command(command, word) for word, command in tree.get("commands", {}).items()}
+    return click.Group(name, commands=commands, params=_parameters(tree), help=tree["help"])
 
 
-def _command(told: Command, name: str) -> click.Command:
-    if "commands" in told:
-        return group_of(told, name)
-    return click.Command(name, params=_parameters(told), help=told["help"])
+def _command(tree: Command, name: str) -> click.Command:
+    if "commands" in tree:
+        return group_of(tree, name)
+    return click.Command(name, params=_parameters(tree), help=tree["help"])
 
 
-def _parameters(told: Command) -> list[click.Parameter]:
-    return [*map(_option, told["options"]), *map(_argument, told["arguments"])]
+def _parameters(tree: Command) -> list[click.Parameter]:
+    return [*map(_option, tree["options"]), *map(_argument, tree["arguments"])]
 
 
-def _option(told: CommandParameter) -> click.Parameter:
-    words = [*told.get("words", ()), told["name"]]
-    said = told.get("help")
-    if told.get("flag"):
-        return click.Option(words, is_flag=True, help=said)
+def _option(parameter: CommandParameter) -> click.Parameter:
+    words = [*parameter.get("words", ()), parameter["name"]]
+    help_text = parameter.get("help")
+    if parameter.get("flag"):
+        return click.Option(words, is_flag=True, help=help_text)
     return click.Option(
         words,
-        multiple=told.get("several", False),
-        help=said,
-        type=_type(told),
-        shell_complete=_offer(told),
+        multiple=parameter.get("several", False),
+        help=help_text,
+        type=_type(parameter),
+        shell_complete=_offer(parameter),
     )
 
 
-def _argument(told: CommandParameter) -> click.Parameter:
-    nargs = -1 if told.get("several") else 1
+def _argument(parameter: CommandParameter) -> click.Parameter:
+    nargs = -1 if parameter.get("several") else 1
     return click.Argument(
-        [told["name"]], nargs=nargs, required=False, type=_type(told), shell_complete=_offer(told)
+        [parameter["name"]],
+        nargs=nargs,
+        required=False,
+        type=_type(parameter),
+        shell_complete=_offer(parameter),
     )
 
 
-def _type(told: CommandParameter) -> click.ParamType[Any] | None:
-    if told["gives"] == "file":
+def _type(parameter: CommandParameter) -> click.ParamType[Any] | None:
+    if parameter["gives"] == "file":
         return click.Path()
-    if told["gives"] == "folder":
+    if parameter["gives"] == "folder":
         return click.Path(file_okay=False)
-    return click.Choice(told["choices"]) if "choices" in told else None
+    return click.Choice(parameter["choices"]) if "choices" in parameter else None
 
 
-def _offer(told: CommandParameter) -> Any:
-    gives = _GIVING.get(told["gives"])
+def _offer(parameter: CommandParameter) -> Any:
+    gives = _GIVING.get(parameter["gives"])
     if gives is None:
         return None
 
     def offer(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        found = (one for one in gives(_place(ctx), ctx, incomplete) if one.startswith(incomplete))
+        found = (
+            name for name in gives(_place(ctx), ctx, incomplete) if name.startswith(incomplete)
+        )
         plain = dict.fromkeys(text for text in found if _PLAIN.fullmatch(text))
-        return [CompletionItem(one) for one in list(plain)[:MOST_OFFERED]]
+        return [CompletionItem(text) for text in list(plain)[:MOST_OFFERED]]
 
     return offer
 
@@ -163,7 +169,7 @@ def _environments(place: CompletionProject, _: click.Context, __: str) -> Iterab
 
 
 def _refs(place: CompletionProject, _: click.Context, __: str) -> Iterator[str]:
-    return (f"{manifest_header.kind}/{manifest_header.name}" for manifest_header in named_in(place))
+    return (f"{manifest.kind}/{manifest.name}" for manifest in named_in(place))
 
 
 def _runs(place: CompletionProject, ctx: click.Context, _: str) -> Iterator[str]:
@@ -172,23 +178,21 @@ def _runs(place: CompletionProject, ctx: click.Context, _: str) -> Iterator[str]
 
 
 def _terms(place: CompletionProject, _: click.Context, incomplete: str) -> Iterator[str]:
-    """Yield what the last term of an expression may be, and what stands before it."""
+    """Yield values for the last term of an expression, after its earlier terms."""
     named = [*named_in(place)]
     before, comma, last = incomplete.rpartition(",")
-    terms = [f"kind={kind}" for kind in sorted({manifest_header.kind for manifest_header in named})]
+    terms = [f"kind={kind}" for kind in sorted({manifest.kind for manifest in named})]
     terms += [
-        f"label.{key}={value}"
-        for manifest_header in named
-        for key, value in manifest_header.labels.items()
+        f"label.{key}={label}" for manifest in named for key, label in manifest.labels.items()
     ]
     if last.startswith("f"):
-        terms += [f"file={manifest_header.file}" for manifest_header in named]
-    terms += [f"{manifest_header.kind}/{manifest_header.name}" for manifest_header in named]
+        terms += [f"file={manifest.file}" for manifest in named]
+    terms += [f"{manifest.kind}/{manifest.name}" for manifest in named]
     yield from (f"{before}{comma}{term}" for term in terms)
 
 
 def _explained(place: CompletionProject, ctx: click.Context, incomplete: str) -> Iterable[str]:
-    """Offer fields one step at a time and codes whole, or what can be expanded."""
+    """Yield fields one level at a time, codes as a whole, or what can be expanded."""
     if ctx.params.get("expanded"):
         return _refs(place, ctx, incomplete)
     from reconciler.explaining.look_up import addresses  # noqa: PLC0415 - models, for this alone

@@ -1,4 +1,4 @@
-"""`reconciler completion`: the script that lets a shell complete what is typed."""
+"""`reconciler completion`: the script that completes commands in a shell."""
 
 from __future__ import annotations
 

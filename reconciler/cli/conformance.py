@@ -1,4 +1,4 @@
-"""`reconciler conformance`: a service held against the API document, with reads only."""
+"""`reconciler conformance`: compare a service with the API document, with reads only."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def conformance(
     return code
 
 
-def _line(one: ConformanceFinding, style: Style) -> str:
-    verdict = style.paint(one.verdict.ljust(7), _COLOURS[one.verdict])
-    detail = f": {safe(one.detail)}" if one.detail else ""
-    return f"{verdict}  {one.endpoint or '-':>2}  {one.question}{detail}\n"
+def _line(finding: ConformanceFinding, style: Style) -> str:
+    verdict = style.paint(finding.verdict.ljust(7), _COLOURS[finding.verdict])
+    detail = f": {safe(finding.detail)}" if finding.detail else ""
+    return f"{verdict}  {finding.endpoint or '-':>2}  {finding.question}{detail}\n"
 
 
 def _bench(asked: Options, base_url: str | None) -> Session:

@@ -1,4 +1,4 @@
-"""The options of what applies a plan: what they agree to, and who is asked where they do not."""
+"""Options of commands that apply a plan: what they agree to, and whether a person is asked."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _FLAGS = (
 
 
 def consenting(command: Command) -> Command:
-    """Give a command the options of everything that applies a plan, as `consent` and `patience`.
+    """Add the options of applying a plan to a command, as `consent` and `patience`.
 
     `thaw` is how long it waits for the end of a freeze.
     """
@@ -100,6 +100,6 @@ def consenting(command: Command) -> Command:
 
 
 def check_asked(consent: Consent) -> None:
-    """Raise UsageError where nothing was agreed to and nobody can be asked."""
+    """Raise UsageError where there is no consent and no person can be asked."""
     if not consent.given and not is_terminal():
         raise UsageError("nobody can be asked here: give --yes, --expect DIGEST or --plan FILE")

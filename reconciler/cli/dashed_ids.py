@@ -1,4 +1,4 @@
-"""Ids that begin with a hyphen, as each 64th id of a dashboard, are not taken for options."""
+"""Ids that begin with a hyphen, as every 64th dashboard id; click reads them as options."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _LIKE_A_VALUE = re.compile(r"[a-z][a-z0-9-]*")
 
 
 def with_ids_last(command: click.Command, arguments: list[str]) -> list[str]:
-    """Return the arguments of a command with its ids that begin with a hyphen behind a `--`.
+    """Return the arguments of a command with ids that begin with a hyphen after a `--`.
 
-    Arguments that are no options stay in order.
+    Arguments that are not options keep their order.
     """
     options = {
         name: option

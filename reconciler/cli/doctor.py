@@ -1,4 +1,4 @@
-"""`reconciler doctor`: everything that a run needs, checked with reads only."""
+"""`reconciler doctor`: check all that a run needs, with reads only."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _text(checks: list[Check], style: Style) -> str:
 
 
 def _lines(check: Check, widest: int, style: Style) -> Iterator[str]:
-    """Yield one check; what it found stands below it where it does not fit beside it."""
+    """Yield the lines of one check; its detail is on lines below where one line is too short."""
     state = style.paint(check.state.value.ljust(len(_MARGIN) - 2), _COLOURS[check.state])
     beside = f"{check.name.ljust(widest)}  {safe(check.detail)}"
     if not style.terminal or len(_MARGIN) + columns(beside) <= style.width:
@@ -90,7 +90,7 @@ def _failed(name: str, error: ReconcilerError) -> Check:
 
 
 def _checks(asked: Options) -> list[Check]:
-    """Look at one thing after the other, as far as each allows the next."""
+    """Return the checks in their order; a failed check ends those that depend on it."""
     try:
         project = open_project(asked)
     except ReconcilerError as error:
@@ -142,7 +142,7 @@ def _key() -> Check:
 
 
 def _secrets(bench: Session) -> Iterator[Check]:
-    """Say where each listed secret comes from, and whether it can be had, as a plan would ask."""
+    """Yield for each listed secret where it comes from, and whether a plan can read it."""
     known = secrets_of(bench.project, bench.name, bench.environment, os.environ)
     for name in known.places:
         if why := known.why(name):
@@ -162,18 +162,20 @@ def _proxy(target: Service) -> Check:
         return Check(
             "proxy", CheckState.FAILED, "that of the environment is not a URL", ExitCode.USAGE
         )
-    # Never its user name and password.
+    # Without its user name and password.
     return Check("proxy", CheckState.OK, f"{parts.scheme}://{parts.hostname}{port}")
 
 
 def _cache(root: Path) -> Check:
-    """Say where unchanged files are remembered. A run without it is slower, and no other."""
+    """Return the state of the cache. A run without a cache is slower, and otherwise the same."""
     cache = open_cache(os.environ, root)
     if not cache.is_on:
         return Check("cache", CheckState.WARNING, f"none: {cache.why_not}")
     count, size = cache.held()
-    said = f"{cache.folder}, {count:,} {'entry' if count == 1 else 'entries'}, {size / 1e6:,.1f} MB"
-    return Check("cache", CheckState.OK, said)
+    detail = (
+        f"{cache.folder}, {count:,} {'entry' if count == 1 else 'entries'}, {size / 1e6:,.1f} MB"
+    )
+    return Check("cache", CheckState.OK, detail)
 
 
 def _tls(target: Service) -> Check:
@@ -184,8 +186,8 @@ def _tls(target: Service) -> Check:
         if file or folder:
             ssl.create_default_context(cafile=file, capath=None if file else folder)
     except OSError as error:
-        said = f"the certificates of {file or folder} cannot be read: {error.strerror or error}"
-        return Check("TLS", CheckState.FAILED, said, ExitCode.USAGE)
+        detail = f"the certificates of {file or folder} cannot be read: {error.strerror or error}"
+        return Check("TLS", CheckState.FAILED, detail, ExitCode.USAGE)
     return Check(
         "TLS", CheckState.OK, f"certificates of {file or folder or 'the bundled authorities'}"
     )
@@ -201,24 +203,24 @@ def _journal(bench: Session, asked: Options) -> list[Check]:
         return [_no_journal(bench, journal, asked)]
     torn = "; the last line is torn, as by a crash" if journal.torn else ""
     entries = len(journal.entries)
-    said = f"{journal.place}, {entries:,} {'entry' if entries == 1 else 'entries'}{torn}"
+    detail = f"{journal.place}, {entries:,} {'entry' if entries == 1 else 'entries'}{torn}"
     runs = [entry for entry in journal.entries if isinstance(entry, RunEntry)]
     if runs:
-        newest = max(runs, key=lambda one: one.at)
-        said += f"; the newest run: {newest.command} by {newest.actor} at {newest.at}"
+        newest = max(runs, key=lambda run: run.at)
+        detail += f"; the newest run: {newest.command} by {newest.actor} at {newest.at}"
     if journal.is_old_copy:
-        said += f"; an old copy, as the end of a run is missing: {bring_back('the newer one')}"
+        detail += f"; an old copy, as the end of a run is missing: {bring_back('the newer one')}"
     is_open = _is_open_to_others(journal.place)
     if is_open:
-        said += "; others can write to it, so it proves nothing: take that away with `chmod o-w`"
+        detail += "; others can write to it, so it proves nothing: take that away with `chmod o-w`"
     bad = torn or journal.is_old_copy or is_open
-    checks = [Check("journal", CheckState.WARNING if bad else CheckState.OK, said)]
+    checks = [Check("journal", CheckState.WARNING if bad else CheckState.OK, detail)]
     unsettled = [*map(str, journal.history.unsettled())]
     if unsettled:
         settle = on_journal("settle", f"{unsettled[0]} --id ID", environment=bench.name)
         ways = f"`{settle}`, or `--never-happened` in place of `--id ID`"
-        said = f"{', '.join(unsettled)}; say what became of each: {ways}"
-        checks.append(Check("unsettled", CheckState.FAILED, said, 7))
+        detail = f"{', '.join(unsettled)}; say what became of each: {ways}"
+        checks.append(Check("unsettled", CheckState.FAILED, detail, 7))
     lock = Check("lock", CheckState.WARNING, f"held by {holder}")
     return [*checks, lock if holder else Check("lock", CheckState.OK, "free")]
 
@@ -231,22 +233,22 @@ def _is_open_to_others(place: str) -> bool:
 
 
 def _no_journal(bench: Session, journal: Journal, asked: Options) -> Check:
-    """Report a journal that is not there: after a loss nobody knows what was applied."""
+    """Return the check of a missing journal: after a loss it is unknown what was applied."""
     if journal.is_gone:
-        said = f"the one at {journal.place} is gone: the last run left one there"
-        return Check("journal", CheckState.WARNING, f"{said}: {bring_back()}")
+        detail = f"the one at {journal.place} is gone: the last run left one there"
+        return Check("journal", CheckState.WARNING, f"{detail}: {bring_back()}")
     known = 0 if isinstance(bench.target, Embedded) else _declared_ids(bench, asked)
     if known:
-        said = (
+        detail = (
             f"none at {journal.place}, and {known:,} declared resources have an id: if they were "
             f"applied before, it is lost: {bring_back()}"
         )
-        return Check("journal", CheckState.WARNING, said)
+        return Check("journal", CheckState.WARNING, detail)
     return Check("journal", CheckState.OK, f"none yet; it will be {journal.place}")
 
 
 def _declared_ids(bench: Session, asked: Options) -> int:
-    """Count the declared resources that have an id; 0 where the manifests cannot be read."""
+    """Return the number of declared resources with an id; 0 if the manifests cannot be read."""
     scope = stand_in_scope(bench.name, bench.environment.variables)
     try:
         workspace = read_workspace(asked, bench.project, scope)
@@ -262,6 +264,6 @@ async def _service(bench: Session) -> list[Check]:
     except ReconcilerError as error:
         return [_failed("service", error)]
     if isinstance(bench.target, Embedded):
-        # It has the clock of this process, and no server that would say so.
+        # It uses the clock of this process, and there is no server that reports the time.
         return [check for check in checks if check.name != "clock"]
     return checks

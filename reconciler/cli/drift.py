@@ -1,4 +1,4 @@
-"""`reconciler drift`: whether anyone changed what was applied."""
+"""`reconciler drift`: find changes since the last apply."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def drift(*, asked: Options, form: str, remember: bool, patience: LockTimeout) -
 
 
 def shown(found: DriftReport, form: str, bench: Session, style: Style) -> str:
-    """Give what was found in a format by its name."""
+    """Return a drift report in a format by its name."""
     match form:
         case "json":
             return drift_json(found, bench.name, bench.target.name)

@@ -1,4 +1,4 @@
-"""`reconciler emulator`: the management API on this machine."""
+"""`reconciler emulator`: run the management API on this machine."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def serve(  # noqa: PLR0913 - one parameter a flag
     except ValueError as error:
         raise UsageError(str(error)) from error
     except OSError as error:
-        what = f"write {error.filename}" if error.filename else f"serve on {host}:{port}"
-        raise UsageError(f"cannot {what}: {error.strerror or error}") from error
+        action = f"write {error.filename}" if error.filename else f"serve on {host}:{port}"
+        raise UsageError(f"cannot {action}: {error.strerror or error}") from error
     return 0
 
 
@@ -146,20 +146,23 @@ LARGEST_KEYS = 1 << 20
 
 
 def _read_keys(file: Path) -> dict[str, frozenset[str]]:
-    """Read `{"KEY": ["case:Read", …]}`. Raises InvalidInput, and never shows a key."""
+    """Return the permissions of each key: `{"KEY": ["case:Read", …]}`.
+
+    Raises InvalidInput, and never shows a key.
+    """
     try:
         content = json.loads(regular_files.read(file, LARGEST_KEYS).decode("utf-8"))
     except OSError as error:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise InvalidInput(f"{file} is not JSON") from error
-    # Without any key, every one would be taken.
+    # Without any key in the file, every key would be accepted.
     if (
         not isinstance(content, dict)
         or not content
         or not all(
-            key.strip() and isinstance(value, list) and all(isinstance(name, str) for name in value)
-            for key, value in content.items()
+            key.strip() and isinstance(names, list) and all(isinstance(name, str) for name in names)
+            for key, names in content.items()
         )
     ):
         raise InvalidInput(f"{file} must hold an object of keys, each with a list of permissions")

@@ -23,7 +23,7 @@ COLUMNS: tuple[Column[AlertEvent], ...] = (
     Column("type", lambda event: event.cx_event_type),
     Column(
         "labels",
-        lambda event: " ".join(f"{key}={value}" for key, value in event.cx_event_labels.items()),
+        lambda event: " ".join(f"{key}={text}" for key, text in event.cx_event_labels.items()),
     ),
     Column("key", lambda event: event.cx_event_key, whole=True),
 )

@@ -1,4 +1,4 @@
-"""`reconciler explain`: what a field of a manifest or a code means."""
+"""`reconciler explain`: the meaning of a field of a manifest, or of a code."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def explain(
 
 
 def _own_rule(code: str, asked: Options, form: str) -> int:
-    """Say what a rule of the project file asks. Raises UsageError for one that is not there."""
+    """Print what a rule of the project file checks. Raises UsageError for an unknown rule."""
     from reconciler.explaining.explain_rule import explained_rule  # noqa: PLC0415 - as above
     from reconciler.operations.open_project import open_project  # noqa: PLC0415 - for these codes alone
     from reconciler.report.explain_formats import explained_json, explained_text  # noqa: PLC0415 - as above
@@ -74,7 +74,7 @@ def _own_rule(code: str, asked: Options, form: str) -> int:
 
 
 def _expanded(words: tuple[str, ...], asked: Options, *, is_plain: bool) -> int:
-    """Show one manifest with all that is put into it."""
+    """Print one manifest with everything filled in."""
     from reconciler.operations import expand_manifest  # noqa: PLC0415 - manifests are read for this alone
     from reconciler.workspace.compose import UnwritableError  # noqa: PLC0415 - as below
 

@@ -1,4 +1,4 @@
-"""`reconciler fmt`: manifests and exports in their one layout."""
+"""`reconciler fmt`: format manifests and exports."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def fmt(*, asked: Options, check: bool, diff: bool, modeline: bool) -> int:
 
 
 def _stdin(*, check: bool, diff: bool) -> int:
-    """Lay out what comes in; nothing but that, or the difference, goes out."""
+    """Format stdin; only the result, or the difference, is written to stdout."""
     from reconciler.workspace.format_files import text_in  # noqa: PLC0415 - not for files
 
     before, after = text_in(sys.stdin.buffer.read(), "stdin")

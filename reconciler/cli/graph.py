@@ -1,4 +1,4 @@
-"""`reconciler graph`: what refers to what, and who uses a metric, a label or a log field."""
+"""`reconciler graph`: references between resources, and users of metrics, labels and log fields."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def graph(*, asked: Options, form: str, metric: str | None, uses: str | None) ->
 
 
 def _check_is_declared(name: str, whole: Graph, shown: Graph) -> None:
-    """Refuse a typo, for which "nothing uses it" would be an answer. Raises UsageError."""
+    """Raise UsageError for a typo; otherwise "nothing uses it" would be the answer."""
     ref = Ref.parse(name)
     declared = [str(manifest.ref) for manifest in whole.manifests]
-    is_glob = any(one in name for one in "*?[")
+    is_glob = any(wildcard in name for wildcard in "*?[")
     if ref is None or shown.manifests or is_glob or name in declared:
         return
     if ref.kind in BY_NAME or nearest(ref.kind, BY_NAME):
@@ -69,7 +69,7 @@ def _check_is_declared(name: str, whole: Graph, shown: Graph) -> None:
 
 
 def _tell(name: str, known: list[str], shown: Graph, asked: Options) -> None:
-    """Say that nothing was found, and what may have been meant."""
+    """Report that nothing was found, and suggest a similar name."""
     if shown.manifests or asked.quiet:
         return
     near = nearest(name, known)
@@ -78,7 +78,7 @@ def _tell(name: str, known: list[str], shown: Graph, asked: Options) -> None:
 
 
 def rendered(shown: Graph, form: str, asked: Options, selected: Selected | None = None) -> str:
-    """Give a graph in a format by its name; `selected` is what it is limited to."""
+    """Return a graph in a format by its name; `selected` is what it is limited to."""
     match form:
         case "dot":
             return graph_dot(shown)

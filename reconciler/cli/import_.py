@@ -1,4 +1,4 @@
-"""`reconciler import`: manifests of what the service holds already, or of exports."""
+"""`reconciler import`: write manifests of what the service or an export has."""
 
 from __future__ import annotations
 
@@ -93,10 +93,10 @@ def import_(  # noqa: PLR0913 - one for each option
         )
     names = environments_in(parameterise, len(paths))
     ids = ids_in(given_ids, is_used=bool(paths))
-    what = ImportSources(
+    sources = ImportSources(
         live=live, exports=paths, everything=everything, environments=names, ids=ids
     )
-    wanted = ToImport(what=what, to=to, keep_json=keep_json, dry_run=dry_run)
+    wanted = ToImport(what=sources, to=to, keep_json=keep_json, dry_run=dry_run)
     result = import_now(asked, wanted, patience)
     code = worst(result.exit_codes)
     tell_skipped(result, quiet=asked.quiet)
@@ -112,7 +112,7 @@ def import_(  # noqa: PLR0913 - one for each option
 
 
 def environments_in(given: str | None, paths: int) -> tuple[str, ...]:
-    """Read names with commas between them, as many as there are paths. Raises UsageError."""
+    """Return names separated by commas, as many as there are paths. Raises UsageError."""
     if given is None:
         return ()
     names = tuple(filter(None, map(str.strip, given.split(","))))
@@ -125,13 +125,13 @@ def environments_in(given: str | None, paths: int) -> tuple[str, ...]:
 
 
 def ids_in(given: tuple[str, ...], *, is_used: bool) -> dict[str, str]:
-    """Read ids by names. Raises UsageError."""
+    """Return ids by names. Raises UsageError."""
     ids: dict[str, str] = {}
     for text in given:
         name, equals, remote_id = text.rpartition("=")
         if not (equals and name and remote_id) or name in ids:
-            said = "is there twice" if name in ids else "is not of the form NAME=ID"
-            raise UsageError(f"--id `{text}` {said}")
+            flaw = "is there twice" if name in ids else "is not of the form NAME=ID"
+            raise UsageError(f"--id `{text}` {flaw}")
         ids[name] = remote_id
     if ids and not is_used:
         raise UsageError("--id is for exports: it wants --from")
@@ -139,7 +139,7 @@ def ids_in(given: tuple[str, ...], *, is_used: bool) -> dict[str, str]:
 
 
 def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:
-    """Read what is asked for of the service. Raises UsageError."""
+    """Return the kinds and names to read from the service. Raises UsageError."""
     if not given:
         return ()
     noun, *names = given
@@ -161,12 +161,12 @@ def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:
 
 
 def lines_of(result: ImportResult) -> list[str]:
-    """Give the paths of what was written, from where the command was typed."""
+    """Return the paths of the written files, relative to the working folder."""
     return [os.path.relpath(file) for resource in result.imported for file in resource.files]
 
 
 def document_of(result: ImportResult) -> ImportDocument:
-    """Give the JSON form."""
+    """Return the JSON form."""
     return {
         "imported": [
             {"ref": str(resource.ref), "file": resource.file, "remoteId": resource.remote_id}
@@ -177,9 +177,9 @@ def document_of(result: ImportResult) -> ImportDocument:
 
 
 def tell_skipped(result: ImportResult, *, quiet: bool) -> None:
-    """Print what was not imported, and why, and what to do about it once for all alike.
+    """Print what was not imported, and why; each remedy is printed once.
 
-    Where all is quiet, that is only what the exit code says that it went wrong.
+    With `quiet`, only failures that the exit code reports are printed.
     """
     skipped = [left for left in result.skipped if left.exit_code or not quiet]
     for left in skipped:
@@ -189,7 +189,7 @@ def tell_skipped(result: ImportResult, *, quiet: bool) -> None:
 
 
 def summary_of(result: ImportResult, *, dry_run: bool) -> str:
-    """Say in one line what was done."""
+    """Return a line that says what was done."""
     count = plural(len(result.imported), "manifest")
     if dry_run:
         return f"would write {count}"
@@ -197,7 +197,7 @@ def summary_of(result: ImportResult, *, dry_run: bool) -> str:
 
 
 def unwatched_words(result: ImportResult) -> str:
-    """Say what of exports is not watched yet: nothing is journaled that the next plan reads."""
+    """Return which exports drift cannot watch yet: they have no journal entry before an apply."""
     count = sum(resource.can_be_read for resource in result.imported)
     if not count:
         return ""

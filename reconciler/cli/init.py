@@ -1,4 +1,4 @@
-"""`reconciler init`: a workspace to start from."""
+"""`reconciler init`: create a workspace to start from."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def init(
 
 
 def _wanted(folder: Path, base_url: str | None, environment: str | None, *, asks: bool) -> Start:
-    """Give what was typed, asked for, or known from a project file that is there."""
+    """Return the values that were typed, answered, or known from an existing project file."""
     if has_project(folder):
         known = known_target(folder)
         return Start(environment or known.environment, base_url or known.base_url)
@@ -82,7 +82,7 @@ def _wanted(folder: Path, base_url: str | None, environment: str | None, *, asks
 
 
 def _asked_for(asking: str, default: str, wrong: Callable[[str], str], asks: bool) -> str:
-    """Ask until the answer is a good one; no answer is the default."""
+    """Ask until the answer is valid; no answer means the default."""
     while asks and (answer := answered(asking)):
         why = wrong(answer)
         if not why:
@@ -92,7 +92,7 @@ def _asked_for(asking: str, default: str, wrong: Callable[[str], str], asks: boo
 
 
 def _schemas() -> dict[str, str]:
-    """Give what editors check files with, as `reconciler schema` prints it."""
+    """Return the schemas for editors, as `reconciler schema` prints them."""
     of = {
         PROJECT_SCHEMA: project_schema(),
         MANIFEST_SCHEMA: workspace_schema(map(schema_of, KINDS)),

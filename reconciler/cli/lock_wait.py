@@ -1,7 +1,7 @@
-"""Waiting: how long a run waits for a journal's lock, and what is seen while it waits.
+"""Waiting: how long a run waits for a journal's lock, and what is shown while it waits.
 
-What is waited for stands on the last line of a terminal, and in a log that asked for it
-on a line of its own. It is drawn from another thread, as what waits may do nothing else.
+What a run waits for is on the last line of a terminal, or on lines of a log that asks for it.
+Another thread draws it, as the waiting thread is blocked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from reconciler.report.wait_lines import timing_lines, waiting_line
 from reconciler.streams import write
 
 PROGRESS = "RECONCILER_PROGRESS"
-"""`1` asks for progress in a log, `0` for none at all."""
+"""`1` shows progress in a log, `0` shows none at all."""
 
 SILENT_SECONDS = 0.5
 LOG_SECONDS = 1.0
@@ -62,7 +62,7 @@ freeze_timeout = click.option(
 
 @dataclass(slots=True)
 class Shown:
-    """What is seen of the notes. `width` is that of the terminal, None for a log."""
+    """Display of what a run waits for. `width` is that of the terminal, None for a log."""
 
     waits: Waits
     width: Callable[[], int] | None
@@ -72,7 +72,7 @@ class Shown:
     _turn: RLock = field(default_factory=RLock)
 
     def tick(self) -> None:
-        """Show what is so now; nothing before half a second of doing something."""
+        """Show the present state, once a step has lasted half a second."""
         with self._turn:
             now = self.waits.now()
             self._busy_since = self._since(now.since)
@@ -83,7 +83,7 @@ class Shown:
                 self._log(waiting_line(now, redacted), now.at)
 
     def _since(self, oldest: float | None) -> float | None:
-        """Tell since when something is done without a pause that was seen."""
+        """Return since when the run is busy without a pause that was shown."""
         if oldest is None or self._busy_since is None:
             return oldest
         return min(oldest, self._busy_since)
@@ -102,7 +102,7 @@ class Shown:
     def away(self) -> Iterator[None]:
         """Clear the line, and draw none until the end of the block."""
         if self.width is None:
-            # A log has nothing to clear, and whoever does not read it must stop nothing else.
+            # A log has nothing to clear, and a reader that hangs must not block other output.
             yield
             return
         with self._turn:
@@ -113,17 +113,17 @@ class Shown:
 def shown_on(
     waits: Waits, environ: Mapping[str, str], *, quiet: bool, terminal: bool
 ) -> Shown | None:
-    """Decide how the notes of a run are shown, None for not at all."""
-    asked = environ.get(PROGRESS, "")
-    if quiet or asked == "0":
+    """Return the display of what a run waits for, None for no display."""
+    progress = environ.get(PROGRESS, "")
+    if quiet or progress == "0":
         return None
     if terminal and environ.get("TERM") != "dumb":
         return Shown(waits, _width)
-    return Shown(waits, None) if asked else None
+    return Shown(waits, None) if progress else None
 
 
 def _width() -> int:
-    """Give the columns that may be used: a full line would break, and could not be cleared."""
+    """Return the usable columns: a full line would wrap, and could not be cleared."""
     try:
         columns = os.get_terminal_size(sys.stderr.fileno()).columns
     except (OSError, ValueError):
@@ -133,21 +133,21 @@ def _width() -> int:
 
 @contextmanager
 def timed(waits: Waits) -> Iterator[None]:
-    """Say at the end of the block where its time went, however it ends."""
+    """Print at the end of the block how long its parts took, however it ends."""
     begun, start = waits.clock(), time.process_time()
     try:
         yield
     finally:
         wall = waits.clock() - begun
-        said = timing_lines(waits.spent, start, wall, time.process_time())
-        words("\n".join(said), laid_out=True)
+        lines = timing_lines(waits.spent, start, wall, time.process_time())
+        words("\n".join(lines), laid_out=True)
 
 
 @contextmanager
 def waiting(*, quiet: bool, timings: bool = False) -> Iterator[Waits]:
-    """Show what a run waits for until the end of the block, where anyone wants to see it.
+    """Show what a run waits for until the end of the block, if a display is wanted.
 
-    With `timings`, it is said at the end where the time went.
+    With `timings`, print at the end how long its parts took.
     """
     waits = Waits()
     with timed(waits) if timings else nullcontext(), _shown(waits, quiet=quiet):
@@ -169,7 +169,7 @@ def _shown(waits: Waits, *, quiet: bool) -> Iterator[None]:
         finally:
             try:
                 leaving.set()
-                # Not for ever: nobody may read stderr any more.
+                # With a limit: stderr may have no reader any longer.
                 thread.join(LEAVING_SECONDS)
             finally:
                 with shown.away():
@@ -177,7 +177,7 @@ def _shown(waits: Waits, *, quiet: bool) -> Iterator[None]:
 
 
 def _tick_until(leaving: Event, shown: Shown) -> None:
-    # A signal has to wake the thread that waits.
+    # A signal must wake the waiting thread, not this thread.
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     while not leaving.wait(TICK_SECONDS):
         shown.tick()

@@ -67,14 +67,14 @@ _SELECTING = (
 
 
 def selecting(command: Command) -> Command:
-    """Let a command that reads manifests be limited to some of them, as `asked.selection`."""
+    """Add `--select` and `--exclude` to a command that reads manifests, as `asked.selection`."""
     for flag in reversed(_SELECTING):
         command = flag(command)
     return command
 
 
 def formats(*names: str) -> Callable[[Command], Command]:
-    """Offer `--format` with the given names; any other is a usage error."""
+    """Add `--format` with the given names; any other is a usage error."""
     return click.option(
         "--format",
         "form",
@@ -86,32 +86,32 @@ def formats(*names: str) -> Callable[[Command], Command]:
 
 
 def reading(command: Command) -> Command:
-    """Give a command the arguments of everything that reads manifests, as `asked`."""
+    """Add the arguments for reading manifests to a command, as `asked`."""
     return _asking(command, paths, environment, project, verbose, quiet, no_cache, timings)
 
 
 def locating(command: Command) -> Command:
-    """Give a command the arguments of what only works with the project file, as `asked`."""
+    """Add the arguments for a command that needs only the project file, as `asked`."""
     return _asking(command, paths, project, verbose, quiet)
 
 
 def connected(command: Command) -> Command:
-    """Give a command the options of everything that only talks to the service, as `asked`."""
+    """Add the options for a command that only talks to the service, as `asked`."""
     return _asking(command, environment, project, shard, verbose, quiet)
 
 
 def remembering(command: Command) -> Command:
-    """Give a command the options of everything that works with a journal alone, as `asked`."""
+    """Add the options for a command that needs only a journal, as `asked`."""
     return _asking(command, environment, project, place, shard, verbose, quiet)
 
 
 def recalling(command: Command) -> Command:
-    """Give a command the arguments of what reads manifests beside a journal, as `asked`."""
+    """Add the arguments for a command that reads manifests and a journal, as `asked`."""
     return _asking(command, paths, environment, project, shard, verbose, quiet, no_cache, timings)
 
 
 def adopting(command: Command) -> Command:
-    """Give a command the options of what takes manifests and journal, as `asked`."""
+    """Add the options for a command that changes manifests and journal, as `asked`."""
     return _asking(command, environment, project, place, verbose, quiet)
 
 

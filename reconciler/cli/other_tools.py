@@ -1,6 +1,6 @@
-"""What people type who know other tools of this kind, and what does it here.
+"""Words of similar tools, and what does the same here.
 
-Loaded only for a mistake. What is in `COMMANDS`, or an option of the command, never comes here.
+Loaded only after a mistake: words in `COMMANDS` and known options are never looked up here.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _FILES = "files and folders are arguments: `reconciler apply PATH`"
 _VALUES = "`variables:` of an environment in reconciler.yaml are the values of `${var:NAME}`"
 _TARGET = "the address is `baseUrl` of an environment in reconciler.yaml, or RECONCILER_BASE_URL"
 
-# What does it here, and the words for it elsewhere.
+# Explanations, each with the names of such commands in other tools.
 COMMAND_WORDS = {
     _PLAN: "diff preview changes status dry-run what-if template render build synth",
     _APPLY: "up sync deploy create update push replace patch install upgrade run reconcile edit",
@@ -88,12 +88,12 @@ OPTION_WORDS = {
 
 
 def about_word(word: str) -> str:
-    """Say what does here what a command of this name does elsewhere; "" where nobody can know."""
+    """Return what does the same as a command of this name elsewhere; "" if unknown."""
     return _meaning(COMMAND_WORDS, word.lower())
 
 
 def about_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
-    """Say what to type instead of an option that there is not; "" where nobody can know."""
+    """Return what to type instead of an unknown option; "" if unknown."""
     name = _typed(error.option_name, arguments).lstrip("-")
     known = _options_of(error.ctx)
     if name in known:
@@ -102,11 +102,11 @@ def about_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
 
 
 def _meaning(table: Mapping[str, str], word: str) -> str:
-    return next((said for said, words in table.items() if word in words.split()), "")
+    return next((explanation for explanation, words in table.items() if word in words.split()), "")
 
 
 def _typed(option: str, arguments: Sequence[str]) -> str:
-    """Give an option as it was typed, without its value: of `-auto-approve`, `-a` is read."""
+    """Return an option as it was typed, without its value: click reads `-auto-approve` as `-a`."""
     if option.startswith("--"):
         return option
     names = (argument.partition("=")[0] for argument in arguments)

@@ -1,14 +1,14 @@
-"""The commands by name, and what `--help` says of them. Imports nothing.
+"""Commands by name, and the text of `--help`. Imports nothing.
 
-Whoever types `--help` waits for it, and the library that parses command lines
-takes longer to import than all else. A test compares this text with its own.
+A person waits for `--help`, and importing the library that parses command lines takes longer than
+all else. A test compares this text with the library's own.
 """
 
 from __future__ import annotations
 
 ABOUT = "Alerts, SLOs, dashboards, log policies and saved views as code."
 
-# name: (module, function, one line of help). Modules load when their command runs.
+# name: (module, function, one line of help). A module is loaded when its command runs.
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "init": ("init", "init", "Make a workspace to start from; overwrites nothing."),
     "validate": ("validate", "validate", "Check manifests offline."),
@@ -52,7 +52,7 @@ Commands:
 
 
 def overview() -> str:
-    """Give what `reconciler --help` prints, ending in a line break."""
+    """Return the output of `reconciler --help`, ending in a line break."""
     widest = max(map(len, COMMANDS))
     lines = (f"  {name:{widest}}  {words}\n" for name, (_, _, words) in COMMANDS.items())
     return _HEAD.format(about=ABOUT) + "".join(lines)

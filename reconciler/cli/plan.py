@@ -1,4 +1,4 @@
-"""`reconciler plan`: what apply would do."""
+"""`reconciler plan`: show what apply would do."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def plan(  # noqa: PLR0913 - one for each flag
 
 @dataclass(frozen=True, slots=True)
 class _Revisions:
-    """What was asked to stand for the service, and since when changes count; one at most."""
+    """A revision instead of the service, or since which changes count; at most one of them."""
 
     against: str | None
     since: str | None
@@ -117,7 +117,7 @@ def _watch(asked: Options, revisions: _Revisions, days: int) -> int:
         project, _ = read_project(asked)
         file = project_file(asked)
         if project is None:
-            # What it says of manifests is not known, so any file beside it may repair that.
+            # Its `manifests:` is unknown, so a change of any file next to it may repair it.
             return Watch([*(asked.paths or [(file or Path()).parent])], [file] if file else [])
         return Watch(manifest_paths(asked, project), [file] if file is not None else [])
 
@@ -138,7 +138,7 @@ def _watch(asked: Options, revisions: _Revisions, days: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What was asked for: of what, in which form, beside which revision, and for how many days."""
+    """Options of the command."""
 
     asked: Options
     form: str
@@ -180,7 +180,7 @@ def _plan(wanted: _Wanted) -> int:
 
 
 def _shown(made: Plan, project: Project, wanted: _Wanted) -> int:
-    """Print a plan, keep it where that is asked for, and give the exit code."""
+    """Print a plan, write it to a file if wanted, and return the exit code."""
     asked, out = wanted.asked, wanted.out
     if out is not None:
         write_private(out, redacted(plan_json(made)))

@@ -116,11 +116,11 @@ def test(
     """Show which policy each kind of log would meet; nothing is changed."""
     if file is not None and (application or subsystem or severity):
         raise UsageError("--file and the other flags exclude each other")
-    one: dict[str, Json] = dict(zip(ROW_FIELDS, (application, subsystem, severity), strict=True))
-    if file is None and not any(one.values()):
+    row: dict[str, Json] = dict(zip(ROW_FIELDS, (application, subsystem, severity), strict=True))
+    if file is None and not any(row.values()):
         raise UsageError("give --application, --subsystem or --severity, or --file FILE")
-    rows = [one] if file is None else read_rows(file, ROW_FIELDS)
-    wire_rows = [_wire_row(one, "--severity")] if file is None else _wire_rows(rows, file)
+    rows = [row] if file is None else read_rows(file, ROW_FIELDS)
+    wire_rows = [_wire_row(row, "--severity")] if file is None else _wire_rows(rows, file)
     bench = open_target(asked)
     results = asyncio.run(_tested(bench, wire_rows))
     _print_results(rows, results, form, verbose=asked.verbose)

@@ -1,4 +1,4 @@
-"""Printing records as they come: a table, JSON, JSON Lines or CSV."""
+"""Output of records as they arrive: a table, JSON, JSON Lines or CSV."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from reconciler.report.table import Heading, Style, csv_line, table
 from reconciler.suggestions import nearest
 
 if TYPE_CHECKING:
-    # Only its type is needed here, and it brings the whole HTTP client.
+    # Only its type is needed here; the import would load the whole HTTP client.
     from reconciler.api.client import Api
 
 DEFAULT_LIMIT = 100
@@ -42,9 +42,9 @@ limit = click.option(
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Item]):
-    """A column of a table or of CSV; a `whole` one, such as an id, is never cut.
+    """A column of a table or of CSV; a `whole` column, such as an id, is never cut.
 
-    `figure` gives a number instead of a text: rounded in a table, whole in CSV.
+    `figure` returns a number instead of text: rounded in a table, exact in CSV.
     """
 
     header: str
@@ -54,22 +54,22 @@ class Column(Generic[Item]):
 
     @property
     def heading(self) -> Heading:
-        """What stands above it in a table."""
+        """Return the heading of the column in a table."""
         return Heading(self.header, self.whole, right=self.figure is not None)
 
     def shown(self, record: Item) -> str:
-        """Give the cell of a table."""
+        """Return the cell of a table."""
         return self.cell(record) if self.figure is None else f"{self.figure(record):,.2f}"
 
     def exact(self, record: Item) -> str:
-        """Give the cell of a CSV line."""
+        """Return the cell of a CSV line."""
         return self.cell(record) if self.figure is None else repr(self.figure(record))
 
 
 def parse_range(since: str | None, until: str | None) -> Span | None:
-    """Read --since and --until; one alone reaches up to now, or from the beginning of time.
+    """Return the range of --since and --until; if one is missing, up to now, or from 1970 on.
 
-    Raises UsageError, also where nothing can lie between.
+    Raises UsageError, also for an empty range.
     """
     if since is None and until is None:
         return None
@@ -83,7 +83,7 @@ def parse_range(since: str | None, until: str | None) -> Span | None:
 
 
 def _parse_moment(text: str | None, flag: str) -> datetime | None:
-    """Read `24h`, `7d`, `2w` (before now) or an ISO 8601 time, in UTC where it names no zone."""
+    """Return the time of `24h`, `7d`, `2w` (before now) or an ISO 8601 text, by default in UTC."""
     if text is None:
         return None
     span = re.fullmatch(r"([0-9]{1,6})([smhdw])", text)
@@ -97,7 +97,7 @@ def _parse_moment(text: str | None, flag: str) -> datetime | None:
 
 
 def parse_pairs(texts: Sequence[str], flag: str) -> dict[str, tuple[str, ...]]:
-    """Read `key=value` pairs, the values of each key together. Raises UsageError."""
+    """Return `key=value` pairs, with the values of each key together. Raises UsageError."""
     pairs: dict[str, tuple[str, ...]] = {}
     for text in texts:
         key, equals, value = text.partition("=")
@@ -108,7 +108,7 @@ def parse_pairs(texts: Sequence[str], flag: str) -> dict[str, tuple[str, ...]]:
 
 
 def parse_single_pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
-    """Read `key=value` pairs, each key once. Raises UsageError."""
+    """Return `key=value` pairs, each key once. Raises UsageError."""
     pairs = parse_pairs(texts, flag)
     doubled = next((key for key, values in pairs.items() if len(values) > 1), None)
     if doubled is not None:
@@ -117,10 +117,10 @@ def parse_single_pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
 
 
 def enumerated(enumeration: Enumeration, values: Sequence[str], flag: str) -> tuple[str, ...]:
-    """Give values as the API writes them.
+    """Return values as the API writes them.
 
-    Raises UsageError for one that is not known; with the whole prefix any is
-    taken, as a service may have more.
+    Raises UsageError for an unknown value. With the whole prefix any value is accepted, as a
+    service may have more values.
     """
     return tuple(_value(enumeration, value, flag) for value in values)
 
@@ -141,7 +141,7 @@ def _value(enumeration: Enumeration, value: str, flag: str) -> str:
 
 
 def plain(enumeration: Enumeration, value: str) -> str:
-    """Give an enumeration's value as a person says it."""
+    """Return an enumeration's value as a person writes it."""
     return value.removeprefix(enumeration.prefix).lower().replace("_", " ")
 
 
@@ -151,12 +151,12 @@ async def print_records(
     form: str,
     step: Progress | None = None,
 ) -> int:
-    """Print records and give their number, which `step` counts.
+    """Print records and return their number, which `step` counts.
 
-    JSON Lines and CSV are printed as they come.
+    JSON Lines and CSV are printed as the records arrive.
     """
     flows = form in ("jsonl", "csv")
-    kept: list[Item] = []
+    collected: list[Item] = []
     count = 0
     if form == "csv":
         data(csv_line([column.header for column in columns]))
@@ -165,13 +165,13 @@ async def print_records(
         if flows:
             _print_line(record, columns, form)
         else:
-            kept.append(record)
+            collected.append(record)
         if step is not None:
             step.done = count
     if form == "json":
-        json_data([record.document for record in kept])
+        json_data([record.document for record in collected])
     elif form == "text":
-        data(record_table(columns, kept, stdout_style(verbose=False)))
+        data(record_table(columns, collected, stdout_style(verbose=False)))
     return count
 
 
@@ -183,20 +183,20 @@ def _print_line(record: Item, columns: Sequence[Column[Item]], form: str) -> Non
 
 
 def record_table(columns: Sequence[Column[Item]], records: Sequence[Item], style: Style) -> str:
-    """Give records as a table, and nothing for none."""
+    """Return records as a table, "" for none."""
     rows = [[column.shown(record) for column in columns] for record in records]
     return table([column.heading for column in columns], rows, style) if rows else ""
 
 
 def clock_time(text: str) -> str:
-    """Give a timestamp as `2026-03-02 12:04:11`, in UTC; what is no time stays as it is."""
+    """Return a timestamp as `2026-03-02 12:04:11`, in UTC; other text is returned unchanged."""
     at = moment(text)
     return at.replace(tzinfo=None).isoformat(" ", "seconds") if at is not None else text
 
 
 @dataclass(frozen=True, slots=True)
 class ListFormat(Generic[Item]):
-    """How records are printed; `most` is 0 where all are wanted."""
+    """How records are printed; `most` is 0 for all records."""
 
     columns: Sequence[Column[Item]]
     form: str
@@ -209,9 +209,9 @@ def run_listing(
     listing: ListFormat[Item],
     records: Callable[[Api, Allowance], AsyncIterator[Item]],
 ) -> int:
-    """Print records of the service and tell their number; gives the exit code.
+    """Print records of the service and their number; return the exit code.
 
-    That the service announces more than it lists is said even where nothing else is.
+    A warning that the service announces more than it lists is printed even with --quiet.
     """
     bench = open_target(asked)
     allowed = Allowance(records=listing.most or None)
@@ -229,10 +229,10 @@ def run_listing(
 
 
 def tell_count(count: int, most: int, noun: str, *, quiet: bool) -> None:
-    """Say how many were listed, and that there may be more; `noun` is for one of them."""
+    """Print how many records were listed, and that there may be more; `noun` is singular."""
     if quiet:
         return
-    said = f"{count:,} {noun if count == 1 else noun + 's'}"
+    message = f"{count:,} {noun if count == 1 else noun + 's'}"
     if most and count == most:
-        said += f"; there may be more: --limit {most * 10}, or --limit 0 for all"
-    words(said)
+        message += f"; there may be more: --limit {most * 10}, or --limit 0 for all"
+    words(message)

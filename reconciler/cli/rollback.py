@@ -1,4 +1,4 @@
-"""`reconciler rollback`: what was declared before a run, as a plan like any other."""
+"""`reconciler rollback`: restore what was declared before a run, with a plan like any other."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _line_of(wanted: ToRollBack) -> str:
 
 
 def _remind(made: Plan) -> None:
-    """Say after the deed too what git would bring back."""
+    """Print after a rollback, too, what git would change back."""
     for remark in made.remarks:
         if isinstance(remark, RollsBack):
             words(safe(remark_words(remark)))

@@ -1,4 +1,4 @@
-"""The command tree, loaded as far as it is used, groups of commands, and errors to exit codes."""
+"""Command tree, with modules loaded when used; groups of commands; errors to exit codes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from reconciler.streams import lost_by
 
 
 class UnknownCommand(click.UsageError):
-    """A word that is no command; `advice` is what to type instead, "" where nobody knows."""
+    """A word that is not a command; `advice` is what to type instead, "" if unknown."""
 
     def __init__(self, word: str, advice: str, ctx: click.Context) -> None:
         super().__init__(f"No such command `{word}`.", ctx)
@@ -41,7 +41,7 @@ class Group(click.Group):
     """A group of commands."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Name the commands where none is given."""
+        """Parse arguments; without any, list the commands in an error."""
         if not args:
             ctx.fail(f"a command is needed: {', '.join(self.list_commands(ctx))}")
         return super().parse_args(ctx, args)
@@ -49,7 +49,10 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; say what to type instead of a word that is none."""
+        """Return the command of the arguments.
+
+        Raises UnknownCommand, with advice, for any other word.
+        """
         known = self.list_commands(ctx)
         if args and args[0] not in known and not args[0].startswith("-"):
             raise UnknownCommand(args[0], self.advice(args[0], known), ctx)
@@ -59,27 +62,27 @@ class Group(click.Group):
         return name, command, rest
 
     def advice(self, word: str, known: Sequence[str]) -> str:
-        """Say what to type instead of a word that is no command."""
+        """Return what to type instead of a word that is not a command."""
         from reconciler.suggestions import nearest  # noqa: PLC0415 - only for a mistake
 
         near = nearest(word, known)
         return f"did you mean `{near}`?" if near else f"there are: {', '.join(known)}"
 
 
-# Help is as wide as the terminal, and in a pipe as click has it.
+# Help is as wide as the terminal, and in a pipe as wide as click's default.
 WIDEST_HELP = 1000
 SIGINT_CODE = code_of(signal.SIGINT)
 
 
 class LazyGroup(Group):
-    """A group that imports a command's module when the command is asked for."""
+    """A group that imports a command's module when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's interface
-        """Give the names in the order of the table."""
+        """Return the names in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's interface
-        """Import and give a command."""
+        """Import and return a command."""
         if cmd_name not in COMMANDS:
             return None
         module, function, _ = COMMANDS[cmd_name]
@@ -88,13 +91,13 @@ class LazyGroup(Group):
         return command
 
     def advice(self, word: str, known: Sequence[str]) -> str:
-        """Say what to type instead of a word, as one who knows another tool would type it."""
+        """Return what to type instead of a word, which may be from another tool."""
         from reconciler.cli.other_tools import about_word  # noqa: PLC0415 - for a mistake
 
         return about_word(word) or super().advice(word, known)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's interface
-        """Write the list of commands without importing one."""
+        """Write the list of commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, words) for name, (_, _, words) in COMMANDS.items()])
 
@@ -111,11 +114,11 @@ def cli() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and give its exit code (docs/exit-codes.md)."""
+    """Run one command line and return its exit code (docs/exit-codes.md)."""
     ended: list[int] = []
 
     def on_ending(number: int, _: FrameType | None) -> None:
-        # An event loop ends in good order by an interrupt, and by nothing else raised here.
+        # An interrupt ends an event loop in good order; no other exception raised here does.
         ended.append(code_of(number))
         if is_ignored(signal.SIGINT):
             raise SystemExit(ended[0])
@@ -127,7 +130,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = _run(arguments)
     except KeyboardInterrupt:
-        # A further signal, while it was told how the run ended.
+        # A further signal came while the error was reported.
         code = SIGINT_CODE
     finally:
         lead_to(Here())
@@ -137,7 +140,7 @@ def run(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     try:
         _check_working_folder()
-        # Not `cli.main`: that answers an interrupt with a line of its own.
+        # Not `cli.main`: it answers an interrupt with a line of its own.
         with cli.make_context("reconciler", list(arguments)) as context:
             result = cli.invoke(context)
     except click.exceptions.Exit as leaving:
@@ -155,7 +158,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _check_working_folder() -> None:
-    """Raise UsageError where the working folder was removed: relative paths then mean nothing."""
+    """Raise UsageError where the working folder was removed: relative paths mean nothing then."""
     try:
         os.getcwd()  # noqa: PTH109 - what is in it does not matter
     except OSError as error:
@@ -165,7 +168,7 @@ def _check_working_folder() -> None:
 
 
 def with_loss(code: int) -> int:
-    """Give the exit code of a run that ends with one, and say where stdout took not all of it."""
+    """Return the exit code of a run, and report output that stdout did not accept."""
     why = lost_by(sys.stdout)
     return code if why is None else _tell_loss(OutputLost.by(why, code))
 
@@ -177,7 +180,7 @@ def _tell_loss(error: OutputLost) -> int:
 
 
 def tell_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
-    """Say what went wrong, and give the code for it; `arguments` are what was typed."""
+    """Report an error, and return its exit code; `arguments` are what was typed."""
     error = first_of(error)
     match error:
         case click.ClickException():
@@ -203,7 +206,7 @@ def _show_usage(error: click.ClickException, arguments: Sequence[str]) -> None:
     context = getattr(error, "ctx", None)
     if context is not None:
         words(f"{context.get_usage()}\nTry `{context.command_path} --help` for help.\n")
-    # A glob may give the name of a hostile file for an option.
+    # A glob may insert the name of a hostile file as an option.
     words(f"error: {safe(error.format_message())}")
     if advice := _advice(error, arguments):
         words(f"  {safe(advice)}")
@@ -222,12 +225,12 @@ def _advice(error: click.ClickException, arguments: Sequence[str]) -> str:
 
 
 def _further(line: str) -> str:
-    """Keep a further line of a message from being a command of a CI runner."""
+    """Return a further line of a message, so that it is no command for a CI runner."""
     return f"| {line}" if line.lstrip().startswith("::") else line
 
 
 def first_of(raised: BaseException) -> BaseException:
-    """Give the error of a group that says most: one of ours before any other."""
+    """Return the most informative error of a group: one of ours before any other."""
     leaves: list[BaseException] = []
     stack: list[BaseException] = [raised]
     while stack:
@@ -243,11 +246,11 @@ _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS))
 
 
 def _lack_of_room(error: OSError) -> str:
-    """Return what the machine has no room for, "" where that is not what is wrong."""
+    """Return what the machine has no space for, "" for any other error."""
     if error.errno in _NO_ROOM:
         named = f"{error.filename} cannot be written" if error.filename else "a file is not written"
         return f"{named}: {error.strerror}. Make room there, or set TMPDIR to another folder"
-    # As the standard library words it; such an error has no number of its own.
+    # The wording of the standard library; this error has no number of its own.
     if str(error.strerror).startswith("No usable temporary directory"):
         return "there is no folder for temporary files: set TMPDIR to one that can be written"
     return ""

@@ -1,4 +1,4 @@
-"""`reconciler schema`: what editors need to complete and check manifests."""
+"""`reconciler schema`: schemas for editors to complete and check manifests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from reconciler.suggestions import nearest
 
 
 def schemas() -> dict[str, Schema]:
-    """Give every schema by its name; `schemas/NAME.schema.json` holds the same."""
+    """Return every schema by its name; `schemas/NAME.schema.json` has the same content."""
     kinds = {kind.name: schema_of(kind) for kind in KINDS}
     return {
         **kinds,

@@ -1,7 +1,7 @@
-"""The command tree as data: what completion knows of it without importing a command.
+"""Command tree as data, so that completion imports no command.
 
-The file beside this is written by `scripts/write_tree.py` from the commands themselves, and a
-test holds it against them.
+`scripts/write_tree.py` writes the file next to this module from the commands themselves, and a test
+compares them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FILE = Path(__file__).with_name("tree.json")
 
 
 class CommandParameter(TypedDict):
-    """An option or an argument; `gives` says what its values are, "" where nobody knows."""
+    """An option or an argument; `gives` is the kind of its values, "" if unknown."""
 
     name: str
     gives: str
@@ -36,7 +36,7 @@ class Command(TypedDict):
 
 
 def read_tree() -> Command:
-    """Give the whole tree."""
+    """Read and return the whole tree."""
     read: Any = json.loads(FILE.read_text(encoding="utf-8"))
     tree: Command = read
     return tree

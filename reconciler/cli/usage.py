@@ -27,9 +27,9 @@ DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def check_picture(file: Path) -> None:
-    """Raise UsageError where no picture could be drawn into that file.
+    """Raise UsageError where no picture can be drawn into a file.
 
-    Raises InvalidInput where it holds something else.
+    Raises InvalidInput where the file has other content.
     """
     if find_spec("matplotlib") is None:
         raise MissingExtra("--png", "plot")
@@ -45,7 +45,7 @@ def check_picture(file: Path) -> None:
 
 
 def _is_picture(file: Path) -> bool:
-    """Tell a picture, or a file that holds nothing; what cannot be read may be anything."""
+    """Return whether a file is a picture or empty; False where it cannot be read."""
     try:
         with regular_files.opened(file) as stream:
             return stream.read(len(_SIGNATURE)) in (b"", _SIGNATURE)
@@ -64,7 +64,7 @@ def usage_picture(days: Sequence[str], series: Mapping[str, Sequence[float]], fi
     )
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and heavy
 
-    # Anything else than a date could be taken for mathematics, and fail.
+    # Any other text could be parsed as mathematics, and fail.
     dates = [day[:10] if DAY.match(day) else "?" for day in days]
     figure = Figure(figsize=(12, 5), layout="constrained")
     FigureCanvasAgg(figure)
@@ -170,7 +170,7 @@ def usage(
 
 def _draw(days: Sequence[DailyUnits], png: Path) -> None:
     series = {name: [getattr(day, field) for day in days] for name, field in SERIES}
-    # What was blocked is no part of the total, so it has no place in the stack.
+    # Blocked data is not part of the total, so it is not in the stack.
     used = {
         name: numbers
         for name, numbers in series.items()

@@ -1,4 +1,4 @@
-"""`reconciler validate`: everything that can be known offline, and the repair of some of it."""
+"""`reconciler validate`: all checks that are possible offline, and automatic repairs."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def validate(*, asked: Options, form: str, fix: bool, diff: bool, fail_on: str) 
 
 
 def _code(checked: Checked, fail_on: str) -> int:
-    """Give the exit code: of a complaint that is severe enough, or 0."""
+    """Return the exit code: that of a complaint that is severe enough, or 0."""
     workspace = checked.workspace
     severe = workspace.complaints if fail_on == Severity.WARNING.value else workspace.errors
     return InvalidInput.exit_code if severe else 0
 
 
 def _fix(asked: Options, form: str, fail_on: str, *, diff: bool) -> int:
-    """Repair what can be, or show how, and tell what is left."""
+    """Repair what can be repaired, or show how, and report what is left."""
     from reconciler.report.complaints.document import fix_diff, fix_summary  # noqa: PLC0415 - rare
 
     project, _ = read_project(asked)
@@ -97,7 +97,7 @@ def _fix(asked: Options, form: str, fail_on: str, *, diff: bool) -> int:
 
 
 def _fixes_of(asked: Options, project: Project, *, only_shown: bool) -> Fixes:
-    """Find what can be repaired; write it unless it is only shown.
+    """Return the possible repairs; write them unless they are only shown.
 
     Raises InvalidInput for a file that cannot be written.
     """
@@ -119,7 +119,7 @@ def _fixes_of(asked: Options, project: Project, *, only_shown: bool) -> Fixes:
 def _tell(
     asked: Options, checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None
 ) -> None:
-    """Print what was found, and how much it is."""
+    """Print the complaints, and their number."""
     workspace = checked.workspace
     if form == "text":
         shown = workspace.errors if asked.quiet else workspace.complaints
@@ -142,8 +142,8 @@ def _summarise(asked: Options, checked: Checked) -> None:
 
 
 def rendered(checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None) -> str:
-    """Give what was found in a machine's format by its name: all of it, never cut."""
-    # Each of the last two is loaded only where it is asked for.
+    """Return all complaints in a machine-readable format by its name."""
+    # Two of the formats are imported only when they are used.
     workspace = checked.workspace
     match form:
         case "jsonl":

@@ -1,4 +1,4 @@
-"""`reconciler watch`: whether the alerts of a run are noisier since."""
+"""`reconciler watch`: check whether the alerts of a run are noisier since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of what was applied: how much of it was reverted, hot-fixed or noisier."""
+"""`reconciler journal stats`: how much of what was applied was reverted, hot-fixed or noisier."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
         found = datetime.fromisoformat(text.strip())
         return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
-        said = f"`{text}` is neither a duration, as 90d or 12w, nor an ISO 8601 date"
-        raise click.BadParameter(said) from None
+        message = f"`{text}` is neither a duration, as 90d or 12w, nor an ISO 8601 date"
+        raise click.BadParameter(message) from None
 
 
 @click.command
@@ -69,7 +69,7 @@ def stats(*, asked: Options, form: str, since: datetime | None) -> int:
 
 
 def _teams(asked: Options) -> Mapping[Ref, str]:
-    """Give the teams of the manifests; none where they cannot be read, which is said."""
+    """Return the teams of the manifests; none, with a message, if they cannot be read."""
     try:
         project = open_project(asked)
         name, environment = choose_environment(project, asked.environment)

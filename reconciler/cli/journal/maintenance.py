@@ -1,4 +1,4 @@
-"""Beginning a journal, whether it can be trusted, making it short, and freeing its lock."""
+"""Commands that begin, verify and compact a journal, and release its lock."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _begun(journal: Journal, asked: Options) -> int:
 
 
 class _Finding(NamedTuple):
-    """Something to know of a journal that can be read, and what to do about it."""
+    """A finding about a readable journal, and its remedy."""
 
     name: str
     message: str
@@ -117,18 +117,18 @@ def _text(journal: Journal, findings: list[_Finding]) -> str:
 
 
 def _findings(journal: Journal) -> Iterator[_Finding]:
-    """Yield what a person should know, the worst first."""
+    """Yield the findings, the worst first."""
     if journal.is_old_copy:
-        said = "the journal does not hold the line that the last run here ended with"
-        yield _Finding("old copy", said, bring_back("the newer one"))
+        message = "the journal does not hold the line that the last run here ended with"
+        yield _Finding("old copy", message, bring_back("the newer one"))
     for ref, started in sorted(journal.history.unsettled().items()):
-        said = f"{ref} since {started.at}: the answer to its create was lost"
+        message = f"{ref} since {started.at}: the answer to its create was lost"
         settle = on_journal("settle", f"{ref} --id ID")
         out = f"look for it, then `{settle}` or `--never-happened`"
-        yield _Finding("unsettled", said, out)
+        yield _Finding("unsettled", message, out)
     if journal.torn:
-        said = "the last line was cut, as by a crash or a full disk"
-        yield _Finding("torn", said, "nothing: it is ignored, and the next write removes it")
+        message = "the last line was cut, as by a crash or a full disk"
+        yield _Finding("torn", message, "nothing: it is ignored, and the next write removes it")
     if holder := journal.holder():
         out = f"wait for it, or see `{on_journal('unlock')}`"
         yield _Finding("locked", f"by {holder}", out)
@@ -137,31 +137,31 @@ def _findings(journal: Journal) -> Iterator[_Finding]:
 
 
 def _continued(journal: Journal, ended: str) -> _Finding:
-    """Say why a journal goes on from another: it was moved, or made short."""
+    """Return why a journal continues another: it was moved, or compacted."""
     entries = journal.entries
-    begun = [at for at, entry in enumerate(entries) if _begins_anew(entry)]
+    begun = [nth for nth, entry in enumerate(entries) if _begins_anew(entry)]
     last = begun[-1] if begun else 0
     out = "nothing: a copy from before must end with that sum"
     match entries[max(0, last - 1) : last + 1]:
-        # Behind what arrived stands the run that carried it, unless that was stopped before.
+        # After the arrival comes the run that moved it, unless that was stopped before.
         case [*_, MovedIn(at=at, origin=origin)] | [
             MovedIn(at=at, origin=origin),
             RunEntry(command="move"),
         ]:
-            said = f"it arrived from {origin} ({at}), where it ended with the sum {ended}"
-            return _Finding("moved", said, out)
+            message = f"it arrived from {origin} ({at}), where it ended with the sum {ended}"
+            return _Finding("moved", message, out)
         case [*_, RunEntry(at=at, command="move")]:
-            said = (
+            message = (
                 f"it is that of {journal.target} since {at}; before, it ended with the sum {ended}"
             )
-            return _Finding("moved", said, out)
+            return _Finding("moved", message, out)
         case _:
-            said = f"it continues one that ended with the sum {ended}"
-            return _Finding("compacted", said, out)
+            message = f"it continues one that ended with the sum {ended}"
+            return _Finding("compacted", message, out)
 
 
 def _begins_anew(entry: Entry) -> bool:
-    """Tell what stands where another header took the place of the first line."""
+    """Return whether a new header replaced the first line at this entry."""
     match entry:
         case MovedIn() | RunEntry(command="move" | "compact"):
             return True

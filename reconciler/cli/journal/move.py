@@ -1,4 +1,4 @@
-"""Carrying a journal to another place, or along to another address of its service."""
+"""Moving a journal to another place, or to another address of its service."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from reconciler.report.safe import safe
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What was asked for: a way, the journal at its beginning, and what to write after it."""
+    """A checked move: its way, the present journal, and the settings to change afterwards."""
 
     project: Project
     here: Journal
@@ -83,7 +83,10 @@ def move(*, to: str | None, base_url: str | None, asked: Options, patience: Lock
 
 
 def _wanted(to: str | None, base_url: str | None, asked: Options) -> _Wanted:
-    """Check what was asked for, before anything is written. Raises UsageError and InvalidInput."""
+    """Return the move after checking its options, before any write.
+
+    Raises UsageError and InvalidInput.
+    """
     if to is None and base_url is None:
         raise UsageError("say where to: --to PLACE, --base-url URL, or both")
     project = open_project(asked)
@@ -117,7 +120,7 @@ def _wanted(to: str | None, base_url: str | None, asked: Options) -> _Wanted:
 
 
 def _address(base_url: str | None, target: Target) -> str:
-    """Give the target at the end of the way. Raises UsageError and InvalidInput."""
+    """Return the target after the move. Raises UsageError and InvalidInput."""
     if base_url is None:
         return target.name
     if isinstance(target, Embedded):
@@ -129,7 +132,7 @@ def _address(base_url: str | None, target: Target) -> str:
 
 
 def _place(project: Project, setting: str) -> JournalPlace:
-    """Give a place so that two ways to write it are equal. Raises UsageError for what is none."""
+    """Return a place in a form that can be compared. Raises UsageError for an invalid place."""
     try:
         place = journal_place_at(project, setting)
     except ValueError as error:
@@ -138,17 +141,17 @@ def _place(project: Project, setting: str) -> JournalPlace:
 
 
 def _told(became: Became, wanted: _Wanted) -> str:
-    way, whose = wanted.way, f"the journal of `{wanted.here.environment}`"
+    way, subject = wanted.way, f"the journal of `{wanted.here.environment}`"
     match became:
         case Became.MOVED:
-            said = f"{whose} went from {way.origin} to {way.to}"
+            message = f"{subject} went from {way.origin} to {way.to}"
             if way.to == way.origin:
-                said = f"{whose} at {way.to} is that of {way.target} now"
+                message = f"{subject} at {way.to} is that of {way.target} now"
         case Became.FINISHED:
-            said = f"{whose} is at {way.to}: an earlier move is finished"
+            message = f"{subject} is at {way.to}: an earlier move is finished"
         case Became.ALREADY:
-            said = f"{whose} is at {way.to} already, for {way.target}"
+            message = f"{subject} is at {way.to} already, for {way.target}"
         case _:
             assert_never(became)
     settings = " and ".join(f"`{setting}`" for setting in wanted.settings)
-    return f"{said}; write {settings} in the project file" if settings else said
+    return f"{message}; write {settings} in the project file" if settings else message

@@ -1,4 +1,4 @@
-"""What a person adds to a journal: names, ids, what is gone, what became of a create."""
+"""Commands that add to a journal: names, ids, removed resources, results of lost creates."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ def forget(*, ref: str, asked: Options, patience: LockTimeout) -> int:
         opened.append([Forgotten(at=opened.now(), ref=wanted)])
     if not asked.quiet:
         which = f" ({known})" if known is not None else ""
-        said = "is forgotten: a manifest that still declares it begins again"
+        outcome = "is forgotten: a manifest that still declares it begins again"
         lost = "no guard remembers what was written to it or rolled back"
-        words(safe(f"{wanted}{which} {said}, and {lost}"))
+        words(safe(f"{wanted}{which} {outcome}, and {lost}"))
     return 0
 
 
 def _check_names(was: Ref, ref: Ref) -> None:
-    """Raise UsageError unless one may be called as the other."""
+    """Raise UsageError unless a resource can be renamed so."""
     if was.kind != ref.kind:
         raise UsageError(f"{was} cannot become {ref}: a resource stays of its kind")
     if was == ref:
@@ -105,7 +105,7 @@ def _check_names(was: Ref, ref: Ref) -> None:
 
 
 def _check_known(ref: Ref, history: History) -> None:
-    """Raise UsageError where the journal knows nothing of a resource, or nobody knows of it."""
+    """Raise UsageError where a resource is unknown to the journal, or its create is unsettled."""
     if history.of(ref).unsettled_create is not None:
         raise UsageError(
             f"the answer to the create of {ref} was lost: say first what became of it, with "
@@ -168,22 +168,24 @@ def write_ids(*, asked: Options) -> int:
     for manifest in workspace.manifests:
         known = opened.history.of(manifest.ref).remote_id
         if manifest.remote_id is None and known is not None:
-            one = given_ids.Given(manifest, known)
-            given.setdefault(manifest.source.file, []).append(one)
+            given_id = given_ids.Given(manifest, known)
+            given.setdefault(manifest.source.file, []).append(given_id)
     written, by_hand = 0, list[str]()
-    for file, ones in given.items():
-        script = originals.script_of(ones[0].manifest)
+    for file, ids in given.items():
+        script = originals.script_of(ids[0].manifest)
         if script is None:
             raise InvalidInput(f"{file} was changed while this ran: it is left as it is")
-        made = given_ids.identified(script, ones, place)
+        made = given_ids.identified(script, ids, place)
         by_hand += made.by_hand
         if made.written:
             remove_left([script.path.resolve().parent])
             replace_text(script.path, file, roots, before=script.text, after=made.text)
             reached(Point.FILE_REPLACED)
         written += len(made.written)
-        for one in made.written if not asked.quiet else ():
-            words(safe(f"{one.manifest.source}: {one.manifest.ref} is {one.remote_id}"))
+        for given_id in made.written if not asked.quiet else ():
+            words(
+                safe(f"{given_id.manifest.source}: {given_id.manifest.ref} is {given_id.remote_id}")
+            )
     data(f"{plural(written, 'id')} written\n")
     if by_hand:
         raise InvalidInput("\n".join(by_hand))
@@ -193,8 +195,8 @@ def write_ids(*, asked: Options) -> int:
 def _parse_id(ref: Ref, text: str) -> RemoteId:
     kind = BY_NAME.get(ref.kind)
     form = kind.id_form if kind is not None else None
-    value: Json = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else text  # noqa: PLR2004 - an int32 has ten digits
-    known = form.parse(value) if form is not None else None
+    parsed: Json = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else text  # noqa: PLR2004 - an int32 has ten digits
+    known = form.parse(parsed) if form is not None else None
     if known is None and form is not None:
         known = form.parse(text)
     if known is None:

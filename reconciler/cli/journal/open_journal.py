@@ -24,7 +24,7 @@ from reconciler.report.safe import safe
 
 
 def unread_journal(asked: Options) -> Journal:
-    """Give the journal of the environment, not read yet."""
+    """Return the journal of the environment, not read yet."""
     project = open_project(asked)
     name, environment = choose_environment(project, asked.environment)
     environment = in_shard(environment, asked.shard)
@@ -36,7 +36,7 @@ def unread_journal(asked: Options) -> Journal:
 
 
 def opened_journal(asked: Options) -> Journal:
-    """Give the journal of the environment, read."""
+    """Return the journal of the environment, after reading it."""
     journal = unread_journal(asked)
     journal.load()
     if asked.quiet:
@@ -48,20 +48,20 @@ def opened_journal(asked: Options) -> Journal:
 
 
 def hint_at_places(asked: Options) -> str:
-    """Say how to look elsewhere, where nothing but the folder says where a journal is."""
+    """Return a hint to use `--path`, where the folder alone decides where a journal is."""
     if asked.paths or project_file(asked) is not None:
         return ""
     return "; where `plan PATH` was given a folder, give the same one with `--path PATH`"
 
 
 def run_entry(asked: Options, journal: Journal, command: str) -> RunEntry:
-    """Give the entry that says who runs this command, and from which commit."""
+    """Return the entry with who runs this command, and from which commit."""
     commit = applied_commit(open_project(asked))
     return journal.run_entry(str(uuid4()), command, commit)
 
 
 def ref_of(text: str | None) -> Ref:
-    """Read a Kind/name. Raises UsageError."""
+    """Return the ref of a text `Kind/name`. Raises UsageError."""
     ref = Ref.parse(text or "")
     if ref is None:
         raise UsageError(f"`{text}` is not of the form Kind/name")

@@ -1,4 +1,4 @@
-"""What is in a journal: its entries, and the runs that wrote them."""
+"""Content of a journal: its entries, and the runs that wrote them."""
 
 from __future__ import annotations
 
