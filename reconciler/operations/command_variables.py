@@ -36,16 +36,16 @@ class Unreviewed:
         A list of folders loses single entries. It also loses relative and empty entries, as they
         mean the folder in which a program runs. Any other variable is removed whole.
         """
-        kept, lost = dict[str, str](), list[str]()
+        remaining, lost = dict[str, str](), list[str]()
         for name, value in environ.items():
             left = self._left_of(name, value, environ)
             if left != value:
                 lost.append(name)
             if left:
-                kept[name] = left
+                remaining[name] = left
             elif left == value:
-                kept[name] = value
-        return kept, sorted(lost)
+                remaining[name] = value
+        return remaining, sorted(lost)
 
     def _left_of(self, name: str, value: str, environ: Mapping[str, str]) -> str:
         if _LIST.search(name):

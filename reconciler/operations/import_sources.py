@@ -100,28 +100,28 @@ class Gathered:
 
 
 def gather(
-    options: Options, bench: Session, what: ImportSources, history: History, spool: Buffer
+    options: Options, bench: Session, sources: ImportSources, history: History, spool: Buffer
 ) -> Gathered:
     """Read all wanted records.
 
     Raises UsageError for unknown environments, for kinds that cannot be read here and for invalid
     ids; and what concerns the service as a whole.
     """
-    _check_wanted(what.live, bench)
+    _check_wanted(sources.live, bench)
     withheld = withheld_from(os.environ)
-    if what.live or what.everything:
-        return asyncio.run(_from_service(bench, what, history, withheld, spool))
+    if sources.live or sources.everything:
+        return asyncio.run(_from_service(bench, sources, history, withheld, spool))
     root, gathered = bench.project.root.resolve(), Gathered()
-    beside = Beside(ids=what.ids)
-    if not what.environments:
-        for left in read_exports(what.exports, root, withheld, options.waits, beside):
+    beside = Beside(ids=sources.ids)
+    if not sources.environments:
+        for left in read_exports(sources.exports, root, withheld, options.waits, beside):
             gathered.take(left if isinstance(left, Left) else spool.keep(left, "export"))
         gathered.left.extend(_ids_of_nothing(beside))
         return gathered
     environments = bench.project.settings.environments
-    _check_environments(what.environments, environments, bench.name)
+    _check_environments(sources.environments, environments, bench.name)
     found: dict[str, list[ImportRecord]] = {}
-    for name, path in zip(what.environments, what.exports, strict=True):
+    for name, path in zip(sources.environments, sources.exports, strict=True):
         read = [*read_exports([path], root, withheld, options.waits, beside)]
         found[name] = [record for record in read if isinstance(record, ImportRecord)]
         gathered.left.extend(left for left in read if isinstance(left, Left))
@@ -145,11 +145,11 @@ def _ids_of_nothing(beside: Beside) -> Iterator[Left]:
 
 
 async def _from_service(
-    bench: Session, what: ImportSources, history: History, withheld: Withheld, spool: Buffer
+    bench: Session, sources: ImportSources, history: History, withheld: Withheld, spool: Buffer
 ) -> Gathered:
     async with open_api(bench) as api:
-        if not what.everything:
-            return await read_live(api, what.live, history, withheld, spool)
+        if not sources.everything:
+            return await read_live(api, sources.live, history, withheld, spool)
         wanted, left = await list_all(api)
         gathered = await read_live(api, wanted, history, withheld, spool)
         gathered.left.extend(left)

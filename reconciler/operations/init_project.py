@@ -108,15 +108,15 @@ def start(options: Options, folder: Path, wanted: Start, schemas: Mapping[str, s
         texts[PROJECT_FILE] = _JOURNAL.sub(_in_file(wanted), texts[PROJECT_FILE])
     _check_places(folder, texts)
     created: list[str] = []
-    kept = [] if is_new else [PROJECT_FILE]
+    left = [] if is_new else [PROJECT_FILE]
     for name, text in texts.items():
-        (created if _write(folder, name, text) else kept).append(name)
+        (created if _write(folder, name, text) else left).append(name)
     remarks = (*_remarks(folder, texts, created), *(_strangers(folder, created) if is_new else ()))
     if shared is not None and PROJECT_FILE in created:
         remarks = (*remarks, _to_share(wanted, shared[1]))
     environment = EMULATED if is_new or _is_emulated(folder) else ""
     return InitResult(
-        folder, tuple(created), tuple(kept), remarks, _next(options, folder, environment)
+        folder, tuple(created), tuple(left), remarks, _next(options, folder, environment)
     )
 
 
