@@ -143,8 +143,8 @@ class Api:
     ) -> Json | Missing:
         """Read a document with GET; return ABSENT where the service says it has none.
 
-        A 404 of a path that is only `assumed`, by the project file, is not explained by a working
-        API. Raises Unavailable, WrongRoute, UnclearAbsence, NotAuthorised or ServiceRefused.
+        For a path that is only `assumed` from the project file, a working API does not prove that
+        a 404 means absence. Raises Unavailable, WrongRoute, UnclearAbsence, NotAuthorised or ServiceRefused.
         """
         call = Call(Request.READ, "GET", self.url(path), path, params)
         reads = READS.get()

@@ -21,7 +21,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ("unreachable", "is it reachable from here? HTTPS_PROXY names a proxy"),
     ("connection timeout", "is it reachable from here? HTTPS_PROXY names a proxy"),
 )
-# After the reason, the client quotes what it could not read.
+# After the reason, the client quotes the text that it could not read.
 _NO_HTTP = re.compile(r"400, message=['\"]([^:\\'\"]+)")
 _CANNOT_CONNECT = re.compile(r"Cannot connect to host (\S+) ssl:\S+ \[(.*)\]")
 

@@ -1,1 +1,1 @@
-"""Commands of a CI job: what a job may use, its pull request comment, its output to the runner."""
+"""Commands of a CI job: what it may use of a checkout, its comment, its output to the runner."""

@@ -62,7 +62,7 @@ def _found(tips: Sequence[str], commits: Commits) -> CodeOwners | None:
 def owners_by_ref(
     changes: Sequence[Change], owners: CodeOwners, place: ProjectLocation
 ) -> Mapping[Ref, tuple[str, ...]]:
-    """Return the owners of the files of what a plan touches, by resource."""
+    """Return the owners of each resource of a plan, by its manifest file."""
     return {
         change.ref: owners.of(posixpath.normpath(f"{place.folder}/{source.file}"))
         for change in changes

@@ -193,7 +193,7 @@ def examine(
     files: Iterable[Path],
     written: Iterable[Path] = (),
 ) -> Checkout:
-    """Examine what is checked out; `tips` are commits of the default branch, `files` are read.
+    """Examine the checkout; `tips` are commits of the default branch, `files` are read.
 
     Files are compared only where the commit itself could be trusted. Files that earlier runs have
     `written`, such as journals, may be committed and differ.

@@ -138,7 +138,7 @@ class Conversation:
         return None
 
     def review(self, environment: str) -> Review:
-        """Return what was reviewed.
+        """Return the review of this job's plan.
 
         Raises PlanNotFound where the plan file is missing, and ForgeError or InvalidInput where the
         reviewed plan cannot be read.
@@ -169,9 +169,9 @@ class Conversation:
         )
 
     def check_newest(self, made: Plan, bench: Session) -> str:
-        """Refuse to write what the branch no longer declares.
+        """Raise Stale where the branch no longer declares the changes of a plan.
 
-        Return why that is unknown, "" if it was checked. Raises Stale.
+        Return why that is unknown, "" if it was checked.
         """
         if self.repository is None or not has_work(made):
             return ""
@@ -179,7 +179,7 @@ class Conversation:
         return check_not_moved_on(made, read, bench.project, self.event, self.repository)
 
     def check_queued(self, environment: str, made: Plan) -> None:
-        """Compare what a merge queue would merge with what was reviewed.
+        """Compare the plan of a merge queue with the reviewed plan.
 
         Raises Stale where the plans differ, and PlanNotFound where there was none.
         """

@@ -131,7 +131,7 @@ class Job:
         return checked, use
 
     def _admitted(self, use: ProjectTrust) -> CiStep[Admitted]:
-        """Decide which target the trusted part may lead to. Raises GuardRefused."""
+        """Decide which environment the key may be used for. Raises GuardRefused."""
         admitted = admit(use, self.talk.event, self.talk.inputs, self.asked)
         yield Postponed(admitted.postponed)
         return admitted
@@ -172,7 +172,7 @@ class Job:
             return checked, Planned(made, offline.compared)
 
     def _planned_live(self, use: ProjectTrust) -> CiStep[Planned]:
-        """Plan on the service, with where live differs from what the base branch declares."""
+        """Plan on the service, with the differences of live and the base branch."""
         admitted = yield from self._admitted(use)
         with self._opened(admitted) as bench:
             wanted = EvidenceOptions(track_record=bench.environment.track_record)
@@ -182,14 +182,14 @@ class Job:
         return Planned(beside_base(made, admitted, self.asked), refusals=refusals)
 
     def _owned(self, made: Plan, project: Project) -> Plan:
-        """Return the plan with the owners of what it touches; report why they are unknown."""
+        """Return the plan with the owners of its resources; report why they are unknown."""
         made, untold = with_owners(made, self.talk.event, project)
         if untold:
             words(safe(untold))
         return made
 
     def _apply(self) -> CiStep[None]:
-        """Apply what was reviewed, after planning again, and nothing else."""
+        """Apply the reviewed plan, after planning again, and nothing else."""
         checked, use = yield from self._judged(os.environ)
         _refuse_to_write(use, "an apply is")
         admitted = yield from self._admitted(use)
@@ -206,7 +206,7 @@ class Job:
             yield Failure(code=code, errors=_what_stopped(applied))
 
     def _apply_reviewed(self, bench: Session, review: Review) -> CiStep[tuple[Plan, Applied]]:
-        """Apply what the review consents to, and yield the plan even where that is nothing."""
+        """Apply the plan if the review consents; yield the plan in any case."""
         plans: list[Plan] = []
         comments: list[CommentResult] = []
 
@@ -309,7 +309,7 @@ class Job:
         self.talk.runner.write_outputs(outputs_of(self.talk.inputs, result))
 
     def _with_loss(self, result: JobResult) -> JobResult:
-        """Return a failure where the log of a successful run was lost; the comment shows it."""
+        """Return the result, as failed where the log of a successful run was lost."""
         why = lost_by(self.talk.runner.stream)
         if why is None or result.failure is not None:
             return result

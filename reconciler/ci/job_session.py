@@ -56,7 +56,7 @@ from reconciler.workspace.workspace import Workspace
 
 
 def asked_by(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Options:
-    """Return the flags that these inputs mean; the default path is the project file's own.
+    """Return the options of these inputs; the default path is the project file's own.
 
     What one step of a job reads is cached in a folder of the job for the next step. A cache of an
     earlier job is not used: a change may have influenced it.
@@ -151,7 +151,7 @@ def admit(use: ProjectTrust, event: Event, inputs: Inputs, options: Options) -> 
 def opened(
     admitted: Admitted, options: Options, event: Event, *, may_lack: bool = False
 ) -> Iterator[Session]:
-    """Open a session for what was admitted; with `may_lack`, secrets need not be set.
+    """Open a session with the admitted settings; with `may_lack`, secrets need not be set.
 
     Raises InvalidInput for wrong manifests, and GuardRefused for a journal that a change adds.
     """
@@ -201,7 +201,7 @@ def _unexempted(bench: Session) -> Session:
 def places_allowed(use: Whole | OverBase, event: Event) -> Allowed:
     """Return which sources of secrets a run may use: none that a change can influence.
 
-    Only variables may be used where it is unknown what was reviewed, and for the change of a fork.
+    Only variables may be used for the change of a fork, and where the review is unknown.
     """
     if event.has_no_secrets or event.is_fork or (isinstance(use, Whole) and not use.anywhere):
         return Allowed.NOTHING

@@ -30,7 +30,7 @@ ADDRESS = "reconciler@noreply.invalid"
 """Committer of the commits that may be overwritten on the branch; those of a person never are."""
 
 DECIDED = ("adopted", "same", "unseen", "gone")
-"""In any other state it is unknown whether there is something to adopt."""
+"""States that show whether there is something to adopt; any other state leaves that open."""
 
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}".encode()
 _FILE_MODES = (b"100644", b"100755")

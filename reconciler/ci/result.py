@@ -114,7 +114,7 @@ _ACTIONS = (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.KEEP, Action.BLO
 
 
 class PlanBasis(Enum):
-    """Basis of a plan: what it was compared with. The value is its text for people."""
+    """Basis of the comparison in a plan. The value is its text for people."""
 
     LIVE = "compared with the service"
     BASE = "against the base branch, not against live"
@@ -195,7 +195,7 @@ class JobResult:
 
     @property
     def notes(self) -> str:
-        """Return what a reader has to know before the plan, as Markdown; "" for nothing."""
+        """Return the notes above the plan, as Markdown; "" for none."""
         notes = (postponed_note(self.postponed), inherited_note(self.inherited))
         return "\n\n".join(filter(None, notes))
 
@@ -303,7 +303,7 @@ def applied_result(result: JobResult, plan: Plan, applied: Applied) -> ApplyResu
 def summary_of(result: JobResult, whole: str) -> str:
     """Return the job's summary: at least one line, and never longer than allowed.
 
-    `whole` is the place that a reader is referred to for what was left out.
+    `whole` is where a reader finds the parts that were left out.
     """
     note = result.notes
     parts = [f"{note}\n"] if note else []

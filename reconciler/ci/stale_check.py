@@ -1,4 +1,4 @@
-"""Stale check: whether the branch still declares what a job is about to write.
+"""Stale check: whether the branch still declares the changes that a job will write.
 
 A job that runs again has its old commit, and the review of an old plan. Without this check, a
 reverted change would come back. Source: docs/ci.md.
@@ -27,7 +27,7 @@ SHORT = 12
 def check_not_moved_on(
     made: Plan, read: tuple[Path, ...], project: Project, event: Event, repository: Repository
 ) -> str:
-    """Compare the files of what a plan writes with the newest commit of the job's branch.
+    """Compare the manifest files of a plan with the newest commit of the job's branch.
 
     `read` are all files that the manifests came from. Return why the comparison failed, "" where it
     did not. Raises Stale where the branch has changed one of the files since, or lost the commit.
@@ -65,7 +65,7 @@ def check_not_moved_on(
 def _rests_on(
     made: Plan, read: tuple[Path, ...], project: Project, place: ProjectLocation
 ) -> Iterator[str]:
-    """Yield the files, relative to the repository, that decide what is written.
+    """Yield the files, relative to the repository, that decide the changes of a plan.
 
     These are all files that were read, except manifests in which nothing is written.
     """

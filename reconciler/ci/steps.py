@@ -26,7 +26,7 @@ class Postponed:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A plan, and what it was compared with."""
+    """A plan, the basis of its comparison, and its refusals."""
 
     plan: Plan
     compared: PlanBasis = PlanBasis.LIVE

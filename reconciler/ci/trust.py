@@ -104,7 +104,7 @@ class Untrusted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Untold:
-    """There is no event, so it is unknown what was reviewed."""
+    """There is no event, so the review is unknown."""
 
 
 Trust: TypeAlias = Trusted | Untrusted | Untold
@@ -148,7 +148,7 @@ ProjectTrust: TypeAlias = Whole | OverBase | Barred
 
 
 def _trust_in(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...]) -> Trust:
-    """Return whether what is checked out was reviewed. Trust belongs to a commit."""
+    """Return whether the checkout was reviewed. Trust belongs to a commit."""
     if not event.name:
         return Untold()
     if not checkout.commit:

@@ -1,4 +1,4 @@
-"""`reconciler apply`: change the service to what the manifests declare."""
+"""`reconciler apply`: bring the service to the state that the manifests declare."""
 
 from __future__ import annotations
 

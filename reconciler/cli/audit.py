@@ -1,4 +1,4 @@
-"""`reconciler audit`: compare what is declared with recorded events."""
+"""`reconciler audit`: compare declared resources with recorded events."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def _runner(environ: Mapping[str, str]) -> Runner:
 
 @contextmanager
 def _with(environ: MutableMapping[str, str], instead: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for the commands to what the inputs say, until the end of the block."""
+    """Set the variables of the commands from the inputs, until the end of the block."""
     before = {name: environ.get(name) for name in instead}
     environ.update(instead)
     try:
@@ -192,7 +192,7 @@ def _carried_out(job: Job) -> JobResult:
             result = with_found(result, found)
     except SystemExit:
         raise
-    except BaseException as raised:  # noqa: BLE001 - as in root.py: a job is told of everything
+    except BaseException as raised:  # noqa: BLE001 - as in root.py: a job reports every error
         error = first_of(raised)
         return ended_by(result, error, tell_error(error))
     return result

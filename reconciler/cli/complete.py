@@ -88,7 +88,7 @@ def answer(instruction: str) -> int:
         text = made.complete()
         sys.stdout.write(f"{text}\n" if text else "")
         sys.stdout.flush()
-    except Exception:  # noqa: BLE001 - words of ours would stand in the middle of what is typed
+    except Exception:  # noqa: BLE001 - our output would appear inside the typed line
         return 1
     return 0
 

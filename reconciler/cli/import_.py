@@ -1,4 +1,4 @@
-"""`reconciler import`: write manifests of what the service or an export has."""
+"""`reconciler import`: write manifests from the service or from exports."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def document_of(result: ImportResult) -> ImportDocument:
 
 
 def tell_skipped(result: ImportResult, *, quiet: bool) -> None:
-    """Print what was not imported, and why; each remedy is printed once.
+    """Print each skipped resource with the reason; print each remedy once.
 
     With `quiet`, only failures that the exit code reports are printed.
     """
@@ -189,7 +189,7 @@ def tell_skipped(result: ImportResult, *, quiet: bool) -> None:
 
 
 def summary_of(result: ImportResult, *, dry_run: bool) -> str:
-    """Return a line that says what was done."""
+    """Return a summary in one line."""
     count = plural(len(result.imported), "manifest")
     if dry_run:
         return f"would write {count}"

@@ -1,6 +1,6 @@
-"""Waiting: how long a run waits for a journal's lock, and what is shown while it waits.
+"""Waiting: the time limit for a journal's lock, and the display meanwhile.
 
-What a run waits for is on the last line of a terminal, or on lines of a log that asks for it.
+The display is the last line of a terminal, or lines of a log where progress is turned on.
 Another thread draws it, as the waiting thread is blocked.
 """
 
@@ -62,7 +62,7 @@ freeze_timeout = click.option(
 
 @dataclass(slots=True)
 class Shown:
-    """Display of what a run waits for. `width` is that of the terminal, None for a log."""
+    """Display of a run's waits. `width` is that of the terminal, None for a log."""
 
     waits: Waits
     width: Callable[[], int] | None
@@ -113,7 +113,7 @@ class Shown:
 def shown_on(
     waits: Waits, environ: Mapping[str, str], *, quiet: bool, terminal: bool
 ) -> Shown | None:
-    """Return the display of what a run waits for, None for no display."""
+    """Return the display of a run's waits, None for no display."""
     progress = environ.get(PROGRESS, "")
     if quiet or progress == "0":
         return None
@@ -145,7 +145,7 @@ def timed(waits: Waits) -> Iterator[None]:
 
 @contextmanager
 def waiting(*, quiet: bool, timings: bool = False) -> Iterator[Waits]:
-    """Show what a run waits for until the end of the block, if a display is wanted.
+    """Display a run's waits until the end of the block, if a display is wanted.
 
     With `timings`, print at the end how long its parts took.
     """

@@ -1,4 +1,4 @@
-"""Words of similar tools, and what does the same here.
+"""Command and option names of similar tools, with our equivalents.
 
 Loaded only after a mistake: words in `COMMANDS` and known options are never looked up here.
 """
@@ -88,12 +88,12 @@ OPTION_WORDS = {
 
 
 def about_word(word: str) -> str:
-    """Return what does the same as a command of this name elsewhere; "" if unknown."""
+    """Return our equivalent of another tool's command; "" if unknown."""
     return _meaning(COMMAND_WORDS, word.lower())
 
 
 def about_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
-    """Return what to type instead of an unknown option; "" if unknown."""
+    """Return our equivalent of an unknown option; "" if there is none."""
     name = _typed(error.option_name, arguments).lstrip("-")
     known = _options_of(error.ctx)
     if name in known:

@@ -96,7 +96,7 @@ def plan(  # noqa: PLR0913 - one for each flag
 
 @dataclass(frozen=True, slots=True)
 class _Revisions:
-    """A revision instead of the service, or since which changes count; at most one of them."""
+    """Revisions of `--against` and `--changed-since`; at most one is given."""
 
     against: str | None
     since: str | None

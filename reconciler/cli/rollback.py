@@ -1,4 +1,4 @@
-"""`reconciler rollback`: restore what was declared before a run, with a plan like any other."""
+"""`reconciler rollback`: restore the state before a run, with a plan like any other."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _line_of(wanted: ToRollBack) -> str:
 
 
 def _remind(made: Plan) -> None:
-    """Print after a rollback, too, what git would change back."""
+    """Print after a rollback, too, that git would bring the changes back."""
     for remark in made.remarks:
         if isinstance(remark, RollsBack):
             words(safe(remark_words(remark)))

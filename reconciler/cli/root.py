@@ -160,7 +160,7 @@ def _run(arguments: Sequence[str]) -> int:
 def _check_working_folder() -> None:
     """Raise UsageError where the working folder was removed: relative paths mean nothing then."""
     try:
-        os.getcwd()  # noqa: PTH109 - what is in it does not matter
+        os.getcwd()  # noqa: PTH109 - only its existence matters
     except OSError as error:
         raise UsageError(
             f"the working folder cannot be used: {error.strerror}. Change to one that exists"
@@ -180,7 +180,7 @@ def _tell_loss(error: OutputLost) -> int:
 
 
 def tell_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
-    """Report an error, and return its exit code; `arguments` are what was typed."""
+    """Report an error, and return its exit code; `arguments` are the typed words."""
     error = first_of(error)
     match error:
         case click.ClickException():
@@ -246,7 +246,7 @@ _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS))
 
 
 def _lack_of_room(error: OSError) -> str:
-    """Return what the machine has no space for, "" for any other error."""
+    """Return a message about missing disk space, "" for any other error."""
     if error.errno in _NO_ROOM:
         named = f"{error.filename} cannot be written" if error.filename else "a file is not written"
         return f"{named}: {error.strerror}. Make room there, or set TMPDIR to another folder"

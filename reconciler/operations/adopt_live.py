@@ -93,7 +93,7 @@ def _write(file: Edited, roots: tuple[Path, ...]) -> None:
 
 
 def _entries(made: AdoptionRun, run: str, at: str) -> Iterator[Entry]:
-    """Yield the journal entries of an adoption: nothing was sent; live is what is declared."""
+    """Yield the journal entries of an adoption: nothing was sent, and live equals the manifest."""
     for adopted in made.adoptions:
         base, change = adopted.base, adopted.change
         if adopted.state != "adopted" or base is None or change is None:

@@ -1,4 +1,4 @@
-"""Audit: compare what is declared with recorded events, and place each finding at its line."""
+"""Audit: compare declared resources with recorded events; place each finding at its line."""
 
 from __future__ import annotations
 

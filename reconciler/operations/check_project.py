@@ -103,7 +103,7 @@ def check_in(
     )
 
 
-def _scope(  # noqa: PLR0917 - what a scope is made of
+def _scope(  # noqa: PLR0917 - the parts of a scope
     project: Project,
     name: str,
     environment: Environment,

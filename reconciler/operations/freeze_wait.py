@@ -78,7 +78,7 @@ def _seconds_to(at: datetime) -> float:
 
 
 def _sleep_until(until: datetime | None, pause: float, patience: LockTimeout) -> None:
-    """Sleep for a pause, or until freeze windows end. No requests are sent before their end."""
+    """Sleep until the freeze windows end; without a known end, for one pause."""
     patience.sleep(pause if until is None else min(pause, max(1.0, _seconds_to(until))))
     while until is not None and (left := _seconds_to(until)) > 0:
         patience.sleep(min(left, POLL_SECONDS))

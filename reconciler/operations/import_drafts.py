@@ -105,7 +105,7 @@ class Drawings:
         return draft_of(record, candidate.ref, mentions, known, self._place, json_name=json_name)
 
     def _is_plain(self, candidate: NamedImport, record: ImportRecord, drawn: Draft) -> bool:
-        """Return whether the text declares what was already checked, so that a check adds nothing.
+        """Return whether the text declares exactly the document that was checked already.
 
         Text with an expression, or with values that may be withheld, is always checked as it is
         read.

@@ -1,4 +1,4 @@
-"""Import: write what the service or an export has as manifests, and journal it."""
+"""Import: write manifests from the service or from exports, and journal them."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class ImportResult:
 
 
 def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> ImportResult:
-    """Read the wanted resources, write new manifests, and journal what was seen.
+    """Read the wanted resources, write new manifests, and journal the documents.
 
     Raises InvalidInput where another file is in the way; nothing is written then. Raises
     UsageError, and what opening a target, a journal and the service raise.
@@ -166,7 +166,7 @@ class _Work:
 
     @property
     def there(self) -> There:
-        """Return what is declared, and what the journal remembers."""
+        """Return the declared resources, and the content of the journal."""
         workspace = self.bench.workspace
         return There(workspace.manifests, workspace.elsewhere, self.journal.history)
 

@@ -88,7 +88,7 @@ class Gathered:
     mentioned: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        # On exit, `asyncio.run` asks for the text of what it returns.
+        # On exit, `asyncio.run` makes a text of the value that it returns.
         return f"Gathered({len(self.briefs)} briefs)"
 
     def take(self, found: Brief | Left) -> None:

@@ -142,7 +142,7 @@ def known_target(folder: Path) -> Start:
 
 
 def _texts(*, is_new: bool, schemas: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield names and texts, the project file last: after a crash, a new run writes all again."""
+    """Yield names and texts, the project file last: after a crash, a new run starts over."""
     yield ".gitignore", _template("gitignore")
     yield HOOKS, _template("pre-commit-config.yaml")
     for name in ("plan", "apply", "drift"):
@@ -246,7 +246,7 @@ def _write(root: Path, name: str, text: str) -> bool:
 
 
 def _remarks(folder: Path, texts: Mapping[str, str], created: list[str]) -> Iterator[str]:
-    """Yield what a person still has to do with the written files."""
+    """Yield the remaining tasks of a person with the written files."""
     flows = [name for name in created if name.startswith(WORKFLOWS)]
     found = _ACTION.search(texts[flows[0]]) if flows else None
     if found is not None:

@@ -1,4 +1,4 @@
-"""From a project to what a command works with: workspace, journal, API client."""
+"""Sessions: the workspace, journal and API client that a command works with."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Session:
     manifests were chosen, and `named` are secrets to hide although no manifest was read for them.
     `early` reads the journal once, for the salt of the manifests' secrets and for all else.
     `prepare` is called once the journal is locked, where manifests come from the journal;
-    `restoring` is what a rollback restores. `review` is what is known of the review of the
+    `restoring` has the resources of a rollback. `review` is what is known of the review of the
     declaration. `base` reads what the base branch of a change declares, None where that cannot be
     read. `waits` records what the run waits for, and `voice` is where it reports.
     """

@@ -125,7 +125,7 @@ class Offline:
         )
 
     def holding(self, revision: Revision) -> Offline:
-        """Return a plan base where a fresh emulator holds what a revision declares.
+        """Return a copy with a fresh emulator that holds what a revision declares.
 
         Raises UsageError where the revision cannot be read, and InvalidInput where its declaration
         is not valid.
@@ -246,7 +246,7 @@ def stand_in_scope(name: str, variables: Mapping[str, ProjectVariable]) -> Scope
 def _apply(bench: Session) -> tuple[Ref, ...]:
     """Apply what the revision declares, without output; return what the emulator did not accept.
 
-    Guards and rules of plans do not apply to what was merged already. Raises KeyboardInterrupt
+    Guards and rules of plans do not apply to merged manifests. Raises KeyboardInterrupt
     where a signal ended the run.
     """
     settings = bench.project.settings.model_copy(update={"rules": []})

@@ -174,7 +174,7 @@ def part_of(bench: Session, changed: Changed) -> Session:
 
 
 def as_part(made: Plan, changed: Changed, history: History) -> Plan:
-    """Return the plan of a part, with what it was compared with and what was deleted."""
+    """Return the plan of a part, with its base commit and the deleted resources."""
     gone = ((ref, history.of(ref)) for ref in changed.deleted)
     orphans = (orphan(ref, memory) for ref, memory in gone if memory.exists)
     return replace(
@@ -188,7 +188,7 @@ def as_part(made: Plan, changed: Changed, history: History) -> Plan:
 
 
 def tell_part(changed: Changed, voice: Reporter) -> None:
-    """Report what was compared, and what was deleted."""
+    """Report the base of the comparison, and the deleted resources."""
     voice.say(
         f"compared with {safe(str(changed.since))}, the last commit in common, as the files are"
     )
@@ -197,7 +197,7 @@ def tell_part(changed: Changed, voice: Reporter) -> None:
 
 
 def failures_of(made: Plan) -> set[int]:
-    """Return the exit codes for what a plan could not read."""
+    """Return the exit codes of reads that failed in a plan."""
     unread = {unread.exit_code for unread in made.unread}
     return unread | ({Unsettled.exit_code} if made.unsettled else set())
 

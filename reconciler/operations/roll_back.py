@@ -60,8 +60,8 @@ MOST_NAMED = 5
 class ToRollBack:
     """Run to roll back: its id, the beginning of its id, or `last`.
 
-    Without `refs` it is all that the run wrote. `live` restores what was live right before the run
-    wrote, where that is kept, instead of what was declared.
+    Without `refs` it is all that the run wrote. `live` restores the live documents from right
+    before the run, where they are kept, instead of the declared documents.
     """
 
     run: str
@@ -124,7 +124,7 @@ def _remark(bench: Session, found: _Found, run: RunSummary, *, live_kept: bool) 
         at=run.at,
         command=run.command or "apply",
         actor=run.actor,
-        # A rollback is not of a commit: its commit is only where it was typed.
+        # The commit of a rollback is only where it was typed; its manifests are of no commit.
         commit=run.commit if applied else "",
         live_kept=live_kept,
         state="live" if lives or (found.live and not found.said) else "declared",
@@ -153,7 +153,7 @@ class _Found:
     withheld: Withheld = field(default_factory=lambda: withheld_from(os.environ))
 
     def take(self, before: Before) -> None:
-        """Add one resource: what it was, or why it cannot be restored."""
+        """Add the earlier state of one resource, or why it cannot be restored."""
         backup = before.backup
         if self.live and backup is not None and backup.live is not None:
             if backup.unseen:
@@ -227,7 +227,7 @@ class _Found:
 
 
 def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
-    """Replace ids in documents by references, or by new ids where the ids have changed.
+    """Return the manifests, with references in place of ids, or new ids where ids have changed.
 
     The journal has ids in place of references. A document refers only to resources of kinds that
     are applied earlier, so there is no circle.

@@ -60,7 +60,7 @@ class _Example:
 
 
 def run_rule_tests(options: Options) -> Tested:
-    """Test each rule of the project file with its examples, whatever its `until` says.
+    """Test each rule of the project file with its examples, even if its `until` has passed.
 
     Raises UsageError for a missing path or project file, and MissingExtra.
     """

@@ -32,7 +32,7 @@ _SHARED = ("/tmp", "/var/tmp")  # noqa: S108 - only a fresh folder in it is used
 
 
 class Allowed(Enum):
-    """Sources that may be used, depending on what is checked out and who reviewed the settings.
+    """Sources that may be used, depending on the checkout and on who reviewed the settings.
 
     `OUTSIDE` is for reviewed settings with unreviewed files: none of these files is read or run.
     `NOTHING` allows only the variables of the process.

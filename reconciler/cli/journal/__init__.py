@@ -1,4 +1,4 @@
-"""`reconciler journal`: what was written, whether it can be trusted, and where it is kept."""
+"""`reconciler journal`: show, verify, move and repair the record of writes."""
 
 from __future__ import annotations
 

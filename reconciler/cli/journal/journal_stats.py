@@ -1,4 +1,4 @@
-"""`reconciler journal stats`: how much of what was applied was reverted, hot-fixed or noisier."""
+"""`reconciler journal stats`: how many applied changes were reverted, hot-fixed or noisier."""
 
 from __future__ import annotations
 
