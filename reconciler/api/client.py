@@ -144,7 +144,8 @@ class Api:
         """Read a document with GET; return ABSENT where the service says it has none.
 
         For a path that is only `assumed` from the project file, a working API does not prove that
-        a 404 means absence. Raises Unavailable, WrongRoute, UnclearAbsence, NotAuthorised or ServiceRefused.
+        a 404 means absence. Raises Unavailable, WrongRoute, UnclearAbsence, NotAuthorised or
+        ServiceRefused.
         """
         call = Call(Request.READ, "GET", self.url(path), path, params)
         reads = READS.get()

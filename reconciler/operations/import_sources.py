@@ -105,7 +105,7 @@ def gather(
     """Read all wanted records.
 
     Raises UsageError for unknown environments, for kinds that cannot be read here and for invalid
-    ids; and what concerns the service as a whole.
+    ids. Raises errors that concern the service as a whole.
     """
     _check_wanted(sources.live, bench)
     withheld = withheld_from(os.environ)
