@@ -1,4 +1,4 @@
-"""The way of a request out of the process, and how far it came: connections, TLS, proxies, limits.
+"""Sending of requests, and how far each came: connections, TLS, proxies, limits.
 
 Source: docs/network.md.
 """
@@ -72,7 +72,7 @@ def _session(context: ssl.SSLContext, most: int) -> aiohttp.ClientSession:
 def proxy_for(base_url: str) -> str:
     """Return the proxy URL of the environment for a target, with credentials; "" for none.
 
-    This machine itself has none: over `http://` a proxy would receive the key in clear text.
+    A target on this machine has none: over `http://` a proxy would receive the key in clear text.
     """
     from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - imports a whole client
 

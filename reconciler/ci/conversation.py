@@ -222,7 +222,7 @@ class Conversation:
         return self._put(body, only_update=quiet)
 
     def _show_failure(self, result: JobResult, note: str) -> CommentResult:
-        """Comment that there is no plan, without the digest of the plan before."""
+        """Write to the comment that there is no plan, without the digest of the plan before."""
         failure = result.failure
         assert failure is not None  # noqa: S101 - else there is a plan
         marker = self._marker(result.environment, "failed")
@@ -230,14 +230,14 @@ class Conversation:
         return self._put(body, only_update=False)
 
     def show_applying(self, reviewed: Standing | None, plan: Plan) -> CommentResult:
-        """Comment that the reviewed plan is being applied."""
+        """Write to the comment that the reviewed plan is being applied."""
         if reviewed is None or self.inputs.comment == "never":
             return None
         marker = self._after(reviewed, "applying")
         return self._edit(reviewed, plan_comment(plan, marker, self.origin, APPLYING))
 
     def show_applied(self, result: JobResult) -> CommentResult:
-        """Comment the result of the reviewed plan, or why nothing was written."""
+        """Write the result of the reviewed plan to the comment, or why nothing was written."""
         reviewed = result.review
         if reviewed is None or self.inputs.comment == "never":
             return None

@@ -172,7 +172,7 @@ class Job:
             return checked, Planned(made, offline.compared)
 
     def _planned_live(self, use: ProjectTrust) -> CiStep[Planned]:
-        """Plan on the service, with the differences of live and the base branch."""
+        """Plan on the service, with the differences between live and the base branch."""
         admitted = yield from self._admitted(use)
         with self._opened(admitted) as bench:
             wanted = EvidenceOptions(track_record=bench.environment.track_record)
@@ -253,7 +253,7 @@ class Job:
             yield Failure(code=code, errors=("some resources could not be read",))
 
     def _watch(self) -> CiStep[None]:
-        """Yield whether the alerts of the last apply are noisier since; plan the rollback."""
+        """Check whether the alerts of the last apply are noisier since; plan the rollback."""
         _, use = yield from self._judged(None)
         inputs = self.talk.inputs
         if inputs.remember:
@@ -317,7 +317,7 @@ class Job:
         return with_found(result, Failure(code=error.exit_code, errors=(str(error),)))
 
     def _comment(self, result: JobResult) -> CommentResult:
-        """Comment the present state; a queued merge does not change the reviewed comment."""
+        """Write the present state to the comment; a queued merge leaves the reviewed one as it is."""
         talk = self.talk
         if result.code in SIGNALLED and result.applied is None:
             return None

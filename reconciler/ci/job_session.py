@@ -305,7 +305,7 @@ def _without_key(use: ProjectTrust, own: Project) -> Project:
 
 
 def beside_base(made: Plan, admitted: Admitted, options: Options) -> Plan:
-    """Return a plan of the service with where live differs from what the base branch declares.
+    """Return a plan of the service with the differences between live and the base branch.
 
     Only for a change of a branch, and without further requests. If the comparison fails, the plan
     says why.

@@ -27,7 +27,7 @@ SHORT = 12
 def check_not_moved_on(
     made: Plan, read: tuple[Path, ...], project: Project, event: Event, repository: Repository
 ) -> str:
-    """Compare the manifest files of a plan with the newest commit of the job's branch.
+    """Compare the files that a plan relies on with the newest commit of the job's branch.
 
     `read` are all files that the manifests came from. Return why the comparison failed, "" where it
     did not. Raises Stale where the branch has changed one of the files since, or lost the commit.

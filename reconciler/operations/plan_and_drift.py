@@ -197,7 +197,7 @@ def tell_part(changed: Changed, voice: Reporter) -> None:
 
 
 def failures_of(made: Plan) -> set[int]:
-    """Return the exit codes of reads that failed in a plan."""
+    """Return the exit codes of failed reads and unsettled creates in a plan."""
     unread = {unread.exit_code for unread in made.unread}
     return unread | ({Unsettled.exit_code} if made.unsettled else set())
 
