@@ -317,7 +317,7 @@ class Job:
         return with_found(result, Failure(code=error.exit_code, errors=(str(error),)))
 
     def _comment(self, result: JobResult) -> CommentResult:
-        """Write the present state to the comment; a queued merge leaves the reviewed one as it is."""
+        """Write the present state to the comment; a queued merge does not change it."""
         talk = self.talk
         if result.code in SIGNALLED and result.applied is None:
             return None
