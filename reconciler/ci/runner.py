@@ -105,7 +105,7 @@ class Inputs:
 
     @property
     def root(self) -> str:
-        """Return the part of the comment's key that stands for `path` and `shard`."""
+        """Return the part of the comment's key that is made of `path` and `shard`."""
         root = root_of(self.path)
         return root if self.shard is None else root_of(f"{root}/{self.shard.key}")
 

@@ -142,7 +142,7 @@ def _matrix(
 
 
 def _flags(command: str | None, break_glass: str, wait_freeze: str) -> dict[str, str]:
-    """Return the inputs that flags stand for. Raises UsageError with another command."""
+    """Return the inputs that the flags set. Raises UsageError with another command."""
     given = {"break-glass": break_glass, "wait-freeze": wait_freeze}
     flags = {name: text for name, text in given.items() if text}
     if flags and command != "apply":

@@ -316,7 +316,7 @@ def _untold(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
 def read_exports(
     paths: Sequence[Path], root: Path, withheld: Withheld, waits: Waits, beside: Beside
 ) -> Iterator[ImportRecord | Left]:
-    """Read files and folders of exports, and yield their records; `beside` has the ids.
+    """Read files and folders of exports, and yield their records; their ids are in `beside`.
 
     Documents of other tools come last, as their names depend on all of them.
     """
