@@ -1,1 +1,1 @@
-"""All words, and every form they take: plans, outcomes, complaints, drift, journals. Pure."""
+"""Reports: plans, outcomes, complaints, drift and journals in every output format. Pure."""

@@ -1,4 +1,4 @@
-"""What was adopted, as JSON. Pure."""
+"""The JSON document of an adoption. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from reconciler.report.safe import json_text
 
 @with_config(ConfigDict(extra="forbid"))
 class AdoptionCounts(TypedDict):
-    """How many resources ended in which way."""
+    """Number of resources in each state."""
 
     adopted: int
     same: Annotated[int, Field(description="Nobody edited them live.")]
@@ -42,7 +42,7 @@ class AdoptionCounts(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class AdoptedField(FieldDocument):
-    """One field that was edited live; in `before` is what was applied."""
+    """A field that was edited live; `before` holds the applied value."""
 
     gaveWay: Annotated[  # noqa: N815 - as JSON has it
         str, Field(description="The expression that gave way, if one did.")
@@ -51,7 +51,7 @@ class AdoptedField(FieldDocument):
 
 @with_config(ConfigDict(extra="forbid"))
 class ConflictDocument(TypedDict):
-    """A field that git and live both changed; a side that has nothing there is left out."""
+    """A field that git and live both changed. A side without the field is left out."""
 
     path: list[str | int]
     base: NotRequired[Annotated[JsonValue, Field(description="What was last applied or adopted.")]]
@@ -63,7 +63,7 @@ class ConflictDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class LastEditDocument(TypedDict):
-    """The last edit as the service tells it, empty for what it does not tell."""
+    """The last edit as the service reports it. What the service does not report is empty."""
 
     who: str
     at: str
@@ -72,7 +72,7 @@ class LastEditDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class AdoptedResource(TypedDict):
-    """One resource, and the files that its edits are written into."""
+    """A resource, and the files into which its edits are written."""
 
     ref: str
     state: AdoptionState
@@ -86,7 +86,7 @@ class AdoptedResource(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class ForkDocument(TypedDict):
-    """An alias that was written out."""
+    """A YAML alias that was replaced by a copy of its anchor."""
 
     line: int
     anchor: str
@@ -94,7 +94,7 @@ class ForkDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class EditedFileDocument(TypedDict):
-    """One file, and what changes in it, as `patch -p1` takes it."""
+    """A file and its changes, as a diff for `patch -p1`."""
 
     file: str
     diff: str
@@ -103,7 +103,7 @@ class EditedFileDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class AdoptionDocument(TypedDict):
-    """What `adopt --format json` prints."""
+    """Output of `adopt --format json`."""
 
     formatVersion: Literal[1]
     environment: str
@@ -116,7 +116,7 @@ class AdoptionDocument(TypedDict):
 
 
 def adopted_json(run: AdoptionRun) -> str:
-    """Give the JSON of schemas/adopted.schema.json, ending in a line break."""
+    """Return the JSON of schemas/adopted.schema.json, ending in a line break."""
     document: AdoptionDocument = {
         "formatVersion": 1,
         "environment": run.environment,
@@ -146,41 +146,41 @@ def _counts(run: AdoptionRun) -> AdoptionCounts:
     }
 
 
-def _resource(one: Adoption, run: AdoptionRun) -> AdoptedResource:
+def _resource(adoption: Adoption, run: AdoptionRun) -> AdoptedResource:
     return {
-        "ref": str(one.ref),
-        "state": one.state,
-        "source": source_document(one.source),
-        "files": [file.name for file in run.files if one.ref in file.refs],
-        "fields": [_field(field) for field in one.adopted],
-        "conflicts": [_conflict(conflict) for conflict in one.conflicts],
-        "lastEdit": {"who": one.last.who, "at": one.last.at, "how": one.last.how},
-        "note": "; ".join(notes_on(one)),
+        "ref": str(adoption.ref),
+        "state": adoption.state,
+        "source": source_document(adoption.source),
+        "files": [file.name for file in run.files if adoption.ref in file.refs],
+        "fields": [_field(field) for field in adoption.adopted],
+        "conflicts": [_conflict(conflict) for conflict in adoption.conflicts],
+        "lastEdit": {"who": adoption.last.who, "at": adoption.last.at, "how": adoption.last.how},
+        "note": "; ".join(notes_on(adoption)),
     }
 
 
-def _field(one: Adopted) -> AdoptedField:
-    return {**difference_document(difference_of(one)), "gaveWay": one.gave_way}
+def _field(field: Adopted) -> AdoptedField:
+    return {**difference_document(difference_of(field)), "gaveWay": field.gave_way}
 
 
-def _conflict(one: Conflict) -> ConflictDocument:
+def _conflict(conflict: Conflict) -> ConflictDocument:
     found: ConflictDocument = {
-        "path": list(one.path),
-        "secret": one.holds_secret,
-        "resolved": None if one.side is None else one.side.value,
+        "path": list(conflict.path),
+        "secret": conflict.holds_secret,
+        "resolved": None if conflict.side is None else conflict.side.value,
     }
-    if one.base is not ABSENT:
-        found["base"] = one.base
-    if one.git is not ABSENT:
-        found["git"] = one.git
-    if one.live is not ABSENT:
-        found["live"] = one.live
+    if conflict.base is not ABSENT:
+        found["base"] = conflict.base
+    if conflict.git is not ABSENT:
+        found["git"] = conflict.git
+    if conflict.live is not ABSENT:
+        found["live"] = conflict.live
     return found
 
 
-def _file(one: EditedText) -> EditedFileDocument:
+def _file(file: EditedText) -> EditedFileDocument:
     return {
-        "file": one.name,
-        "diff": fix_diff(one.name, one.before, one.after),
-        "forks": [{"line": fork.line, "anchor": fork.anchor} for fork in one.forks],
+        "file": file.name,
+        "diff": fix_diff(file.name, file.before, file.after),
+        "forks": [{"line": fork.line, "anchor": fork.anchor} for fork in file.forks],
     }

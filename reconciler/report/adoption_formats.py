@@ -1,4 +1,4 @@
-"""What was adopted: for a terminal, and as the body of a pull request. Pure."""
+"""Reports of an adoption: for a terminal, and as the body of a pull request. Pure."""
 
 from __future__ import annotations
 
@@ -62,31 +62,37 @@ _GIT_WAITS = (
 )
 
 
-def difference_of(one: Adopted) -> Difference:
-    """Give one field as a difference of what was applied and what is live."""
+def difference_of(field: Adopted) -> Difference:
+    """Return a field as the difference between its applied and its live value."""
     operation: Operation = "change"
-    if one.moves:
+    if field.moves:
         operation = "move"
-    elif one.before is ABSENT:
+    elif field.before is ABSENT:
         operation = "add"
-    elif one.after is ABSENT:
+    elif field.after is ABSENT:
         operation = "remove"
-    return Difference(one.path, one.before, one.after, operation)
+    return Difference(field.path, field.before, field.after, operation)
 
 
-def notes_on(one: Adoption) -> list[str]:
-    """Give what its state means, and why it has it; nothing for what its fields tell."""
-    meaning = _MEANINGS[one.state] if one.state != "adopted" or one.is_only_noted else ""
-    meaning = _GIT_WAITS if one.git_waits else meaning
-    if one.elsewhere and one.state == "adopted":
-        named = ", ".join(map(safe, one.elsewhere))
+def notes_on(adoption: Adoption) -> list[str]:
+    """Return notes on the state of an adoption and its reasons; none where its fields suffice."""
+    meaning = (
+        _MEANINGS[adoption.state] if adoption.state != "adopted" or adoption.is_only_noted else ""
+    )
+    meaning = _GIT_WAITS if adoption.git_waits else meaning
+    if adoption.elsewhere and adoption.state == "adopted":
+        named = ", ".join(map(safe, adoption.elsewhere))
         meaning = f"{meaning}; " * bool(meaning) + ALSO.format(names=named)
-    said = (meaning, one.why, *(words_of(reason, one.ref) for reason in one.reasons))
-    return [*filter(None, said)]
+    notes = (
+        meaning,
+        adoption.why,
+        *(words_of(reason, adoption.ref) for reason in adoption.reasons),
+    )
+    return [*filter(None, notes)]
 
 
 def adopted_text(run: AdoptionRun, style: Style) -> str:
-    """Give what was adopted field by field, conflicts with all three values, and the diff."""
+    """Return every adopted field, conflicts with all three values, and the diff."""
     lines: list[str] = []
     for adoption in run.adoptions:
         lines.extend(_lines(adoption, run, style))
@@ -97,7 +103,7 @@ def adopted_text(run: AdoptionRun, style: Style) -> str:
 
 
 def adoption_summary(run: AdoptionRun) -> str:
-    """Say in one line what came of all."""
+    """Return the counts of an adoption in one line."""
     counts: Mapping[str, int] = Counter(adoption.state for adoption in run.adoptions)
     noted = sum(adoption.is_only_noted for adoption in run.adoptions)
     head = f"{plural(counts['adopted'], 'resource')}{' would be' if run.only_shown else ''} adopted"
@@ -123,72 +129,78 @@ def adoption_summary(run: AdoptionRun) -> str:
     return f"{head}; {', '.join([same, *rest])}{ignored}{left}."
 
 
-def _lines(one: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
-    sign, colour = _SIGNS[one.state]
-    is_quiet = (one.state == "same" and not one.git_waits) or one.is_only_noted
-    if (is_quiet and not one.conflicts) or (one.state == "unseen" and not run.named):
+def _lines(adoption: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
+    sign, colour = _SIGNS[adoption.state]
+    is_quiet = (adoption.state == "same" and not adoption.git_waits) or adoption.is_only_noted
+    if (is_quiet and not adoption.conflicts) or (adoption.state == "unseen" and not run.named):
         if style.verbose:
-            said = f"  {sign} {safe(str(one.ref))}  {_MEANINGS[one.state]}"
-            yield style.paint(said, Colour.DIM)
+            line = f"  {sign} {safe(str(adoption.ref))}  {_MEANINGS[adoption.state]}"
+            yield style.paint(line, Colour.DIM)
         return
-    name = style.paint(f"{sign} {safe(str(one.ref))}", colour)
-    yield f"  {name}  {style.paint(safe(str(one.source)), Colour.DIM)}"
-    for said in notes_on(one):
-        yield from wrapped(said, style, Colour.CYAN)
-    if one.last.told:
-        yield from wrapped(f"live was last changed {one.last}", style, Colour.CYAN)
-    if one.adopted and one.state == "adopted":
+    name = style.paint(f"{sign} {safe(str(adoption.ref))}", colour)
+    yield f"  {name}  {style.paint(safe(str(adoption.source)), Colour.DIM)}"
+    for note in notes_on(adoption):
+        yield from wrapped(note, style, Colour.CYAN)
+    if adoption.last.told:
+        yield from wrapped(f"live was last changed {adoption.last}", style, Colour.CYAN)
+    if adoption.adopted and adoption.state == "adopted":
         yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
-        yield from subject_lines(_changes(one), style)
-    yield from _conflict_lines(one, style)
-    for said in _remarks(one, run):
-        yield from wrapped(said, style, Colour.CYAN)
+        yield from subject_lines(_changes(adoption), style)
+    yield from _conflict_lines(adoption, style)
+    for remark in _remarks(adoption, run):
+        yield from wrapped(remark, style, Colour.CYAN)
     yield ""
 
 
-def _changes(one: Adoption) -> tuple[FieldChange, ...]:
-    found = tuple(difference_of(field) for field in one.adopted)
+def _changes(adoption: Adoption) -> tuple[FieldChange, ...]:
+    found = tuple(difference_of(field) for field in adoption.adopted)
     return drift_changes(
         Drift(
-            ref=one.ref,
-            source=one.source,
+            ref=adoption.ref,
+            source=adoption.source,
             state="drifted",
             differences=found,
-            live=one.live,
-            applied=one.applied,
+            live=adoption.live,
+            applied=adoption.applied,
         )
     )
 
 
-def _remarks(one: Adoption, run: AdoptionRun) -> Iterator[str]:
-    """Yield what of an edit a reviewer would not expect."""
-    if one.unseen and one.state == "adopted":
-        places = ", ".join(_place(one, path) for path in one.unseen[:MOST_NAMED])
-        more = f" and {len(one.unseen) - MOST_NAMED} more" if len(one.unseen) > MOST_NAMED else ""
+def _remarks(adoption: Adoption, run: AdoptionRun) -> Iterator[str]:
+    """Yield remarks on effects of an edit that a reviewer would not expect."""
+    if adoption.unseen and adoption.state == "adopted":
+        places = ", ".join(_place(adoption, path) for path in adoption.unseen[:MOST_NAMED])
+        more = (
+            f" and {len(adoption.unseen) - MOST_NAMED} more"
+            if len(adoption.unseen) > MOST_NAMED
+            else ""
+        )
         yield f"the service does not tell {places}{more}: the next plan is about that still"
-    for field in one.adopted:
-        if field.gave_way and one.state == "adopted":
-            yield f"{_place(one, field.path)}: `{field.gave_way}` gave way to the live value"
+    for field in adoption.adopted:
+        if field.gave_way and adoption.state == "adopted":
+            yield f"{_place(adoption, field.path)}: `{field.gave_way}` gave way to the live value"
     for file in run.files:
-        for fork in file.forks if one.ref in file.refs else ():
+        for fork in file.forks if adoption.ref in file.refs else ():
             yield f"{file.name}:{fork.line}: `*{fork.anchor}` was written out, as it differs now"
 
 
-def _place(one: Adoption, path: Sequence[str | int]) -> str:
-    return place_in(BY_NAME.get(one.ref.kind), tuple(path), one.live, one.applied).words
+def _place(adoption: Adoption, path: Sequence[str | int]) -> str:
+    return place_in(
+        BY_NAME.get(adoption.ref.kind), tuple(path), adoption.live, adoption.applied
+    ).words
 
 
-def _conflict_lines(one: Adoption, style: Style) -> Iterator[str]:
-    for conflict in one.conflicts:
-        head = f"! {_place(one, conflict.path)}{_RESOLVED[conflict.side]}"
+def _conflict_lines(adoption: Adoption, style: Style) -> Iterator[str]:
+    for conflict in adoption.conflicts:
+        head = f"! {_place(adoption, conflict.path)}{_RESOLVED[conflict.side]}"
         yield INDENT + style.paint(head, Colour.RED)
         for name, side in _sides(conflict):
             yield f"{INDENT}    {name:5} {value(side, LONGEST_VALUE)}"
-    if any(conflict.side is None for conflict in one.conflicts):
-        said = "decide with --ours (git stays) or --theirs (live comes in), or edit the manifest"
-        if all(conflict.holds_secret for conflict in one.conflicts if conflict.side is None):
-            said = "a secret was changed live: give it that value, or keep git with --ours"
-        yield from wrapped(said, style, Colour.CYAN)
+    if any(conflict.side is None for conflict in adoption.conflicts):
+        advice = "decide with --ours (git stays) or --theirs (live comes in), or edit the manifest"
+        if all(conflict.holds_secret for conflict in adoption.conflicts if conflict.side is None):
+            advice = "a secret was changed live: give it that value, or keep git with --ours"
+        yield from wrapped(advice, style, Colour.CYAN)
 
 
 _RESOLVED = {Side.OURS: ": git stays", Side.THEIRS: ": live comes in", None: ""}
@@ -199,9 +211,9 @@ def _sides(conflict: Conflict) -> tuple[tuple[str, Json | Missing], ...]:
 
 
 def adopted_markdown(run: AdoptionRun, budget: int = COMMENT_BYTES, drift_page: str = "") -> str:
-    """Give the body of a pull request: who changed what, when and where, field by field.
+    """Return the body of a pull request: who changed which field, when and where.
 
-    `drift_page` is the name that the page with pictures is kept under, "" for none.
+    `drift_page` is the name of the artifact with the pictures, "" for none.
     """
     head = "\n".join(_head(run, drift_page))
     folds = [
@@ -229,7 +241,7 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
     yield "|---|---|--:|---|---|---|"
     for adoption in found[:MOST_ROWS]:
         last = (adoption.last.who, adoption.last.at, adoption.last.how)
-        cells = " | ".join(code(said, LONGEST_CELL) if said else "" for said in last)
+        cells = " | ".join(code(cell, LONGEST_CELL) if cell else "" for cell in last)
         name = code(str(adoption.ref), LONGEST_CELL)
         yield f"| {adoption.state} | {name} | {len(adoption.adopted):,} | {cells} |"
     if len(found) > MOST_ROWS:
@@ -237,11 +249,11 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
     yield ""
 
 
-def _fold(one: Adoption) -> Fold:
-    lines = list(diff_lines(_changes(one), SIDES))
-    for conflict in one.conflicts:
-        lines += [f"! {_place(one, conflict.path)}{_RESOLVED[conflict.side]}"]
+def _fold(adoption: Adoption) -> Fold:
+    lines = list(diff_lines(_changes(adoption), SIDES))
+    for conflict in adoption.conflicts:
+        lines += [f"! {_place(adoption, conflict.path)}{_RESOLVED[conflict.side]}"]
         lines += [f"!   {name}: {spoken_value(side)}" for name, side in _sides(conflict)]
-    if one.elsewhere:
-        lines += [f"! {said}" for said in notes_on(one)]
-    return Fold(str(one.ref), one.state, lines, is_open=len(lines) < 10)  # noqa: PLR2004 - as in drift.py
+    if adoption.elsewhere:
+        lines += [f"! {note}" for note in notes_on(adoption)]
+    return Fold(str(adoption.ref), adoption.state, lines, is_open=len(lines) < 10)  # noqa: PLR2004 - as in drift.py

@@ -1,4 +1,4 @@
-"""What a reviewer of a plan must not miss, the worst first, for reports of any format. Pure."""
+"""Notices that a reviewer of a plan must not miss, the worst first, for every format. Pure."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ _CONSENT_WORDS: Mapping[ConsentState, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One warning. `words` are ours; `refs`, `said` and `names` are foreign text, not yet safe.
+    """A warning. `words` are ours; `refs`, `said` and `names` are foreign text, not yet safe.
 
-    What is `said` goes on after the name of the one in `refs`, where there is one. `title` says
-    what is the matter in a word or two, `ways` what a person can do. Notices of one `title`
-    stand together. `code` is that of a guard.
+    `said` follows the first name of `refs`, if there is one. `title` names the problem in a word or
+    two, `ways` are its remedies. Reports group notices by `title`. `code` is the code of a guard.
     """
 
     title: str
@@ -43,7 +42,7 @@ class Notice:
 
 
 def notices(plan: Plan) -> Iterator[Notice]:
-    """Yield guards, destroys, what is in doubt, blocked or unverified, and what is left behind."""
+    """Yield notices on guards, destroys, lost answers, blocked or unverified writes, orphans."""
     yield from _parts(plan)
     for remark in plan.remarks:
         yield Notice("note", said=remark_words(remark))
@@ -79,7 +78,7 @@ def notices(plan: Plan) -> Iterator[Notice]:
 
 
 def by_consent(guarded: Sequence[GuardViolation]) -> list[GuardViolation]:
-    """Return guards in the order of who may consent; those that no review lifts come first."""
+    """Return guards in the order of who may consent; guards that no review lifts come first."""
     return sorted(guarded, key=lambda guard: guard.level == REVIEW_LEVEL)
 
 
@@ -91,14 +90,14 @@ def consent_of(guard: GuardViolation) -> ConsentState:
 def _parts(plan: Plan) -> Iterator[Notice]:
     if plan.changed_since:
         rest = f"{plural(plan.not_examined, 'resource')} not"
-        said = f"only what changed since {plan.changed_since} was examined; {rest}"
-        yield Notice("partial", said=said)
+        words = f"only what changed since {plan.changed_since} was examined; {rest}"
+        yield Notice("partial", said=words)
     if plan.selected is not None:
         yield Notice("partial", said=selection_words(plan.selected))
 
 
 def _told_by_guard(change: Change, plan: Plan) -> bool:
-    """Tell whether the guard that holds a destroy names already all that goes."""
+    """Return whether the guard against a destroy names everything that is lost."""
     return len(change.destroys) <= MOST_NAMED and any(
         guard.ref == change.ref and set(change.destroys) <= set(guard.destroys)
         for guard in plan.guarded
@@ -132,17 +131,17 @@ def _under(plan: Plan, action: Action, title: str, words: str) -> Iterator[Notic
 
 
 def partial_words(plan: Plan) -> Iterator[str]:
-    """Yield sentences for a plan that did not examine all resources; none for a whole one."""
+    """Yield sentences for a plan that did not examine all resources; none for a complete plan."""
     if plan.changed_since:
         rest = plural(plan.not_examined, "resource")
         yield f"Only what changed since {safe(plan.changed_since)} was examined; {rest} not."
     if plan.selected is not None:
-        said = safe(selection_words(plan.selected))
-        yield f"{said[0].upper()}{said[1:]}."
+        words = safe(selection_words(plan.selected))
+        yield f"{words[0].upper()}{words[1:]}."
 
 
 def emptiness(plan: Plan) -> str:
-    """Say why a plan holds nothing, and where the rest is."""
+    """Return the reason why a plan is empty, and what was left out."""
     if not plan.changed_since:
         if plan.selected is not None and plan.selected.left_out:
             return "Nothing is selected."

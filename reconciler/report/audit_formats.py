@@ -1,4 +1,4 @@
-"""What an audit found: text, JSON (schemas/audited.schema.json), SARIF and Markdown."""
+"""Reports of an audit: text, JSON (schemas/audited.schema.json), SARIF and Markdown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOTICE_BYTES = 200
 
 @with_config(ConfigDict(extra="forbid"))
 class SpanDocument(TypedDict):
-    """The time that was asked about, and how much of it the service told of."""
+    """The requested period, and how many of its days the service has data for."""
 
     since: str
     until: str
@@ -41,7 +41,7 @@ class SpanDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class EvidenceDocument(TypedDict):
-    """What a finding rests on: figures by their names, and where they are from."""
+    """Evidence of a finding: figures by name, and their sources."""
 
     figures: dict[str, Any]
     restsOn: list[str]
@@ -49,14 +49,14 @@ class EvidenceDocument(TypedDict):
 
 @with_config(ConfigDict(extra="ignore"))
 class FoundDocument(ComplaintDocument):
-    """One finding: a complaint, and its evidence."""
+    """A finding: a complaint and its evidence."""
 
     evidence: EvidenceDocument
 
 
 @with_config(ConfigDict(extra="forbid"))
 class UnjudgedDocument(TypedDict):
-    """Checks that could not be made, what they lack, and why."""
+    """Checks that could not be made, the input that they lack, and the reason."""
 
     codes: list[str]
     lacks: str
@@ -65,7 +65,7 @@ class UnjudgedDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class AuditDocument(TypedDict):
-    """What `audit --format json` prints."""
+    """Output of `audit --format json`."""
 
     formatVersion: Literal[1]
     environment: str
@@ -82,7 +82,7 @@ class AuditDocument(TypedDict):
 
 
 def audit_json(audit: Audit, environment: str, target: str) -> str:
-    """Give the JSON of schemas/audited.schema.json, ending in a line break."""
+    """Return the JSON of schemas/audited.schema.json, ending in a line break."""
     document: AuditDocument = {
         "formatVersion": 1,
         "environment": environment,
@@ -107,16 +107,16 @@ def audit_json(audit: Audit, environment: str, target: str) -> str:
     return json_text(document)
 
 
-def _found(one: Audited) -> FoundDocument:
+def _found(audited: Audited) -> FoundDocument:
     evidence: EvidenceDocument = {
-        "figures": dict(one.figures),
-        "restsOn": ["manifests", *(rest.value for rest in one.rests_on)],
+        "figures": dict(audited.figures),
+        "restsOn": ["manifests", *(rest.value for rest in audited.rests_on)],
     }
-    return {**complaint_document(one.complaint), "evidence": evidence}
+    return {**complaint_document(audited.complaint), "evidence": evidence}
 
 
 def audit_sarif(audit: Audit, folder: str, environment: str) -> str:
-    """Give a SARIF log of its own category, so that it stands beside that of `validate`."""
+    """Return a SARIF log in its own category, so that it does not replace that of `validate`."""
     tool = Tool(
         AUDITED, "reconciler audit -v", "audit", "audit", tuple(map(unjudged_words, audit.unjudged))
     )
@@ -124,23 +124,23 @@ def audit_sarif(audit: Audit, folder: str, environment: str) -> str:
 
 
 def audit_text(audit: Audit, style: Style) -> str:
-    """Give each finding with its lines, what could not be judged, and the counts."""
+    """Return each finding with its lines, the checks that were not made, and the counts."""
     lines = [
         fitted(f"not judged: {safe(unjudged_words(unjudged))}", style)
         for unjudged in audit.unjudged
     ]
     closing = fitted(style.paint(audit_summary(audit), Colour.BOLD), style)
-    said = "".join(f"{line}\n" for line in (*lines, closing))
-    return complaints_text(audit.complaints, style) + said
+    text = "".join(f"{line}\n" for line in (*lines, closing))
+    return complaints_text(audit.complaints, style) + text
 
 
-def unjudged_words(one: Unjudged) -> str:
-    """Say which checks were not made, and why; the words of a service are foreign."""
-    return f"{', '.join(one.codes)}: {one.why}"
+def unjudged_words(unjudged: Unjudged) -> str:
+    """Return which checks were not made, and why; the service's words are foreign text."""
+    return f"{', '.join(unjudged.codes)}: {unjudged.why}"
 
 
 def audit_summary(audit: Audit) -> str:
-    """Give the counts in one line."""
+    """Return the counts in one line."""
     found = plural(len(audit.found), "finding") if audit.found else "nothing found"
     ignored = f", {len(audit.suppressed):,} ignored" if audit.suppressed else ""
     left = sum(len(unjudged.codes) for unjudged in audit.unjudged)
@@ -152,18 +152,18 @@ def audit_summary(audit: Audit) -> str:
 
 
 def span_words(audit: Audit) -> str:
-    """Say what time was looked at, and how much of it the service tells of."""
+    """Return the audited period in days, and how many of them the service has data for."""
     days = plural(audit.days, "day")
     return days if audit.covered >= audit.days else f"{audit.covered:,} of {days}"
 
 
 def requests_words(audit: Audit) -> str:
-    """Say what the audit cost."""
+    """Return the number of requests that the audit made."""
     return f"{plural(audit.requests, 'request')} made"
 
 
 def audit_markdown(audit: Audit, environment: str) -> str:
-    """Give a table of the findings within what a comment may hold; what does not fit is counted."""
+    """Return a table of the findings that fits into a comment. Rows that do not fit are counted."""
     head = [f"### Audit of {code(environment, LONGEST_CELL)}: {audit_summary(audit)}", ""]
     tail = [
         "",
@@ -172,7 +172,9 @@ def audit_markdown(audit: Audit, environment: str) -> str:
             for unjudged in audit.unjudged
         ),
     ]
-    ordered = sorted(audit.found, key=lambda one: (not one.complaint.is_error, one.complaint))
+    ordered = sorted(
+        audit.found, key=lambda audited: (not audited.complaint.is_error, audited.complaint)
+    )
     rows = [_row(audited) for audited in ordered]
     if rows:
         head += ["| code | resource | what | evidence | place |", "|---|---|---|---|---|"]
@@ -188,15 +190,17 @@ def audit_markdown(audit: Audit, environment: str) -> str:
     return "\n".join((*head, *shown, *(tail if audit.unjudged else ()), ""))
 
 
-def _row(one: Audited) -> str:
-    said = one.complaint
-    helped = f"<br>{code(advice(said), LONGEST_SAID)}" if said.suggestion else ""
-    place = f"{said.file}:{said.line}"
+def _row(audited: Audited) -> str:
+    complaint = audited.complaint
+    helped = f"<br>{code(advice(complaint), LONGEST_SAID)}" if complaint.suggestion else ""
+    place = f"{complaint.file}:{complaint.line}"
     cells = (
-        code(said.code),
-        code(said.ref, LONGEST_CELL),
-        f"{code(said.message, LONGEST_SAID)}{helped}",
-        "<br>".join(code(f"{name}: {value}", LONGEST_CELL) for name, value in one.figures.items()),
+        code(complaint.code),
+        code(complaint.ref, LONGEST_CELL),
+        f"{code(complaint.message, LONGEST_SAID)}{helped}",
+        "<br>".join(
+            code(f"{name}: {value}", LONGEST_CELL) for name, value in audited.figures.items()
+        ),
         code(place, LONGEST_CELL),
     )
     return f"| {' | '.join(cells)} |"

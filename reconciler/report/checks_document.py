@@ -1,4 +1,4 @@
-"""What `doctor` and `conformance` found, as JSON."""
+"""JSON documents of `doctor` and `conformance`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 @with_config(ConfigDict(extra="forbid"))
 class CheckDocument(TypedDict):
-    """One thing that `doctor` looked at."""
+    """A check of `doctor`."""
 
     check: str
     state: Literal["ok", "warning", "failed"]
@@ -24,7 +24,7 @@ DoctorDocument: TypeAlias = Annotated[
 
 @with_config(ConfigDict(extra="forbid"))
 class AnswerDocument(TypedDict):
-    """One question that `conformance` asked the service."""
+    """A question that `conformance` asked the service."""
 
     endpoint: int
     question: str

@@ -1,4 +1,4 @@
-"""What a code means, in words for a terminal and in Markdown: one text for all who show it."""
+"""The explanation of a code, for a terminal and in Markdown: one text for every place."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style, fitted
 
 
-def code_text(one: Explanation) -> str:
-    """Give what a code means as plain text."""
-    return "\n".join(code_lines(one, Style()))
+def code_text(explanation: Explanation) -> str:
+    """Return the explanation of a code as plain text."""
+    return "\n".join(code_lines(explanation, Style()))
 
 
-def code_markdown(one: Explanation, heading: str = "") -> str:
-    """Give what a code means as Markdown, ending in a line break; headings begin with `heading`."""
-    parts = [one.means, one.why]
-    for word, sample in (("wrong", one.wrong), ("right", one.right)):
-        title = _titled(word, one).capitalize()
+def code_markdown(explanation: Explanation, heading: str = "") -> str:
+    """Return the explanation as Markdown, ending in a line break; headings begin with `heading`."""
+    parts = [explanation.means, explanation.why]
+    for word, sample in (("wrong", explanation.wrong), ("right", explanation.right)):
+        title = _titled(word, explanation).capitalize()
         parts.append(f"{heading} {title}" if heading else f"**{title}**")
         parts.extend(_markdown(sample))
     return "\n\n".join(parts) + "\n"
@@ -34,21 +34,21 @@ def _markdown(sample: Sample) -> Iterator[str]:
         yield f"```{'json' if name.endswith('.json') else 'yaml'}\n{content}```"
 
 
-def code_lines(one: Explanation, style: Style) -> Iterator[str]:
-    """Yield what a code means, for a terminal."""
-    yield style.paint(safe(f"{one.code}: {one.title}"), Colour.BOLD)
+def code_lines(explanation: Explanation, style: Style) -> Iterator[str]:
+    """Yield the lines of an explanation for a terminal."""
+    yield style.paint(safe(f"{explanation.code}: {explanation.title}"), Colour.BOLD)
     yield ""
-    yield fitted(f"  {safe(one.means)}", style)
+    yield fitted(f"  {safe(explanation.means)}", style)
     yield ""
-    yield fitted(f"  {safe(one.why)}", style)
-    for word, sample in (("wrong", one.wrong), ("right", one.right)):
+    yield fitted(f"  {safe(explanation.why)}", style)
+    for word, sample in (("wrong", explanation.wrong), ("right", explanation.right)):
         yield ""
-        yield style.paint(_titled(word, one), Colour.DIM)
+        yield style.paint(_titled(word, explanation), Colour.DIM)
         yield from _sample_lines(sample, style)
 
 
-def _titled(word: str, one: Explanation) -> str:
-    if one.command:
+def _titled(word: str, explanation: Explanation) -> str:
+    if explanation.command:
         return word
     return "for example" if word == "wrong" else "what to do"
 

@@ -1,4 +1,4 @@
-"""What stands under a pull request: plan or outcomes, or why none, and what was reviewed. Pure."""
+"""Comments on a pull request: plan or outcomes or a failure, and the reviewed changes. Pure."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MOST_CHANGES = 100
 LARGEST_LINE = 8_000
 _DIGITS = 12
 _LINE = re.compile(r"<!-- reconciler-changes (\{[^<>]*\}) -->\r?")
-# A moved line or another reason is no other change.
+# A change stays the same change when its line moves or its reason differs.
 _BESIDE = ("source", "notes", "reasons")
 
 
 def changes_line(plan: Plan) -> str:
-    """Give the hidden line, "" for a plan with too many changes for one."""
+    """Return the hidden line that lists the changes, "" where a plan has too many."""
     changes = [change for change in plan.changes if change.action.is_to_do]
     if len(changes) > MOST_CHANGES:
         return ""
@@ -41,7 +41,7 @@ def changes_line(plan: Plan) -> str:
 
 
 def changes_in(body: str) -> dict[str, str] | None:
-    """Read the line of a comment, None where there is none."""
+    """Read the hidden line of a comment; return None where it has none."""
     for text in body.split("\n")[1:2]:
         found = _LINE.fullmatch(text)
         if found is None:
@@ -55,12 +55,12 @@ def changes_in(body: str) -> dict[str, str] | None:
 
 
 def line_in(body: str) -> str:
-    """Give the line itself, "" where there is none."""
+    """Return the hidden line of a comment, "" where it has none."""
     return body.split("\n")[1].rstrip("\r") if changes_in(body) is not None else ""
 
 
 def changed_since_review(reviewed: dict[str, str], now: Plan) -> list[str]:
-    """Name the resources whose change is not the reviewed one."""
+    """Return a sentence for each resource whose change differs from the reviewed change."""
     current = {
         str(change.ref): _essence(change) for change in now.changes if change.action.is_to_do
     }
@@ -99,18 +99,18 @@ AGAINST_BASE = (
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a comment comes from: the run's address, and what holds the whole plan."""
+    """Origin of a comment: the address of the run, and the artifact with the whole plan."""
 
     run_url: str = ""
     artifact: str = ""
 
     @property
     def whole(self) -> str:
-        """What a reader is sent to for what was left out."""
+        """Where a reader finds what was left out."""
         return "the artifact" if self.artifact else "the summary of the job"
 
     def foot(self, marker: Marker) -> str:
-        """Give the last line: commit, run and artifact."""
+        """Return the last line: commit, run and artifact."""
         parts = [f"commit {code(marker.head[:COMMIT_DIGITS])}"] if marker.head else []
         parts += [f"[run]({self.run_url})"] if self.run_url else []
         parts += [f"artifact {code(self.artifact)}"] if self.artifact else []
@@ -120,9 +120,9 @@ class Origin:
 def plan_comment(
     plan: Plan, marker: Marker, origin: Origin, said: str = "", *, offline: str = OFFLINE
 ) -> str:
-    """Give the comment for a plan, within the budget; `said` stands above it.
+    """Return the comment for a plan, within the budget; `said` is put above the plan.
 
-    `offline` says what a plan that saw nothing live was compared with.
+    `offline` is the notice for a plan that was not compared with live.
     """
     unseen = offline if marker.state == "offline" else ""
     reviewed = changes_line(plan) if marker.digest else ""
@@ -136,7 +136,7 @@ def plan_comment(
 
 
 def applied_comment(result: ApplyResult, marker: Marker, origin: Origin, reviewed: str) -> str:
-    """Give the comment: what was done, and folded the plan that said so, within the budget."""
+    """Return the comment for an apply: the outcomes, then the folded plan, within the budget."""
     head = f"{marker.line}\n" + (f"{reviewed}\n" if reviewed else "") + applied_markdown(result)
     foot = origin.foot(marker)
     room = COMMENT_BYTES - len((head + foot).encode())
@@ -144,7 +144,7 @@ def applied_comment(result: ApplyResult, marker: Marker, origin: Origin, reviewe
 
 
 def postponed_note(edits: Sequence[str]) -> str:
-    """Say which edits of the project file only count after the merge, "" for none.
+    """Return a note on edits of the project file that take effect after the merge, "" for none.
 
     Their dotted names are foreign text.
     """
@@ -160,7 +160,7 @@ def postponed_note(edits: Sequence[str]) -> str:
 
 
 def inherited_note(refusals: str) -> str:
-    """Return that an apply waits for more than this change, "" where it does not."""
+    """Return a note that an apply needs consent to more than this change, "" where it does not."""
     if not refusals:
         return ""
     return (
@@ -172,7 +172,7 @@ def inherited_note(refusals: str) -> str:
 def failed_comment(
     marker: Marker, reason: str, errors: Sequence[str], origin: Origin, said: str = ""
 ) -> str:
-    """Give the comment for a run that came to no plan: the first ten errors, and no digest."""
+    """Return the comment for a run without a plan: the first ten errors, and no digest."""
     marker = replace(marker, digest="", state="failed")
     title = f"No plan for {code(marker.environment, LONGEST_NAME)}: {reason}"
     above = f"{said}\n\n" if said else ""
@@ -186,10 +186,10 @@ def refused_comment(
     origin: Origin,
     reviewed: str,
 ) -> str:
-    """Give the comment for an apply that refused to begin: why, and the plan as it is now.
+    """Return the comment for an apply that refused to begin: the reasons, and the current plan.
 
-    The digest stays that of the reviewed plan, as `reviewed` stays the line that
-    names what is in it: should live become what it was, it may still be applied.
+    The digest stays the digest of the reviewed plan, and `reviewed` stays the line that lists its
+    changes. If live becomes again what it was, that plan may still be applied.
     """
     marker = replace(marker, state="not-applied")
     title = f"### Not applied to {code(marker.environment, LONGEST_NAME)}"
@@ -204,15 +204,15 @@ def refused_comment(
 
 
 def _title_of_refused(plan: Plan, reviewed: str) -> str:
-    """Return what a refused plan is called beside the digest that was reviewed, "" for none."""
+    """Return the title of a refused plan. `reviewed` is the reviewed digest, "" for none."""
     if plan.digest == reviewed:
         return "The plan as it is now: it is the reviewed one"
-    said = "is not the reviewed one" if reviewed else "was not reviewed"
-    return f"The plan as it is now, which {said}"
+    verdict = "is not the reviewed one" if reviewed else "was not reviewed"
+    return f"The plan as it is now, which {verdict}"
 
 
 def folded_plan(plan: Plan, title: str, room: int, origin: Origin) -> str:
-    """Give a plan folded under a title, "" where not even its table has room."""
+    """Return a plan folded under a title, "" where not even its table fits."""
     opened = f"\n<details><summary>{title}</summary>\n\n"
     closed = "\n</details>\n"
     inside = room - len((opened + closed).encode())
@@ -221,7 +221,7 @@ def folded_plan(plan: Plan, title: str, room: int, origin: Origin) -> str:
 
 
 def failure_markdown(title: str, errors: Sequence[str]) -> str:
-    """Give a failure under a title, which is no foreign text: the first ten errors.
+    """Return a failure under a title: the first ten errors. `title` is our text, not foreign.
 
     Ends in a line break.
     """

@@ -1,4 +1,4 @@
-"""What a plan and a look for drift come to, in words: actions, evidence, counts. Pure."""
+"""Counts and evidence of a plan or a drift report, in words. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AS_DECLARED = "as declared"
 AS_LAST_WRITTEN = "as last written (cannot be read)"
 SHOWN_COMMIT = 12
 WORST_FIRST = (Action.BLOCKED, Action.UPDATE, Action.ASSERT, Action.CREATE, Action.KEEP)
-"""In which order a report shows changes: what may hurt comes first."""
+"""The order of changes in a report: harmful changes first."""
 
 
 EVIDENCE_MEANINGS = {
@@ -44,7 +44,7 @@ EVIDENCE_MEANINGS = {
 
 
 def live_document(change: Change) -> Json | Missing:
-    """Give what a change was compared with, as it may be shown, where anything was."""
+    """Return the live document that a change was compared with, safe to show; ABSENT for none."""
     match change.observation:
         case Seen(document=document) | Remembered(document=document):
             return document if change.before is None else change.before
@@ -53,7 +53,7 @@ def live_document(change: Change) -> Json | Missing:
 
 
 def evidence(change: Change) -> str:
-    """Say what a change rests on."""
+    """Return the evidence of a change in one word."""
     if change.action is Action.BLOCKED and change.evidence is Evidence.NONE:
         return "unread"
     match change.evidence:
@@ -68,7 +68,7 @@ def evidence(change: Change) -> str:
 
 
 def heading(plan: Plan) -> str:
-    """Say what a plan is for, and where it leads."""
+    """Return the heading of a plan: its environment, and its target or base revision."""
     if plan.against is None:
         return f"Plan for {plan.environment} ({plan.target})"
     commit = plan.against.commit[:SHOWN_COMMIT]
@@ -76,7 +76,7 @@ def heading(plan: Plan) -> str:
 
 
 def kept_counts(changes: Iterable[Change]) -> list[tuple[int, str]]:
-    """Return how many resources are kept, parted into what was read and what cannot be read."""
+    """Return the number of kept resources: those that were read, and those that cannot be read."""
     unseen = [change.is_kept_unseen for change in changes if change.action is Action.KEEP]
     remembered = sum(unseen)
     counts = ((len(unseen) - remembered, AS_DECLARED), (remembered, AS_LAST_WRITTEN))
@@ -84,12 +84,12 @@ def kept_counts(changes: Iterable[Change]) -> list[tuple[int, str]]:
 
 
 def kept_words(changes: Iterable[Change]) -> str:
-    """Return how many resources are kept as `91 as declared, 94 as last written …`, "" for none."""
+    """Return the kept resources as `91 as declared, 94 as last written …`, "" for none."""
     return ", ".join(f"{count:,} {words}" for count, words in kept_counts(changes))
 
 
 def summary(plan: Plan) -> str:
-    """Give the counts of a plan in one line, without those that are zero."""
+    """Return the counts of a plan in one line, without zeros."""
     words = []
     for action in (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.BLOCKED):
         count = plan.count(action)
@@ -107,19 +107,19 @@ def summary(plan: Plan) -> str:
 
 
 def selection_words(selected: Selected) -> str:
-    """Say what a run was limited to, and how much it left out; foreign text, not yet safe."""
-    given = (("--select", selected.select), ("--exclude", selected.exclude))
-    flags = " ".join(f"{flag} {text}" for flag, some in given for text in some)
+    """Return the selection of a run, and how much it left out; foreign text, not yet safe."""
+    options = (("--select", selected.select), ("--exclude", selected.exclude))
+    flags = " ".join(f"{flag} {text}" for flag, texts in options for text in texts)
     return f"limited by {flags}: {plural(selected.left_out, 'resource')} left out"
 
 
 def lost_json(change: Change) -> str:
-    """Give whole what a write destroys, so that it can be restored by hand."""
+    """Return everything that a write destroys as JSON, so that it can be restored by hand."""
     return json.dumps(list(change.lost), ensure_ascii=True)
 
 
 def calm_words(drifts: Iterable[Drift]) -> str:
-    """Return how many resources did not drift, parted by what is known of them."""
+    """Return the counts of resources without drift, by what is known of them."""
     counts = Counter(drift.state for drift in drifts)
     words = [f"{counts['same']:,} as applied"]
     if counts["unread"]:
@@ -132,7 +132,7 @@ def calm_words(drifts: Iterable[Drift]) -> str:
 
 
 def drift_summary(look: DriftReport) -> str:
-    """Give the counts of a comparison with live in one line, the worst first."""
+    """Return the counts of a drift report in one line, the worst first."""
     counts = Counter(drift.state for drift in look.found)
     drifted = counts["drifted"] + counts["gone"]
     words = [

@@ -1,4 +1,4 @@
-"""What drifted: for a terminal, as JSON, and as a comment."""
+"""Reports of drift: for a terminal, as JSON, and as a comment."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from reconciler.report.words import plural
 
 @with_config(ConfigDict(extra="forbid"))
 class DriftCounts(TypedDict):
-    """How many resources are in which state."""
+    """Number of resources in each state."""
 
     same: int
     drifted: int
@@ -48,7 +48,7 @@ class DriftCounts(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class EditDocument(TypedDict):
-    """The last edit of something, as far as the service tells it."""
+    """The last edit of a resource, as far as the service reports it."""
 
     who: NotRequired[str]
     at: NotRequired[str]
@@ -58,7 +58,7 @@ class EditDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class IgnoredDocument(TypedDict):
-    """A difference that raises no alarm, the rule that says so, and why."""
+    """A difference that `driftIgnore:` expects, with the rule and its reason."""
 
     field: FieldDocument
     rule: str
@@ -67,7 +67,7 @@ class IgnoredDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class WayOutDocument(TypedDict):
-    """What can be done about drift: a command, and the whole sentence."""
+    """A remedy for drift: a command, and the whole sentence."""
 
     way: Literal["put-back", "take-over"]
     command: str
@@ -76,7 +76,7 @@ class WayOutDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class DriftedDocument(TypedDict):
-    """One resource; in `fields`, `before` is what was applied and `after` is live."""
+    """A resource. In `fields`, `before` is the applied value and `after` the live value."""
 
     ref: str
     state: DriftState
@@ -120,7 +120,7 @@ class DriftedDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class DriftDocument(TypedDict):
-    """What `drift --format json` prints."""
+    """Output of `drift --format json`."""
 
     formatVersion: Literal[1]
     environment: str
@@ -138,7 +138,7 @@ class DriftDocument(TypedDict):
 
 
 def drift_json(look: DriftReport, environment: str, target: str) -> str:
-    """Give the JSON of schemas/drift.schema.json, ending in a line break."""
+    """Return the JSON of schemas/drift.schema.json, ending in a line break."""
     drifts = look.found
     document: DriftDocument = {
         "formatVersion": 1,
@@ -199,23 +199,23 @@ def _resource(drift: Drift) -> DriftedDocument:
 
 
 def _edit(edit: LastEdit) -> EditDocument | None:
-    told: EditDocument = {}
+    document: EditDocument = {}
     if edit.who:
-        told["who"] = edit.who
+        document["who"] = edit.who
     if edit.at:
-        told["at"] = edit.at
+        document["at"] = edit.at
     if edit.how:
-        told["how"] = edit.how
+        document["how"] = edit.how
     if edit.revision:
-        told["revision"] = edit.revision
-    return told or None
+        document["revision"] = edit.revision
+    return document or None
 
 
 MOST_FIELDS = 12
 
 
 def drift_text(look: DriftReport, style: Style) -> str:
-    """Give what drifted, field by field, and how many could not be asked for."""
+    """Return the drift, field by field, and the number of resources that could not be read."""
     lines: list[str] = []
     drifts = look.found
     for drift in drifts:
@@ -260,8 +260,8 @@ def _lines(drift: Drift, style: Style) -> Iterator[str]:
         yield f"{INDENT}and {plural(rest, 'field')} more (-v shows them)"
     if style.verbose:
         yield from _ignored_lines(drift, style)
-    for way in drift.ways_out:
-        yield from wrapped(way_out_words(way), style)
+    for remedy in drift.ways_out:
+        yield from wrapped(way_out_words(remedy), style)
 
 
 def _ignored_lines(drift: Drift, style: Style) -> Iterator[str]:
@@ -281,9 +281,9 @@ SIDES = "applied", "live"
 
 
 def drift_markdown(look: DriftReport, environment: str) -> str:
-    """Give counts, a table of at most 50 and folded diffs, within what a comment may hold.
+    """Return counts, a table of at most 50 rows and folded diffs, within the size of a comment.
 
-    What does not fit is left out whole.
+    A diff that does not fit is left out whole.
     """
     found = [drift for drift in look.found if drift.is_told]
     head = "\n".join((*_head(look, environment), *_table(found), *_ways_out(found)))
@@ -304,24 +304,24 @@ def _head(look: DriftReport, environment: str) -> Iterator[str]:
 
 
 def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
-    """Yield for the first few how each is put back or taken over."""
-    several = [drift for drift in found if drift.ways_out]
-    for drift in several[:MOST_WAYS]:
+    """Yield the remedies of the first drifted resources."""
+    with_remedies = [drift for drift in found if drift.ways_out]
+    for drift in with_remedies[:MOST_WAYS]:
         yield f"- {code(str(drift.ref), LONGEST_CELL)}"
-        for way in drift.ways_out:
-            words = (way.before.replace("`", ""), way.command, way.after)
-            told = " ".join(code(word, LONGEST_NOTE) for word in words if word)
-            yield f"  - {WAYS[way.way]}: {told}"
-    if len(several) > MOST_WAYS:
-        yield f"- and {len(several) - MOST_WAYS:,} more: `drift` tells the commands of each"
-    if several:
+        for remedy in drift.ways_out:
+            words = (remedy.before.replace("`", ""), remedy.command, remedy.after)
+            text = " ".join(code(word, LONGEST_NOTE) for word in words if word)
+            yield f"  - {WAYS[remedy.way]}: {text}"
+    if len(with_remedies) > MOST_WAYS:
+        yield f"- and {len(with_remedies) - MOST_WAYS:,} more: `drift` tells the commands of each"
+    if with_remedies:
         yield ""
 
 
 def _table(found: Sequence[Drift]) -> Iterator[str]:
     if not found:
         return
-    # Where drift was never remembered, nothing is new or known.
+    # No column for the age where drift was never remembered.
     aged = any(map(drift_age, found))
     since, line = (" since |", "---|") if aged else ("", "")
     yield f"| state | resource | fields |{since} note |"

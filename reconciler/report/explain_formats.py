@@ -1,4 +1,4 @@
-"""What a field or a code means, for a terminal and as JSON."""
+"""Explanations of fields and codes, for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MARKS = "* needed, - set by the service"
 
 
 class ExplainedFieldDocument(TypedDict):
-    """One field, as `explain FIELD --format json` prints it."""
+    """A field, as `explain FIELD --format json` prints it."""
 
     address: Annotated[str, Said(description="How `explain` calls it, as SLO.grouping.labels.")]
     type: Annotated[str, Said(description="What it takes, in words.")]
@@ -50,7 +50,7 @@ class ExplainedFieldDocument(TypedDict):
 
 
 class ExampleDocument(TypedDict):
-    """An example of a code: files of a workspace, what is typed, or words."""
+    """An example of a code: files of a workspace, typed commands, or words."""
 
     files: dict[str, str]
     typed: list[str]
@@ -59,7 +59,7 @@ class ExampleDocument(TypedDict):
 
 
 class ExplanationDocument(TypedDict):
-    """What a code means, as `explain CODE --format json` prints it."""
+    """The explanation of a code, as `explain CODE --format json` prints it."""
 
     code: str
     title: str
@@ -72,7 +72,7 @@ class ExplanationDocument(TypedDict):
 
 
 class ExplainedDocument(TypedDict):
-    """What `explain --format json` prints."""
+    """Output of `explain --format json`."""
 
     field: NotRequired[ExplainedFieldDocument]
     below: NotRequired[
@@ -87,7 +87,7 @@ class ExplainedDocument(TypedDict):
 
 
 def explained_json(subject: Field | Explanation | Several, *, recursive: bool) -> str:
-    """Give what is known of a subject as one JSON document."""
+    """Return the explanation of a subject as one JSON document."""
     match subject:
         case Field():
             document = ExplainedDocument(field=_field_document(subject))
@@ -103,7 +103,7 @@ def explained_json(subject: Field | Explanation | Several, *, recursive: bool) -
 
 
 def explained_text(subject: Field | Explanation | Several, style: Style, *, recursive: bool) -> str:
-    """Give what is known of a subject for a terminal, ending in a line break."""
+    """Return the explanation of a subject for a terminal, ending in a line break."""
     match subject:
         case Field():
             shown = _tree_lines if recursive else _field_lines
@@ -118,7 +118,7 @@ def explained_text(subject: Field | Explanation | Several, style: Style, *, recu
 
 
 def facts_of(field: Field) -> Iterator[tuple[str, str]]:
-    """Yield what is known of a field beside its description, each with its word."""
+    """Yield the facts of a field, without its description, each with its label."""
     if field.path:
         yield "type", field.form
         yield "needed", "no" if field.need is Need.OPTIONAL else field.need.value
@@ -171,8 +171,8 @@ def _field_lines(field: Field, style: Style) -> Iterator[str]:
     yield ""
     facts = list(facts_of(field))
     widest = max((len(word) for word, _ in facts), default=0)
-    for word, said in facts:
-        yield fitted(f"  {style.paint(word.ljust(widest), Colour.DIM)}  {safe(said)}", style)
+    for word, fact in facts:
+        yield fitted(f"  {style.paint(word.ljust(widest), Colour.DIM)}  {safe(fact)}", style)
     if field.read_only is None:
         yield ""
         yield style.paint("example", Colour.DIM)
@@ -188,9 +188,9 @@ def _tree_lines(field: Field, style: Style) -> Iterator[str]:
     depth = len(field.path) + 1
     inside = list(field.inside())
     widest = min(_WIDEST_NAME, max((_indent(field, depth) for field in inside), default=0))
-    for one in inside:
-        margin = "  " * (len(one.path) - depth + 1)
-        yield _line(one, margin, widest, style)
+    for child in inside:
+        margin = "  " * (len(child.path) - depth + 1)
+        yield _line(child, margin, widest, style)
 
 
 def _indent(field: Field, depth: int) -> int:
@@ -204,11 +204,11 @@ def _listed(fields: Sequence[Field], style: Style) -> Iterator[str]:
 
 
 def _line(field: Field, margin: str, widest: int, style: Style) -> str:
-    """Give name, need, type and description; `*` is needed, `-` is read-only."""
+    """Return name, need, type and description; `*` is needed, `-` is read-only."""
     mark = "*" if field.need is not Need.OPTIONAL else "-" if field.read_only is not None else " "
     name = f"{margin}{field.name}{mark}".ljust(widest + 1)
-    said = f"{style.paint(f'<{field.form}>', Colour.DIM)} {safe(field.said)}"
-    return fitted(f"{name} {said}", style)
+    description = f"{style.paint(f'<{field.form}>', Colour.DIM)} {safe(field.said)}"
+    return fitted(f"{name} {description}", style)
 
 
 def _several_lines(several: Several, style: Style) -> Iterator[str]:
@@ -243,20 +243,20 @@ def _field_document(field: Field) -> ExplainedFieldDocument:
         excludes=list(field.excludes),
         endpoints=[endpoint.shown for endpoint in field.endpoints],
         example="" if unread is not None else yaml_text(document_of(field)),
-        fields=[one.name for one in field.fields],
+        fields=[child.name for child in field.fields],
     )
 
 
-def _code_document(one: Explanation) -> ExplanationDocument:
+def _code_document(explanation: Explanation) -> ExplanationDocument:
     return ExplanationDocument(
-        code=one.code,
-        title=one.title,
-        about=one.family.about,
-        means=one.means,
-        why=one.why,
-        wrong=_sample_document(one.wrong),
-        right=_sample_document(one.right),
-        page=f"docs/{one.page}.md",
+        code=explanation.code,
+        title=explanation.title,
+        about=explanation.family.about,
+        means=explanation.means,
+        why=explanation.why,
+        wrong=_sample_document(explanation.wrong),
+        right=_sample_document(explanation.right),
+        page=f"docs/{explanation.page}.md",
     )
 
 

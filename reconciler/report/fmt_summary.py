@@ -1,4 +1,4 @@
-"""How much `fmt` changed, in words."""
+"""Summary of `fmt` in words."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from reconciler.report.words import plural
 
 
 def format_summary(changed: int, files: int, left_out: int = 0, *, is_done: bool) -> str:
-    """Say how many of the files that were looked at changed, or would, and what was left out."""
-    said = "formatted" if is_done else "would format"
+    """Return the numbers of files that changed (or would), did not change, and were left out."""
+    verb = "formatted" if is_done else "would format"
     rest = files - changed
     left = (
         f"{plural(rest, 'file')} left as it is" if rest == 1 else f"{rest:,} files left as they are"
@@ -16,4 +16,4 @@ def format_summary(changed: int, files: int, left_out: int = 0, *, is_done: bool
         left += f"; {plural(left_out, 'file')} of which nothing is selected"
     if not changed:
         return left
-    return f"{said} {plural(changed, 'file')}, {left}"
+    return f"{verb} {plural(changed, 'file')}, {left}"

@@ -23,7 +23,7 @@ LONGEST_LABEL = 120
 
 
 class PlaceDocument(TypedDict):
-    """Where something stands: a file seen from the project, line and column from 1."""
+    """A place in a file. The path is relative to the project; line and column count from 1."""
 
     file: str
     line: int
@@ -37,7 +37,7 @@ class ResourceDocument(TypedDict):
     source: PlaceDocument
 
 
-# `from` is a word of Python, so this form.
+# `from` is a keyword of Python, so a class cannot declare this field.
 LinkDocument = TypedDict(
     "LinkDocument",
     {
@@ -57,7 +57,7 @@ class MatcherDocument(TypedDict):
 
 
 class UseDocument(TypedDict):
-    """A query, and what it uses; of one that cannot be parsed nothing is known."""
+    """A query, and what it uses. Of a query that cannot be parsed, nothing is known."""
 
     ref: str
     path: Annotated[list[str | int], Field(description="Where it stands in `spec`.")]
@@ -71,7 +71,7 @@ class UseDocument(TypedDict):
 
 
 class GraphDocument(TypedDict):
-    """What refers to what, and what queries use."""
+    """References between resources, and what queries use."""
 
     resources: list[ResourceDocument]
     references: list[LinkDocument]
@@ -80,7 +80,7 @@ class GraphDocument(TypedDict):
 
 
 def graph_document(graph: Graph, selected: Selected | None = None) -> GraphDocument:
-    """Give a graph as data; `selected` is what it is limited to, None where that is nothing."""
+    """Return a graph as a document; `selected` is its selection, None for no limit."""
     document = GraphDocument(
         resources=[
             ResourceDocument(ref=str(manifest.ref), source=_place(manifest.source))
@@ -98,7 +98,7 @@ def graph_document(graph: Graph, selected: Selected | None = None) -> GraphDocum
 
 
 def graph_json(graph: Graph, selected: Selected | None = None) -> str:
-    """Give a graph as JSON: see schemas/graph.schema.json."""
+    """Return a graph as JSON: see schemas/graph.schema.json."""
     return json_text(graph_document(graph, selected))
 
 
@@ -124,13 +124,13 @@ def _use(use: Use) -> UseDocument:
 
 
 def spoken(use: Use) -> str:
-    """Say where a query stands in its resource, by the titles that people gave."""
+    """Return the place of a query in its resource, by the titles that people gave."""
     spec = use.manifest.spec
     return place_in(BY_NAME.get(use.manifest.ref.kind), use.path, spec).words
 
 
 def graph_text(graph: Graph, style: Style) -> str:
-    """Give each resource with what it refers to, who refers to it, and what its queries use."""
+    """Return each resource with its references, its referrers, and what its queries use."""
     return "".join(
         f"{line}\n" for manifest in graph.manifests for line in _lines(manifest, graph, style)
     )
@@ -167,12 +167,12 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(safe(name, LONGEST_LABEL) for name in names)
 
 
-def _matched(one: Matcher) -> str:
-    return f'{one.label}{one.op}"{safe(one.value, LONGEST_VALUE)}"'
+def _matched(matcher: Matcher) -> str:
+    return f'{matcher.label}{matcher.op}"{safe(matcher.value, LONGEST_VALUE)}"'
 
 
 def graph_dot(graph: Graph) -> str:
-    """Give a graph for Graphviz; metrics and log fields are drawn as boxes with round corners."""
+    """Return a graph for Graphviz; metrics and log fields are boxes with round corners."""
     lines = ["digraph workspace {", "  rankdir=LR;", "  node [shape=box];"]
     lines += [f"  {_dot(name)};" for name in _nodes(graph)]
     names = _used_names(graph)
@@ -183,12 +183,12 @@ def graph_dot(graph: Graph) -> str:
 
 def _dot(name: str) -> str:
     # A backslash begins an escape of Graphviz, and a quote ends the text.
-    said = safe(name, LONGEST_LABEL).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{said}"'
+    text = safe(name, LONGEST_LABEL).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
 
 
 def graph_mermaid(graph: Graph) -> str:
-    """Give a graph for Mermaid, whose nodes have numbers, and texts without markup."""
+    """Return a graph for Mermaid: nodes have numbers, and their texts no markup."""
     resources, names = _nodes(graph), _used_names(graph)
     numbers = {name: f"n{nth}" for nth, name in enumerate((*resources, *names))}
     lines = ["flowchart LR"]
@@ -202,12 +202,11 @@ _MARKUP = re.compile(r"[^\w ./:-]", re.ASCII)
 
 
 def _mermaid(name: str) -> str:
-    """Write a text so that nothing in it is markup: by number, as Mermaid has it."""
-    return _MARKUP.sub(lambda found: f"#{ord(found.group())};", safe(name, LONGEST_LABEL))
+    return _MARKUP.sub(lambda match: f"#{ord(match.group())};", safe(name, LONGEST_LABEL))
 
 
 def _nodes(graph: Graph) -> list[str]:
-    """Give the resources, those that are referred to and not there too."""
+    """Return the names of the resources, including references to resources that do not exist."""
     named = [str(manifest.ref) for manifest in graph.manifests]
     return [*dict.fromkeys((*named, *(str(link.end) for link in graph.links)))]
 

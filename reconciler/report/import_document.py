@@ -1,4 +1,4 @@
-"""What an import wrote, and what it did not, as `import --format json` prints it."""
+"""JSON document of `import --format json`: written manifests, and what was skipped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 @with_config(ConfigDict(extra="forbid"))
 class ManifestDocument(TypedDict):
-    """One manifest that was written; `file` is seen from the project file."""
+    """A manifest that was written; `file` is relative to the project file."""
 
     ref: str
     file: str
@@ -19,7 +19,7 @@ class ManifestDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class SkippedDocument(TypedDict):
-    """Something that has no new manifest."""
+    """An input without a new manifest."""
 
     what: str
     why: str
@@ -27,7 +27,7 @@ class SkippedDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class ImportDocument(TypedDict):
-    """What `import --format json` prints."""
+    """Output of `import --format json`."""
 
     imported: list[ManifestDocument]
     skipped: Annotated[

@@ -1,4 +1,4 @@
-"""What `init` did: its words, and its JSON."""
+"""Reports of `init`, in words and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reconciler.report.safe import safe
 
 @with_config(ConfigDict(extra="forbid"))
 class InitDocument(TypedDict):
-    """What `init --format json` prints."""
+    """Output of `init --format json`."""
 
     created: Annotated[list[str], Field(description="Files, by their paths in the folder.")]
     kept: Annotated[list[str], Field(description="Files that were there, and stay as they are.")]
@@ -21,7 +21,7 @@ class InitDocument(TypedDict):
 
 
 def init_words(kept: Sequence[str], remarks: Sequence[str], advised: Sequence[str]) -> str:
-    """Say what was left as it is and what is left to do, the next commands last."""
+    """Return what was left as it is and what is left to do, the next commands last."""
     lines = [f"left as it is: {safe(name)}" for name in kept]
     lines += [safe(remark) for remark in remarks]
     lines += ["Next:", *(f"  {safe(command)}" for command in advised)]
