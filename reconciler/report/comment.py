@@ -60,7 +60,7 @@ def line_in(body: str) -> str:
 
 
 def changed_since_review(reviewed: dict[str, str], now: Plan) -> list[str]:
-    """Return a sentence for each resource whose change differs from the reviewed change."""
+    """Return a sentence for each change that differs from the reviewed change of its resource."""
     current = {
         str(change.ref): _essence(change) for change in now.changes if change.action.is_to_do
     }

@@ -45,7 +45,7 @@ SHORT_COMMIT = 12
 
 @with_config(ConfigDict(extra="forbid"))
 class JournalFindingDocument(TypedDict):
-    """Something to know of a journal, and what to do about it."""
+    """A finding about a journal, and its remedy."""
 
     finding: str
     message: str
@@ -54,7 +54,7 @@ class JournalFindingDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class VerifiedDocument(TypedDict):
-    """What `journal verify --format json` prints."""
+    """Output of `journal verify --format json`."""
 
     place: str
     environment: str
@@ -65,7 +65,7 @@ class VerifiedDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class RunDocument(TypedDict):
-    """One run: who applied what, when, from which commit."""
+    """A run: who applied what, when, from which commit."""
 
     run: str
     at: str
@@ -89,7 +89,7 @@ HistoryDocument: TypeAlias = Annotated[
 
 @with_config(ConfigDict(extra="allow"))
 class EntryDocument(TypedDict):
-    """One entry; docs/journal.md tells the fields of each."""
+    """An entry. See docs/journal.md for the fields of each."""
 
     entry: Annotated[str, Field(json_schema_extra={"enum": [*ENTRY_NAMES]})]
     at: str
@@ -102,7 +102,7 @@ EntriesDocument: TypeAlias = Annotated[
 
 
 def history_document(runs: Sequence[RunSummary], wanted: Ref | None) -> HistoryDocument:
-    """Give the JSON form of runs; with `wanted`, what became of that resource in each."""
+    """Return the JSON form of runs; with `wanted`, the outcome of that resource in each run."""
     return [_run_document(run, wanted) for run in runs]
 
 
@@ -124,25 +124,25 @@ def _run_document(run: RunSummary, wanted: Ref | None) -> RunDocument:
 
 
 def entries_document(entries: Sequence[Entry]) -> EntriesDocument:
-    """Give the JSON form of entries, which is that of the journal's own lines."""
+    """Return the JSON form of entries, which is the form of the journal's own lines."""
     return cast("EntriesDocument", [entry_document(entry) for entry in entries])
 
 
 def journal_text(entries: Sequence[Entry], history: History, style: Style) -> str:
-    """Give a line for each entry, and the unsettled creates at the end."""
+    """Return a line for each entry, and the unsettled creates at the end."""
     lines = [f"{entry.at}  {safe(_words(entry))}" for entry in entries]
     for ref, started in history.unsettled().items():
-        said = f"unsettled since {started.at}: {ref}"
-        lines.append(style.paint(safe(said), Colour.RED))
+        line = f"unsettled since {started.at}: {ref}"
+        lines.append(style.paint(safe(line), Colour.RED))
     lines.append(style.paint(f"{plural(len(entries), 'line')}.", Colour.DIM))
     return "\n".join(lines) + "\n"
 
 
 def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -> str:
-    """Give a line for each run, and the reasons of those that lifted a guard.
+    """Return a line for each run, and the reasons of runs that lifted a guard.
 
-    With `wanted`, what became of that resource stands in place of the counts. Where a terminal
-    is too narrow for all of it, what became of a run stands below the run.
+    With `wanted`, the outcome of that resource replaces the counts. Where a terminal is too narrow,
+    the outcome of a run is on the line below the run.
     """
     headings = [Heading("run", whole=True), Heading("at", whole=True)]
     headings += [Heading("command", whole=True), Heading("actor")]
@@ -163,8 +163,8 @@ def history_text(runs: Sequence[RunSummary], wanted: Ref | None, style: Style) -
         return table(headings, rows, style) + closing
     head, *lines = table(headings[1:-1], [row[1:-1] for row in rows], style).splitlines()
     below = ([*wrapped(row[-1], style, margin="  "), f"  run {row[0]}"] for row in rows)
-    told = (line for first, rest in zip(lines, below, strict=True) for line in (first, *rest))
-    return "".join(f"{line}\n" for line in (head, *told)) + closing
+    shown = (line for first, rest in zip(lines, below, strict=True) for line in (first, *rest))
+    return "".join(f"{line}\n" for line in (head, *shown)) + closing
 
 
 def _commit(run: RunSummary) -> str:
@@ -173,36 +173,36 @@ def _commit(run: RunSummary) -> str:
 
 
 def _became(run: RunSummary, wanted: Ref | None) -> str:
-    told = [f"{number} {name}" for name, number in run.counts.items()]
+    parts = [f"{number} {name}" for name, number in run.counts.items()]
     if wanted is not None:
-        told = [run.outcomes[wanted]]
-    told += [f"guard overridden: {override.reason}" for override in run.overrides]
-    told += [f"freeze broken: {unfrozen.reason}" for unfrozen in run.unfrozen]
-    return ", ".join(told) or "nothing"
+        parts = [run.outcomes[wanted]]
+    parts += [f"guard overridden: {override.reason}" for override in run.overrides]
+    parts += [f"freeze broken: {unfrozen.reason}" for unfrozen in run.unfrozen]
+    return ", ".join(parts) or "nothing"
 
 
 def _words(entry: Entry) -> str:  # noqa: C901 - one case an entry
     match entry:
         case OverrideEntry(reason=reason, codes=codes):
-            said = f"{reason} [{', '.join(codes)}]" if codes else reason
+            words = f"{reason} [{', '.join(codes)}]" if codes else reason
         case Unfrozen(reason=reason, frozen=frozen):
-            said = f"{reason} ({frozen})"
+            words = f"{reason} ({frozen})"
         case RunEntry():
             commit = f" from {entry.commit}" if entry.commit else ""
-            said = f"{entry.command} by {entry.actor}{commit}"
+            words = f"{entry.command} by {entry.actor}{commit}"
         case Moved():
-            said = f"to {entry.to}"
+            words = f"to {entry.to}"
         case MovedIn():
-            said = f"from {entry.origin}"
+            words = f"from {entry.origin}"
         case Drifted() | WatchedEntry():
-            said = _looked(entry)
+            words = _looked(entry)
         case Renamed():
-            said = f"{entry.ref}, which was {entry.was}"
+            words = f"{entry.ref}, which was {entry.was}"
         case Forgotten():
-            said = str(entry.ref)
+            words = str(entry.ref)
         case _:
-            said = f"{entry.ref}{_particulars(entry)}"
-    return f"{entry.entry:10}  {said}"
+            words = f"{entry.ref}{_particulars(entry)}"
+    return f"{entry.entry:10}  {words}"
 
 
 def _looked(entry: Drifted | WatchedEntry) -> str:
@@ -213,33 +213,33 @@ def _looked(entry: Drifted | WatchedEntry) -> str:
         return f"run {entry.run[:SHORT_RUN]}: {verdicts or 'no alerts'}"
     new = ", ".join(str(seen_drift.ref) for seen_drift in entry.found)
     over = ", ".join(map(str, entry.over))
-    told = (f"{word} {refs}" for word, refs in (("new:", new), ("over:", over)) if refs)
-    return "; ".join(told) or "nothing new"
+    parts = (f"{word} {refs}" for word, refs in (("new:", new), ("over:", over)) if refs)
+    return "; ".join(parts) or "nothing new"
 
 
 def _particulars(entry: AboutWrites | Backup) -> str:  # noqa: C901 - one case an entry
     match entry:
         case Backup(live=None, size=size):
-            said = f": {plural(size, 'character')}, too many to be kept"
+            words = f": {plural(size, 'character')}, too many to be kept"
         case Backup(size=size):
-            said = f": what was live, {plural(size, 'character')}"
+            words = f": what was live, {plural(size, 'character')}"
         case Started(operation=operation):
-            said = f" ({operation})"
+            words = f" ({operation})"
         case IdentifiedEntry(remote_id=remote_id):
-            said = f" as {remote_id}"
+            words = f" as {remote_id}"
         case WrittenEntry() | ImportedEntry():
-            said = _landed(entry)
+            words = _landed(entry)
         case Stored(rewritten=rewritten):
-            said = f": {plural(len(rewritten), 'field')} not as sent"
+            words = f": {plural(len(rewritten), 'field')} not as sent"
         case RefusedEntry(message=message):
-            said = f": {message}"
+            words = f": {message}"
         case Settled(remote_id=remote_id):
-            said = f": {'never happened' if remote_id is None else f'exists as {remote_id}'}"
+            words = f": {'never happened' if remote_id is None else f'exists as {remote_id}'}"
         case Compacted(remote_id=remote_id, exists=exists):
-            said = f" as {remote_id}" if exists and remote_id is not None else ""
+            words = f" as {remote_id}" if exists and remote_id is not None else ""
         case _:
             assert_never(entry)
-    return said
+    return words
 
 
 def _landed(entry: WrittenEntry | ImportedEntry) -> str:

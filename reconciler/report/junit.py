@@ -11,7 +11,7 @@ from reconciler.report.safe import for_html
 
 @dataclass(frozen=True, slots=True)
 class JUnitCase:
-    """One resource, or one file. `details` are lines; a passed one may have some too."""
+    """A resource or a file. `details` are lines; a passed case may have some too."""
 
     group: str
     name: str
@@ -22,7 +22,7 @@ class JUnitCase:
 
 
 def junit(suite: str, cases: Sequence[JUnitCase]) -> str:
-    """Give the XML of one suite, ending in a line break."""
+    """Return the XML of one suite, ending in a line break."""
     counts = f'tests="{len(cases)}"' + "".join(
         f' {name}="{sum(case.state == state for case in cases)}"'
         for name, state in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
@@ -49,6 +49,6 @@ def _case(case: JUnitCase) -> Iterator[str]:
     if case.state == "passed":
         yield f"      <system-out>{details}</system-out>"
     else:
-        said = f'message="{for_html(case.message)}"'
-        yield f"      <{case.state} {said}>{details}</{case.state}>"
+        attribute = f'message="{for_html(case.message)}"'
+        yield f"      <{case.state} {attribute}>{details}</{case.state}>"
     yield "    </testcase>"

@@ -1,4 +1,4 @@
-"""Places and values as people say them: the widget "Errors", 99.5 %, 1 h 30 min, P1. Pure."""
+"""Labels of places and values in spoken form: the widget "Errors", 99.5 %, 1 h 30 min, P1. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class FieldLabel(NamedTuple):
-    """A part of a resource, and which of its fields; both are safe text on one line.
+    """A part of a resource, and its field; both are safe text on one line.
 
     `subject` is empty for the resource itself, `field` for the whole subject.
     """
@@ -42,7 +42,7 @@ class FieldLabel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """One item of a list: `named` by what a person called it, or only counted."""
+    """An item of a list. It is `named` where a person named it; else it is only counted."""
 
     words: str
     named: bool
@@ -51,9 +51,9 @@ class _Item:
 
 @dataclass(slots=True)
 class Lists:
-    """What was counted in the lists of documents that stay as they are, in each list once.
+    """Indices of the lists of unchanged documents, built once for each list.
 
-    Without it, each of many items would be looked for among all the others.
+    Without them, each of many items would be searched for among all the others.
     """
 
     _places: dict[tuple[int, Path], tuple[object, dict[str, int]]] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Lists:
 
     def place(self, items: Sequence[Json], step: str, identity: Path) -> int:
         """Return the index of the first item with this identity, -1 for none."""
-        # The list is kept with what is known of it, so that no other gets its id.
+        # The list is kept with its index, so that no other list gets its id.
         _, places = self._places.get((id(items), identity), (None, None))
         if places is None:
             places = {}
@@ -76,11 +76,11 @@ class Lists:
         return places.get(step, -1)
 
     def named(self, items: Sequence[Json], facts: Facts) -> Counter[str]:
-        """Return how many items of a list people call by each name."""
+        """Return how many items of a list have each name."""
         return self._counted(items, (), facts, lambda: (name_of(item, facts) for item in items))
 
     def cousins(self, parents: Sequence[Json], steps: Path, facts: Facts) -> Counter[str]:
-        """Return the same of all the lists that items of a list have at one place."""
+        """Return the same for all lists that the items of a list have at one place."""
 
         def names() -> Iterator[str]:
             for items in (value_at(parent, steps) for parent in parents):
@@ -106,7 +106,7 @@ class Lists:
 
 @dataclass(slots=True)
 class _Walk:
-    """How far a path was walked, and what was met on the way."""
+    """A walk along a path: the documents reached, and the items passed."""
 
     here: list[Json | Missing]
     facts: Facts
@@ -132,9 +132,9 @@ class _Walk:
         )
         self.facts = facts_within(self.facts, step)
         *prefix, key = self.fields or [""]
-        said = [text for text in prefix if text not in self.unsaid]
-        if said:
-            self.items.append(_Item(".".join(said), named=False))
+        wrapping = [text for text in prefix if text not in self.unsaid]
+        if wrapping:
+            self.items.append(_Item(".".join(wrapping), named=False))
         if len(items) != 1 or key not in self.unsaid:
             self.items.append(self._item(singular(key), step, index, items))
         self.siblings = lists
@@ -163,12 +163,12 @@ def spoken_place(
     unsaid: frozenset[str] = frozenset(),
     lists: Lists | None = None,
 ) -> FieldLabel:
-    """Say where a path leads, in the first of the documents that holds what it names.
+    """Return the label of a path, from the first of the documents that contains the item.
 
-    Items of lists are called by their title or name, else counted from 1; those
-    without a name are left out where a named one inside says enough. Of the documents
-    `facts` are known. Steps that are `unsaid` only wrap others. `lists` are those of the same
-    documents, where many places of them are said.
+    Items of lists are labelled by their title or name, else counted from 1. An item without a name
+    is left out where a named item inside is enough. `facts` describe the documents. Steps that are
+    `unsaid` only wrap others. `lists` are the indices of the same documents, shared where many
+    places are labelled.
     """
     walk = _Walk(list(documents), facts, unsaid, lists or Lists())
     for step in path:
@@ -176,36 +176,36 @@ def spoken_place(
             walk.into_item(step)
         else:
             walk.into_field(step)
-    said = [text for text in walk.fields if text not in unsaid] or walk.fields[-1:]
-    return FieldLabel(safe(_subject(walk.items)), safe(".".join(said)))
+    shown = [text for text in walk.fields if text not in unsaid] or walk.fields[-1:]
+    return FieldLabel(safe(_subject(walk.items)), safe(".".join(shown)))
 
 
 def place_in(
     kind: Kind | None, path: Path, *documents: Json | Missing, lists: Lists | None = None
 ) -> FieldLabel:
-    """Say where a path leads in documents of a kind."""
+    """Return the label of a path in documents of a kind."""
     unsaid = kind.unsaid if kind else frozenset[str]()
     return spoken_place(path, *documents, facts=facts_of_kind(kind), unsaid=unsaid, lists=lists)
 
 
 def places_in(change: Change) -> Callable[[Path], FieldLabel]:
-    """Give how places of a resource are called, by what is sent and by what is live."""
+    """Return a function that labels paths of a resource, by its sent and its live document."""
     kind, documents = BY_NAME.get(change.ref.kind), (change.body, live_document(change))
     lists = Lists()
     return lambda path: place_in(kind, path, *documents, lists=lists)
 
 
 def facts_of_kind(kind: Kind | None) -> Facts:
-    """Give what is known of `spec` as a whole; nothing of a kind that is not known."""
+    """Return the facts of `spec` as a whole; no facts for an unknown kind."""
     return NOTHING if kind is None else Facts(part=kind.spec)
 
 
 def item_at(
     items: Sequence[Json], step: str | int, facts: Facts, lists: Lists | None = None
 ) -> tuple[int, Json | Missing]:
-    """Find an item by its identity or index; `(-1, ABSENT)` where it is not there.
+    """Return an item, by identity or index, with its index; `(-1, ABSENT)` where it is missing.
 
-    `facts` are those of the list: a list that has none is known by indices alone.
+    `facts` are those of the list: in a list without facts, only indices find an item.
     """
     if isinstance(step, int):
         return (step, items[step]) if step < len(items) else (-1, ABSENT)
@@ -216,7 +216,7 @@ def item_at(
 
 
 def name_of(item: Json, facts: Facts = NOTHING) -> str:
-    """Give what a person called an item of a list, of which `facts` are known; "" for nothing."""
+    """Return the name that a person gave an item of a list, "" for none; `facts` are the item's."""
     for path in (facts.part or Part).called:
         value = value_at(item, path)
         if isinstance(value, str) and value:
@@ -227,9 +227,9 @@ def name_of(item: Json, facts: Facts = NOTHING) -> str:
 def standing(
     path: Path, document: Json | Missing, facts: Facts, lists: Lists | None = None
 ) -> tuple[int, int] | None:
-    """Give the position from 1 of a keyed list's item, and how many there are.
+    """Return the position, from 1, of an item in a keyed list, and the number of items.
 
-    None for any other place. In a list of policies, say, the order is meaning.
+    None for any other place. In a list of policies, for example, the order has meaning.
     """
     here, found = document, None
     for step in path:
@@ -246,7 +246,7 @@ def standing(
 
 
 def _subject(items: Sequence[_Item]) -> str:
-    """Join items from the inside out, without those that only count what stands around a name."""
+    """Return items joined from the inside out, without counted items around a named unique item."""
     if not items:
         return ""
     inner = items[-1]
@@ -259,7 +259,7 @@ def _subject(items: Sequence[_Item]) -> str:
 
 
 def singular(key: str) -> str:
-    """Give what one item of a list is called: `query definition` for `queryDefinitions`."""
+    """Return the name of one item of a list: `query definition` for `queryDefinitions`."""
     plural = _HUMP.sub(" ", _VERSION.sub("", key)).lower()
     if plural.endswith("ies"):
         return plural[:-3] + "y"
@@ -271,7 +271,7 @@ def _quoted(name: str | int) -> str:
 
 
 MOST_DIGITS = 18
-"""Of a number that is written as text; what is longer is no time, and stays the text it is."""
+"""For a number written as text. A longer text is no time, and is shown as text."""
 
 _MILLISECONDS = {Unit.MILLISECONDS: 1, Unit.SECONDS: 1_000, Unit.MINUTES: 60_000}
 _COUNTED = re.compile(r"(\d+)_([A-Z]+)")
@@ -279,11 +279,10 @@ _STEPS = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("
 
 
 def spoken_value(document: Json | Missing, facts: Facts = NOTHING) -> str:
-    """Give a value whole, on one line of safe text, by what is known of its place.
+    """Return a value whole, on one line of safe text, by the facts of its place.
 
-    Text of a person's own is quoted; values of an enumeration go without their
-    common prefix. What is said is exact: two values never read the same, but
-    for the spelling of one and the same number.
+    Text of people is quoted; values of an enumeration lose their common prefix. The words are
+    exact: two values never have the same words, except two spellings of one number.
     """
     if document is ABSENT:
         return "(absent)"
@@ -303,7 +302,7 @@ def _scalar(document: Json, facts: Facts) -> str:
 
 
 def _in_quotes(text: str) -> str:
-    """Quote a text; with the other sign where it is full of the usual one, as queries are."""
+    """Return a quoted text, in single quotes where it contains double quotes, as queries do."""
     if '"' in text and text.isprintable() and not set("'\\") & set(text):
         return f"'{text}'"
     return _json(text)
@@ -314,7 +313,7 @@ def _json(document: Json) -> str:
 
 
 def _short(text: str, listed: KnownValues) -> str:
-    """Leave out the prefix of values that the enumeration lists; any other is quoted."""
+    """Return a value of an enumeration without its prefix; any other text is quoted."""
     if text not in listed.values or not listed.prefix:
         return _json(text)
     short = text.removeprefix(listed.prefix)
@@ -324,7 +323,7 @@ def _short(text: str, listed: KnownValues) -> str:
 
 
 def number_of(document: Json | Missing) -> float | int | None:
-    """Give a number, or that of a text such as `900s` or `250`; None for anything else."""
+    """Return a number, or the number in a text such as `900s` or `250`; None for anything else."""
     if isinstance(document, str):
         digits = document.removesuffix("s")
         is_number = digits.isdecimal() and digits.isascii() and len(digits) <= MOST_DIGITS
@@ -335,14 +334,14 @@ def number_of(document: Json | Missing) -> float | int | None:
 
 
 def with_unit(number: float, unit: Unit) -> str:
-    """Give a number with its unit; a whole time in the largest units that divide it up."""
+    """Return a number with its unit; a whole time in the largest units that divide it."""
     if unit in _MILLISECONDS and isinstance(number, int) and number > 0:
         return duration(number * _MILLISECONDS[unit])
     return f"{plain_number(number)} {unit.value}"
 
 
 def duration(milliseconds: int) -> str:
-    """Give a time above zero, exactly: `1 h 30 min`."""
+    """Return a time above zero, exactly: `1 h 30 min`."""
     words = []
     for sign, size in _STEPS:
         count, milliseconds = divmod(milliseconds, size)
@@ -352,7 +351,7 @@ def duration(milliseconds: int) -> str:
 
 
 def plain_number(number: float) -> str:
-    """Give a number without a fraction that is zero, and without powers of a tenth."""
+    """Return a number without a fraction that is zero, and without a negative exponent."""
     text = json.dumps(number)
     if "e-" in text:
         text = format(Decimal(text), "f")

@@ -1,4 +1,4 @@
-"""Markdown that nothing foreign can close, and what the forge takes of it. Pure."""
+"""Markdown that no foreign text can close, and the limits of the forge. Pure."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ LARGEST_COMMENT_CHARACTERS = 65_536
 COMMENT_BYTES = 60_000
 
 LARGEST_SUMMARY = 1 << 20
-"""Of one step; above it the runner drops all of it."""
+"""For one step; above it the runner drops all of it."""
 
 SUMMARY_BYTES = 900 << 10
 
 ANNOTATIONS_OF_A_LEVEL = 10
-"""What the runner keeps of one step; of a job it keeps 50."""
+"""Annotations that the runner keeps of one step; of a job it keeps 50."""
 
 SHOWN_ANNOTATIONS = 9
-"""Of each level; the tenth says how many more there are."""
+"""For each level; the tenth annotation counts the rest."""
 
 LARGEST_OUTPUTS = 1 << 20
-"""Of all outputs of one job."""
+"""For all outputs of one job."""
 
 SHOWN_SARIF_RESULTS = 5_000
-"""Code scanning takes 25,000 of a run and keeps these."""
+"""Code scanning accepts 25,000 results of a run and keeps this many."""
 
 
 _BACKTICKS = re.compile(r"`+")
@@ -36,42 +36,42 @@ SHORTEST_FENCE = 3
 
 
 def code(text: str, longest: int | None = None) -> str:
-    """Give foreign text as a code span that holds in a table cell too."""
+    """Return foreign text as a code span that is also valid in a table cell."""
     shown = safe(text, longest).replace("|", "\\|")
     ticks = "`" * (_longest_run(shown) + 1)
-    # A space keeps a backtick at the edge apart, and an empty span from being two fences.
+    # A space separates a backtick at the edge, and keeps an empty span from being two fences.
     edge = " " if "`" in shown or not shown else ""
     return f"{ticks}{edge}{shown}{edge}{ticks}"
 
 
 _PLAIN = re.compile(r"(?:(?!www\.|//)[A-Za-z0-9 ,.;:()'…/-]|%(?=[ ,.;)]|\Z))*")
-"""Text that means nothing in Markdown, nor to a forge: no link, mention, element or emphasis."""
+"""Text that means nothing in Markdown or to a forge: no link, mention, element or emphasis."""
 
 
 def sentence(text: str, longest: int, subject: str = "") -> str:
-    """Give a sentence whose words between backticks are code; `subject` is foreign, and is one.
+    """Return a sentence with the words between backticks as code; `subject` is foreign and is code.
 
-    Where what stands outside of them could mean anything, or it is too long, or nothing in it is
-    set apart, all of it is code: whatever is foreign may stand in it.
+    All of it becomes one code span where text outside of backticks could mean anything in Markdown,
+    where it is too long, or where it has no backticks: it may then contain any foreign text.
     """
     shown = safe(text)
     parts = shown.split("`")
     is_plain = all(_PLAIN.fullmatch(part) for part in parts[::2])
     if len(shown) > longest or len(parts) % 2 == 0 or len(parts) == 1 or not is_plain:
         return code(subject + text, longest)
-    told = "".join(code(part) if at % 2 else part for at, part in enumerate(parts))
-    return f"{code(subject)}{told}" if subject else told
+    marked = "".join(code(part) if at % 2 else part for at, part in enumerate(parts))
+    return f"{code(subject)}{marked}" if subject else marked
 
 
 def fenced(language: str, lines: Sequence[str]) -> str:
-    """Give safe lines as a fenced block, the fence longer than any run of backticks inside."""
+    """Return safe lines as a fenced block, with a fence longer than any run of backticks inside."""
     body = "\n".join(lines)
     fence = "`" * max(SHORTEST_FENCE, _longest_run(body) + 1)
     return f"{fence}{language}\n{body}\n{fence}"
 
 
 def element(name: str, text: str) -> str:
-    """Give foreign text inside an HTML element, all that could mean anything escaped."""
+    """Return foreign text inside an HTML element, with every special character escaped."""
     inside = "".join(
         character if character.isalnum() or character in " -_./" else f"&#{ord(character)};"
         for character in safe(text)
@@ -88,12 +88,12 @@ WHOLE_DRIFT = "what `drift -v` prints"
 WHOLE_ADOPTION = "the diff of the manifests"
 NOTICE_BYTES = 200
 LONGEST_NAME = 80
-"""Of a foreign name in a sentence or a table: what identifies it stands at its beginning."""
+"""For a foreign name in a sentence or a table; the beginning of a name identifies it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """One diff: `name` is foreign text, `title` ours; lines are safe. `picture` stands above it."""
+    """A diff. `name` is foreign text, `title` ours; lines are safe. `picture` is put above it."""
 
     name: str
     title: str
@@ -102,7 +102,7 @@ class Fold:
     is_open: bool = False
 
     def markdown(self) -> str:
-        """Give the folded element, its fences closed, ending in a line break."""
+        """Return the folded element with closed fences, ending in a line break."""
         opened = "<details open>" if self.is_open else "<details>"
         parts = [f"\n{opened}<summary>{element('code', self.name)} {self.title}</summary>\n"]
         if self.picture:
@@ -113,10 +113,10 @@ class Fold:
 
 
 def folds_markdown(folds: Sequence[Fold], room: int, whole: str) -> str:
-    """Give those that fit into `room` bytes, in order, and how many are left out.
+    """Return the folds that fit into `room` bytes, in order, and the number left out.
 
-    The largest are left out first, and none is ever cut. `whole` is ours, and
-    says where all of them stand.
+    The largest are left out first, and none is ever cut. `whole` is our text, and says where to
+    find all of them.
     """
     texts = [fold.markdown() for fold in folds]
     kept = _fitting(texts, room - NOTICE_BYTES - len(whole.encode()))

@@ -1,4 +1,4 @@
-"""The matrix of a job in CI: its environments and shards, for `strategy.matrix`."""
+"""The matrix of a CI job: environments and shards, for `strategy.matrix`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reconciler.project import Shard
 
 @with_config(ConfigDict(extra="forbid"))
 class MatrixJobDocument(TypedDict):
-    """One job of the matrix."""
+    """A job of the matrix."""
 
     environment: Annotated[str, Field(description="An environment of the project file.")]
     shard: NotRequired[
@@ -24,13 +24,13 @@ class MatrixJobDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class MatrixDocument(TypedDict):
-    """The matrix, as `strategy.matrix` takes it."""
+    """The matrix, for `strategy.matrix`."""
 
     include: Annotated[list[MatrixJobDocument], Field(description="The jobs.")]
 
 
 def matrix_json(environments: Iterable[str], count: int) -> str:
-    """Give one line: a job for each shard of each environment, `count` of them."""
+    """Return one line: a job for each of `count` shards of each environment."""
     jobs: list[MatrixJobDocument] = []
     for name in environments:
         if count == 1:

@@ -1,4 +1,4 @@
-"""Whether alerts are noisier since a run: for a terminal, as JSON, and as a comment. Pure."""
+"""Reports of alert noise since a run: for a terminal, as JSON, and as a comment. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ORDER: tuple[Verdict, ...] = ("noisier", "unknown", "quieter", "same")
 
 @with_config(ConfigDict(extra="forbid"))
 class CountedDocument(TypedDict):
-    """Triggers in so many hours."""
+    """Number of triggers in a number of hours."""
 
     events: int
     hours: float
@@ -32,7 +32,7 @@ class CountedDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class WatchedAlertDocument(TypedDict):
-    """One alert that the run wrote; null is what nobody knows."""
+    """An alert that the run wrote; null means unknown."""
 
     ref: str
     before: Annotated[
@@ -65,7 +65,7 @@ class WatchedAlertDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class WatchedSpanDocument(TypedDict):
-    """From one moment to another."""
+    """A span of time."""
 
     since: str
     until: str
@@ -73,7 +73,7 @@ class WatchedSpanDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class WatchedDocument(TypedDict):
-    """What `watch --format json` prints."""
+    """Output of `watch --format json`."""
 
     formatVersion: Literal[1]
     environment: str
@@ -94,7 +94,7 @@ class WatchedDocument(TypedDict):
 
 
 def watched_json(found: NoiseWatch, environment: str, target: str) -> str:
-    """Give the JSON of schemas/watched.schema.json, ending in a line break."""
+    """Return the JSON of schemas/watched.schema.json, ending in a line break."""
     counts = _counts(found)
     document: WatchedDocument = {
         "formatVersion": 1,
@@ -112,20 +112,20 @@ def watched_json(found: NoiseWatch, environment: str, target: str) -> str:
     return json_text(document)
 
 
-def _alert(one: WatchedAlert) -> WatchedAlertDocument:
+def _alert(alert: WatchedAlert) -> WatchedAlertDocument:
     return {
-        "ref": str(one.ref),
-        "before": None if one.before is None else one.before.events,
-        "weekBefore": None if one.week_before is None else one.week_before.events,
-        "after": None if one.after is None else one.after.events,
-        "perHour": None if one.after is None else round(one.after.per_hour, 4),
-        "base": _counted(one.base),
-        "spans": one.spans,
-        "verdict": one.verdict,
-        "p": one.p,
-        "until": one.until,
-        "cause": one.cause or None,
-        "note": cause_words(one),
+        "ref": str(alert.ref),
+        "before": None if alert.before is None else alert.before.events,
+        "weekBefore": None if alert.week_before is None else alert.week_before.events,
+        "after": None if alert.after is None else alert.after.events,
+        "perHour": None if alert.after is None else round(alert.after.per_hour, 4),
+        "base": _counted(alert.base),
+        "spans": alert.spans,
+        "verdict": alert.verdict,
+        "p": alert.p,
+        "until": alert.until,
+        "cause": alert.cause or None,
+        "note": cause_words(alert),
     }
 
 
@@ -153,22 +153,22 @@ _CAUSES: dict[UnknownCause | Literal[""], str] = {
 }
 
 
-def cause_words(one: WatchedAlert) -> str:
-    """Say why nothing can be told of an alert, "" where something can."""
-    return _CAUSES[one.cause].format(at=one.written)
+def cause_words(alert: WatchedAlert) -> str:
+    """Return why an alert has no verdict, "" where it has one."""
+    return _CAUSES[alert.cause].format(at=alert.written)
 
 
 def summary_words(found: NoiseWatch) -> str:
-    """Say in one line how many alerts got which verdict."""
+    """Return in one line how many alerts got which verdict."""
     if not found.alerts:
         return "the run changed no alerts"
     counts = _counts(found)
-    told = [f"{counts[one]:,} {one}" for one in _ORDER if counts[one]]
-    return f"{plural(len(found.alerts), 'alert')}: {', '.join(told)}"
+    parts = [f"{counts[verdict]:,} {verdict}" for verdict in _ORDER if counts[verdict]]
+    return f"{plural(len(found.alerts), 'alert')}: {', '.join(parts)}"
 
 
 def level_words(found: NoiseWatch) -> str:
-    """Say how sure the verdicts are."""
+    """Return how sure the verdicts are."""
     return (
         f"quieter and noisier are each said by chance alone in at most {found.level:.0%} of looks, "
         "where events come independently of each other"
@@ -176,11 +176,13 @@ def level_words(found: NoiseWatch) -> str:
 
 
 def watched_text(found: NoiseWatch, style: Style) -> str:
-    """Give it for a terminal, ending in a line break."""
+    """Return the report for a terminal, ending in a line break."""
     run = f"run {found.run} ({found.command}) of {found.since}, up to {found.until}"
     lines = list(wrapped(f"{run}: {summary_words(found)}", style, margin=""))
     headings = [Heading("verdict", whole=True), Heading("alert")]
-    headings += [Heading(one, whole=True, right=True) for one in ("before", "base/h", "after/h")]
+    headings += [
+        Heading(title, whole=True, right=True) for title in ("before", "base/h", "after/h")
+    ]
     headings += [Heading("after", whole=True, right=True), Heading("p", whole=True, right=True)]
     rows = [_row(alert) for alert in _sorted(found)]
     shown = table(headings, rows, style) if rows else ""
@@ -194,23 +196,23 @@ def watched_text(found: NoiseWatch, style: Style) -> str:
 
 
 def _sorted(found: NoiseWatch) -> list[WatchedAlert]:
-    return sorted(found.alerts, key=lambda one: (_ORDER.index(one.verdict), one.ref))
+    return sorted(found.alerts, key=lambda alert: (_ORDER.index(alert.verdict), alert.ref))
 
 
-def _row(one: WatchedAlert) -> list[str]:
+def _row(alert: WatchedAlert) -> list[str]:
     return [
-        one.verdict,
-        str(one.ref),
-        "" if one.before is None else f"{one.before.events:,}",
-        "" if one.base is None else f"{one.base.per_hour:,.2f}",
-        "" if one.after is None else f"{one.after.per_hour:,.2f}",
-        "" if one.after is None else f"{one.after.events:,}",
-        "" if one.p is None else f"{one.p:.2g}",
+        alert.verdict,
+        str(alert.ref),
+        "" if alert.before is None else f"{alert.before.events:,}",
+        "" if alert.base is None else f"{alert.base.per_hour:,.2f}",
+        "" if alert.after is None else f"{alert.after.per_hour:,.2f}",
+        "" if alert.after is None else f"{alert.after.events:,}",
+        "" if alert.p is None else f"{alert.p:.2g}",
     ]
 
 
 def watched_markdown(found: NoiseWatch, environment: str) -> str:
-    """Give it for a comment or a summary, ending in a line break."""
+    """Return the report for a comment or a summary, ending in a line break."""
     since = f"`{safe(found.since)}` to `{safe(found.until)}`"
     lines = [f"### Noise since the apply to {code(environment, LONGEST_NAME)}", ""]
     lines += [f"{summary_words(found)} ({since}, run {code(found.run, LONGEST_NAME)})."]
@@ -222,18 +224,18 @@ def watched_markdown(found: NoiseWatch, environment: str) -> str:
         if len(rows) > MOST_ROWS:
             lines += ["", f"And {plural(len(rows) - MOST_ROWS, 'alert')} more."]
     notes = [f"- {code(str(row.ref), LONGEST_NAME)}: {safe(cause_words(row))}" for row in rows]
-    told = [line for line, row in zip(notes, rows, strict=True) if row.cause]
+    shown = [line for line, row in zip(notes, rows, strict=True) if row.cause]
     if found.unread:
-        told = [f"- the events could not be read: {code(found.unread, LONGEST_WHY)}"]
+        shown = [f"- the events could not be read: {code(found.unread, LONGEST_WHY)}"]
     if any(row.p is not None for row in rows):
-        told.append(f"- {level_words(found)}")
-    return "\n".join([*lines, *([""] if told else []), *told[: MOST_ROWS + 1]]) + "\n"
+        shown.append(f"- {level_words(found)}")
+    return "\n".join([*lines, *([""] if shown else []), *shown[: MOST_ROWS + 1]]) + "\n"
 
 
-def _markdown_row(one: WatchedAlert) -> str:
-    verdict = f"**{one.verdict}**" if one.verdict == "noisier" else one.verdict
-    _, _, _, base, rate, events, p = _row(one)
-    name = code(str(one.ref), LONGEST_NAME).replace("|", "\\|")
+def _markdown_row(alert: WatchedAlert) -> str:
+    verdict = f"**{alert.verdict}**" if alert.verdict == "noisier" else alert.verdict
+    _, _, _, base, rate, events, p = _row(alert)
+    name = code(str(alert.ref), LONGEST_NAME).replace("|", "\\|")
     return f"| {verdict} | {name} | {base} | {rate} | {events} | {p} |"
 
 
@@ -243,17 +245,17 @@ _SECTION = re.compile(f"\n?{BEGINS}.*?{ENDS}\n?", re.DOTALL)
 
 
 def with_watch(body: str, found: NoiseWatch, environment: str, back: str = "") -> str:
-    """Give a comment that says at its end what was found, in the place of an earlier look.
+    """Return a comment with the report at its end; it replaces the report of an earlier look.
 
-    `back` names the way back. Where there is no room for the table, the counts alone are said.
+    `back` describes how to roll back. Where the table does not fit, only the counts are shown.
     """
     kept = _SECTION.sub("", body).rstrip("\n")
-    said = f"\n{back}\n" if back else ""
-    section = f"{BEGINS}\n{watched_markdown(found, environment)}{said}{ENDS}\n"
+    advice = f"\n{back}\n" if back else ""
+    section = f"{BEGINS}\n{watched_markdown(found, environment)}{advice}{ENDS}\n"
     whole = f"{kept}\n\n{section}"
     if len(whole.encode()) <= COMMENT_BYTES:
         return whole
-    return f"{kept}\n\n{BEGINS}\n{_short(found, environment)}{said}{ENDS}\n"
+    return f"{kept}\n\n{BEGINS}\n{_short(found, environment)}{advice}{ENDS}\n"
 
 
 def _short(found: NoiseWatch, environment: str) -> str:

@@ -1,4 +1,4 @@
-"""The words of reasons and outcomes. Pure."""
+"""Words of reasons and outcomes. Pure."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from reconciler.report.labels import FieldLabel, Lists, facts_of_kind, places_in
 
 MOST_NAMED = 4
 SHORT_RUN = 8
-"""So many characters of a run's id are shown; as few as tell it apart will do to name it."""
+"""Number of characters of a run's id that are shown. Any unique prefix names a run."""
 
 FieldLabeler: TypeAlias = Callable[[Path], FieldLabel]
-"""How a path is said, by the documents that are at hand."""
+"""A function that returns the label of a path in the documents at hand."""
 
 
 def notes_of(change: Change) -> tuple[str, ...]:
-    """Give what is to be said of a change, one sentence a reason."""
+    """Return the notes on a change, one sentence for each reason."""
     where = places_in(change)
     return tuple(words_of(reason, change.ref, where) for reason in change.reasons)
 
 
 def telling_notes(change: Change) -> tuple[str, ...]:
-    """Leave out of what is new or kept what its evidence says already."""
+    """Return the notes on a change. A new or kept resource leaves out what its evidence shows."""
     silent = change.action not in (Action.UPDATE, Action.BLOCKED)
     where = places_in(change)
     return tuple(
@@ -53,13 +53,13 @@ def telling_notes(change: Change) -> tuple[str, ...]:
 
 
 def _is_said_by_evidence(reason: Reason) -> bool:
-    """Return whether the plan says a reason of what is not compared by its evidence already."""
+    """Return whether the evidence of a change that is not compared already implies the reason."""
     unremarkable = isinstance(reason, NeverWritten) and not reason.is_another
     return unremarkable or isinstance(reason, CannotBeAsked)
 
 
 def drift_note(drift: Drift) -> str:
-    """Say of a drift what its fields do not; "" for nothing."""
+    """Return what the fields of a drift do not show; "" for nothing."""
     facts = facts_of_kind(BY_NAME.get(drift.ref.kind))
     documents = drift.live, drift.applied
     lists = Lists()
@@ -72,11 +72,11 @@ def drift_note(drift: Drift) -> str:
 
 
 _CAUSES = {"edited": "edited by others", "rewritten": "rewritten by the service"}
-"""What else there is, its state says."""
+"""Other causes need no words: the state shows them."""
 
 
 def drift_age(drift: Drift) -> str:
-    """Say since when a finding is there, "" where no drift was ever remembered."""
+    """Return since when a finding exists, "" where no drift was ever remembered."""
     if drift.is_new is None:
         return ""
     return f"{'new' if drift.is_new else 'known'} since {drift.since}"
@@ -85,15 +85,15 @@ def drift_age(drift: Drift) -> str:
 WAYS = {"put-back": "put back", "take-over": "take over"}
 
 
-def way_out_words(way: Remedy) -> str:
-    """Say what can be done about drift: ``put back: `reconciler apply a.yaml` ``."""
-    before = f"{way.before} " if way.before else ""
-    after = f", {way.after}" if way.after else ""
-    return f"{WAYS[way.way]}: {before}`{way.command}`{after}"
+def way_out_words(remedy: Remedy) -> str:
+    """Return a remedy for drift in words: ``put back: `reconciler apply a.yaml` ``."""
+    before = f"{remedy.before} " if remedy.before else ""
+    after = f", {remedy.after}" if remedy.after else ""
+    return f"{WAYS[remedy.way]}: {before}`{remedy.command}`{after}"
 
 
 def look_notes(look: DriftReport) -> Iterator[str]:
-    """Yield what is to be said of a look as a whole: of rules, and of what is new."""
+    """Yield notes on a drift report as a whole: its selection, and rules without effect."""
     if look.selected is not None:
         yield selection_words(look.selected)
     for rule in look.aimless:
@@ -103,14 +103,14 @@ def look_notes(look: DriftReport) -> Iterator[str]:
 
 
 def message_of(outcome: Outcome) -> str:
-    """Give what is to be said of an outcome; "" for nothing."""
+    """Return the message of an outcome; "" for none."""
     if isinstance(outcome, Refused) and outcome.reasons:
         return words_of(outcome.reasons[0], outcome.ref)
     return outcome.message
 
 
 def ways_out_of(outcome: Outcome) -> tuple[str, ...]:
-    """Give what a person can do about an outcome; nothing where nothing is to be done or known."""
+    """Return the remedies of an outcome; empty where none is needed or known."""
     return outcome.ways_out if isinstance(outcome, Refused) else ()
 
 
@@ -122,7 +122,7 @@ def words_of(reason: Reason, ref: Ref, where: FieldLabeler = spoken_place) -> st
 
 
 class _Words(Formatter):
-    """Fills in the template of a reason: `{field}`, or `{field:form}`."""
+    """The formatter of reason templates: `{field}`, or `{field:form}`."""
 
     def __init__(self, where: FieldLabeler) -> None:
         self._where = where
@@ -138,13 +138,13 @@ def listed(names: Iterable[object]) -> str:
 
 
 def last_steps(paths: Iterable[Path], where: FieldLabeler) -> str:
-    """Name fields by their last step, and parts as people call them, each once."""
+    """Return fields by their last step, and parts by their labels, each once."""
     found = ((path, where(path)) for path in paths)
     return ", ".join(sorted({str(path[-1]) if at.field else at.subject for path, at in found}))
 
 
 def fields(paths: Iterable[Path], where: FieldLabeler) -> str:
-    """Name places, each once, and say how many more there are."""
+    """Return places, each once; after the first few, the number of the rest."""
     return _first(list(dict.fromkeys(where(path).words for path in paths)), ", ")
 
 
@@ -158,7 +158,9 @@ _FORMS: Mapping[str, Callable[[Any, FieldLabeler], str]] = {
     "listed": lambda values, _: listed(values),
     "first": lambda values, _: _first(values, "; "),
     "short": lambda runs, _: ", ".join(run[:SHORT_RUN] for run in runs),
-    "quoted": lambda said, _: " and ".join(map(quoted, [said] if isinstance(said, str) else said)),
+    "quoted": lambda texts, _: " and ".join(
+        map(quoted, [texts] if isinstance(texts, str) else texts)
+    ),
     "someone": lambda actor, _: actor or "someone",
     "places": fields,
     "fields": last_steps,

@@ -1,4 +1,4 @@
-"""Words for what is to be said of a plan as a whole. Source: docs/plan.md."""
+"""Words of the remarks on a plan as a whole. Source: docs/plan.md."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from reconciler.model import (
 from reconciler.report.reasons import MOST_NAMED, SHORT_RUN
 
 SHORT_COMMIT = 12
-"""So many characters of a commit tell it apart in a command."""
+"""This many characters of a commit identify it in a command."""
 
 _COMMIT = re.compile("[0-9a-f]{7,64}")
-"""A commit as a command may name it: a journal may hold any text."""
+"""A commit as a command may name it: a journal may contain any text."""
 
 
 def remark_words(remark: Remark) -> str:
-    """Say one remark on a plan as a whole."""
+    """Return a remark on a plan as a whole in words."""
     match remark:
         case NoJournal() | OldJournal():
             return _of_journals(remark)
@@ -43,8 +43,10 @@ def remark_words(remark: Remark) -> str:
         case RollsBack():
             return _rolling_back(remark)
         case SignalsUnread(what=what, why=why):
-            told = "; ".join(f"{one}: {said}" for one, said in zip(what, why, strict=True))
-            return f"the track record is not complete, as the service did not tell all: {told}"
+            causes = "; ".join(
+                f"{signal}: {reason}" for signal, reason in zip(what, why, strict=True)
+            )
+            return f"the track record is not complete, as the service did not tell all: {causes}"
         case BaseRefused() | OnlyLiveKnows():
             return _against_words(remark)
         case _:
@@ -70,7 +72,7 @@ def _of_freezes(remark: FreezeUnknown | ClockUnchecked) -> str:
 
 
 def _against_words(remark: BaseRefused | OnlyLiveKnows) -> str:
-    """Say what a plan against a revision cannot tell as one against the service would."""
+    """Return what a plan against a revision cannot see, unlike a plan against the service."""
     named = _named(remark.refs)
     if isinstance(remark, BaseRefused):
         return (
@@ -89,7 +91,7 @@ def _named(refs: Sequence[Ref]) -> str:
 
 
 def _rolling_back(remark: RollsBack) -> str:
-    """Say what is rolled back, that manifests are not, and how to find what changed them."""
+    """Return which run is rolled back, that manifests stay, and how to find the change."""
     of = f" of commit {remark.commit}" if remark.commit else ""
     by = f" by {remark.actor}" if remark.actor else ""
     kept = "; --live puts back what was live right before it" if remark.live_kept else ""
@@ -107,19 +109,19 @@ def _rolling_back(remark: RollsBack) -> str:
 
 
 def _in_git(remark: RollsBack) -> str:
-    """Say where the change is in git: a run is of the commit that was there, not of the change."""
+    """Return where to look in git: a run records its commit, which need not be the change."""
     where = remark.files or tuple(map(str, remark.refs))
     more = f" and {len(where) - MOST_NAMED} more" if len(where) > MOST_NAMED else ""
     named = ", ".join(where[:MOST_NAMED]) + more
     files = named if remark.files else f"the manifests of {named}"
-    said = f"To change, where they say otherwise: {files}"
+    advice = f"To change, where they say otherwise: {files}"
     commit, _, dirty = remark.commit.partition("-")
     if not _COMMIT.fullmatch(commit):
-        return said
+        return advice
     before = remark.commit_before.partition("-")[0]
     since = f"{before[:SHORT_COMMIT]}.." if _COMMIT.fullmatch(before) and before != commit else ""
     ran = f"; the run before applied commit {remark.commit_before}" if since else ""
-    # What was not committed by then is in a commit since, if in any.
+    # Edits that were not committed at the time can only be in a later commit.
     until, edits = (
         ("HEAD", ", or edits that were not committed then")
         if dirty
@@ -127,8 +129,8 @@ def _in_git(remark: RollsBack) -> str:
     )
     paths = remark.files if len(remark.files) <= MOST_NAMED else _folder_of(remark.files)
     limited = f" -- {shlex.join(paths)}" if paths else ""
-    look = in_git("log", f"{since}{until}{limited}")
-    return f"{said}{ran}. Look for what changed them in `{look}`{edits}"
+    command = in_git("log", f"{since}{until}{limited}")
+    return f"{advice}{ran}. Look for what changed them in `{command}`{edits}"
 
 
 def _folder_of(files: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What became of rules and their examples, for a terminal and as JSON. Source: docs/rules.md."""
+"""Results of rules and their examples, for a terminal and as JSON. Source: docs/rules.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reconciler.syntax.diagnostic import Complaint
 
 
 class TestedRuleDocument(TypedDict):
-    """One rule."""
+    """A rule."""
 
     code: Annotated[str, Field(description="R/NAME, as findings and guards have it.")]
     on: Literal["resource", "plan"]
@@ -28,7 +28,7 @@ class TestedRuleDocument(TypedDict):
 
 
 class RuleTestsDocument(TypedDict):
-    """What `rules test --format json` prints."""
+    """Output of `rules test --format json`."""
 
     valid: Annotated[bool, Field(description="Whether none of the complaints is an error.")]
     rules: list[TestedRuleDocument]
@@ -45,7 +45,7 @@ class _Tested(Protocol):
 
 
 def rule_tests_json(rules: Sequence[_Tested], complaints: Sequence[Complaint]) -> str:
-    """Give the JSON of schemas/rule-tests.schema.json, ending in a line break."""
+    """Return the JSON of schemas/rule-tests.schema.json, ending in a line break."""
     document: RuleTestsDocument = {
         "valid": not any(complaint.is_error for complaint in complaints),
         "rules": [
@@ -64,7 +64,7 @@ def rule_tests_json(rules: Sequence[_Tested], complaints: Sequence[Complaint]) -
 
 
 def rule_tests_summary(rules: Sequence[_Tested], complaints: Sequence[Complaint]) -> str:
-    """Say in a line what became of all of them."""
+    """Return the results of all rules in one line."""
     if not rules and not complaints:
         return "the project file has no rules: docs/rules.md says how to write one"
     count = sum(rule.examples for rule in rules)

@@ -1,6 +1,6 @@
 """Foreign text made harmless for terminal, JSON, HTML and workflow; for Markdown see `markdown.py`.
 
-Pure, but for the filter that takes secrets out, which is set where the process begins.
+Pure, except for the filter that removes secrets, which is set where the process begins.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from itertools import accumulate
 from unicodedata import combining, east_asian_width
 
 _CONTROL = "\x00-\x1f"
-# Controls, what reorders a line, and what is there without being seen (tags, fillers, shy hyphens).
+# Controls, characters that reorder a line, and invisible characters (tags, fillers, shy hyphens).
 _OTHERS = (
     "\x7f-\x9f\xad\ud800-\udfff\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\uffff\U00013430-\U0001343f"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# `##[` and `##word[` begin a command of a CI runner wherever they stand in a line.
+# `##[` and `##word[` begin a command of a CI runner anywhere in a line.
 _RUNNER_COMMAND = r"#(?=#[A-Za-z]*\[)"
 _UNSAFE = re.compile(f"[{_CONTROL}{_OTHERS}]|{_RUNNER_COMMAND}")
 _UNSAFE_IN_JSON = re.compile(f"[{_OTHERS}]|{_RUNNER_COMMAND}")
-# `::word` begins one at the start of a line, where a table's first cell stands.
+# `::word` begins a command at the start of a line, where the first cell of a table is.
 _LINE_COMMAND = re.compile(r"\s*:(?=:[A-Za-z])")
 ELLIPSIS = "…"
 
@@ -31,22 +31,22 @@ _filters: list[Callable[[str], str]] = []
 
 
 def hide_with(take_out: Callable[[str], str]) -> None:
-    """Take secrets out of all foreign text from now on, before it is cut, broken or escaped.
+    """Remove secrets from all foreign text from now on, before it is cut, broken or escaped.
 
-    Of what is laid out, half a secret stands at the end of one line, and no filter knows it.
+    After layout, half a secret may be at the end of a line, where no filter recognizes it.
     """
     _filters[:] = [take_out]
 
 
 def hidden(text: str) -> str:
-    """Give the text without any secret, for what takes it apart before it is made safe."""
+    """Return the text without secrets, for code that splits it before it is made safe."""
     for take_out in _filters:
         text = take_out(text)
     return text
 
 
 def safe(text: str, longest: int | None = None) -> str:
-    """Give the text on one line, control and bidirectional characters by their numbers."""
+    """Return the text on one line, with control and bidirectional characters as escapes."""
     shown = text = hidden(text)
     if not (text.isascii() and text.isprintable()) or "##" in text:
         shown = _UNSAFE.sub(_escaped, text)
@@ -58,7 +58,7 @@ def safe(text: str, longest: int | None = None) -> str:
 
 
 def columns(text: str) -> int:
-    """Count the columns that a text takes in a terminal."""
+    """Return the number of columns that a text needs in a terminal."""
     if text.isascii():
         return len(text)
     wide = sum(east_asian_width(character) in "WF" for character in text)
@@ -66,7 +66,7 @@ def columns(text: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """Cut a text to so many columns of a terminal; a wide character takes two."""
+    """Return a text cut to `width` columns of a terminal; a wide character needs two."""
     if columns(text) <= width:
         return text
     ends = accumulate(columns(character) for character in text)
@@ -74,20 +74,20 @@ def cut(text: str, width: int) -> str:
 
 
 def json_text(document: object, *, one_line: bool = False) -> str:
-    """Give a document as JSON ending in a line break, its strings as `safe_json` has them."""
+    """Return a document as JSON ending in a line break, with the strings of `safe_json`."""
     text = json.dumps(document, ensure_ascii=False, indent=None if one_line else 2)
     return safe_json(text) + "\n"
 
 
 def safe_json(text: str) -> str:
-    """Give a JSON text whose strings hold no unsafe character but as an escape."""
+    """Return a JSON text with every unsafe character in its strings escaped."""
     return _UNSAFE_IN_JSON.sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:
     known = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     units = match.group().encode("utf-16-be", "surrogatepass")
-    # Two units, as JSON writes them, for what lies beyond the first plane.
+    # Two units, as JSON writes them, for characters beyond the first plane.
     numbers = (units[at : at + 2].hex() for at in range(0, len(units), 2))
     return known.get(match.group(), "".join(f"\\u{number}" for number in numbers))
 
@@ -96,10 +96,10 @@ _REFERENCES = str.maketrans({character: f"&#{ord(character)};" for character in 
 
 
 def for_html(text: str) -> str:
-    """Give the text on one line, for an element's content or a quoted attribute's value.
+    """Return the text on one line, for the content of an element or a quoted attribute value.
 
-    Not for `script` or `style`, whose content is not text, and not for an
-    address: there a harmless text may still name a harmful scheme.
+    Not for `script` or `style`, whose content is not text, and not for an address: there a harmless
+    text may still name a harmful scheme.
     """
     return safe(text).translate(_REFERENCES)
 
@@ -109,10 +109,10 @@ _PROPERTY = str.maketrans({"%": "%25", ":": "%3A", ",": "%2C"})
 
 
 def for_workflow_data(text: str) -> str:
-    """Give the text for what follows the second `::`; its line breaks are kept, as `%0A`."""
+    """Return the text for the part after the second `::`; line breaks are kept, as `%0A`."""
     return "\n".join(safe(line) for line in text.split("\n")).translate(_DATA)
 
 
 def for_workflow_property(text: str) -> str:
-    """Give the text, on one line, for the value of a property."""
+    """Return the text, on one line, for the value of a property."""
     return safe(text).translate(_PROPERTY)

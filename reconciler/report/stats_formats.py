@@ -1,4 +1,4 @@
-"""What became of what was applied: for a terminal and as JSON. Pure."""
+"""Statistics of applied changes: for a terminal and as JSON. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 @with_config(ConfigDict(extra="forbid"))
 class CountsDocument(TypedDict):
-    """Changes, and what became of them within a day."""
+    """Counts of changes, and what happened to them within a day."""
 
     changes: Annotated[int, Field(description="Writes, of one resource each.")]
     resources: int
@@ -33,20 +33,20 @@ class CountsDocument(TypedDict):
 
 
 class TeamDocument(CountsDocument):
-    """The counts of one team; null where nobody knows which."""
+    """The counts of a team; null where the team is unknown."""
 
     team: str | None
 
 
 class WeekDocument(CountsDocument):
-    """The counts of one week, by its Monday."""
+    """The counts of a week, by its Monday."""
 
     week: str
 
 
 @with_config(ConfigDict(extra="forbid"))
 class StatsDocument(TypedDict):
-    """What `journal stats --format json` prints."""
+    """Output of `journal stats --format json`."""
 
     formatVersion: Literal[1]
     environment: str
@@ -71,7 +71,7 @@ class StatsDocument(TypedDict):
 
 
 def stats_json(stats: Stats, environment: str) -> str:
-    """Give the JSON of schemas/journal-stats.schema.json, ending in a line break."""
+    """Return the JSON of schemas/journal-stats.schema.json, ending in a line break."""
     document: StatsDocument = {
         "formatVersion": 1,
         "environment": environment,
@@ -88,23 +88,23 @@ def stats_json(stats: Stats, environment: str) -> str:
     return json_text(document)
 
 
-def _counts(one: Counts) -> CountsDocument:
+def _counts(counts: Counts) -> CountsDocument:
     return {
-        "changes": one.changes,
-        "resources": one.resources,
-        "reverted": one.reverted,
-        "hotFixed": one.hot_fixed,
-        "noisier": one.noisier,
-        "troubled": one.troubled,
-        "young": one.young,
-        "repaired": one.repaired,
-        "medianSeconds": one.median,
-        "p90Seconds": one.p90,
+        "changes": counts.changes,
+        "resources": counts.resources,
+        "reverted": counts.reverted,
+        "hotFixed": counts.hot_fixed,
+        "noisier": counts.noisier,
+        "troubled": counts.troubled,
+        "young": counts.young,
+        "repaired": counts.repaired,
+        "medianSeconds": counts.median,
+        "p90Seconds": counts.p90,
     }
 
 
 def stats_lines(stats: Stats) -> list[str]:
-    """Say the whole in sentences."""
+    """Return the statistics as sentences."""
     whole = stats.whole
     since = f"since {stats.since}" if stats.since else "in all that the journal knows"
     rollbacks = f" and {plural(stats.rollbacks, 'rollback')}" if stats.rollbacks else ""
@@ -142,7 +142,7 @@ def _share(counts: Counts) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Give a duration as people say it, "" for none."""
+    """Return a duration in the largest unit that fits, "" for none."""
     if seconds is None:
         return ""
     for unit, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
@@ -152,10 +152,12 @@ def duration(seconds: float | None) -> str:
 
 
 def stats_text(stats: Stats, style: Style) -> str:
-    """Give it for a terminal, ending in a line break: the whole, by team, and by week."""
+    """Return the statistics for a terminal, ending in a line break: total, by team, by week."""
     parts = [
         "".join(
-            f"{line}\n" for one in stats_lines(stats) for line in wrapped(one, style, margin="")
+            f"{line}\n"
+            for sentence in stats_lines(stats)
+            for line in wrapped(sentence, style, margin="")
         )
     ]
     named = {name or UNKNOWN: team for name, team in stats.teams.items()}
@@ -170,6 +172,6 @@ def _headings(title: str) -> list[Heading]:
     return [Heading(title), *(Heading(name, whole=True, right=True) for name in names)]
 
 
-def _row(name: str, one: Counts) -> list[str]:
-    counts = [one.changes, one.reverted, one.hot_fixed, one.noisier]
-    return [name, *(f"{count:,}" for count in counts), duration(one.median), duration(one.p90)]
+def _row(name: str, total: Counts) -> list[str]:
+    counts = [total.changes, total.reverted, total.hot_fixed, total.noisier]
+    return [name, *(f"{count:,}" for count in counts), duration(total.median), duration(total.p90)]

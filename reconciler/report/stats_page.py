@@ -1,4 +1,4 @@
-"""What became of what was applied, as one page with bars by week. Pure."""
+"""Statistics of applied changes, as a page with a bar for each week. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COLUMNS = ("changes", "reverted", "hot-fixed", "noisier", "median repair", "p90
 def stats_html(
     stats: Stats, environment: str, target: str, made: ReportOccasion | None = None
 ) -> str:
-    """Give the page, ending in a line break."""
+    """Return the page, ending in a line break."""
     title = f"What became of changes: {environment}"
     named = {name or UNKNOWN: team for name, team in stats.teams.items()}
     return page(
@@ -87,7 +87,7 @@ def _counts(stats: Stats) -> Markup:
 
 
 def _bars(weeks: Mapping[str, Counts]) -> Markup:
-    """Draw a bar a week, the troubled part of it at its foot with a pattern of its own."""
+    """Return a bar for each week, with the troubled part at its foot in a pattern of its own."""
     drawn = dict(list(weeks.items())[-MOST_WEEKS:])
     most = max((counts.changes for counts in drawn.values()), default=0)
     if not most:
@@ -109,11 +109,11 @@ def _bars(weeks: Mapping[str, Counts]) -> Markup:
     return figure("Changes by week", side, _legend())
 
 
-def _bar(week: str, one: Counts, left: float, step: float, scale: float) -> Markup:
+def _bar(week: str, counts: Counts, left: float, step: float, scale: float) -> Markup:
     width = min(step * 0.8, WIDEST_BAR)
-    height, bad = one.changes * scale, one.troubled * scale
+    height, bad = counts.changes * scale, counts.troubled * scale
     floor = HEAD + HEIGHT
-    title = f"week of {week}: {plural(one.changes, 'change')}, {one.troubled:,} did not stay"
+    title = f"week of {week}: {plural(counts.changes, 'change')}, {counts.troubled:,} did not stay"
     parts = [shape("rect", "bar", x=left, y=floor - height, width=width, height=height)]
     if bad:
         parts.append(shape("rect", "bar bad", x=left, y=floor - bad, width=width, height=bad))
@@ -144,9 +144,9 @@ def _table(title: str, first: str, rows: Mapping[str, Counts]) -> Markup:
     return element("section", None, element("h2", None, title), of_class("div", "scroll", table))
 
 
-def _cells(name: str, one: Counts) -> Iterator[Markup]:
+def _cells(name: str, counts: Counts) -> Iterator[Markup]:
     yield element("th", {"scope": "row"}, name)
-    for count in (one.changes, one.reverted, one.hot_fixed, one.noisier):
+    for count in (counts.changes, counts.reverted, counts.hot_fixed, counts.noisier):
         yield element("td", None, f"{count:,}")
-    for seconds in (one.median, one.p90):
+    for seconds in (counts.median, counts.p90):
         yield element("td", None, duration(seconds))

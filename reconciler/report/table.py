@@ -16,7 +16,7 @@ DEFAULT_WIDTH = 100
 
 
 class Colour(Enum):
-    """The few colours in use, as their terminal codes."""
+    """The colours in use, as their terminal codes."""
 
     GREEN = "32"
     YELLOW = "33"
@@ -29,7 +29,7 @@ class Colour(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How text is laid out. Without colour, no escape sequence is ever written."""
+    """The layout of text. Without colour, no escape sequence is ever written."""
 
     colour: bool = False
     width: int = DEFAULT_WIDTH
@@ -37,7 +37,7 @@ class Style:
     terminal: bool = False
 
     def paint(self, text: str, *colours: Colour) -> str:
-        """Give the text in colours, where there are any."""
+        """Return the text in colours, if colours are on."""
         if not self.colour or not colours:
             return text
         return f"\x1b[{';'.join(colour.value for colour in colours)}m{text}\x1b[0m"
@@ -48,9 +48,9 @@ _PAINT = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def fitted(text: str, style: Style) -> str:
-    """Break each line that is wider than the terminal between words; in a pipe nothing is broken.
+    """Return the text with lines broken between words at the terminal's width; a pipe breaks none.
 
-    What goes on is moved to the right. A word that is wider than the terminal stands whole.
+    Continuation lines are indented. A word that is wider than the terminal stays whole.
     """
     if not style.terminal:
         return text
@@ -65,17 +65,17 @@ def _parts(line: str, width: int) -> Iterator[str]:
     margin = line[: len(line) - len(body)]
     first, *others = unbroken(body, width - len(margin) - len(_HANG))
     part = margin + first
-    for other in others:
-        if _columns(part) + 1 + _columns(other) > width:
+    for word in others:
+        if _columns(part) + 1 + _columns(word) > width:
             yield part.rstrip(" ")
-            part = margin + _HANG + other
+            part = margin + _HANG + word
         else:
-            part += f" {other}"
+            part += f" {word}"
     yield part
 
 
 def unbroken(text: str, room: int) -> Iterator[str]:
-    """Yield words, and as one what stands in backticks and has room on a line: it is copied."""
+    """Yield words. A backtick span that fits on a line is one word, because people copy it."""
     held: list[str] = []
     is_open = False
     for word in text.split(" "):
@@ -94,18 +94,18 @@ INDENT = "      "
 def wrapped(
     text: str, style: Style, *colours: Colour, margin: str = INDENT, hang: str = ""
 ) -> Iterator[str]:
-    """Yield foreign words; on a terminal broken between words where they are too long.
+    """Yield foreign words as lines; on a terminal long lines are broken between words.
 
-    `hang` moves the rest.
+    `hang` indents the continuation lines.
     """
     room = style.width - len(margin) - len(hang)
     line = ""
-    for one in unbroken(safe(text), room) if style.terminal else (safe(text),):
-        if line and len(margin) + columns(line) + 1 + columns(one) > style.width:
+    for word in unbroken(safe(text), room) if style.terminal else (safe(text),):
+        if line and len(margin) + columns(line) + 1 + columns(word) > style.width:
             yield margin + style.paint(line, *colours)
-            line = hang + one
+            line = hang + word
         else:
-            line = f"{line} {one}" if line else one
+            line = f"{line} {word}" if line else word
     if line:
         yield margin + style.paint(line, *colours)
 
@@ -122,7 +122,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF00
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What stands above a column. A `whole` one, such as an id, is never cut."""
+    """The heading of a column. A column that is `whole`, such as an id, is never cut."""
 
     words: str
     whole: bool = False
@@ -130,10 +130,10 @@ class Heading:
 
 
 def table(headings: Sequence[Heading], rows: Sequence[Sequence[str]], style: Style) -> str:
-    """Give a table, ending in a line break.
+    """Return a table, ending in a line break.
 
-    On a terminal it is as wide as that at most: the widest columns give way
-    first, but never those that are `whole`. In a pipe nothing is cut.
+    On a terminal it is at most as wide as the terminal: the widest columns are cut first, but never
+    `whole` columns. In a pipe nothing is cut.
     """
     cells = [[safe(cell) for cell in row] for row in rows]
     widths = _widths(headings, cells, style)
@@ -143,7 +143,7 @@ def table(headings: Sequence[Heading], rows: Sequence[Sequence[str]], style: Sty
 
 
 def fits(headings: Sequence[Heading], rows: Sequence[Sequence[str]], style: Style) -> bool:
-    """Tell whether a table cuts nothing."""
+    """Return whether a table is shown without a cut."""
     cells = [[safe(cell) for cell in row] for row in rows]
     whole = sum(_whole_widths(headings, cells)) + len(GAP) * (len(headings) - 1)
     return not style.terminal or whole <= style.width
@@ -187,7 +187,7 @@ def _padded(cell: str, width: int, *, right: bool) -> str:
 
 
 def csv_line(cells: Sequence[str]) -> str:
-    """Give one CSV line. A cell that a spreadsheet would run as a formula is made text."""
+    """Return one CSV line. A cell that a spreadsheet would run as a formula becomes text."""
     out = StringIO()
     csv.writer(out, lineterminator="\n").writerow(
         f"'{cell}" if cell.startswith(FORMULA_STARTS) and not NUMBER.fullmatch(cell) else cell
@@ -200,7 +200,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def usage_chart(days: Sequence[tuple[str, float]], style: Style) -> str:
-    """Give a bar for each day, `(date, units)`, each ending in a line break."""
+    """Return a bar for each day, `(date, units)`, each ending in a line break."""
     most = max((units for _, units in days), default=0.0)
     widest = max((len(f"{units:,.1f}") for _, units in days), default=0)
     room = max(10, style.width - 10 - widest - 4)

@@ -1,4 +1,4 @@
-"""The words of runs that end before there is a plan, or without an apply."""
+"""Words of runs that end without a plan, or without an apply."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ spec:
     name: Checkout
     layout: {sections: []}
 """
-"""The smallest manifest that can be planned without a look at anything else."""
+"""The smallest manifest that can be planned without reading anything else."""
 
 _ELSEWHERE = (
     "  - if they are elsewhere: give their PATH, as in `reconciler validate PATH`, or name it in "
@@ -28,7 +28,7 @@ _INDENT = "      "
 
 
 def no_manifests(where: Sequence[str], *, is_told: bool = False) -> str:
-    """Say what to do where nothing is declared, unless a complaint says it."""
+    """Return what to do where nothing is declared, unless a complaint says it."""
     nothing = f"there are no manifests in {', '.join(map(safe, where))}"
     if is_told:
         return nothing
@@ -42,13 +42,13 @@ def no_manifests(where: Sequence[str], *, is_told: bool = False) -> str:
 
 
 def misplaced_plan(path: str) -> str:
-    """Say what to do with a plan that was given as a manifest."""
+    """Return what to do with a plan that was passed as a manifest."""
     command = on_manifests("apply", f"--plan {safe(shlex.quote(path))}")
     return f"{safe(path)} is a plan: `{command}` applies it"
 
 
 def none_for(environment: str, elsewhere: int, environments: Sequence[str]) -> str:
-    """Say what to do where all that is declared is limited to other environments; "" is any."""
+    """Return what to do where every resource is limited to other environments; "" is any."""
     others = ", ".join(safe(text) for text in environments if text != environment)
     choose = f"choose another with -e ({others}), or " if environment and others else ""
     here = f"the environment {safe(environment)}" if environment else "any environment"
@@ -59,12 +59,12 @@ def none_for(environment: str, elsewhere: int, environments: Sequence[str]) -> s
 
 
 def none_selected(left_out: int) -> str:
-    """Say that a selection takes nothing of what is declared."""
+    """Return that a selection matches no declared resource."""
     return f"nothing is selected: {plural(left_out, 'resource')} left out by --select and --exclude"
 
 
 def unheeded_words(count: int) -> str:
-    """Say how many errors are about what is not selected; "" where there are none."""
+    """Return the number of errors in resources that are not selected; "" for none."""
     if not count:
         return ""
     what = plural(count, "error")
@@ -72,7 +72,10 @@ def unheeded_words(count: int) -> str:
 
 
 def not_applied(digest: str, command: str = "") -> str:
-    """Say that a person said no, and how to say yes to the same later; else by an `apply`."""
+    """Return that the user declined, and the command that applies the same plan later.
+
+    Without `command`, it is an `apply`.
+    """
     command = (
         f"{command} --expect {digest}" if command else on_manifests("apply", f"--expect {digest}")
     )

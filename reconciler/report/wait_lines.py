@@ -1,4 +1,4 @@
-"""What is waited for, in words: one line, cut to a terminal's width where there is one. Pure."""
+"""What a run waits for, in one line, cut to a terminal's width where there is one. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from reconciler.progress import (
 from reconciler.report.safe import columns, cut, safe
 
 NAMED_AFTER = 1.0
-"""Seconds; what is over sooner is told by the count alone."""
+"""Seconds; a shorter wait is only counted."""
 
 LONGEST_WHY = 60
 _SHORTEST_NAME = 16
@@ -52,14 +52,14 @@ Hide = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """One thing that is waited for. `name` is foreign, and gives way where there is no room."""
+    """A wait. `name` is foreign text, and is shortened where there is no room."""
 
     before: str
     name: str
     after: str
 
     def fitting(self, room: int, more: str, shortest: int) -> str | None:
-        """Give it in so many columns, None where too little of the name would be left."""
+        """Return the words in `room` columns, None where too little of the name would be left."""
         left = room - columns(self.before + self.after + more)
         if left < min(shortest, columns(self.name)):
             return None
@@ -67,10 +67,10 @@ class _Words:
 
 
 def waiting_line(now: Now, hide: Hide, width: int | None = None) -> str:
-    """Say what is done and waited for, "" for nothing; `width` is None where nothing is cut.
+    """Return what is done and waited for, "" for nothing; `width` is None where nothing is cut.
 
-    `hide` takes secrets out of what is foreign before that is cut, as half of one would
-    not be known any more.
+    `hide` removes secrets from foreign text before the cut, as half a secret would not be
+    recognized.
     """
     step = next((_step(step, hide) for step in now.steps if not step.is_over), "")
     waits = [wait for wait in now.waits if not step or _lasts(wait, now.at)]
@@ -81,7 +81,7 @@ def waiting_line(now: Now, hide: Hide, width: int | None = None) -> str:
     begin = f"{step}; " if step else ""
     if width is None:
         return f"{begin}{words.before}{words.name}{words.after}{more}"
-    # What is waited for is worth more than how far it came.
+    # The wait is more useful than the progress.
     for first, last in ((begin, more), (begin, ""), ("", more)):
         fitting = words.fitting(width - columns(first), last, _SHORTEST_NAME)
         if fitting is not None:
@@ -92,21 +92,21 @@ def waiting_line(now: Now, hide: Hide, width: int | None = None) -> str:
 def timing_lines(
     spent: Mapping[WaitKind, Spent], start: float, wall: float, processor: float
 ) -> Iterator[str]:
-    """Say where the time of a run went, in seconds: first of all, then by what was done.
+    """Yield where the time of a run went, in seconds: the total, then by deed and by wait.
 
-    `start` is what starting took of the processor, and `processor` what all did. Reads go on
-    side by side, so that what they took together may be more than the whole.
+    `start` is the processor time of starting, and `processor` the processor time of all. Reads run
+    in parallel, so their sum may exceed the total.
     """
     yield f"took {wall:,.2f} s after {start:,.2f} s to start; {processor:,.2f} s of the processor"
-    for sort, one in spent.items():
+    for sort, time in spent.items():
         if isinstance(sort, tuple):
             deed, things = sort
             named = f" {_spoken(safe(things))}" if things else ""
-            yield f"  {one.seconds:8,.2f} s  {_DEEDS[deed]}{named}: {one.done:,}"
-    for sort, one in spent.items():
+            yield f"  {time.seconds:8,.2f} s  {_DEEDS[deed]}{named}: {time.done:,}"
+    for sort, time in spent.items():
         if not isinstance(sort, tuple):
-            mean = f", {one.seconds / one.times * 1000:,.0f} ms each" if one.times > 1 else ""
-            yield f"  {one.seconds:8,.2f} s  {_WAITED[sort]}: {one.times:,}{mean}"
+            mean = f", {time.seconds / time.times * 1000:,.0f} ms each" if time.times > 1 else ""
+            yield f"  {time.seconds:8,.2f} s  {_WAITED[sort]}: {time.times:,}{mean}"
 
 
 def _lasts(noted: Noted, now: float) -> bool:
@@ -121,7 +121,7 @@ def _step(step: Progress, hide: Hide) -> str:
 
 
 def _spoken(things: str) -> str:
-    """Give the plural of a kind's name as a person says it; what is a plural stays so."""
+    """Return the plural of a kind's name in spoken form; a plural stays as it is."""
     spoken = _HUMP.sub(" ", things)
     spoken = spoken if spoken.isupper() else spoken.lower()
     return spoken if spoken.endswith("s") else f"{spoken}s"
@@ -135,13 +135,13 @@ def _wait(noted: Noted, now: float, hide: Hide) -> _Words:
             return _Words("waiting for ", _request(method, path, hide), f" to answer{long}")
         case AskedAgain(method=method, path=path, until=until, status=status, why=why):
             left = max(0, round(until - now))
-            told = str(status) if status is not None else safe(hide(why), LONGEST_WHY)
-            after = f" is asked again in {left:,} s ({told})"
+            cause = str(status) if status is not None else safe(hide(why), LONGEST_WHY)
+            after = f" is asked again in {left:,} s ({cause})"
             return _Words("", _request(method, path, hide), after)
-        case Locking(said=said):
-            return _Words(f"waiting for the journal's lock{long} (", safe(hide(said)), ")")
-        case Thawing(said=said):
-            return _Words(f"waiting for the end of a freeze{long} (", safe(hide(said)), ")")
+        case Locking(said=holder):
+            return _Words(f"waiting for the journal's lock{long} (", safe(hide(holder)), ")")
+        case Thawing(said=holder):
+            return _Words(f"waiting for the end of a freeze{long} (", safe(hide(holder)), ")")
         case Keeping(place=place):
             return _Words("waiting for the journal ", safe(hide(place)), long)
         case Passing(until=until):

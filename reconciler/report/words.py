@@ -1,4 +1,4 @@
-"""Values and counts in words that a person can read. Pure."""
+"""Values and counts in readable words. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reconciler.report.safe import ELLIPSIS, safe
 
 
 def place(path: Path) -> str:
-    """Give a path as in the JSON: `sections[0].title`. For what it leads to see `spoken_place`."""
+    """Return a path as in the JSON: `sections[0].title`. For its label see `spoken_place`."""
     words = ""
     for step in path:
         if isinstance(step, int):
@@ -22,7 +22,7 @@ def place(path: Path) -> str:
 
 
 def leaves(document: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
-    """Yield what stands at the ends of a document; a list of plain values is one end."""
+    """Yield the leaves of a document with their paths; a list of plain values is one leaf."""
     inner: Iterable[tuple[str | int, Json]] = ()
     if isinstance(document, dict):
         inner = document.items()
@@ -30,12 +30,12 @@ def leaves(document: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
         inner = enumerate(document)
     if not inner:
         yield path, document
-    for key, value in inner:
-        yield from leaves(value, (*path, key))
+    for key, child in inner:
+        yield from leaves(child, (*path, key))
 
 
 def value(document: Json | Missing, longest: int) -> str:
-    """Give a value on one line, cut to `longest` characters."""
+    """Return a value on one line, cut to `longest` characters."""
     if document is ABSENT:
         return "(absent)"
     if references_in(document):
@@ -45,10 +45,10 @@ def value(document: Json | Missing, longest: int) -> str:
 
 
 def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
-    """Cut two long texts so that the place where they part is in sight."""
+    """Return two long texts, cut so that the place of their first difference is visible."""
     common = 0
-    for side, other in zip(before, after, strict=False):
-        if side != other:
+    for left, right in zip(before, after, strict=False):
+        if left != right:
             break
         common += 1
     start = max(0, common - room // 3) if max(len(before), len(after)) > room else 0
@@ -57,5 +57,5 @@ def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
 
 
 def plural(count: int, noun: str, several: str = "") -> str:
-    """Give `1 field` or `2 fields`; `several` is the plural of a noun that takes more than an s."""
+    """Return `1 field` or `2 fields`; `several` is an irregular plural."""
     return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"

@@ -1,1 +1,1 @@
-"""What an apply did, one file a format."""
+"""Reports of an apply, one file for each format."""

@@ -1,4 +1,4 @@
-"""What an apply did as JSON, whole and as a stream of events. See schemas/applied.schema.json."""
+"""The JSON of an apply, whole and as a stream of events. See schemas/applied.schema.json."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WORDS: tuple[OutcomeWord, ...] = get_args(OutcomeWord)
 
 
 def word(outcome: Outcome) -> OutcomeWord:
-    """Give an outcome's name in JSON."""
+    """Return an outcome's name in JSON."""
     match outcome:
         case Written():
             return "written"
@@ -57,7 +57,7 @@ def word(outcome: Outcome) -> OutcomeWord:
 
 @with_config(ConfigDict(extra="forbid"))
 class OutcomeCounts(TypedDict):
-    """How many resources ended in which way."""
+    """Number of resources with each outcome."""
 
     written: int
     unchanged: Annotated[int, Field(description="The service saw nothing to change.")]
@@ -71,7 +71,7 @@ class OutcomeCounts(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class OutcomeDocument(TypedDict):
-    """What became of one resource that an apply was to write."""
+    """The outcome of a resource that an apply was to write."""
 
     ref: str
     outcome: OutcomeWord
@@ -93,7 +93,7 @@ class OutcomeDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class AppliedDocument(TypedDict):
-    """What `apply --format json` prints."""
+    """Output of `apply --format json`."""
 
     summary: OutcomeCounts
     outcomes: list[OutcomeDocument]
@@ -103,7 +103,7 @@ class AppliedDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class BegunDocument(TypedDict):
-    """What is about to be written."""
+    """The writes that are about to begin."""
 
     environment: str
     target: str
@@ -113,7 +113,7 @@ class BegunDocument(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class EndedDocument(TypedDict):
-    """What became of all."""
+    """The outcomes of all writes."""
 
     summary: OutcomeCounts
     digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$", description="Of the plan.")]
@@ -129,7 +129,7 @@ class BegunLine(TypedDict):
 
 @with_config(ConfigDict(extra="forbid"))
 class OutcomeLine(TypedDict):
-    """One line for each outcome, as soon as it is known."""
+    """The line of an outcome, printed as soon as it is known."""
 
     outcome: OutcomeDocument
 
@@ -148,7 +148,7 @@ AppliedLine: TypeAlias = Annotated[
 
 
 def begun_line(plan: Plan) -> str:
-    """Give the line that comes before the first write."""
+    """Return the line that is printed before the first write."""
     total = sum(change.action.is_to_do for change in plan.changes)
     line: BegunLine = {
         "begun": {
@@ -162,13 +162,13 @@ def begun_line(plan: Plan) -> str:
 
 
 def outcome_json(outcome: Outcome, signals: Signals) -> str:
-    """Give the line of one outcome."""
+    """Return the line of an outcome."""
     line: OutcomeLine = {"outcome": _outcome(outcome, signals)}
     return json_text(line, one_line=True)
 
 
 def ended_line(outcomes: Sequence[Outcome], digest: str, selected: Selected | None = None) -> str:
-    """Give the line that comes last."""
+    """Return the last line."""
     ended: EndedDocument = {"summary": counts_of(outcomes), "digest": digest}
     if selected is not None:
         ended["selection"] = selection_document(selected)
@@ -182,7 +182,7 @@ def applied_json(
     selected: Selected | None = None,
     signals: Signals = NO_SIGNALS,
 ) -> str:
-    """Give the JSON of schemas/applied.schema.json, ending in a line break."""
+    """Return the JSON of schemas/applied.schema.json, ending in a line break."""
     document: AppliedDocument = {
         "summary": counts_of(outcomes),
         "outcomes": [_outcome(outcome, signals) for outcome in outcomes],
@@ -202,13 +202,13 @@ def _outcome(outcome: Outcome, signals: Signals) -> OutcomeDocument:
     }
     if ways_out := ways_out_of(outcome):
         document["waysOut"] = [*ways_out]
-    if (told := told_watchers(outcome, signals)) is not None:
-        document["watchedBy"] = told_document(told)
+    if (watchers := told_watchers(outcome, signals)) is not None:
+        document["watchedBy"] = told_document(watchers)
     return document
 
 
 def counts_of(outcomes: Sequence[Outcome]) -> OutcomeCounts:
-    """Count the outcomes of each word."""
+    """Return the number of outcomes of each word."""
     counts: OutcomeCounts = {
         "written": 0,
         "unchanged": 0,

@@ -1,4 +1,4 @@
-"""What an apply did, as JUnit."""
+"""The JUnit report of an apply."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _SUITE = "reconciler apply"
 
 
 def applied_junit(plan: Plan, outcomes: Sequence[Outcome]) -> str:
-    """Give the XML, ending in a line break.
+    """Return the XML, ending in a line break.
 
-    What was refused has failed, what is in doubt or unconfirmed is an error, and what was not
-    reached is skipped.
+    A refused write is a failure, a write in doubt or unconfirmed is an error, and a write that was
+    not reached is skipped.
     """
     known = {outcome.ref: outcome for outcome in outcomes}
     return junit(_SUITE, [_case(change, known.get(change.ref)) for change in plan.declared])
@@ -41,16 +41,16 @@ def _case(change: Change, outcome: Outcome | None) -> JUnitCase:
             return JUnitCase(kind, name, file=file)
         case None:
             return JUnitCase(kind, name, "skipped", "the run ended before it", file=file)
-        case Written(message=said) | Unchanged(message=said):
-            return JUnitCase(kind, name, details=(said,) if said else (), file=file)
+        case Written(message=message) | Unchanged(message=message):
+            return JUnitCase(kind, name, details=(message,) if message else (), file=file)
         case Refused():
             ways_out = ways_out_of(outcome)
             return JUnitCase(
                 kind, name, "failure", message_of(outcome), details=ways_out, file=file
             )
-        case Skipped(message=said):
-            return JUnitCase(kind, name, "skipped", said, file=file)
-        case InDoubt(message=said) | Unconfirmed(message=said):
-            return JUnitCase(kind, name, "error", said, file=file)
+        case Skipped(message=message):
+            return JUnitCase(kind, name, "skipped", message, file=file)
+        case InDoubt(message=message) | Unconfirmed(message=message):
+            return JUnitCase(kind, name, "error", message, file=file)
         case _:
             assert_never(outcome)

@@ -1,4 +1,4 @@
-"""What an apply did, for the comment."""
+"""The Markdown report of an apply, for the comment."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _TITLES: dict[CommentState, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ApplyResult:
-    """What became of a plan: each change's outcome, and what stopped the run, "" where nothing."""
+    """The result of an apply: each change's outcome, and what stopped the run, "" for nothing."""
 
     plan: Plan
     outcomes: Sequence[Outcome]
@@ -50,19 +50,19 @@ class ApplyResult:
 
 
 def applied_markdown(result: ApplyResult) -> str:
-    """Give title, outcomes with what went wrong first, and how to settle what is in doubt.
+    """Return title, outcomes with failures first, and how to settle creates in doubt.
 
-    Ends in a line break; below 50,000 bytes whatever they say.
+    Ends in a line break; always below 50,000 bytes.
     """
     return "\n".join(_lines(result)) + "\n"
 
 
 def _lines(result: ApplyResult) -> Iterator[str]:
     counts = counts_of(result.outcomes)
-    told = [f"{counts[name]:,} {_spoken(name)}" for name in WORDS if counts[name]]
+    counted = [f"{counts[name]:,} {_spoken(name)}" for name in WORDS if counts[name]]
     title = _TITLES.get(result.state, "Not applied to")
     where = code(result.plan.environment, LONGEST_NAME)
-    yield f"### {title} {where}: {', '.join(told) or 'nothing was written'}"
+    yield f"### {title} {where}: {', '.join(counted) or 'nothing was written'}"
     yield ""
     if result.plan.selected is not None:
         yield f"{code(selection_words(result.plan.selected), LONGEST_LINE)}"
@@ -70,8 +70,8 @@ def _lines(result: ApplyResult) -> Iterator[str]:
     doubtful = [outcome for outcome in result.outcomes if isinstance(outcome, InDoubt)]
     yield from _settling(doubtful, result.plan.environment)
     if result.stopped_by:
-        said = [safe(line, LONGEST_LINE) for line in result.stopped_by.splitlines()[:MOST_LINES]]
-        yield fenced("text", said)
+        lines = [safe(line, LONGEST_LINE) for line in result.stopped_by.splitlines()[:MOST_LINES]]
+        yield fenced("text", lines)
         yield ""
     yield from told_markdown(result.outcomes, result.plan.signals)
     yield from _table(result.outcomes)
@@ -98,10 +98,10 @@ def _table(outcomes: Sequence[Outcome]) -> Iterator[str]:
         return
     yield "| outcome | resource | message |"
     yield "|---|---|---|"
-    ordered = sorted(outcomes, key=lambda one: _FIRST.index(word(one)))
+    ordered = sorted(outcomes, key=lambda outcome: _FIRST.index(word(outcome)))
     for outcome in ordered[:MOST_ROWS]:
-        said = "; ".join(filter(None, (message_of(outcome), *ways_out_of(outcome))))
-        message = code(said, LONGEST_CELL) if said else ""
+        text = "; ".join(filter(None, (message_of(outcome), *ways_out_of(outcome))))
+        message = code(text, LONGEST_CELL) if text else ""
         yield f"| {_spoken(word(outcome))} | {code(str(outcome.ref), LONGEST_NAME)} | {message} |"
     if len(outcomes) > MOST_ROWS:
         yield f"| | and {len(outcomes) - MOST_ROWS:,} more | |"

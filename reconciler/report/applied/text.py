@@ -1,4 +1,4 @@
-"""What an apply did, for a terminal."""
+"""The report of an apply for a terminal."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ MOST_REASONS = 5
 
 
 def outcome_line(outcome: Outcome, style: Style) -> str:
-    """Give one outcome as it is streamed while the run goes on; a line each for the ways out."""
+    """Return the line of an outcome, streamed during the run, and a line for each remedy."""
     name = word(outcome)
     message = message_of(outcome)
-    said = f": {safe(message)}" if message else ""
+    note = f": {safe(message)}" if message else ""
     known = ""
     if isinstance(outcome, Written) and outcome.remote_id is not None:
         known = style.paint(f" ({safe(str(outcome.remote_id))})", Colour.DIM)
     spoken = "in doubt" if name == "inDoubt" else name
-    line = f"  {style.paint(spoken.ljust(9), _COLOURS[name])} {safe(str(outcome.ref))}{known}{said}"
-    return "\n".join((line, *(f"      - {safe(way)}" for way in ways_out_of(outcome))))
+    line = f"  {style.paint(spoken.ljust(9), _COLOURS[name])} {safe(str(outcome.ref))}{known}{note}"
+    return "\n".join((line, *(f"      - {safe(remedy)}" for remedy in ways_out_of(outcome))))
 
 
 def applied_text(
@@ -62,7 +62,7 @@ def applied_text(
     *,
     unproved: Mapping[Ref, str] = NOTHING,
 ) -> str:
-    """Give the closing words of an apply, ending in a line break; commands to copy stay whole."""
+    """Return the closing report of an apply, ending in a line break; commands are never broken."""
     lines: list[str] = []
     for ref, said in unproved.items():
         lines.append(fitted(style.paint(safe(f"{ref}: {said}."), Colour.RED), style))
@@ -73,8 +73,8 @@ def applied_text(
     counts = counts_of(outcomes)
     spoken = {"inDoubt": "in doubt"}
     words = [f"{counts[name]} {spoken.get(name, name)}" for name in WORDS if counts[name]]
-    said = ", ".join(words).capitalize() or _nothing_done(plan)
-    lines.append(style.paint(said, Colour.BOLD) + ".")
+    counted = ", ".join(words).capitalize() or _nothing_done(plan)
+    lines.append(style.paint(counted, Colour.BOLD) + ".")
     lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
     lines.extend(_planned_lines(plan, outcomes, style) if plan is not None else ())
     for outcome in outcomes:
@@ -91,7 +91,7 @@ def _nothing_done(plan: Plan | None) -> str:
 
 
 def renamed_text(renamed: Mapping[Ref, Ref], style: Style) -> str:
-    """Say which resources the journal knows by another name from now on, "" for none."""
+    """Return which resources the journal knows by another name from now on, "" for none."""
     lines = [f"{ref} is what {was} was, and called so from now on." for ref, was in renamed.items()]
     if len(lines) > MOST_NAMED:
         lines[MOST_NAMED:] = [f"{plural(len(lines) - MOST_NAMED, 'other resource')} renamed alike."]
@@ -99,16 +99,16 @@ def renamed_text(renamed: Mapping[Ref, Ref], style: Style) -> str:
 
 
 def _planned_lines(plan: Plan, outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
-    """Say of what was planned who watches it, and that it was a part."""
-    for told in told_text(outcomes, plan.signals):
-        yield from wrapped(told, style, Colour.CYAN, margin="", hang="  ")
+    """Yield who watches the written resources, and what the selection left out."""
+    for line in told_text(outcomes, plan.signals):
+        yield from wrapped(line, style, Colour.CYAN, margin="", hang="  ")
     if plan.selected is not None:
-        said = safe(selection_words(plan.selected))
-        yield fitted(f"{said[0].upper()}{said[1:]}.", style)
+        words = safe(selection_words(plan.selected))
+        yield fitted(f"{words[0].upper()}{words[1:]}.", style)
 
 
 def _not_done_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Name what was not done, by the reason why."""
+    """Yield the resources that were skipped, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
         if isinstance(outcome, Skipped):
@@ -122,16 +122,16 @@ def _not_done_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _rewritten_lines(ref: Ref, found: Sequence[Difference], style: Style) -> Iterator[str]:
-    said = f"The service stored {plural(len(found), 'field')} of {ref} otherwise than sent:"
-    yield fitted(style.paint(safe(said), Colour.CYAN), style)
+    head = f"The service stored {plural(len(found), 'field')} of {ref} otherwise than sent:"
+    yield fitted(style.paint(safe(head), Colour.CYAN), style)
     yield from _field_lines(found, "stored", style)
 
 
 def _overtaken_lines(ref: Ref, by: Overtaken, style: Style) -> Iterator[str]:
     who = f" ({by.edit})" if by.edit.told else ""
     count = plural(len(by.differences), "field")
-    said = f"Another writer changed {count} of {ref} right after it was written{who}:"
-    yield fitted(style.paint(safe(said), Colour.RED), style)
+    head = f"Another writer changed {count} of {ref} right after it was written{who}:"
+    yield fitted(style.paint(safe(head), Colour.RED), style)
     yield from _field_lines(by.differences, "live", style)
 
 

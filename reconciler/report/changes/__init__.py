@@ -1,1 +1,1 @@
-"""What a write does to the fields of a resource, in words."""
+"""Effects of a write on the fields of a resource, in words."""

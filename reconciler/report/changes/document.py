@@ -1,4 +1,4 @@
-"""Differences, and where manifests stand, as JSON: a part of several documents."""
+"""JSON of differences, manifest places and selections: a part of several documents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reconciler.redaction.templates import references_in
 
 @with_config(ConfigDict(extra="ignore"))
 class FieldDocument(TypedDict):
-    """One field that a write would change; `before` or `after` is left out where it is absent."""
+    """A field that a write would change; `before` or `after` is left out where it is absent."""
 
     path: Annotated[
         list[str | int],
@@ -36,7 +36,7 @@ class FieldDocument(TypedDict):
 
 @with_config(ConfigDict(extra="ignore"))
 class SourceDocument(TypedDict):
-    """Where a manifest stands: a file relative to the project, and a line from 1."""
+    """The place of a manifest: a file relative to the project, and a line from 1."""
 
     file: str
     line: int
@@ -49,7 +49,7 @@ class SourceDocument(TypedDict):
 
 @with_config(ConfigDict(extra="ignore"))
 class SelectionDocument(TypedDict):
-    """What a run was limited to by `--select` and `--exclude`."""
+    """The selection of a run by `--select` and `--exclude`."""
 
     select: Annotated[list[str], Field(description="Alternatives; empty for all.")]
     exclude: Annotated[list[str], Field(description="Alternatives that are left out.")]
@@ -62,7 +62,7 @@ Limited: TypeAlias = Annotated[
 
 
 def selection_document(selected: Selected) -> SelectionDocument:
-    """Give the JSON form of a selection."""
+    """Return the JSON form of a selection."""
     return {
         "select": [*selected.select],
         "exclude": [*selected.exclude],
@@ -71,7 +71,7 @@ def selection_document(selected: Selected) -> SelectionDocument:
 
 
 def difference_document(difference: Difference) -> FieldDocument:
-    """Give one difference's JSON form."""
+    """Return the JSON form of a difference."""
     document: FieldDocument = {
         "path": list(difference.path),
         "operation": difference.operation,
@@ -86,6 +86,6 @@ def difference_document(difference: Difference) -> FieldDocument:
 
 
 def source_document(source: Source) -> SourceDocument:
-    """Give the JSON form of a manifest's place."""
+    """Return the JSON form of a manifest's place."""
     place: SourceDocument = {"file": source.file, "line": source.line}
     return place if source.item is None else {**place, "item": str(source.item)}

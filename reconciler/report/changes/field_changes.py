@@ -1,4 +1,4 @@
-"""What a write does to the fields of one resource, in words. Pure; every report reads this."""
+"""Effects of a write on the fields of a resource, in words. Pure; every report uses them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LONGEST_COMPARED = 200_000
 
 @dataclass(frozen=True, slots=True)
 class LeafValue:
-    """One end of a part that comes or goes whole: its place inside that part, and its value."""
+    """A leaf of a part that comes or goes whole: its place inside that part, and its value."""
 
     subject: str
     field: str
@@ -45,13 +45,13 @@ class LeafValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
-    """One difference, its texts safe and on one line each.
+    """A difference. Its texts are safe, on one line each.
 
-    `subject` is the part of the resource (empty for the resource itself) and
-    `field` what of it changes (empty where the part itself comes, goes or
-    moves). `stands` says from which place to which, or at which. Long values
-    have `lines`, parts that come or go have `leaves`; the rest is in `before`
-    and `after`, whole, and so is a part where it fits on one line.
+    `subject` is the part of the resource (empty for the resource itself). `field` is the field that
+    changes (empty where the part itself comes, goes or moves). `stands` is the position, or the
+    positions before and after a move. Long values have `lines`, and parts that come or go have
+    `leaves`. All other values are whole in `before` and `after`; so is a part that fits on one
+    line.
     """
 
     path: Path
@@ -66,9 +66,9 @@ class FieldChange:
 
 
 def field_changes(change: Change) -> tuple[FieldChange, ...]:
-    """Give what a planned write does, the resource's own fields first, then part by part.
+    """Return the effects of a planned write: the resource's own fields first, then each part.
 
-    Something new is said whole, also where it is as good as absent: `enabled: false`.
+    Every field of a new resource is listed, also where it equals absence: `enabled: false`.
     """
     found = change.differences if change.action.writes else ()
     if change.action in (Action.CREATE, Action.ASSERT):
@@ -81,15 +81,15 @@ def field_changes(change: Change) -> tuple[FieldChange, ...]:
 
 
 def drift_changes(drift: Drift) -> tuple[FieldChange, ...]:
-    """Give what became of the fields since they were applied; `after` is live."""
+    """Return how fields differ from what was applied; `after` is the live value."""
     kind = BY_NAME.get(drift.ref.kind)
     sides, lists = (drift.live, drift.applied), Lists()
     return _together(_said(difference, sides, kind, lists) for difference in drift.differences)
 
 
 def by_subject(found: Sequence[FieldChange]) -> Iterator[tuple[str, list[FieldChange]]]:
-    """Yield the parts of a resource with what changes in each."""
-    for subject, group in groupby(found, key=lambda one: one.subject):
+    """Yield the parts of a resource with the changes of each."""
+    for subject, group in groupby(found, key=lambda field_change: field_change.subject):
         yield subject, list(group)
 
 
@@ -103,7 +103,7 @@ def _together(found: Iterator[FieldChange]) -> tuple[FieldChange, ...]:
 def _said(
     difference: Difference, sides: tuple[Json, Json | Missing], kind: Kind | None, lists: Lists
 ) -> FieldChange:
-    """Say a difference; `sides` are what is after and what was before."""
+    """Return a difference in words; `sides` are the documents after and before."""
     path, operation = difference.path, difference.operation
     documents = sides[::-1] if operation == "remove" else sides
     subject, field = place_in(kind, path, *documents, lists=lists)
@@ -154,7 +154,7 @@ def _said(
 def _moves(
     difference: Difference, documents: Sequence[Json | Missing], kind: Kind | None, lists: Lists
 ) -> str:
-    """Say from where to where something moves, also out of another list."""
+    """Return from where to where an item moves, also out of another list."""
     now = _position(difference.after)
     if difference.list_before is not None and isinstance(difference.before, list):
         was = _position(difference.before[-1])
@@ -163,7 +163,7 @@ def _moves(
         return f"from place {was} of {old} to place {now} of {new}"
     was = _position(difference.before)
     if was == now:
-        # As the middle one of a list that is turned round.
+        # For example the middle item of a list that is reversed.
         return f"past its neighbours, still at place {now}"
     return f"from place {was} to place {now}"
 
@@ -175,9 +175,9 @@ def _position(place: Json | Missing) -> str:
 def _whole(
     difference: Difference, document: Json | Missing, subject: str, kind: Kind | None
 ) -> tuple[str, tuple[LeafValue, ...]]:
-    """Give a part that comes or goes end by end, and on one line where that can say it.
+    """Return a part that comes or goes, on one line where possible, and its leaves.
 
-    Nested ids and empty values are left out, and the name by which it is called already.
+    Nested ids and empty values are left out, and so is the name that labels the part.
     """
     if document is ABSENT:
         return spoken_value(document), ()
@@ -186,7 +186,7 @@ def _whole(
     if len(ends) == 1 and ends[0][0] == ():
         return spoken_value(document, facts), ()
     unsaid = kind.unsaid if kind else frozenset[str]()
-    # What belongs to the part itself comes first, so that no line follows under another's name.
+    # Fields of the part itself come first, so that none follows under the label of another part.
     found: dict[str, list[LeafValue]] = {"": []}
     lists = Lists()
     for inner, end in ends:
@@ -196,27 +196,27 @@ def _whole(
         known = facts_at(kind.spec, (*path, *inner)) if kind else NOTHING
         leaf = LeafValue(place.subject, place.field, spoken_value(end, known))
         found.setdefault(place.subject, []).append(leaf)
-    told = tuple(leaf for group in found.values() for leaf in group)
-    rest = _beyond_name(told, subject, name_of(document, facts))
-    return _short(rest) if told else EMPTY, rest
+    shown = tuple(leaf for group in found.values() for leaf in group)
+    rest = _beyond_name(shown, subject, name_of(document, facts))
+    return _short(rest) if shown else EMPTY, rest
 
 
 def _short(ends: Sequence[LeafValue]) -> str:
-    """Give the ends side by side; "" where one is of a part that needs a line of its own."""
+    """Return the leaves on one line; "" where a leaf of a nested part needs its own line."""
     if any(end.subject for end in ends):
         return ""
     return BETWEEN.join(f"{end.field}: {end.text}" if end.field else end.text for end in ends)
 
 
 def _beyond_name(ends: Sequence[LeafValue], subject: str, name: str) -> tuple[LeafValue, ...]:
-    """Leave out the name by which the subject is called already."""
+    """Return the leaves without the name that labels the subject."""
     called = spoken_value(name)
     known = bool(name) and called in subject
     return tuple(end for end in ends if end.subject or not known or end.text != called)
 
 
 def _sides(difference: Difference, facts: Facts) -> tuple[str, str]:
-    """Say both values; as JSON where their words would be the same."""
+    """Return both values in words; as JSON where their words would be the same."""
     before, after = (spoken_value(value, facts) for value in (difference.before, difference.after))
     if before != after:
         return before, after
@@ -224,7 +224,7 @@ def _sides(difference: Difference, facts: Facts) -> tuple[str, str]:
 
 
 def _lines(difference: Difference, facts: Facts) -> tuple[DiffLine, ...]:
-    """Compare long values line by line; nothing where one line each says it better."""
+    """Return the line diff of long values; empty where a line for each is clearer."""
     before, after = difference.before, difference.after
     if before is ABSENT or after is ABSENT or references_in([before, after]):
         return ()
@@ -237,7 +237,7 @@ def _lines(difference: Difference, facts: Facts) -> tuple[DiffLine, ...]:
     lines = line_diff(old, new)
     gone = {line.text for line in lines if line.sign == "-"}
     if any(line.sign == "+" and line.text in gone for line in lines):
-        # They differ in what a line cannot show, as a break at the end: JSON says it.
+        # They differ in what a line cannot show, such as a final line break. JSON shows it.
         return ()
     return lines
 
@@ -252,7 +252,7 @@ def _text(document: Json) -> str:
 
 
 def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tuple[DiffLine, ...]:
-    """Say which members a set loses and gains: its order means nothing."""
+    """Return the members that a set loses and gains; its order means nothing."""
     item = facts.items or NOTHING
     old, new = ([spoken_value(value, item) for value in side] for side in (before, after))
     gone = [DiffLine("-", text) for text in old if text not in new]
@@ -267,24 +267,24 @@ LONGEST_BESIDE = 50
 
 
 def essentials_of(change: Change) -> tuple[str, ...]:
-    """Give `field: value` for each, safe, whole and on one line; none for what is compared.
+    """Return `field: value` for each essential field, safe and on one line; none for an update.
 
-    An update shows what differs, which says more.
+    An update shows its differences instead.
     """
     kind = BY_NAME.get(change.ref.kind)
     if kind is None or change.action not in (Action.CREATE, Action.ASSERT):
         return ()
-    said = (
+    described = (
         (essential.called, _essential_words(essential, change.body, kind.spec))
         for essential in kind.essentials
     )
-    return tuple(f"{name}: {text}" for name, text in said if text)
+    return tuple(f"{name}: {text}" for name, text in described if text)
 
 
 def packed(texts: Sequence[str], room: int) -> list[str]:
-    """Put texts side by side into lines of `room` columns; one that is longer is cut.
+    """Return texts joined into lines of `room` columns; a text that is longer is cut.
 
-    A long one, a query say, stands in a line of its own.
+    A long text, such as a query, is on a line of its own.
     """
     lines: list[str] = []
     full = True
@@ -323,7 +323,7 @@ def _essential_words(essential: Essential, document: Json, model: type[Part]) ->
 def _places(
     document: Json | Missing, path: Sequence[str], walked: Path = ()
 ) -> Iterator[tuple[Path, Json]]:
-    """Yield each place that a path leads to, and what stands there."""
+    """Yield each path that matches the pattern, with its value."""
     if document is ABSENT:
         return
     if not path:
@@ -341,8 +341,8 @@ def _places(
 
 
 def _counted(items: Sequence[Json], facts: Facts) -> str:
-    """Say how many parts there are, and what the first of them are called."""
+    """Return the number of parts and the names of the first few."""
     names = [spoken_value(name) for item in items if (name := name_of(item, facts))]
     more = [ELLIPSIS] if len(names) > MOST_NAMED else []
-    said = ", ".join([*names[:MOST_NAMED], *more])
-    return safe(f"{len(items):,} ({said})" if said else f"{len(items):,}")
+    shown = ", ".join([*names[:MOST_NAMED], *more])
+    return safe(f"{len(items):,} ({shown})" if shown else f"{len(items):,}")

@@ -1,4 +1,4 @@
-"""Two long texts compared line by line, and lines that are too long to read in pieces. Pure."""
+"""A line diff of two long texts, with lines that are too long split into pieces. Pure."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ LONGEST_PIECE = 88
 MOST_COMPARED = 1_500
 
 GOES_ON = " ↩"
-"""What stands at the end of a piece of a line that goes on below it."""
+"""The end of a piece if its line continues below."""
 
-# Where a query or a sentence may be broken: before an operator or a clause, and behind a comma.
+# A query or a sentence may be broken before an operator or a clause, and after a comma.
 _BREAKS = re.compile(
     r"(?= (?:[-+*/|]|and|or|unless|by|on|AND|OR|NOT|WHERE|FROM|GROUP BY|filter) )|(?<=, )|(?<=\. )"
 )
 
 
 class DiffLine(NamedTuple):
-    """One line of a diff, safe. `…` stands for lines that are the same, and counts them.
+    """A safe line of a diff. `…` means lines that are the same, with their number.
 
-    One that ends in `GOES_ON` is not at its end: the next piece of it stands below.
+    A text that ends in `GOES_ON` continues in the next piece, on the line below.
     """
 
     sign: Literal["-", "+", " ", "…"]
@@ -34,17 +34,17 @@ class DiffLine(NamedTuple):
 
 
 def line_diff(before: str, after: str, context: int = CONTEXT) -> tuple[DiffLine, ...]:
-    """Give the lines that go and come, with a few around them.
+    """Return the removed and added lines with `context` lines around them.
 
-    A line that is too long to read is broken where its language allows it;
-    nothing is lost by that: the pieces of a side are its whole text.
+    A line that is too long to read is broken where its language allows it. Nothing is lost: the
+    pieces of a side are its whole text.
     """
     old, new = pieces(before), pieces(after)
     return tuple(_lines_of(old, new, context))
 
 
 def pieces(text: str) -> list[str]:
-    """Break a text into lines, and long lines into pieces. Joined, they are the text."""
+    """Return the pieces of a text: its lines, the long lines broken. Joined, they are the text."""
     return [piece for line in text.splitlines(keepends=True) for piece in _broken(line)]
 
 
@@ -70,8 +70,8 @@ def _lines_of(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[
             around = (0 if starts else context, 0 if ends else context)
             yield from _same(now[new_first:new_last], *around)
             continue
-        yield from (DiffLine("-", one) for one in was[first:last])
-        yield from (DiffLine("+", one) for one in now[new_first:new_last])
+        yield from (DiffLine("-", piece) for piece in was[first:last])
+        yield from (DiffLine("+", piece) for piece in now[new_first:new_last])
 
 
 def _same(lines: Sequence[str], head: int, tail: int) -> Iterator[DiffLine]:
@@ -85,7 +85,7 @@ def _same(lines: Sequence[str], head: int, tail: int) -> Iterator[DiffLine]:
 
 
 def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
-    """Match lines; two giants only at their ends, as matching takes the product of both."""
+    """Return how to turn old into new; very long texts are only compared at their ends."""
     if max(len(old), len(new)) <= MOST_COMPARED:
         return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     head = 0
@@ -95,7 +95,7 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int,
 
 
 def _shown(broken: Sequence[str]) -> list[str]:
-    """Show pieces without the breaks of their lines, and mark those behind which a line goes on."""
+    """Return pieces without line breaks; a mark shows that the line continues."""
     last = len(broken) - 1
     return [
         safe(piece.removesuffix("\n")) + (GOES_ON if at < last and _goes_on(piece) else "")

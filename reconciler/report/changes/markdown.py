@@ -1,4 +1,4 @@
-"""One change as the lines of a fenced diff. Pure."""
+"""A change as the lines of a fenced diff. Pure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ LONGEST_INLINE = 100
 
 
 def diff_lines(found: Sequence[FieldChange], sides: tuple[str, str] | None = None) -> Iterator[str]:
-    """Yield differences part by part; every line but context begins with its sign.
+    """Yield differences part by part; every line except context begins with its sign.
 
-    `sides` names what stands before and after, where that is not obvious.
+    `sides` names the documents before and after, where that is not obvious.
     """
     if sides and found:
         yield f"# - {sides[0]}"

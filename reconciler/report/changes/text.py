@@ -1,4 +1,4 @@
-"""What a write does to the fields of one resource, for a terminal."""
+"""Effects of a write on the fields of a resource, for a terminal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SIGNS = {
 
 
 def change_lines(change: Change, most: int, style: Style) -> Iterator[str]:
-    """Yield the picture of a planned write, and its fields part by part, `most` of them."""
+    """Yield the picture of a planned write, and at most `most` of its fields, part by part."""
     room = min(style.width, WIDEST_PICTURE) - len(INDENT)
     for line in picture_lines(drawing_of(change), room):
         yield INDENT + style.paint(line, Colour.DIM)
@@ -49,7 +49,7 @@ def change_lines(change: Change, most: int, style: Style) -> Iterator[str]:
 
 
 def essential_lines(change: Change, most: int, style: Style) -> Iterator[str]:
-    """Yield what a new resource is in `most` lines, its picture too where that is one line."""
+    """Yield a new resource in at most `most` lines, with its picture where that is one line."""
     room = style.width - len(INDENT)
     picture = picture_lines(drawing_of(change), room)
     texts = (*essentials_of(change), *(picture if len(picture) == 1 else ()))
@@ -74,7 +74,7 @@ def subject_lines(found: Sequence[FieldChange], style: Style) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What stands before a value, painted, and how many columns that takes."""
+    """The painted label before a value, and its width in columns."""
 
     text: str
     width: int
@@ -99,7 +99,7 @@ def _lines(change: FieldChange, words: str, margin: str, style: Style) -> Iterat
 def _whole_lines(
     head: _Head, text: str, leaves: Sequence[LeafValue], colour: Colour, style: Style
 ) -> Iterator[str]:
-    """Yield a value that comes or goes: on one line where it fits, else one line an end."""
+    """Yield a value that comes or goes: on one line where it fits, else one line for each leaf."""
     if not leaves and not text:
         yield from fitted(head.text, style).split("\n")
         return
@@ -154,7 +154,7 @@ def _line_diff(lines: Sequence[DiffLine], style: Style) -> Iterator[str]:
 
 
 def broken_to(text: str, room: int) -> Iterator[str]:
-    """Break a line of a diff into pieces of so many columns, between words where it has them."""
+    """Yield pieces of a diff line, at most `room` columns each, broken between words."""
     end = GOES_ON if text.endswith(GOES_ON) else ""
     rest = text.removesuffix(GOES_ON)
     while columns(rest) + len(end) > room:

@@ -1,1 +1,1 @@
-"""What is wrong with manifests: one file a format."""
+"""Complaints about manifests, one file for each format."""

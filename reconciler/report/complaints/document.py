@@ -18,31 +18,36 @@ from reconciler.syntax.diagnostic import CUT, LONGEST_NAME, Advice, Complaint
 
 
 def worst_first(complaints: Iterable[Complaint]) -> list[Complaint]:
-    """Give errors before warnings, these before what is only unwise; each by file and line."""
+    """Return errors, then warnings, then complaints of practice; each group by file and line."""
     return sorted(
-        complaints, key=lambda one: (not one.is_error, one.code.startswith(PRACTICE), one)
+        complaints,
+        key=lambda complaint: (
+            not complaint.is_error,
+            complaint.code.startswith(PRACTICE),
+            complaint,
+        ),
     )
 
 
 def advice(complaint: Complaint) -> str:
-    """Give what to write instead as a sentence; "" where that is not known."""
-    said = complaint.suggestion
-    return said if not said or isinstance(said, Advice) else f"write {said}"
+    """Return what to write instead as a sentence; "" where that is not known."""
+    suggestion = complaint.suggestion
+    return suggestion if not suggestion or isinstance(suggestion, Advice) else f"write {suggestion}"
 
 
 def message(complaint: Complaint) -> str:
-    """Give on one line what is wrong and what to write instead."""
-    said = advice(complaint)
-    return f"{complaint.message}: {said}" if said else complaint.message
+    """Return the problem and what to write instead on one line."""
+    help_text = advice(complaint)
+    return f"{complaint.message}: {help_text}" if help_text else complaint.message
 
 
 def file_in_repository(file: str, folder: str) -> str:
-    """Give a complaint's file relative to the repository; `folder` is where the project stands."""
+    """Return a complaint's file relative to the repository; `folder` is the project's folder."""
     return file if not folder or file.startswith("/") else f"{folder}/{file}"
 
 
 def field_path(complaint: Complaint) -> list[str | int]:
-    """Give the path of the field; a key of any length becomes readable."""
+    """Return the path of the field; a very long key is shortened."""
     return [
         step[: LONGEST_NAME - 1] + CUT
         if isinstance(step, str) and len(step) > LONGEST_NAME
@@ -53,7 +58,7 @@ def field_path(complaint: Complaint) -> list[str | int]:
 
 @with_config(ConfigDict(extra="ignore"))
 class ComplaintDocument(TypedDict):
-    """One complaint: an object of `validate --format json`, a line of `--format jsonl`."""
+    """A complaint: an object of `validate --format json`, a line of `--format jsonl`."""
 
     code: Annotated[str, Field(pattern="^([ALMP][0-9]{3}|R/.+)$")]
     severity: Literal["error", "warning"]
@@ -70,7 +75,7 @@ class ComplaintDocument(TypedDict):
 
 
 class FixDocument(TypedDict):
-    """One file that `validate --fix` repairs, or would with `--diff`."""
+    """A file that `validate --fix` repairs, or would with `--diff`."""
 
     file: Annotated[str, Field(description="Relative to the project file.")]
     repairs: Annotated[int, Field(ge=1, description="Places that are repaired.")]
@@ -78,7 +83,7 @@ class FixDocument(TypedDict):
 
 
 class ComplaintsDocument(TypedDict):
-    """What `validate --format json` prints."""
+    """Output of `validate --format json`."""
 
     valid: Annotated[bool, Field(description="Whether none of the complaints is an error.")]
     resources: int
@@ -109,7 +114,7 @@ def complaints_json(
     ignored: int = 0,
     selected: Selected | None = None,
 ) -> str:
-    """Give the JSON of schemas/complaints.schema.json, ending in a line break."""
+    """Return the JSON of schemas/complaints.schema.json, ending in a line break."""
     document: ComplaintsDocument = {
         "valid": not any(complaint.is_error for complaint in complaints),
         "resources": resources,
@@ -125,14 +130,14 @@ def complaints_json(
 
 
 def complaints_jsonl(complaints: Sequence[Complaint]) -> str:
-    """Give each complaint as an object on a line of its own."""
+    """Return each complaint as an object on a line of its own."""
     return "".join(
         json_text(complaint_document(complaint), one_line=True) for complaint in complaints
     )
 
 
 def complaint_document(complaint: Complaint) -> ComplaintDocument:
-    """Give the JSON form of one complaint."""
+    """Return the JSON form of a complaint."""
     return {
         "code": complaint.code,
         "severity": complaint.severity.value,
@@ -148,9 +153,9 @@ def complaint_document(complaint: Complaint) -> ComplaintDocument:
 
 
 def fix_diff(file: str, before: str, after: str) -> str:
-    """Give what would change in one file, as `patch -p1` takes it.
+    """Return the changes of a file as a diff for `patch -p1`.
 
-    Unsafe characters are shown by their numbers; such a line cannot be patched.
+    Unsafe characters are escaped; such a line cannot be patched.
     """
     lines = unified_diff(
         before.splitlines(keepends=True),
@@ -170,7 +175,7 @@ def _shown(line: str) -> str:
 def fix_summary(repairs: int, files: int, unrepaired: Mapping[str, int], *, is_done: bool) -> str:
     """Return how much was repaired, or would be, and a line for each file that was not.
 
-    Such a file has the line of what is wrong with its text, 0 where nothing is.
+    `unrepaired` has the line of the file's syntax error, 0 where it has none.
     """
     left = [
         f"{safe(name)} not repaired: {f'correct line {line} first' if line else 'do it by hand'}"
@@ -179,5 +184,5 @@ def fix_summary(repairs: int, files: int, unrepaired: Mapping[str, int], *, is_d
     if not files:
         return "\n".join(left) or "nothing to repair"
     count = f"{plural(repairs, 'field')} in {plural(files, 'file')}"
-    said = f"repaired {count}" if is_done else f"would repair {count}; nothing is written"
-    return "\n".join((said, *left))
+    head = f"repaired {count}" if is_done else f"would repair {count}; nothing is written"
+    return "\n".join((head, *left))

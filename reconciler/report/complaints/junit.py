@@ -19,9 +19,9 @@ _ELSEWHERE = "limited to other environments by its metadata.environments"
 def complaints_junit(
     complaints: Sequence[Complaint], manifests: Sequence[Manifest], elsewhere: Sequence[Ref]
 ) -> str:
-    """Give the XML: a manifest with an error has failed, one with warnings only has passed.
+    """Return the XML: a manifest with an error fails, a manifest with only warnings passes.
 
-    `elsewhere` are the manifests that are not of this environment: skipped.
+    `elsewhere` are the manifests of other environments; they are skipped.
     """
     cases = {str(manifest.ref): _passed(manifest) for manifest in manifests}
     for subject, about in groupby(sorted(complaints, key=_subject), _subject):
@@ -63,10 +63,10 @@ def _lines(complaints: Sequence[Complaint]) -> Iterator[str]:
 
 
 def annotation_lines(complaints: Sequence[Complaint], folder: str = "") -> list[str]:
-    """Give one line for each of the worst complaints, a few of each level, and one for the rest.
+    """Return a line for each of the worst complaints, a few of each level, and a line for the rest.
 
-    `folder` is where the project stands in its repository, as the runner wants
-    files relative to that; "" is its root.
+    `folder` is the project's folder in its repository, "" for the root: the runner wants files
+    relative to the repository.
     """
     return [line for level in Severity for line in _of_level(complaints, level, folder)]
 

@@ -31,7 +31,7 @@ from reconciler.syntax.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complain
 OWN_RULE = "R/ is a rule of the project file: docs/rules.md"
 
 FINGERPRINT = "reconcilerComplaint/v1"
-# The one name that the forge's code scanning reads.
+# The only name that the forge's code scanning reads.
 FORGE_FINGERPRINT = "primaryLocationLineHash"
 _DIGITS = 32
 _BEGINS = b'{\n  "version": "2.1.0",\n  "runs": [\n'
@@ -39,9 +39,9 @@ _BEGINS = b'{\n  "version": "2.1.0",\n  "runs": [\n'
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """What a log is of: the `codes` that it may tell, what to run for all, and what tells it apart.
+    """The tool of a log: its possible `codes`, the command that shows all, and its category.
 
-    `notes` are what is to be said of the run beside its results.
+    `notes` are remarks on the run besides its results.
     """
 
     codes: Mapping[str, str]
@@ -63,12 +63,12 @@ def complaints_sarif(
     *,
     selected: Selected | None = None,
 ) -> str:
-    """Give a SARIF log of one run, ending in a line break: at most 5,000 results, worst first.
+    """Return a SARIF log of one run, ending in a line break: at most 5,000 results, worst first.
 
-    `folder` is where the project stands in its repository ("" for its root).
-    Runs of different environments are told apart by their `environment`, and those of a
-    selection by what was selected: what it left out is not mended by that. What is `ignored`
-    is counted, and no result: code scanning shows a result with a suppression as open.
+    `folder` is the project's folder in its repository ("" for its root). Runs of different
+    environments are distinguished by their `environment`, and runs of a selection by the selection,
+    so that code scanning does not count what it left out as fixed. `ignored` complaints are counted
+    but are no results: code scanning shows a result with a suppression as open.
     """
     ordered = worst_first(complaints)
     left_out = len(ordered) - SHOWN_SARIF_RESULTS
@@ -94,14 +94,14 @@ def _digest_of(selected: Selected) -> str:
 
 
 def begins_sarif(head: bytes) -> bool:
-    """Tell by its first bytes what `complaints_sarif` gave."""
+    """Return whether `complaints_sarif` made a text, by its first bytes."""
     return head.startswith(_BEGINS)
 
 
 def rules_of(complaints: Sequence[Complaint], codes: Mapping[str, str] = CODES) -> dict[str, str]:
-    """Map all codes to what they say: those of the house, and of a team's own rules that are met.
+    """Return the descriptions of all codes: the built-in codes, and own rules that have complaints.
 
-    Of one rule, all complaints say mostly the same, so the first one stands for it.
+    The complaints of an own rule mostly share one message, so the first message describes it.
     """
     own: dict[str, str] = {}
     for complaint in complaints:
@@ -114,17 +114,17 @@ def _driver(rules: Mapping[str, str], tool: Tool) -> dict[str, Json]:
     return {
         "name": "reconciler",
         "semanticVersion": __version__,
-        "rules": [_rule(code, said, tool.tag) for code, said in rules.items()],
+        "rules": [_rule(code, description, tool.tag) for code, description in rules.items()],
     }
 
 
-def _rule(code: str, said: str, tag: str) -> dict[str, Json]:
+def _rule(code: str, description: str, tag: str) -> dict[str, Json]:
     is_practice = code.startswith(PRACTICE)
     is_warned_of = is_practice or code in WARNED_OF or code in AUDITED
     return {
         "id": code,
-        "shortDescription": {"text": said},
-        **_explained(code, said),
+        "shortDescription": {"text": description},
+        **_explained(code, description),
         "defaultConfiguration": {
             "enabled": code not in only_asked(),
             "level": "warning" if is_warned_of else "error",
@@ -133,22 +133,22 @@ def _rule(code: str, said: str, tag: str) -> dict[str, Json]:
     }
 
 
-def _explained(code: str, said: str) -> dict[str, Json]:
-    one = explanation(code)
-    if one is None:
-        help_text = f"{code}: {said}. {OWN_RULE}."
+def _explained(code: str, description: str) -> dict[str, Json]:
+    explained = explanation(code)
+    if explained is None:
+        help_text = f"{code}: {description}. {OWN_RULE}."
         return {
-            "fullDescription": {"text": said},
+            "fullDescription": {"text": description},
             "help": {"text": help_text, "markdown": help_text},
         }
     return {
-        "fullDescription": {"text": one.means},
-        "help": {"text": code_text(one), "markdown": code_markdown(one)},
+        "fullDescription": {"text": explained.means},
+        "help": {"text": code_text(explained), "markdown": code_markdown(explained)},
     }
 
 
 def _invocation(left_out: int, tool: Tool) -> dict[str, Json]:
-    """Say that the run went well, as its complaints are its results, and what is not told."""
+    """Return a successful invocation with notes: complaints are results, not failures."""
     invocation: dict[str, Json] = {"executionSuccessful": True}
     texts = [safe(note) for note in tool.notes]
     if left_out > 0:
@@ -180,15 +180,15 @@ def _results(
 
 
 def _fingerprint(complaint: Complaint) -> str:
-    """Give what stays the same when lines move: rule, resource and field.
+    """Return a fingerprint that stays the same when lines move: rule, resource and field.
 
-    Where the text itself is wrong there is no field: then the file and the
-    words of the line stand for it.
+    Where the text itself is wrong there is no field: the file and the words of the line are used
+    instead.
     """
     parts: list[Json] = [complaint.code, complaint.ref, list(complaint.path)]
     if not complaint.ref:
         excerpt = complaint.excerpt
-        # As it always was: what tells findings apart must not change with what is shown.
+        # The excerpt's width is fixed: fingerprints must not change with what is shown.
         words = excerpt.within(USUAL_EXCERPT).lines[-1][1].strip() if excerpt else ""
         parts += [complaint.file, words]
     return sha256(json.dumps(parts).encode()).hexdigest()[:_DIGITS]
@@ -196,7 +196,7 @@ def _fingerprint(complaint: Complaint) -> str:
 
 def _location(complaint: Complaint, folder: str) -> dict[str, Json]:
     file = file_in_repository(complaint.file, folder)
-    # A place in the file as a whole is its first line: a result without one is not shown.
+    # A complaint about the whole file is on its first line: a result without a line is not shown.
     region: dict[str, Json] = {"startLine": max(1, complaint.line)}
     if complaint.line:
         region["startColumn"] = complaint.column

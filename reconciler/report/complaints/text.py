@@ -15,11 +15,11 @@ from reconciler.syntax.diagnostic import USUAL_EXCERPT, Complaint, Excerpt
 MOST_SHOWN = 20
 NARROWEST = 20
 MOST_WARNED = 3
-"""Warnings that a command tells whose answer is another: `validate` tells all of them."""
+"""Warnings shown by a command other than `validate`, which shows all of them."""
 
 
 def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
-    """Give the first twenty complaints, errors first, and how many more there are.
+    """Return the first twenty complaints, errors first, and how many more there are.
 
     `verbose` shows them all.
     """
@@ -34,9 +34,9 @@ def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
 
 
 def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
-    """Give every error and three warnings, of more one of a code, and where the others are told.
+    """Return every error, three warnings (of different codes if there are more), and a count.
 
-    For commands whose answer would be lost among warnings; `verbose` shows them all.
+    Many warnings would hide the answer of a command; `verbose` shows them all.
     """
     ordered = worst_first(complaints)
     errors = [complaint for complaint in ordered if complaint.is_error]
@@ -44,11 +44,11 @@ def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
     first = {warning.code: warning for warning in reversed(warnings)}
     is_few = style.verbose or len(warnings) <= MOST_WARNED
     different = [warning for warning in warnings if warning is first[warning.code]][:MOST_WARNED]
-    told = warnings if is_few else different
-    shown = [*errors, *told]
+    shown_warnings = warnings if is_few else different
+    shown = [*errors, *shown_warnings]
     lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
     rest = Counter(warning.code for warning in warnings)
-    rest.subtract(complaint.code for complaint in told)
+    rest.subtract(complaint.code for complaint in shown_warnings)
     if rest.total():
         codes = ", ".join(f"{count:,} {code}" for code, count in rest.items() if count)
         more = f"and {plural(rest.total(), 'more warning')} ({codes})"
@@ -58,20 +58,20 @@ def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
 
 
 def _hint(shown: Sequence[Complaint], style: Style) -> Iterator[str]:
-    """Tell a person where a code is explained; a log is read by those who know."""
+    """Yield where a code is explained, on a terminal only: readers of a log know it."""
     code = next(
         (complaint.code for complaint in shown if complaint.code and "/" not in complaint.code), ""
     )
     if code and style.terminal:
-        said = f"`reconciler explain {code}` says what that means, with an example"
-        yield style.paint(fitted(said, style), Colour.DIM)
+        hint = f"`reconciler explain {code}` says what that means, with an example"
+        yield style.paint(fitted(hint, style), Colour.DIM)
         yield ""
 
 
 def complaints_summary(
     complaints: Sequence[Complaint], resources: int, files: int, ignored: int = 0
 ) -> str:
-    """Give the counts in one line; `ignored` is how many complaints are not told."""
+    """Return the counts in one line; `ignored` is the number of complaints that are not shown."""
     errors = sum(complaint.is_error for complaint in complaints)
     warnings = len(complaints) - errors
     found = f"{plural(resources, 'resource')} in {plural(files, 'file')}"
@@ -105,7 +105,7 @@ def _place(complaint: Complaint) -> str:
 def _frame(
     excerpt: Excerpt, gutter: int, colour: Colour, help_text: str, style: Style
 ) -> Iterator[str]:
-    """Yield the lines of the file, and a mark under the place, as wide as it is shown."""
+    """Yield the lines of the file, and a mark under the place, as wide as the place is shown."""
     bar = style.paint("|", Colour.DIM)
     for number, text in excerpt.lines:
         yield f"{style.paint(str(number).rjust(gutter), Colour.DIM)} {bar} {_shown(text)}".rstrip()
@@ -116,7 +116,7 @@ def _frame(
     margin = f"{' ' * gutter} {bar} "
     wide = gutter + len(" | ") + columns(f"{under}{mark} {help_text}")
     if style.terminal and wide > style.width:
-        # Beside the mark the terminal would break it in the middle of a word.
+        # Next to the mark the terminal would break the help text in the middle of a word.
         yield f"{margin}{under}{style.paint(mark, colour)}"
         yield fitted(f"{' ' * gutter} {help_text}", style)
     else:
@@ -124,5 +124,5 @@ def _frame(
 
 
 def _shown(text: str) -> str:
-    # Behind a bar, as it is printed: there it begins no command of a runner, and stays as it is.
+    # Cut after a bar, as it is printed: there a text begins no command of a runner.
     return safe("|" + text.replace("\t", "    "))[1:]

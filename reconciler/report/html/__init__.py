@@ -1,4 +1,4 @@
-"""Plans, drift and audits as one HTML file that needs nothing beside it. Pure."""
+"""Plans, drift and audits as one HTML file that loads nothing else. Pure."""
 
 from reconciler.report.html.audit_page import audit_html
 from reconciler.report.html.drift_page import drift_html

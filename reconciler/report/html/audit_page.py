@@ -1,4 +1,4 @@
-"""What an audit found, as one page. Pure."""
+"""The findings of an audit, as one page. Pure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SIGNS = {"error": "x", "warning": "!"}
 def audit_html(
     audit: Audit, environment: str, target: str, summary: str, made: ReportOccasion | None = None
 ) -> str:
-    """Give the page, ending in a line break. Every finding is in it, whole."""
+    """Return the page, ending in a line break. It contains every finding, whole."""
     title = f"Audit of {environment}"
-    found = sorted(audit.found, key=lambda one: (one.complaint.code, one.complaint))
+    found = sorted(audit.found, key=lambda audited: (audited.complaint.code, audited.complaint))
     shown = [_card(audited, f"finding-{number}") for number, audited in enumerate(found, 1)]
     return page(
         f"{title}: {summary}",
@@ -79,35 +79,39 @@ def _unjudged(audit: Audit) -> Markup:
 def _groups(shown: list[Card], found: list[Audited]) -> Iterator[Markup]:
     pairs = zip(shown, found, strict=True)
     for name, run in groupby(pairs, key=lambda pair: pair[1].complaint.code):
-        cards = [card(one, is_open=len(shown) <= OPEN_UP_TO) for one, _ in run]
-        said = f"{plural(len(cards), 'finding')}: {AUDITED.get(name, '')}"
-        yield group(name, said, cards)
+        cards = [card(shown_card, is_open=len(shown) <= OPEN_UP_TO) for shown_card, _ in run]
+        count = f"{plural(len(cards), 'finding')}: {AUDITED.get(name, '')}"
+        yield group(name, count, cards)
 
 
-def _card(one: Audited, identity: str) -> Card:
-    said = one.complaint
-    word = said.severity.value
-    ref = Ref.parse(said.ref) or Ref("", said.ref)
+def _card(audited: Audited, identity: str) -> Card:
+    complaint = audited.complaint
+    word = complaint.severity.value
+    ref = Ref.parse(complaint.ref) or Ref("", complaint.ref)
     return Card(
         identity=identity,
         ref=ref,
-        source=Source(said.file, said.line),
+        source=Source(complaint.file, complaint.line),
         sign=_SIGNS[word],
         word=word,
-        facets=[("code", said.code), ("kind", ref.kind), ("level", word)],
+        facets=[("code", complaint.code), ("kind", ref.kind), ("level", word)],
         chips=(),
-        said=(spans(said.message),),
-        body=(_frame(said.excerpt), notes(tuple(filter(None, (_advice(said),)))), _figures(one)),
+        said=(spans(complaint.message),),
+        body=(
+            _frame(complaint.excerpt),
+            notes(tuple(filter(None, (_advice(complaint),)))),
+            _figures(audited),
+        ),
     )
 
 
-def _advice(said: Complaint) -> str:
-    is_text = said.suggestion and not isinstance(said.suggestion, Advice)
-    return f"write {said.suggestion}" if is_text else said.suggestion
+def _advice(complaint: Complaint) -> str:
+    is_text = complaint.suggestion and not isinstance(complaint.suggestion, Advice)
+    return f"write {complaint.suggestion}" if is_text else complaint.suggestion
 
 
 def _frame(excerpt: Excerpt | None) -> Markup:
-    """Give the lines of the file, the place marked."""
+    """Return the lines of the file, with the place marked."""
     if excerpt is None:
         return NOTHING
     rows = []
@@ -124,9 +128,9 @@ def _frame(excerpt: Excerpt | None) -> Markup:
     return of_class("div", "scroll", of_class("table", "frame", element("tbody", None, *rows)))
 
 
-def _figures(one: Audited) -> Markup:
-    rests = ", ".join(("manifests", *(rest.value for rest in one.rests_on)))
-    rows = [*((name, str(value)) for name, value in one.figures.items()), ("rests on", rests)]
+def _figures(audited: Audited) -> Markup:
+    rests = ", ".join(("manifests", *(rest.value for rest in audited.rests_on)))
+    rows = [*((name, str(value)) for name, value in audited.figures.items()), ("rests on", rests)]
     body = (
         element("tr", None, element("th", {"scope": "row"}, name), element("td", None, value))
         for name, value in rows

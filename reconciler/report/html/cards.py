@@ -1,4 +1,4 @@
-"""One resource of a page, its fields side by side, and the bar that narrows a page down. Pure."""
+"""The card of a resource on a page, its table of fields, and the filter bar. Pure."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from reconciler.report.html.element import (
 from reconciler.report.words import place, plural
 
 TEAM = "team"
-"""The label of manifests by which people look for what is theirs."""
+"""The label by which people filter manifests for their team."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A short fact beside a name, and what it means; `classes` colour it."""
+    """A short fact next to a name, and its meaning; `classes` colour it."""
 
     words: str
     meaning: str = ""
@@ -36,7 +36,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What is shown of one resource, `said` before it is opened.
+    """The content of a resource's card. `said` is visible before the card is opened.
 
     `facets` are what it can be filtered by.
     """
@@ -53,7 +53,7 @@ class Card:
 
 
 def card(shown: Card, *, is_open: bool) -> Markup:
-    """Give the resource: a line that opens, and below it all that is to be said."""
+    """Return the card: a line that opens, and its body below."""
     attributes: dict[str, str | bool] = {
         "class": f"change {shown.word}",
         "id": shown.identity,
@@ -86,14 +86,14 @@ def _chip(chip: Chip) -> Markup:
 
 
 def notes(texts: Sequence[str]) -> Markup:
-    """Give notes as a list."""
+    """Return notes as a list."""
     if not texts:
         return NOTHING
     return of_class("ul", "notes", *(element("li", None, spans(text)) for text in texts))
 
 
 def group(kind: str, count: str, cards: Sequence[Markup]) -> Markup:
-    """Give the resources of one kind under their heading."""
+    """Return the resources of one kind under their heading."""
     heading = element("h2", None, kind, " ", of_class("span", "quiet", count))
     return of_class("section", "group", heading, joined(cards))
 
@@ -106,13 +106,13 @@ _SIGNS = {"add": "+", "remove": "−", "change": "~", "move": "↕"}  # noqa: RU
 
 
 def fields_table(found: Sequence[FieldChange], sides: tuple[str, str]) -> Markup:
-    """Give a table of all differences, a heading row for each part of the resource."""
+    """Return a table of all differences, with a heading row for each part of the resource."""
     groups = (_group(subject, changes) for subject, changes in by_subject(found))
     return _table(("field", *sides), groups) if found else NOTHING
 
 
 def new_table(found: Sequence[FieldChange]) -> Markup:
-    """Give a table of what is sent, where nobody knows of anything that it would replace."""
+    """Return a table of the fields that are sent, where the replaced values are unknown."""
     rows = (element("tr", None, _name(change, ""), _value(change)) for change in found)
     return _table(("field", "value"), [element("tbody", None, *rows)]) if found else NOTHING
 
@@ -142,7 +142,7 @@ def _row(change: FieldChange) -> Markup:
 
 
 def _name(change: FieldChange, word: str) -> Markup:
-    """Name a field, with the sign and word of what becomes of it, where that is known."""
+    """Return the name of a field; with `word`, also the sign and word of its change."""
     sign = of_class("span", f"sign op-{change.operation}", _SIGNS[change.operation])
     parts = (
         sign if word else NOTHING,
@@ -181,18 +181,18 @@ def _absent() -> Markup:
 
 
 def _leaves(leaves: Sequence[LeafValue]) -> Markup:
-    """Give a part that comes or goes end by end."""
-    items = []
+    """Return the leaves of a part that comes or goes as a list."""
+    rows = []
     subject = ""
     for leaf in leaves[:MOST_LEAVES]:
         if leaf.subject != subject:
             subject = leaf.subject
-            items.append(of_class("li", "part", subject))
+            rows.append(of_class("li", "part", subject))
         label = of_class("span", "key", breakable(leaf.field)) if leaf.field else NOTHING
-        items.append(element("li", None, label, " ", element("code", None, leaf.text)))
+        rows.append(element("li", None, label, " ", element("code", None, leaf.text)))
     if len(leaves) > MOST_LEAVES:
-        items.append(of_class("li", "quiet", f"and {len(leaves) - MOST_LEAVES:,} more"))
-    return of_class("ul", "leaves", *items)
+        rows.append(of_class("li", "quiet", f"and {len(leaves) - MOST_LEAVES:,} more"))
+    return of_class("ul", "leaves", *rows)
 
 
 def _lines(lines: Sequence[DiffLine]) -> Markup:
@@ -203,7 +203,7 @@ def _lines(lines: Sequence[DiffLine]) -> Markup:
 
 
 def _line_rows(lines: Sequence[DiffLine]) -> Iterator[Markup]:
-    """Yield rows of two cells, what goes beside what comes."""
+    """Yield rows of two cells: removed lines next to added lines."""
     gone: list[str] = []
     come: list[str] = []
     for sign, text in lines:
@@ -237,7 +237,7 @@ def _through(text: str) -> Markup:
 
 
 def marked(before: str, after: str) -> tuple[Markup, Markup]:
-    """Mark where two texts differ, if enough of them is the same to be worth it."""
+    """Return both texts with their difference marked, if enough of them is the same."""
     shorter = min(len(before), len(after))
     head = 0
     while head < shorter and before[head] == after[head]:
@@ -260,7 +260,7 @@ NAMELESS = "none"
 
 
 def filter_bar(cards: Sequence[Card]) -> Markup:
-    """Give a search field, and a button for each value of each facet that has several."""
+    """Return a search field, and a button for each value of each facet that has several."""
     if len(cards) <= 1:
         return NOTHING
     attributes: dict[str, str | bool] = {

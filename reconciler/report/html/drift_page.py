@@ -1,4 +1,4 @@
-"""What drifted, as one page. Pure."""
+"""The drift of resources, as one page. Pure."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _MEANINGS = {
 def drift_html(
     look: DriftReport, environment: str, target: str, made: ReportOccasion | None = None
 ) -> str:
-    """Give the page, ending in a line break. All that drifted is in it, whole."""
+    """Return the page, ending in a line break. It contains all drift, whole."""
     drifts = look.found
-    told = (drift for drift in drifts if drift.is_told)
-    found = sorted(told, key=lambda one: one.ref)
+    findings = (drift for drift in drifts if drift.is_told)
+    found = sorted(findings, key=lambda drift: drift.ref)
     shown = [_card(drift, f"drift-{number}") for number, drift in enumerate(found, 1)]
     title = f"Drift of {environment}"
     return page(
@@ -87,8 +87,8 @@ def _counts(look: DriftReport) -> Markup:
 
 
 def _groups(shown: Sequence[Card]) -> Iterator[Markup]:
-    for kind, run in groupby(shown, key=lambda one: one.ref.kind):
-        cards = [card(one, is_open=len(shown) <= OPEN_UP_TO) for one in run]
+    for kind, run in groupby(shown, key=lambda shown_card: shown_card.ref.kind):
+        cards = [card(shown_card, is_open=len(shown) <= OPEN_UP_TO) for shown_card in run]
         yield group(kind, plural(len(cards), "resource"), cards)
 
 
@@ -114,12 +114,12 @@ def _card(drift: Drift, identity: str) -> Card:
 
 def _rest(drifts: Sequence[Drift]) -> Markup:
     rest = (drift for drift in drifts if not drift.is_told)
-    calm = sorted(rest, key=lambda one: one.state)
+    calm = sorted(rest, key=lambda drift: drift.state)
     if not calm:
         return NOTHING
     lists = []
-    for state, run in groupby(calm, key=lambda one: one.state):
+    for state, run in groupby(calm, key=lambda drift: drift.state):
         names = (element("li", None, str(drift.ref)) for drift in run)
         lists += [element("h3", None, _MEANINGS[state]), of_class("ul", "names", *names)]
-    said = element("summary", None, calm_words(calm))
-    return of_class("details", "unchanged", said, *lists)
+    summary = element("summary", None, calm_words(calm))
+    return of_class("details", "unchanged", summary, *lists)

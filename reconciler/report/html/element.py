@@ -1,4 +1,4 @@
-"""Elements of a page and parts of its pictures: plain text among them is foreign and made safe.
+"""Elements of a page and parts of its pictures. Plain text is foreign and made safe.
 
 Pure.
 """
@@ -13,11 +13,11 @@ from reconciler.report.safe import ELLIPSIS, columns, for_html, hidden
 VOID: Final = frozenset(("meta", "input", "br", "col", "wbr"))
 
 LINES: Final = frozenset(("details", "figure", "header", "main", "section", "summary", "tbody"))
-"""What ends a line, for those who read the page as text."""
+"""Elements that end a line, for readers of the page's source."""
 
 
 class Markup(str):
-    """Text that is HTML already. Nothing foreign is ever made one but by `element`."""
+    """Text that is already HTML. Only `element` turns foreign text into it."""
 
     __slots__ = ()
 
@@ -28,7 +28,10 @@ NOTHING: Final = Markup()
 def element(
     name: str, attributes: Mapping[str, str | bool] | None = None, *children: str
 ) -> Markup:
-    """Give an element. An attribute that is False is left out, one that is True has no value."""
+    """Return an element.
+
+    An attribute that is False is left out; True is an attribute without value.
+    """
     opened = "".join(_attribute(key, value) for key, value in (attributes or {}).items())
     if name in VOID:
         return Markup(f"<{name}{opened}>")
@@ -37,19 +40,19 @@ def element(
 
 
 def of_class(name: str, classes: str, *children: str) -> Markup:
-    """Give an element of a class, the most common of all."""
+    """Return an element with a class, the most common case."""
     return element(name, {"class": classes}, *children)
 
 
 def joined(children: Iterable[str], between: str = "") -> Markup:
-    """Give children one after the other."""
+    """Return children joined."""
     return Markup(
         between.join(child if isinstance(child, Markup) else for_html(child) for child in children)
     )
 
 
 def spans(text: str) -> Markup:
-    """Give a text whose words between backticks are code."""
+    """Return a text with the words between backticks as code."""
     parts = text.split("`")
     return joined(
         element("code", None, part) if index % 2 and index + 1 < len(parts) else part
@@ -58,7 +61,7 @@ def spans(text: str) -> Markup:
 
 
 def breakable(text: str) -> Markup:
-    """Give a dotted name that may go on in the next line behind each dot."""
+    """Return a dotted name that may be broken into lines after each dot."""
     return joined(text.split("."), Markup(".") + element("wbr"))
 
 
@@ -70,7 +73,7 @@ def _attribute(key: str, value: str | bool) -> str:
     return f" {key}" if value else ""
 
 
-# Of a letter's height; the widest of the usual fonts, so that nothing runs over an edge.
+# Width as a share of the font size, of the widest usual font, so that no text overflows.
 _LETTER = 0.58
 _LETTER_OF_CODE = 0.63
 SIZES = {"t": 12.5, "s": 11.5, "c": 11.5}
@@ -78,30 +81,30 @@ SIZES = {"t": 12.5, "s": 11.5, "c": 11.5}
 
 
 def number(value: float) -> Markup:
-    """Give a coordinate with one digit at most."""
+    """Return a coordinate with at most one decimal digit."""
     return Markup(f"{value:.1f}".removesuffix(".0"))
 
 
 def shape(name: str, classes: str, **places: float) -> Markup:
-    """Give one shape by its coordinates."""
+    """Return a shape by its coordinates."""
     attributes = {key: number(value) for key, value in places.items()}
     return element(name, {"class": Markup(classes), **attributes})
 
 
 def path(classes: str, *steps: str | float, ends: str = "") -> Markup:
-    """Give a line by the letters and numbers of its steps; `ends` names what it joins."""
+    """Return a line by the letters and numbers of its steps; `ends` names what it joins."""
     words = (step if isinstance(step, str) else number(step) for step in steps)
     attributes: dict[str, str | bool] = {"class": Markup(classes), "d": Markup(" ".join(words))}
     return element("path", {**attributes, "data-ends": Markup(ends) if ends else False})
 
 
 def box(classes: str, left: float, top: float, width: float, height: float) -> Markup:
-    """Give a box with round corners."""
+    """Return a box with round corners."""
     return shape("rect", classes, x=left, y=top, width=width, height=height, rx=5)
 
 
 def words(text: str, classes: str, left: float, top: float, room: float | None = None) -> Markup:
-    """Give a text at its baseline, cut to `room` where that is given.
+    """Return a text at its baseline, cut to `room` if that is set.
 
     The first of the classes decides the size.
     """
@@ -110,7 +113,7 @@ def words(text: str, classes: str, left: float, top: float, room: float | None =
 
 
 def fitting(text: str, room: float, size: str) -> str:
-    """Cut a text to what surely fits."""
+    """Return a text, cut to the letters that surely fit."""
     most, text = letters_in(room, size), hidden(text)
     if columns(text) <= most:
         return text
@@ -120,19 +123,19 @@ def fitting(text: str, room: float, size: str) -> str:
 
 
 def letters_in(room: float, size: str) -> int:
-    """Give how many letters surely fit."""
+    """Return the number of letters that surely fit."""
     return int(room / (SIZES[size] * (_LETTER_OF_CODE if size == "c" else _LETTER)))
 
 
 def group(title: str, *children: Markup) -> Markup:
-    """Give shapes that tell what they are when they are pointed at."""
+    """Return shapes with a title that is shown on hover."""
     return element("g", None, element("title", None, title), *children)
 
 
 def picture(
     label: str, width: float, height: float, *children: Markup, classes: str = ""
 ) -> Markup:
-    """Give a picture that a reader who cannot see it is told in one sentence."""
+    """Return a picture with a label of one sentence for screen readers."""
     attributes: Mapping[str, str | bool] = {
         "class": Markup(classes) if classes else False,
         "viewBox": f"0 0 {number(width)} {number(height)}",
@@ -145,7 +148,7 @@ def picture(
 
 
 def figure(caption: str, *parts: Markup, wide: bool = False) -> Markup:
-    """Give pictures under one caption."""
+    """Return pictures under one caption."""
     kept = joined(part for part in parts if part)
     classes = "picture wide" if wide else "picture"
     return of_class("figure", classes, element("figcaption", None, caption), kept)

@@ -1,6 +1,6 @@
-"""The frame of a page: what it may load (nothing), when it was made, its look and its script.
+"""The frame of a page: its security policy (it may load nothing), occasion, style and script.
 
-Pure, but for the two files of its own that it reads once: `page.css` and `page.js`.
+Pure, except that it reads its two own files once: `page.css` and `page.js`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ DIRTY = "-dirty"
 class ReportOccasion:
     """The occasion of a report.
 
-    `at` is aware of its zone; `commit` ends in `-dirty` where manifests are not
-    as committed; `actor` and the CI system's `run` are foreign text. "" stands
-    for what nobody knows.
+    `at` has a time zone. `commit` ends in `-dirty` where manifests have uncommitted edits. `actor`
+    and the CI system's `run` are foreign text. "" means unknown.
     """
 
     at: datetime
@@ -35,7 +34,7 @@ class ReportOccasion:
 
 
 def page_head(title: str, target: str, made: ReportOccasion | None, *parts: Markup) -> Markup:
-    """Give the head of a page: what it is of, and when it was made, where there is an occasion."""
+    """Return the head of a page: its subject and, where there is an occasion, when it was made."""
     occasion = of_class("p", "made", joined(_parts(made))) if made is not None else NOTHING
     named = element("h1", None, title), of_class("p", "target", target)
     return element("header", None, *named, occasion, *parts)
@@ -43,9 +42,9 @@ def page_head(title: str, target: str, made: ReportOccasion | None, *parts: Mark
 
 def _parts(made: ReportOccasion) -> Iterator[str]:
     at = made.at.astimezone(UTC).replace(microsecond=0)
-    told = at.isoformat().replace("+00:00", "Z")
+    timestamp = at.isoformat().replace("+00:00", "Z")
     yield "made "
-    yield element("time", {"datetime": told}, f"{at:%Y-%m-%d %H:%M} UTC")
+    yield element("time", {"datetime": timestamp}, f"{at:%Y-%m-%d %H:%M} UTC")
     if made.commit:
         yield " from commit "
         commit = made.commit.removesuffix(DIRTY)
@@ -64,15 +63,15 @@ _BEGINS = "<!doctype html>\n"
 
 
 def begins_page(head: bytes) -> bool:
-    """Tell by its first bytes a page."""
+    """Return whether a file is a page, by its first bytes."""
     return head.startswith(_BEGINS.encode())
 
 
 def page(title: str, *body: str) -> str:
-    """Give a whole page, ending in a line break.
+    """Return a whole page, ending in a line break.
 
-    Its policy forbids every request and every style or script but its own,
-    which stand in it word for word.
+    Its policy forbids every request, and every style or script except its own, which the page
+    contains.
     """
     head = element(
         "head",
@@ -90,7 +89,7 @@ def page(title: str, *body: str) -> str:
 
 
 def style() -> str:
-    """Return the style sheet: by light, by dark, on paper. No colour speaks alone."""
+    """Return the style sheet: light, dark and print. No meaning depends on colour alone."""
     return _own("page.css")
 
 
@@ -106,7 +105,7 @@ def _own(name: str) -> str:
 
 
 def skip_link(target: str, words: str) -> Markup:
-    """Give the link that leads past the head, shown once it has the focus."""
+    """Return the link that skips the head; it is visible once it has the focus."""
     return element("a", {"class": "skip", "href": f"#{target}"}, words)
 
 

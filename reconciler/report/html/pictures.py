@@ -44,19 +44,19 @@ SIGN = 13
 
 
 def grid_figure(sides: DashboardSides) -> Markup:
-    """Give the grid after, beside the one before; nothing where both are the same."""
+    """Return the grids before and after, next to each other; nothing where both are the same."""
     if sides.before and sides.after and not sides.changed:
         return NOTHING
     counts = ", ".join(f"{count} {mark.word}" for mark, count in sides.counts.items())
-    said = f"Widgets: {counts}" if counts else "The rows change, and no widget by itself"
+    caption = f"Widgets: {counts}" if counts else "The rows change, and no widget by itself"
     if not sides.before:
         return figure("The dashboard as it would be", _side("", sides.after, "the new grid"))
     if not sides.after:
-        return figure(said, _side("Before", sides.before, said))
+        return figure(caption, _side("Before", sides.before, caption))
     return figure(
-        said,
-        _side("Before", sides.before, f"Grid before. {said}"),
-        _side("After", sides.after, f"Grid after. {said}"),
+        caption,
+        _side("Before", sides.before, f"Grid before. {caption}"),
+        _side("After", sides.after, f"Grid after. {caption}"),
         _legend(sides),
         wide=True,
     )
@@ -89,7 +89,7 @@ def _side(name: str, sections: Sequence[GridSection], label: str) -> Markup:
 
 
 def _section(shapes: list[Markup], section: GridSection, number: int, top: float) -> float:
-    """Draw a section below `top`; give where it ends."""
+    """Draw a section below `top`; return where it ends."""
     title = section.title or f"Section {number}"
     note = f"  ({section.note})" if section.note else ""
     shapes.append(words(title + note, "t heading", 0, top + HEADING - 9, WIDTH))
@@ -120,7 +120,7 @@ def _cell(cell: Cell, left: float, top: float, width: float, height: float) -> M
     title = cell.title or "untitled"
     inside = width - 2 * PADDING
     if not cell.marks:
-        # Most widgets of a large plan stay as they are, and each costs the browser its nodes.
+        # Most widgets of a large plan stay the same, and each node costs the browser time.
         shown = ((title, "t", 19), (cell.chart, "s quiet", 35), (cell.query, "c", 49))
         texts = (
             words(text, classes, left + PADDING, top + base, inside)
@@ -130,17 +130,17 @@ def _cell(cell: Cell, left: float, top: float, width: float, height: float) -> M
         return joined((box("cell", left, top, width, height), *texts))
     signs = "".join(mark.value for mark in cell.marks)
     mark = cell.marks[0].word
-    said = ", ".join(
+    changes = ", ".join(
         f"{mark.word} {cell.elsewhere}" if mark is Mark.MOVED else mark.word for mark in cell.marks
     )
-    tip = "; ".join(filter(None, (title, said, cell.chart, cell.query)))
+    tip = "; ".join(filter(None, (title, changes, cell.chart, cell.query)))
     parts = [box(f"cell {mark}", left, top, width, height)]
     if width >= NARROW:
         room = inside - SIGN * len(signs) - GAP
         parts.append(words(title, "t", left + PADDING, top + 19, room))
     place = left + width - PADDING - SIGN * len(signs)
     parts.append(words(signs, f"t mark {mark}", max(left + 2, place), top + 19))
-    lines = [(", ".join(filter(None, (said, cell.chart))), f"s mark {mark}")]
+    lines = [(", ".join(filter(None, (changes, cell.chart))), f"s mark {mark}")]
     lines += [(line, "c") for line in _query_lines(cell.query, inside, height)]
     for index, (line, classes) in enumerate(lines):
         base = top + 35 + index * 14
@@ -151,13 +151,13 @@ def _cell(cell: Cell, left: float, top: float, width: float, height: float) -> M
 
 
 def _query_lines(query: str, room: float, height: float) -> Iterator[str]:
-    """Yield as much of a query as the box may hold."""
+    """Yield as much of a query as fits into the box."""
     most = max(6, letters_in(room, "c"))
     for at in range(0, min(len(query), most * int(height / 14)), most):
         yield query[at : at + most]
 
 
-# The style sheet has the same numbers, in sixteenths of a letter's size.
+# The style sheet has the same numbers, in sixteenths of a font size.
 BETWEEN = 160
 STEP = 44
 HEIGHT = 36
@@ -166,9 +166,9 @@ TIP = 9
 
 
 def order_figure(sides: RankingSides) -> Markup:
-    """Give both lists, each item joined to its new place; the first match decides."""
-    said = _said(sides)
-    label = f"{plural(len(sides.before), 'item')} before, {len(sides.after)} after. {said}"
+    """Return both lists, with a line from each item to its new place; the first match decides."""
+    summary = _said(sides)
+    label = f"{plural(len(sides.before), 'item')} before, {len(sides.after)} after. {summary}"
     caption = "In order, the first that matches decides."
     if not sides.before:
         return figure(caption, _order_side("", "after", sides.after, Mark.ADDED), wide=True)
@@ -183,7 +183,7 @@ def order_figure(sides: RankingSides) -> Markup:
         of_class("div", "links", links),
         _order_side("After", "after", sides.after, Mark.ADDED),
     )
-    return figure(f"{caption} {said}", lists, wide=True)
+    return figure(f"{caption} {summary}", lists, wide=True)
 
 
 def _said(sides: RankingSides) -> str:
@@ -194,7 +194,7 @@ def _said(sides: RankingSides) -> str:
 
 
 def _links(before: Sequence[Ranked]) -> Iterator[Markup]:
-    for ranked in sorted(before, key=lambda item: Mark.MOVED in item.marks):
+    for ranked in sorted(before, key=lambda ranked: Mark.MOVED in ranked.marks):
         if ranked.other is None:
             continue
         start, end = (HEIGHT / 2 + (place - 1) * STEP for place in (ranked.place, ranked.other))
@@ -216,23 +216,23 @@ def _order_side(
     return of_class("div", f"side {name}", head, hint, of_class("ol", "ranks", *ranks))
 
 
-def _item(one: Ranked, own: Mark) -> Markup:
-    mark = one.marks[0].word if one.marks else "same"
-    signs = "".join(sign.value for sign in one.marks)
-    said = f"{signs} {', '.join(_words(one, own))}" if signs else ""
+def _item(ranked: Ranked, own: Mark) -> Markup:
+    mark = ranked.marks[0].word if ranked.marks else "same"
+    signs = "".join(sign.value for sign in ranked.marks)
+    turn = f"{signs} {', '.join(_words(ranked, own))}" if signs else ""
     parts = (
-        of_class("span", "place", f"{one.place}"),
-        of_class("span", "name", one.name),
-        of_class("span", "turn", said) if said else NOTHING,
-        of_class("span", "says", one.says) if one.says else NOTHING,
+        of_class("span", "place", f"{ranked.place}"),
+        of_class("span", "name", ranked.name),
+        of_class("span", "turn", turn) if turn else NOTHING,
+        of_class("span", "says", ranked.says) if ranked.says else NOTHING,
     )
     return of_class("li", f"rank {mark}", joined(parts, " "))
 
 
-def _words(one: Ranked, own: Mark) -> Iterator[str]:
-    for mark in one.marks:
+def _words(ranked: Ranked, own: Mark) -> Iterator[str]:
+    for mark in ranked.marks:
         if mark is Mark.MOVED:
-            yield f"{'from' if own is Mark.ADDED else 'to'} {one.other}"
+            yield f"{'from' if own is Mark.ADDED else 'to'} {ranked.other}"
         else:
             yield mark.word
 
@@ -249,7 +249,7 @@ LABEL = 110.0
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """Where the scale begins and ends in a picture so wide."""
+    """A picture's width, and where the scale in it begins and ends."""
 
     name: str
     width: float
@@ -257,20 +257,20 @@ class _Room:
     right: float
 
     def at(self, nines: float) -> float:
-        """Give the place of a share, in nines."""
+        """Return the horizontal position of a share, given in nines."""
         return self.left + min(nines, MOST_NINES) / MOST_NINES * (self.right - self.left)
 
     def label_at(self, place: float) -> float:
-        """Give where the words about a place begin, so that they stay in the picture."""
+        """Return where the label of a position begins, so that it stays in the picture."""
         return min(max(2.0, place - 40), self.width - LABEL)
 
 
-# Letters keep their size, so a telephone gets a picture of its own.
+# Letters keep their size, so a phone gets a picture of its own.
 ROOMS = (_Room("roomy", 720, 20, 690), _Room("narrow", 296, 12, 284))
 
 
 def scale_figure(sides: AimSides) -> Markup:
-    """Give the target on its scale, what may fail, and the windows as bars."""
+    """Return the target on its scale, the share that may fail, and the windows as bars."""
     before, after = sides.before, sides.after
     label = f"Target {target_words(after)} over {after.window}"
     if before is not None and sides.changed:
@@ -324,7 +324,7 @@ def _targets(sides: AimSides, room: _Room) -> Iterator[Markup]:
 
 
 def _aims(sides: AimSides) -> list[tuple[str, str, Aim]]:
-    """Give the windows to draw, what each is called, and its side."""
+    """Return the windows to draw: label, side and objective."""
     if sides.before is None or sides.before.window == sides.after.window:
         return [("window", "after", sides.after)]
     return [("before", "before", sides.before), ("after", "after", sides.after)]

@@ -1,4 +1,4 @@
-"""A plan as one page, in the order of things of the comment. Pure."""
+"""A plan as one page, in the order of the comment. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from reconciler.report.words import plural
 
 
 def picture_of(drawing: Drawing | None) -> Markup:
-    """Give the figure; nothing where there is nothing to draw."""
+    """Return the figure of a drawing; nothing where there is none."""
     match drawing:
         case None:
             return NOTHING
@@ -64,10 +64,10 @@ OPEN_UP_TO = 5
 
 
 def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
-    """Give the page, ending in a line break. Every change is in it, whole."""
+    """Return the page, ending in a line break. It contains every change, whole."""
     changes = [change for change in plan.changes if change.action.is_to_do]
     shown = [_card(plan, change, f"change-{number}") for number, change in enumerate(changes, 1)]
-    identities = {one.ref: one.identity for one in shown}
+    identities = {shown_card.ref: shown_card.identity for shown_card in shown}
     title = f"Plan for {plan.environment}" if plan.against is None else heading(plan)
     return page(
         f"{title}: {summary(plan)}",
@@ -135,8 +135,8 @@ def _notice(notice: Notice, identities: Mapping[Ref, str]) -> Markup:
     if notice.names:
         parts += ["loses ", joined((element("code", None, name) for name in notice.names), ", ")]
     if notice.ways:
-        ways = (element("li", None, spans(way)) for way in notice.ways)
-        parts.append(of_class("ul", "ways", *ways))
+        remedies = (element("li", None, spans(remedy)) for remedy in notice.ways)
+        parts.append(of_class("ul", "ways", *remedies))
     return element("li", None, *parts)
 
 
@@ -153,7 +153,7 @@ def _groups(changes: Sequence[Change], shown: Sequence[Card]) -> Iterator[Markup
             run,
             key=lambda pair: (WORST_FIRST.index(pair[0].action), not pair[0].destroys, pair[0].ref),
         )
-        cards = [card(one, is_open=len(shown) <= OPEN_UP_TO) for _, one in ordered]
+        cards = [card(shown_card, is_open=len(shown) <= OPEN_UP_TO) for _, shown_card in ordered]
         yield group(kind, plural(len(cards), "change"), cards)
 
 
@@ -214,7 +214,7 @@ def _unchanged(plan: Plan) -> Markup:
         return NOTHING
     lists = []
     for (unseen, kind), changes in groupby(
-        kept, key=lambda one: (one.is_kept_unseen, one.ref.kind)
+        kept, key=lambda change: (change.is_kept_unseen, change.ref.kind)
     ):
         title = f"{kind}, {AS_LAST_WRITTEN}" if unseen else kind
         names = (element("li", None, change.ref.name) for change in changes)
@@ -226,7 +226,7 @@ def _foot(plan: Plan, changes: Sequence[Change]) -> Markup:
     words = dict.fromkeys(evidence(change) for change in changes)
     meanings = [element("li", None, f"{word}: {EVIDENCE_MEANINGS[word]}") for word in words]
     if any(change.action is Action.ASSERT for change in changes):
-        said = "assert: a write without having seen; it replaces whatever is there"
-        meanings.append(element("li", None, said))
+        meaning = "assert: a write without having seen; it replaces whatever is there"
+        meanings.append(element("li", None, meaning))
     digest = of_class("p", "digest", "Digest ", element("code", None, plan.digest))
     return element("footer", None, of_class("ul", "legend", *meanings), digest)

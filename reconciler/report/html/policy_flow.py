@@ -1,4 +1,4 @@
-"""What becomes of samples of logs, as a flow from the policies of today to those of tomorrow. Pure.
+"""The effect of a plan on samples of logs: a flow from today's policies to tomorrow's. Pure.
 
 Source: docs/policy-impact.md.
 """
@@ -36,22 +36,22 @@ from reconciler.report.words import plural
 MOST_FLOWS = 60
 MOST_ROWS = 200
 ROOM, THICKEST, THINNEST = 100, 18, 2
-"""Of the picture of one flow: its width, and how thick its line may be."""
+"""Of the picture of a flow: its width, and the largest and smallest thickness of its line."""
 
 
 def policy_impact_section(impact: PolicyImpact | None) -> Markup:
-    """Give the section of a page; nothing where no samples were looked at."""
+    """Return the section of a page; nothing where no samples were evaluated."""
     if impact is None:
         return NOTHING
     heading = element("h2", {"id": "samples"}, f"{TITLE}: {counted(impact)}")
     doubt = "quiet" if impact.agreement == 1 else "doubt"
-    said = of_class("p", doubt, _sentence(agreement_words(impact)))
+    agreement = of_class("p", doubt, _sentence(agreement_words(impact)))
     notes = [element("li", None, spans(remark)) for remark in remarks(impact)]
     return element(
         "section",
         {"class": "sampled", "aria-labelledby": "samples"},
         heading,
-        said,
+        agreement,
         _flows(impact),
         _rows(impact),
         of_class("ul", "notes", *notes) if notes else NOTHING,
@@ -63,22 +63,22 @@ def _sentence(text: str) -> str:
 
 
 def _flows(impact: PolicyImpact) -> Markup:
-    """Draw one line for all samples that go the same way, thick as they are many."""
-    ways = Counter((answer.before, answer.after) for answer in impact.answers)
+    """Return a line for each pair of policies; the more samples take it, the thicker it is."""
+    flows = Counter((answer.before, answer.after) for answer in impact.answers)
     failing = Counter((failure.before, failure.after) for failure in impact.failures)
-    # What changes comes first: the rest is only there to compare with.
-    ordered = sorted(ways, key=lambda way: (way[0] == way[1], -ways[way], str(way)))
-    most = max(ways.values(), default=1)
+    # Changed flows come first: the rest is only for comparison.
+    ordered = sorted(flows, key=lambda flow: (flow[0] == flow[1], -flows[flow], str(flow)))
+    most = max(flows.values(), default=1)
     items = [
-        _flow(way, _many(ways[way], failing[way]), ways[way] / most, fails=failing[way] > 0)
-        for way in ordered[:MOST_FLOWS]
+        _flow(flow, _many(flows[flow], failing[flow]), flows[flow] / most, fails=failing[flow] > 0)
+        for flow in ordered[:MOST_FLOWS]
     ]
     if len(ordered) > MOST_FLOWS:
         items.append(of_class("li", "quiet", f"and {len(ordered) - MOST_FLOWS:,} more ways"))
     head = of_class(
         "li",
         "flow head",
-        *(element("span", None, one) for one in (_before(impact), "", _after(impact))),
+        *(element("span", None, title) for title in (_before(impact), "", _after(impact))),
     )
     return of_class("ol", "flows", head, *items) if items else NOTHING
 
@@ -95,22 +95,22 @@ def _many(count: int, failing: int) -> str:
     return plural(count, "sample") + (f", {failing:,} not as expected" if failing else "")
 
 
-def _flow(way: tuple[Met | None, Met | None], told: str, share: float, *, fails: bool) -> Markup:
-    before, after = way
+def _flow(flow: tuple[Met | None, Met | None], count: str, share: float, *, fails: bool) -> Markup:
+    before, after = flow
     turns = None not in (before, after) and before != after
     classes = "flow" + (" turns" if turns else "") + (" fails" if fails else "")
-    return of_class("li", classes, _policy(before), _line(share, told), _policy(after))
+    return of_class("li", classes, _policy(before), _line(share, count), _policy(after))
 
 
 def _policy(met: Met | None) -> Markup:
     priority = priority_word(met) if met is not None else ""
     name = met_words(Met(met.policy)) if met is not None else met_words(None)
-    said = of_class("span", "says", priority) if priority else NOTHING
+    priority_span = of_class("span", "says", priority) if priority else NOTHING
     classes = "policy" if met is not None and met.policy else "policy none"
-    return of_class("span", classes, of_class("span", "name", name), said)
+    return of_class("span", classes, of_class("span", "name", name), priority_span)
 
 
-def _line(share: float, told: str) -> Markup:
+def _line(share: float, count: str) -> Markup:
     thick = THINNEST + (THICKEST - THINNEST) * share
     middle = THICKEST / 2
     bar = shape("rect", "band", x=0, y=middle - thick / 2, width=ROOM, height=thick)
@@ -119,7 +119,7 @@ def _line(share: float, told: str) -> Markup:
         "preserveAspectRatio": "none",
         "aria-hidden": "true",
     }
-    return of_class("span", "way", element("svg", attributes, bar), of_class("span", "many", told))
+    return of_class("span", "way", element("svg", attributes, bar), of_class("span", "many", count))
 
 
 def _rows(impact: PolicyImpact) -> Markup:
@@ -137,20 +137,20 @@ def _rows(impact: PolicyImpact) -> Markup:
     return joined(parts)
 
 
-def _row(one: SampleAnswer) -> Markup:
-    before, after = (element("code", None, met_words(met)) for met in (one.before, one.after))
+def _row(answer: SampleAnswer) -> Markup:
+    before, after = (element("code", None, met_words(met)) for met in (answer.before, answer.after))
     return element(
         "tr",
         None,
-        element("th", None, joined(_log(one))),
-        of_class("td", "before" if one.turns else "kept", before),
-        of_class("td", "after" if one.turns else "kept", after),
+        element("th", None, joined(_log(answer))),
+        of_class("td", "before" if answer.turns else "kept", before),
+        of_class("td", "after" if answer.turns else "kept", after),
     )
 
 
-def _log(one: SampleAnswer) -> Iterator[Markup]:
-    sample = one.sample
+def _log(answer: SampleAnswer) -> Iterator[Markup]:
+    sample = answer.sample
     yield element("code", None, f"{sample.application} / {sample.subsystem}")
     yield joined((" ", severity_word(sample)))
-    if expected := expectation(one):
-        yield of_class("span", "chip danger" if one.fails else "chip", f"expects {expected}")
+    if expected := expectation(answer):
+        yield of_class("span", "chip danger" if answer.fails else "chip", f"expects {expected}")

@@ -1,4 +1,4 @@
-"""What the platform's own records say of one change: a strip of days, and who watches. Pure."""
+"""Signals of the platform about a change: a strip of days, and its watchers. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_NAMED = 50
 
 
 def signals_of(plan: Plan, change: Change) -> Markup:
-    """Give all that stands in the card of a change; nothing where nothing is known."""
+    """Return all signals for the card of a change; nothing where there are none."""
     return joined((_track_record(plan, change), _watchers(plan, change)))
 
 
@@ -34,17 +34,17 @@ def _track_record(plan: Plan, change: Change) -> Markup:
     record = plan.signals.track_records.get(change.ref)
     if record is None:
         return NOTHING
-    said = track_record_words(change, record)
-    said = said[0].upper() + said[1:]
-    return figure(said, _strip(record)) if record.daily else of_class("p", "track", said)
+    summary = track_record_words(change, record)
+    summary = summary[0].upper() + summary[1:]
+    return figure(summary, _strip(record)) if record.daily else of_class("p", "track", summary)
 
 
 def _strip(record: TrackRecord) -> Markup:
-    """Give a bar for each 24 hours. What stands below is text, so that it stays readable."""
+    """Return a bar for each 24 hours. The labels below are text, so that they stay readable."""
     most = max(record.daily)
     width = min(WIDEST, STEP * len(record.daily))
-    said = f"Fired in each 24 hours, the oldest first: {', '.join(map(str, record.daily))}"
-    drawn = picture(said, width, HEIGHT, *_bars(record, width, most), classes="strip")
+    label = f"Fired in each 24 hours, the oldest first: {', '.join(map(str, record.daily))}"
+    drawn = picture(label, width, HEIGHT, *_bars(record, width, most), classes="strip")
     ends = (
         element("span", None, f"{plural(record.days, 'day')} ago"),
         element("span", None, f"at most {most:,} in 24 hours"),

@@ -1,1 +1,1 @@
-"""What of a change is drawn: grids, orders, objectives."""
+"""Drawings of a change: grids, orders, objectives."""

@@ -1,4 +1,7 @@
-"""A dashboard as a grid, before and after: which widgets come, go, move, grow or change. Pure."""
+"""A dashboard as a grid, before and after: its widgets added, removed, moved, resized, edited.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from reconciler.report.safe import safe
 
 
 class Mark(Enum):
-    """What becomes of a widget; the value is its sign."""
+    """The change of a widget; the value is its sign."""
 
     ADDED = "+"
     REMOVED = "-"
@@ -33,9 +36,9 @@ class Mark(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One widget; its texts are safe. `share` is its part of the row's width, 0 to 1.
+    """A widget; its texts are safe. `share` is its part of the row's width, 0 to 1.
 
-    Of a moved one, `elsewhere` says from or to where: `from row 2, place 1`.
+    For a moved widget, `elsewhere` is its other place: `from row 2, place 1`.
     """
 
     title: str
@@ -48,7 +51,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """Widgets side by side; `note` says what becomes of the row itself, in safe words."""
+    """Widgets next to each other; `note` describes the change of the row itself, in safe words."""
 
     height: int
     cells: tuple[Cell, ...]
@@ -66,14 +69,14 @@ class GridSection:
 
 @dataclass(frozen=True, slots=True)
 class DashboardSides:
-    """A dashboard before and after; no sections where there is none."""
+    """A dashboard before and after; a dashboard that does not exist has no sections."""
 
     before: tuple[GridSection, ...]
     after: tuple[GridSection, ...]
 
     @property
     def changed(self) -> bool:
-        """Whether any widget, row or section is marked."""
+        """Return whether any widget, row or section is marked."""
         noted = any(
             section.note or any(row.note for row in section.rows)
             for section in (*self.before, *self.after)
@@ -82,7 +85,7 @@ class DashboardSides:
 
     @property
     def counts(self) -> dict[Mark, int]:
-        """How many widgets carry each mark."""
+        """The number of widgets with each mark."""
         cells = [
             *(cell for cell in _cells(self.after)),
             *(cell for cell in _cells(self.before) if Mark.REMOVED in cell.marks),
@@ -98,7 +101,7 @@ def _cells(sections: Sequence[GridSection]) -> Iterator[Cell]:
 
 
 def shown_by(widget: dict[str, Json]) -> tuple[str, Json | Missing]:
-    """Give the kind of chart in words, and its inside."""
+    """Return the chart type of a widget in words, and its definition."""
     definition = value_at(widget, ("definition",))
     if not isinstance(definition, dict):
         return "", ABSENT
@@ -114,7 +117,7 @@ _SAYING = ("value", "text", "query", "markdownText")
 
 
 def query_of(inside: Json | Missing) -> str:
-    """Give the first query of what a widget shows, or its text; "" without any."""
+    """Return the first query of a widget, or its text; "" without any."""
     if isinstance(inside, list):
         return next(filter(None, map(query_of, inside)), "")
     if not isinstance(inside, dict):
@@ -126,14 +129,14 @@ def query_of(inside: Json | Missing) -> str:
     return next(filter(None, map(query_of, holding)), "")
 
 
-DEFAULT_HEIGHT = 19  # samples: what the web interface gives a row that nobody resized
+DEFAULT_HEIGHT = 19  # samples: the height that the web interface gives a row that was never resized
 MOST_UNITS = 10_000
 LONGEST_QUERY = 200
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A section, row or widget where it stands: `order` holds the keys of its list."""
+    """A section, row or widget at its place. `order` has the keys of its list."""
 
     document: dict[str, Json]
     name: str
@@ -145,23 +148,26 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """All parts of one dashboard by their keys, in order."""
+    """All parts of a dashboard by key, in order."""
 
     sections: Mapping[str, _Part]
     rows: Mapping[str, _Part]
     widgets: Mapping[str, _Part]
 
-    def where(self, widget: _Part, beside: _Part, others: _Layout) -> str:
-        """Say where a widget stands, safely, as far as that differs from another place."""
+    def where(self, widget: _Part, counterpart: _Part, others: _Layout) -> str:
+        """Return the place of a widget as safe text, only as far as it differs from another place.
+
+        `counterpart` is the widget at the other place.
+        """
         place = f"place {widget.place + 1}"
-        if widget.parent == beside.parent:
+        if widget.parent == counterpart.parent:
             return place
         row = self.rows[widget.parent]
         section = self.sections[row.parent]
         name = section.name
         words = json.dumps(name, ensure_ascii=False) if name else str(section.place + 1)
         where = f"row {row.place + 1}, {place}"
-        if row.parent == others.rows[beside.parent].parent:
+        if row.parent == others.rows[counterpart.parent].parent:
             return where
         return safe(f"section {words}, {where}")
 
@@ -169,10 +175,10 @@ class _Layout:
 def grid_sides(
     picture: Grid, before: Json | Missing, after: Json | Missing, model: type[Part]
 ) -> DashboardSides:
-    """Draw both documents, each widget marked with what becomes of it.
+    """Return both documents as grids, each widget marked with its change.
 
-    A widget is found again by its id wherever it went; without an id by its
-    place. `model` is that of the whole document.
+    A widget is found by its id wherever it moved, without an id by its place. `model` is the model
+    of the whole document.
     """
     facts = facts_at(model, picture.sections)
     widget_shape = shape_of(model).along((*picture.sections, 0, "rows", 0, "widgets", 0))
@@ -255,7 +261,10 @@ def _note(part: _Part, others: Mapping[str, _Part], *, later: bool) -> str:
 
 
 def _moved(part: _Part, other: _Part, *, later: bool) -> bool:
-    """Tell whether it stands elsewhere: the fewest of a list move, as in the list of fields."""
+    """Return whether a part moved.
+
+    As in the list of fields, the fewest parts of a list count as moved.
+    """
     if part.parent != other.parent:
         return True
     if part.order == other.order:
@@ -282,7 +291,7 @@ def _height(row: dict[str, Json]) -> int:
 
 
 def _shares(widgets: Sequence[dict[str, Json]]) -> list[float]:
-    """Share out a row; a width of 0 is as wide as the others are on average."""
+    """Return each widget's share of a row; a width of 0 counts as the average of the others."""
     known = [_width(widget) for widget in widgets]
     declared = [width for width in known if width]
     usual = sum(declared) / len(declared) if declared else 1
@@ -325,12 +334,12 @@ def _marks(widget: _Part, other: _Part, shape: Shape, *, later: bool) -> Iterato
 
 
 def _width(widget: dict[str, Json]) -> int:
-    """Give the width in the service's units; 0 where the service is to choose."""
+    """Return the width in the service's units; 0 where the service chooses it."""
     return _units(value_at(widget, ("appearance", "width")))
 
 
 def _units(size: Json | Missing) -> int:
-    """Give a size in the service's units; 0 for none, and never one that nobody could draw."""
+    """Return a size in the service's units; 0 for none, and limited to a size that can be drawn."""
     if not isinstance(size, int) or isinstance(size, bool):
         return 0
     return min(max(size, 0), MOST_UNITS)

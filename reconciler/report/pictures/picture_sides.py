@@ -1,4 +1,4 @@
-"""What of a change is best drawn: a grid, an order, or an objective, before and after. Pure."""
+"""The drawing of a change: a grid, an order, or an objective, before and after. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DAYS = re.compile(r"(\d{1,4})_DAYS$")
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """One side: the target in per cent, and the window in words and in days, where known."""
+    """One side of an objective: target in per cent, window in words and, if known, in days."""
 
     target: float | None
     window: str
@@ -36,12 +36,12 @@ class Aim:
 
     @property
     def budget(self) -> float | None:
-        """The share that may be bad, in per cent, rounded as people count."""
+        """The share that may fail, in per cent, rounded."""
         return None if self.target is None else round(WHOLE - self.target, 9)
 
     @property
     def nines(self) -> float | None:
-        """Where the target stands on a scale of nines: 90 % is 1, 99.9 % is 3, 5 at most."""
+        """The target on a scale of nines: 90 % is 1, 99.9 % is 3, 5 at most."""
         if self.budget is None:
             return None
         return -log10(min(max(self.budget, FINEST), WHOLE) / WHOLE)
@@ -56,14 +56,14 @@ class AimSides:
 
     @property
     def changed(self) -> bool:
-        """Whether target or window differ."""
+        """Return whether target or window differ."""
         return self.before is not None and self.before != self.after
 
 
 def aim_sides(
     picture: Objective, before: Json | Missing, after: Json | Missing, model: type[Part]
 ) -> AimSides:
-    """Read target and window of both documents."""
+    """Return target and window of both documents."""
     was = _aim(picture, before, model) if isinstance(before, dict) and before else None
     return AimSides(was, _aim(picture, after, model))
 
@@ -75,18 +75,18 @@ def _aim(picture: Objective, document: Json | Missing, model: type[Part]) -> Aim
     words = f"{found[1]} days" if found else spoken_value(window, facts_at(model, picture.window))
     number = None if isinstance(target, str) else number_of(target)
     if number is not None and not 0 <= number <= WHOLE:
-        # No share at all: its field says what it is.
+        # It is no share: its field shows the value.
         number = None
     return Aim(number, words, int(found[1]) if found else None)
 
 
 def target_words(aim: Aim) -> str:
-    """Say a target: `99.5 %`."""
+    """Return a target in words: `99.5 %`."""
     return "unknown" if aim.target is None else f"{plain_number(aim.target)} %"
 
 
 def budget_words(aim: Aim) -> str:
-    """Say what may be bad: `0.5 %, 1 in 200, 3 h 21 min of 28 days`."""
+    """Return the share that may fail in words: `0.5 %, 1 in 200, 3 h 21 min of 28 days`."""
     if aim.budget is None:
         return "unknown"
     if aim.budget <= 0:
@@ -99,14 +99,17 @@ def budget_words(aim: Aim) -> str:
 
 
 def _minutes(seconds: int) -> str:
-    """Give a time without its seconds once there are hours."""
+    """Return a time; from one hour on, without seconds."""
     rounded = seconds - seconds % 60 if seconds >= HOUR_SECONDS else seconds
     return duration(rounded * 1_000) or "0 s"
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One item at its place, from 1. `other` is its place on the other side, where it is there."""
+    """An item at its place, from 1.
+
+    `other` is its place on the other side, None where it has none.
+    """
 
     place: int
     name: str
@@ -145,9 +148,9 @@ def ranking_sides(
 def _named(picture: Ranking, items: Json | Missing) -> dict[str, Json]:
     found = {}
     for place, item in enumerate(items if isinstance(items, list) else (), 1):
-        said = value_at(item, picture.name)
-        name = stored_name(said) if isinstance(said, str) else ""
-        found[name if isinstance(said, str) and name not in found else f"{place}"] = item
+        named = value_at(item, picture.name)
+        name = stored_name(named) if isinstance(named, str) else ""
+        found[name if isinstance(named, str) and name not in found else f"{place}"] = item
     return found
 
 
@@ -194,7 +197,7 @@ Drawing: TypeAlias = DashboardSides | RankingSides | AimSides
 
 
 def drawing_of(change: Change) -> Drawing | None:
-    """Give what to draw of a planned write; None where its kind has no picture."""
+    """Return the drawing of a planned write; None where its kind has no picture."""
     kind = BY_NAME.get(change.ref.kind)
     if kind is None or kind.picture is None or not change.action.writes:
         return None

@@ -26,10 +26,10 @@ FEWEST_FOLDED = 3
 
 
 def picture_lines(drawing: Drawing | None, room: int = WIDTH) -> list[str]:
-    """Give the picture in safe lines of `room` columns, none where the fields say it as well.
+    """Return the picture in safe lines of `room` columns; none where the fields show as much.
 
-    A grid is drawn where its layout changes or begins, a ranking where its
-    order does, an objective where its target or window does.
+    A grid is drawn where it is new or its layout changes, a ranking where items are added,
+    removed or moved, an objective where it is new or its target or window changes.
     """
     match drawing:
         case None:
@@ -74,7 +74,7 @@ def _rows(section: GridSection, room: int, *, whole: bool) -> Iterator[str]:
     numbered = zip(section.rows, touched, range(1, len(section.rows) + 1), strict=True)
     if not any(touched):
         return
-    for shown, run in groupby(numbered, key=lambda one: one[1]):
+    for shown, run in groupby(numbered, key=lambda numbered_row: numbered_row[1]):
         rows = list(run)
         if shown:
             yield from (_row(row, number, room) for row, _, number in rows)
@@ -85,8 +85,8 @@ def _rows(section: GridSection, room: int, *, whole: bool) -> Iterator[str]:
 def _row(row: GridRow, number: int, room: int) -> str:
     note = f"  {row.note}" if row.note else ""
     inside = room - len(f"  {number:>2} ") - columns(note)
-    each = inside // max(1, len(row.cells))
-    narrowest = max(FEWEST_IN_CELL, min(NARROWEST_CELL, each))
+    average = inside // max(1, len(row.cells))
+    narrowest = max(FEWEST_IN_CELL, min(NARROWEST_CELL, average))
     cells = "".join(_cell(cell, inside, narrowest) for cell in row.cells)
     return f"  {number:>2} {cells or '[]'}{note}"
 
@@ -98,7 +98,7 @@ def _cell(cell: Cell, room: int, narrowest: int) -> str:
 
 
 def _fitted(text: str, room: int) -> str:
-    """Cut or fill a text to exactly so many columns."""
+    """Return a text, cut or filled to exactly `room` columns."""
     shown = text
     while columns(shown) > room:
         text = text[:-1]
@@ -110,7 +110,7 @@ def _ranking(sides: RankingSides) -> Iterator[str]:
     gone = [ranked for ranked in sides.before if Mark.REMOVED in ranked.marks]
     if not gone and not any({Mark.ADDED, Mark.MOVED} & {*ranked.marks} for ranked in sides.after):
         return
-    for marked, run in groupby(sides.after, key=lambda one: bool(one.marks)):
+    for marked, run in groupby(sides.after, key=lambda ranked: bool(ranked.marks)):
         items = list(run)
         if marked or len(items) < FEWEST_FOLDED:
             yield from map(_ranked, items)
@@ -119,11 +119,13 @@ def _ranking(sides: RankingSides) -> Iterator[str]:
     yield from (f"  - {ranked.name}  removed, was at place {ranked.place}" for ranked in gone)
 
 
-def _ranked(one: Ranked) -> str:
-    words = [f"from place {one.other}" if mark is Mark.MOVED else mark.word for mark in one.marks]
-    signs = "".join(mark.value for mark in one.marks)
-    said = f"  {', '.join(words)}" if words else ""
-    return f"{one.place:>3} {signs or ' '} {one.name}{said}"
+def _ranked(ranked: Ranked) -> str:
+    words = [
+        f"from place {ranked.other}" if mark is Mark.MOVED else mark.word for mark in ranked.marks
+    ]
+    signs = "".join(mark.value for mark in ranked.marks)
+    marks = f"  {', '.join(words)}" if words else ""
+    return f"{ranked.place:>3} {signs or ' '} {ranked.name}{marks}"
 
 
 def _objective(sides: AimSides, room: int) -> Iterator[str]:

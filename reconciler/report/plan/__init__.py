@@ -1,1 +1,1 @@
-"""A plan for people and for programs: one file a format."""
+"""Reports of a plan for people and programs, one file for each format."""

@@ -1,8 +1,8 @@
-"""A plan as JSON and JSON Lines, back, and held against another. See schemas/plan.schema.json.
+"""The JSON and JSON Lines of a plan, written and read back. See schemas/plan.schema.json.
 
-What is printed is built as its shape says, which holds it by its types alone: a plan of
-thousands of resources is not checked a second time while it is written. What is read back is
-checked against the same shape.
+What is printed is built in the shape of its types, which type checking proves: a plan of thousands
+of resources is not validated again while it is written. A plan that is read back is validated
+against the same shape.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ DOCUMENT_VERSION: Final = 1
 
 @with_config(ConfigDict(extra="allow"))
 class ReasonDocument(TypedDict):
-    """Why a change is as it is: a code of docs/plan.md, and the data that belongs to it."""
+    """A reason of a change: a code of docs/plan.md, and its data."""
 
     code: str
 
 
 @with_config(ConfigDict(extra="ignore"))
 class ChangeDocument(TypedDict):
-    """One declared resource."""
+    """A declared resource."""
 
     ref: str
     kind: str
@@ -108,14 +108,14 @@ class ChangeDocument(TypedDict):
 
 
 class OrphanDocument(TypedDict):
-    """Written once, no longer declared."""
+    """A resource that was written once and is no longer declared."""
 
     ref: str
     remoteId: str | int | None
 
 
 class UnsettledDocument(TypedDict):
-    """A create whose answer was lost and that cannot be looked up."""
+    """A create that has lost its answer and cannot be looked up."""
 
     ref: str
     since: str
@@ -210,7 +210,7 @@ class PlanHead(TypedDict):
 
 @with_config(ConfigDict(extra="ignore"))
 class PlanDocument(PlanHead):
-    """What `plan --format json` prints and `plan --out` writes."""
+    """Output of `plan --format json` and content of `plan --out`."""
 
     changes: list[ChangeDocument]
 
@@ -235,7 +235,7 @@ PlanLine: TypeAlias = Annotated[
 
 
 def plan_document(plan: Plan) -> PlanDocument:
-    """Give a plan's JSON form. Every resource is in it; secrets are sealed."""
+    """Return a plan's JSON form. It contains every resource; secrets are sealed."""
     base = plan.signals.base
     document: PlanDocument = {
         "formatVersion": DOCUMENT_VERSION,
@@ -278,7 +278,7 @@ def plan_document(plan: Plan) -> PlanDocument:
 
 
 def _owned(document: ChangeDocument, change: Change, plan: Plan) -> ChangeDocument:
-    """Say whose a resource is, which is no part of what is done with it."""
+    """Return a document with the resource's owners, which do not affect the change."""
     owners = plan.signals.owners.get(change.ref)
     return document if owners is None else {**document, "owners": [*owners]}
 
@@ -293,7 +293,7 @@ def listed_in(reviewed: PlanDocument) -> frozenset[str]:
 
 
 def _sum_of(document: Mapping[str, Any]) -> str:
-    """Give the sum over a document's content; it is evidence and no secret."""
+    """Return the sum over a document's content; it is evidence and no secret."""
     return digest({name: value for name, value in document.items() if name != "sum"})
 
 
@@ -318,7 +318,7 @@ def change_document(change: Change) -> ChangeDocument:
 
 
 def _with_signals(change: Change, signals: Signals) -> ChangeDocument:
-    """Give a change's JSON form with what stands beside it, which is no part of the change."""
+    """Return a change's JSON form with the signals about its resource."""
     document = change_document(change)
     if (record := signals.track_records.get(change.ref)) is not None:
         document["trackRecord"] = track_record_document(record)
@@ -330,8 +330,8 @@ def _with_signals(change: Change, signals: Signals) -> ChangeDocument:
 
 
 def reason_document(reason: Reason | Remark) -> ReasonDocument:
-    """Give a reason's JSON form: its code, and its data in camelCase."""
-    # No type can say that there is more than the code, which is each reason's own.
+    """Return a reason's JSON form: its code, and its data in camelCase."""
+    # The data differs by reason, which no type can express.
     return cast("ReasonDocument", {"code": reason.code, **_members(reason)})
 
 
@@ -346,7 +346,7 @@ def _plain(value: object) -> Json:
         case tuple():
             return [_plain(element) for element in value]
         case LastEdit():
-            return {name: said for name, said in _members(value).items() if said}
+            return {name: text for name, text in _members(value).items() if text}
         case None | bool() | int() | str():
             return value
         case _:
@@ -354,12 +354,12 @@ def _plain(value: object) -> Json:
 
 
 def plan_json(plan: Plan) -> str:
-    """Give the text of a plan's JSON form, ending in a line break."""
+    """Return the text of a plan's JSON form, ending in a line break."""
     return json_text(plan_document(plan))
 
 
 def plan_jsonl(plan: Plan) -> str:
-    """Give `{"plan": …}`, the plan without its changes, then a `{"change": …}` for each."""
+    """Return `{"plan": …}`, the plan without its changes, then a `{"change": …}` for each."""
     document = plan_document(plan)
     head = {name: part for name, part in document.items() if name != "changes"}
     lines: list[PlanLine] = [{"plan": cast("PlanHead", head)}]
@@ -368,16 +368,18 @@ def plan_jsonl(plan: Plan) -> str:
 
 
 def read_plan(text: str, name: str) -> PlanDocument:
-    """Read what `plan --out` wrote.
+    """Read a plan file of `plan --out`.
 
-    Raises InvalidInput naming the file and the field, and Stale for one that was edited.
+    Raises InvalidInput naming the file and the field, and Stale for a file that was edited.
     """
     try:
         read = _reader().validate_json(text)
         if _sum_of(json.loads(text)) == read["sum"]:
             return read
-        said = f"{name} is not as `plan` wrote it: its content does not give the sum that it names"
-        raise Stale(f"{said}. Make a new plan, and review that")
+        problem = (
+            f"{name} is not as `plan` wrote it: its content does not give the sum that it names"
+        )
+        raise Stale(f"{problem}. Make a new plan, and review that")
     except ValidationError as invalid:
         first = invalid.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"
@@ -386,5 +388,5 @@ def read_plan(text: str, name: str) -> PlanDocument:
 
 @cache
 def _reader() -> TypeAdapter[PlanDocument]:
-    """Give what checks a plan file; to make it takes time, which most runs can spare."""
+    """Return the validator of plan files. Building it is slow, so most runs do not."""
     return TypeAdapter(PlanDocument)

@@ -1,4 +1,4 @@
-"""What of a reviewed plan was done since: it is kept now, and is as it was to become. Pure."""
+"""Changes of a reviewed plan that were applied since: kept now, with the planned content. Pure."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from reconciler.report.plan.stale import changes_since, elsewhere
 
 
 def with_done(reviewed: PlanDocument, now: Plan) -> PlanDocument:
-    """Return a reviewed plan as a new one has it where that was done since, and nothing else.
+    """Return a reviewed plan with its applied changes replaced by those of a new plan.
 
-    What waited for the id of something that was created since has that id.
+    A change that waited for the id of a resource that was created since gets that id.
     """
     changes = {str(change.ref): change for change in now.declared}
     ids = {
@@ -35,24 +35,24 @@ def with_done(reviewed: PlanDocument, now: Plan) -> PlanDocument:
         for ref, change in changes.items()
         if change.remote_id is not None
     }
-    told = []
-    for one in reviewed["changes"]:
-        change, known = changes.get(one["ref"]), _with_ids(one, ids)
+    changes_now = []
+    for reviewed_change in reviewed["changes"]:
+        change, known = changes.get(reviewed_change["ref"]), _with_ids(reviewed_change, ids)
         if change is not None and _is_done(known, change):
             known = change_document(change)
-        told.append(known)
-    return cast("PlanDocument", {**reviewed, "changes": told})
+        changes_now.append(known)
+    return cast("PlanDocument", {**reviewed, "changes": changes_now})
 
 
 def is_rest(reviewed: PlanDocument, now: Plan) -> bool:
-    """Return whether a plan is a reviewed one of which something was done since, and no more."""
+    """Return whether a plan equals a reviewed plan, except for changes applied since."""
     known = with_done(reviewed, now)
     is_same = not elsewhere(reviewed, now) and not changes_since(known, now)
     return is_same and known["changes"] != reviewed["changes"]
 
 
 def _is_done(reviewed: ChangeDocument, now: Change) -> bool:
-    """Return whether something is kept now, and declared as the reviewed change was to write it."""
+    """Return whether a resource is kept now, and declared as the reviewed change planned."""
     was = reviewed["action"]
     if now.action is not Action.KEEP or was in (Action.KEEP.word, Action.BLOCKED.word):
         return False
@@ -82,7 +82,7 @@ def _is_placed(field: FieldDocument, now: Change, shape: Shape) -> bool:
 
 
 def _is_there(field: FieldDocument, now: Change, shape: Shape) -> bool:
-    """Return whether a field is declared as it was to become; items may have names only live."""
+    """Return whether a field is declared as planned. Some items have names only live."""
     path, after = tuple(field["path"]), field.get("after", ABSENT)
     found = [_at(document, path, shape) for document in (now.declared, now.body)]
     return found == [ABSENT, ABSENT] if after is ABSENT else after in found

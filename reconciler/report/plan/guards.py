@@ -12,7 +12,7 @@ from reconciler.model.guard_levels import EXPLICIT_LEVEL, GuardLevel
 
 
 class GuardDocument(TypedDict):
-    """What an apply of the plan would need consent for."""
+    """A guard that an apply of the plan needs consent for."""
 
     code: Annotated[str, Field(default="", description="Never changes: docs/guards.md.")]
     ref: Annotated[
@@ -41,7 +41,7 @@ class GuardDocument(TypedDict):
 
 
 def guard_document(objection: GuardViolation) -> GuardDocument:
-    """Return an objection as plans in JSON have it."""
+    """Return the JSON form of a guard violation."""
     document: GuardDocument = {
         "code": objection.code,
         "ref": str(objection.ref) if objection.ref is not None else None,

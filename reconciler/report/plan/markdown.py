@@ -1,8 +1,7 @@
-"""A plan as the comment a reviewer reads in a minute. Source: docs/reports.md.
+"""A plan as a comment that a reviewer reads in a minute. Source: docs/reports.md.
 
-Foreign text stands only in code spans and fences, or is plain words that mean nothing in
-Markdown, so nothing that a manifest says can speak as markdown, mention anyone or close what it
-stands in.
+Foreign text is only in code spans and fences, or is plain words that mean nothing in Markdown. So
+no text of a manifest can act as Markdown, mention anyone or close its container.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ _SHOWN = tuple(action for action in WORST_FIRST if action.is_to_do)
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Changes that are alike: what is said of the first holds for all of them."""
+    """Changes that are alike: the notes on the first apply to all of them."""
 
     changes: Sequence[Change]
     picture: Sequence[str]
@@ -64,16 +63,16 @@ class _Group:
 
     @property
     def first(self) -> Change:
-        """The one that is shown."""
+        """The change that is shown."""
         return self.changes[0]
 
 
 def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -> str:
-    """Give the comment, never above `budget` bytes of UTF-8, ending in a line break.
+    """Return the comment, never above `budget` bytes of UTF-8, ending in a line break.
 
-    What does not fit is left out whole, the largest diffs first, and `whole`
-    names where it stands; counts, warnings and table always stay, for which
-    40,000 bytes are enough. Changes that are alike share one row and one diff.
+    Diffs that do not fit are left out whole, the largest first, and `whole` names where to find
+    them. Counts, warnings and table always stay; they need at most 40,000 bytes. Changes that are
+    alike share one row and one diff.
     """
     changes = sorted(
         (change for change in plan.changes if change.action.is_to_do),
@@ -83,7 +82,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
     whose = whose_markdown(plan, changes)
     beside = [*track_record_markdown(plan), *watchers_markdown(plan), *_signals(plan), *whose]
-    # What is said beside the table takes its room from that, so that both fit any comment.
+    # The sections next to the table reduce its room, so that both fit any comment.
     table = _table(groups, TABLE_BYTES - len("\n".join(beside).encode()))
     head = "\n".join((*_head(plan), *_warnings(plan), *counts, *table, *beside))
     foot = "\n".join(("", *_legend(changes), f"<sub>digest {code(plan.digest)}</sub>", ""))
@@ -112,16 +111,16 @@ def _head(plan: Plan) -> Iterator[str]:
 
 
 def _warnings(plan: Plan) -> Iterator[str]:
-    """Yield one quoted paragraph for each thing a reviewer must not miss."""
+    """Yield a quoted paragraph for each notice."""
     found = list(notices(plan))
     counts = Counter(notice.title for notice in found)
     quoted: list[str] = []
-    told: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     for notice in found:
-        told[notice.title] += 1
-        if told[notice.title] <= MOST_NOTICES:
+        seen[notice.title] += 1
+        if seen[notice.title] <= MOST_NOTICES:
             quoted.append(_notice(notice))
-        elif told[notice.title] == counts[notice.title]:
+        elif seen[notice.title] == counts[notice.title]:
             quoted.append(f"and {counts[notice.title] - MOST_NOTICES:,} more like the last")
     if quoted:
         yield "\n>\n".join(f"> {warning}" for warning in quoted)
@@ -135,14 +134,14 @@ def _signals(plan: Plan) -> Iterator[str]:
 
 def _notice(notice: Notice) -> str:
     subject = "".join(map(str, notice.refs)) if notice.said else ""
-    said = sentence(notice.said, LONGEST_SAID, subject) if notice.said else notice.words
+    text = sentence(notice.said, LONGEST_SAID, subject) if notice.said else notice.words
     if notice.names:
-        said = f"loses {_listed(notice.names, MOST_NOTICES)}"
+        text = f"loses {_listed(notice.names, MOST_NOTICES)}"
     if notice.refs and not notice.said:
-        said = f"{_listed([str(ref) for ref in notice.refs], MOST_NAMED)}: {said}"
-    ways = [sentence(way, LONGEST_SAID) for way in notice.ways]
+        text = f"{_listed([str(ref) for ref in notice.refs], MOST_NAMED)}: {text}"
+    ways = [sentence(remedy, LONGEST_SAID) for remedy in notice.ways]
     guard = f" ({code(notice.code)})" if notice.code else ""
-    return "<br>- ".join((f"⚠️ **{notice.title}**{guard}: {said}", *ways))
+    return "<br>- ".join((f"⚠️ **{notice.title}**{guard}: {text}", *ways))
 
 
 def _listed(names: Sequence[str], most: int) -> str:
@@ -151,22 +150,22 @@ def _listed(names: Sequence[str], most: int) -> str:
 
 
 def _groups(changes: Sequence[Change]) -> Iterator[_Group]:
-    """Yield changes with what is said of them, together where all is the same for many."""
+    """Yield changes with their notes, grouped where the notes of many are the same."""
     groups: dict[tuple[object, ...], list[Change]] = {}
-    said: dict[tuple[object, ...], tuple[list[str], list[str]]] = {}
+    notes: dict[tuple[object, ...], tuple[list[str], list[str]]] = {}
     for change in changes:
         picture, lines = picture_lines(drawing_of(change)), list(_lines(change))
         if len(picture) == 1:
             lines.append(f"# {picture.pop()}")
         first = telling_notes(change)[:1]
         key = change.ref.kind, change.action, change.evidence, *first, *picture, *lines
-        said[key] = picture, lines
+        notes[key] = picture, lines
         groups.setdefault(key, []).append(change)
     for key, alike in groups.items():
         if len(alike) < FEWEST_ALIKE:
-            yield from (_Group([change], *said[key]) for change in alike)
+            yield from (_Group([change], *notes[key]) for change in alike)
         else:
-            yield _Group(alike, *said[key])
+            yield _Group(alike, *notes[key])
 
 
 def _lines(change: Change) -> Iterator[str]:
@@ -176,7 +175,7 @@ def _lines(change: Change) -> Iterator[str]:
 
 
 def _kinds(changes: Sequence[Change]) -> Iterator[str]:
-    """Count by kind, where the table will be long."""
+    """Yield the counts by kind, for a long table."""
     counts = Counter((change.ref.kind, change.action) for change in changes)
     yield f"| kind | {' | '.join(action.word for action in _SHOWN)} |"
     yield f"|---|{'--:|' * len(_SHOWN)}"
@@ -205,7 +204,7 @@ def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
 
 
 def _row(change: Change, others: int) -> str:
-    note = "".join(code(said, LONGEST_CELL) for said in telling_notes(change)[:1])
+    note = "".join(code(text, LONGEST_CELL) for text in telling_notes(change)[:1])
     sign = f"`{change.action.value}`&nbsp;{change.action.word}"
     more = f" and {others:,} alike" if others else ""
     named = code(str(change.ref), LONGEST_CELL)
@@ -213,24 +212,24 @@ def _row(change: Change, others: int) -> str:
 
 
 def _what(change: Change) -> str:
-    """Say what an update changes, or how much where that is long, and what something new is."""
+    """Return an update's changes, or their number if they are long; else the essentials."""
     if change.action is not Action.UPDATE:
-        said = BETWEEN.join(essentials_of(change))
-        return code(said, LONGEST_WHAT) if said else ""
+        text = BETWEEN.join(essentials_of(change))
+        return code(text, LONGEST_WHAT) if text else ""
     found = field_changes(change)
     turns = BETWEEN.join(
         f"{field_change.field}: {field_change.before} → {field_change.after}"
         for field_change in found
     )
-    told = all(
+    is_whole = all(
         field_change.operation == "change" and not field_change.subject for field_change in found
     )
     is_short = 0 < len(turns) <= LONGEST_TURNS
-    return code(turns) if told and is_short else plural(len(change.differences), "field")
+    return code(turns) if is_whole and is_short else plural(len(change.differences), "field")
 
 
 def _legend(changes: Sequence[Change]) -> Iterator[str]:
-    """Explain what a change rests on, where that is not the live document."""
+    """Yield what each evidence other than the live document means."""
     found = {evidence(change) for change in changes}
     for word, meaning in EVIDENCE_MEANINGS.items():
         if word in found and word != LIVE:
@@ -253,7 +252,7 @@ def _fold(group: _Group) -> Fold:
 
 
 def _names(others: Sequence[Change]) -> Iterator[str]:
-    """Yield who else changes in this way, several to a line."""
+    """Yield the names of the other changes that are alike, several on a line."""
     if not others:
         return
     yield "# the same for"

@@ -1,4 +1,4 @@
-"""In what a plan is not the reviewed one any more, for people."""
+"""Differences between a plan and the reviewed plan, for people."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from reconciler.report.plan.document import (
 
 
 def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
-    """Name the resources whose change is not the reviewed one, and every field that differs.
+    """Return the resources with another change than the reviewed one, and each different field.
 
-    The digest has decided that the plan is stale; this only explains.
+    The digest has decided that the plan is stale; this only explains it.
     """
     names = [*elsewhere(reviewed, now), *_of_paths(reviewed, now).values()]
     listed = listed_in(reviewed)
@@ -31,15 +31,15 @@ def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
     if listed - {guard.key for guard in now.guarded}:
         names.append("a guard that the reviewed plan lists is not as it was, or is gone")
     if not names and reviewed["digest"] != now.digest:
-        told = "what would be written is as reviewed; what is live changed in other fields"
-        # A digest tells that something differs, and not which of what it covers.
+        cause = "what would be written is as reviewed; what is live changed in other fields"
+        # A digest shows that something differs, not which input.
         samples = ", or the samples of logs did" if now.signals.policies is not None else ""
-        return [f"{told}{samples}"]
+        return [f"{cause}{samples}"]
     return names
 
 
 def _of_paths(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
-    """Return what is not as reviewed; of a plan of other paths, one line for all they leave out."""
+    """Return the differences by resource; one line for all that other paths leave out."""
     found = changes_since(reviewed, now)
     was = reviewed.get("paths", [])
     apart = {change["ref"] for change in reviewed["changes"]} ^ {
@@ -48,15 +48,15 @@ def _of_paths(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
     if not apart or was == [*now.paths]:
         return found
     what = ", ".join(was) or "all manifests"
-    way = on_files("apply", *was, rest="--plan FILE")
-    said = f"the reviewed plan was of {what}: `{way}` applies just that"
+    command = on_files("apply", *was, rest="--plan FILE")
+    words = f"the reviewed plan was of {what}: `{command}` applies just that"
     if not was:
-        said += f", and `{on_part('apply', *now.paths, rest='--plan FILE')}` a part of it"
-    return {"": said} | {ref: told for ref, told in found.items() if ref not in apart}
+        words += f", and `{on_part('apply', *now.paths, rest='--plan FILE')}` a part of it"
+    return {"": words} | {ref: line for ref, line in found.items() if ref not in apart}
 
 
 def elsewhere(reviewed: PlanDocument, now: Plan) -> list[str]:
-    """Return how a plan is of another place than the reviewed one, a line each."""
+    """Return a line for each difference in environment or target."""
     return [
         f"{what}: was {before!r}, is {after!r}"
         for what, before, after in (
@@ -68,7 +68,7 @@ def elsewhere(reviewed: PlanDocument, now: Plan) -> list[str]:
 
 
 def changes_since(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
-    """Return a line for each resource of which the change is not the reviewed one, by its name."""
+    """Return a line for each resource with another change than the reviewed one, by its name."""
     changes = {str(change.ref): change for change in now.declared}
     current = {name: change_document(change) for name, change in changes.items()}
     known = {change["ref"]: change for change in reviewed["changes"]}
@@ -81,13 +81,13 @@ def changes_since(reviewed: PlanDocument, now: Plan) -> dict[str, str]:
         elif noted := _noted(current[ref]) - _noted(known[ref]):
             found[ref] = f"{ref}: not in the reviewed plan: {', '.join(sorted(noted))}"
         elif _essence(current[ref]) != _essence(known[ref]):
-            told = _difference(known[ref], current[ref], places_in(changes[ref]))
-            found[ref] = f"{ref}: {told}"
+            difference = _difference(known[ref], current[ref], places_in(changes[ref]))
+            found[ref] = f"{ref}: {difference}"
     return found
 
 
 def unlisted(now: Plan, listed: Collection[str]) -> list[str]:
-    """Return what a review could have consented to and did not list, a line each."""
+    """Return a line for each guard of level review that the reviewed plan does not list."""
     return [
         f"{guard.message} [{guard.code}]: not in the reviewed plan"
         for guard in now.guarded
@@ -100,31 +100,31 @@ def _essence(change: ChangeDocument) -> tuple[object, ...]:
 
 
 def _noted(change: ChangeDocument) -> set[str]:
-    """Return in words what an apply of a change tells the journal alone."""
+    """Return the words of the effects that an apply would only record in the journal."""
     noted = (ProtectionTurns.code, RenamedFrom.code)
-    said = zip(change["reasons"], change["notes"], strict=False)
-    return {words for reason, words in said if reason["code"] in noted}
+    explained = zip(change["reasons"], change["notes"], strict=False)
+    return {words for reason, words in explained if reason["code"] in noted}
 
 
 def _difference(
     before: ChangeDocument, now: ChangeDocument, where: Callable[[Path], FieldLabel]
 ) -> str:
     is_same = before["action"] == now["action"]
-    said = (
+    head = (
         f"another {before['action']}" if is_same else f"was {before['action']}, is {now['action']}"
     )
     from deepdiff import DeepDiff  # noqa: PLC0415 - heavy, and only for a stale plan
 
-    # With its own threshold it names no key where most of them differ.
+    # With its default threshold it names no key where most of them differ.
     found = DeepDiff(_parts(before), _parts(now), threshold_to_diff_deeper=0)
     fields = (*before["fields"], *now["fields"])
     spoken = {_key(field): where(tuple(field["path"])).words for field in fields}
     named = sorted({spoken.get(key, key) for key in found.affected_root_keys})
-    return said + (f": {', '.join(named)}" if named else "")
+    return head + (f": {', '.join(named)}" if named else "")
 
 
 def _parts(change: ChangeDocument) -> dict[str, object]:
-    """Give the parts of a change by names that say something to a reviewer."""
+    """Return the parts of a change by names that a reviewer understands."""
     fields = {_key(field): field for field in change["fields"]}
     return {**fields, "remoteId": change["remoteId"], "destroys": change["destroys"]}
 

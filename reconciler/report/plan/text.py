@@ -1,4 +1,4 @@
-"""A plan for a terminal: what a person reads before saying yes."""
+"""A plan for a terminal: the report that a person reads before consenting."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _COLOURS = {
 FEWEST_ALIKE = 5
 WIDEST_NAME = 44
 
-# A long plan shows fewer fields of each resource: first of all it has to be read to its end.
+# A long plan shows fewer fields of each resource, so that it is read to its end.
 LONG_PLAN = 30
 
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """How much is shown of each: fields of an update, lines of a create or assert."""
+    """How much is shown of a change: fields of an update, lines of a create or assert."""
 
     fields: int
     lines: int
@@ -62,12 +62,11 @@ MANY = _Room(fields=4, lines=1, listed=15)
 
 
 def plan_text(plan: Plan, style: Style) -> str:
-    """Give the whole report, ending in a line break.
+    """Return the whole report, ending in a line break.
 
-    Every update, destroy and blocked resource is named; what is the same for
-    many of them is said once. Long runs of creates and asserts are folded, and
-    so are long lists of fields; `verbose` unfolds all and lists what is
-    unchanged.
+    Every update, destroy and blocked resource is named; text that many of them share is printed
+    once. Long runs of creates and asserts are folded, and so are long lists of fields. `verbose`
+    unfolds everything and lists unchanged resources.
     """
     room = _room(plan, style)
     lines = [*_bold(_title(plan), style), *_partial(plan, style)]
@@ -89,8 +88,8 @@ def plan_text(plan: Plan, style: Style) -> str:
 
 
 def _partial(plan: Plan, style: Style) -> Iterator[str]:
-    for said in partial_words(plan):
-        yield from wrapped(said, style, margin="", hang="  ")
+    for sentence in partial_words(plan):
+        yield from wrapped(sentence, style, margin="", hang="  ")
 
 
 def _room(plan: Plan, style: Style) -> _Room:
@@ -142,7 +141,7 @@ def _kind_lines(
         for alike, details in groups[:most]:
             yield from _group_lines(alike, details, widest, style)
         if rest := sum(len(alike) for alike, _ in groups[most:]):
-            # They overwrite nothing, so the first of many say what they are.
+            # Creates and asserts overwrite nothing known, so the first of many are enough.
             more = f"  {action.value} and {rest:,} more (-v lists them)"
             yield style.paint(more, Colour.DIM)
     if kept and not style.verbose:
@@ -153,9 +152,9 @@ def _kind_lines(
 def _groups(
     plan: Plan, run: Sequence[Change], room: _Room, style: Style
 ) -> Iterator[tuple[list[Change], tuple[str, ...]]]:
-    """Yield changes with what is said below them; together where it is the same for many.
+    """Yield changes with their details, grouped where the details of many are the same.
 
-    What is new is the same only where all of it is, also what is not said.
+    New resources are grouped only where they are equal in all fields, also those not shown.
     """
     groups: dict[tuple[str, tuple[str, ...], tuple[FieldChange, ...]], list[Change]] = {}
     many = len(run) >= FEWEST_ALIKE and not style.verbose
@@ -182,7 +181,7 @@ def _group_lines(
     count = style.paint(f"{first.action.value} {len(alike):,} alike", _COLOURS[first.action])
     yield f"  {count}  {style.paint(evidence(first), Colour.DIM)}"
     yield from details
-    # A list of names is no sentence: in a log too it stands several to a line, none broken.
+    # Names are no sentence: in a log too they are broken into lines, several on each.
     names = ", ".join(change.ref.name for change in alike)
     yield from wrapped(names, replace(style, terminal=True), Colour.DIM)
 
@@ -220,18 +219,20 @@ def _guard_lines(plan: Plan, style: Style) -> Iterator[str]:
         yield ""
 
 
-def _wrapped_guard(one: GuardViolation, style: Style) -> Iterator[str]:
-    yield from wrapped(f"{one.message} [{one.code}]", style, Colour.RED, margin="  ", hang="  ")
-    for way in () if one.is_met else one.ways_out:
-        yield from wrapped(f"- {way}", style, Colour.CYAN, margin=INDENT, hang="  ")
+def _wrapped_guard(violation: GuardViolation, style: Style) -> Iterator[str]:
+    yield from wrapped(
+        f"{violation.message} [{violation.code}]", style, Colour.RED, margin="  ", hang="  "
+    )
+    for remedy in () if violation.is_met else violation.ways_out:
+        yield from wrapped(f"- {remedy}", style, Colour.CYAN, margin=INDENT, hang="  ")
 
 
 def _orphan_lines(plan: Plan, style: Style) -> Iterator[str]:
     if not plan.orphans:
         return
     yield style.paint("No longer declared", Colour.BOLD)
-    said = "the API has no delete: remove them by hand, or declare them again"
-    yield from wrapped(said, style, Colour.CYAN)
+    advice = "the API has no delete: remove them by hand, or declare them again"
+    yield from wrapped(advice, style, Colour.CYAN)
     for orphan in plan.orphans:
         known = f" ({orphan.remote_id})" if orphan.remote_id is not None else ""
         yield safe(f"  ? {orphan.ref}{known}")
@@ -243,15 +244,15 @@ def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
         return
     yield style.paint("Unsettled: nothing can be applied before these are", Colour.RED, Colour.BOLD)
     for create in plan.unsettled:
-        said = f"? {create.ref}: a create was sent {create.since}, and its answer was lost"
-        yield from wrapped(said, style, margin="  ", hang="    ")
+        words = f"? {create.ref}: a create was sent {create.since}, and its answer was lost"
+        yield from wrapped(words, style, margin="  ", hang="    ")
         settle = on_journal("settle", str(create.ref), environment=plan.environment)
         yield f"      {safe(settle)} --id ID | --never-happened"
     yield ""
 
 
 def _legend(plan: Plan, style: Style) -> Iterator[str]:
-    """Explain the words that stand in this plan, where it has any that need it."""
+    """Yield the meaning of the words in this plan that need an explanation."""
     todo = [change for change in plan.changes if change.action.is_to_do]
     words = []
     if any(change.evidence is Evidence.JOURNAL for change in todo):

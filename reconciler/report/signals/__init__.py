@@ -1,1 +1,1 @@
-"""What the platform and the forge say beside a plan: one file a subject."""
+"""Signals of the platform and the forge about a plan, one file for each subject."""

@@ -1,4 +1,4 @@
-"""Where live is not as the base branch declares it, beside the plan of a change. Pure.
+"""Differences between live and the base branch, shown next to the plan of a change. Pure.
 
 Source: docs/ci.md.
 """
@@ -28,9 +28,9 @@ LONGEST_WHY = 300
 
 @with_config(ConfigDict(extra="ignore"))
 class FieldBesideDocument(TypedDict):
-    """One field that is not live as the base branch declares it; a side that has none is left out.
+    """A field that is not live as the base branch declares it; a side without it is left out.
 
-    Values are as they may be shown.
+    Values are safe to show.
     """
 
     path: list[str | int]
@@ -40,7 +40,7 @@ class FieldBesideDocument(TypedDict):
 
 @with_config(ConfigDict(extra="ignore"))
 class StrayedDocument(TypedDict):
-    """One resource, with what the change would do to it on either side."""
+    """A resource, with what the change would do to it on either side."""
 
     ref: str
     base: str
@@ -50,7 +50,7 @@ class StrayedDocument(TypedDict):
 
 @with_config(ConfigDict(extra="ignore"))
 class BesideBaseDocument(TypedDict):
-    """How far live is from the base branch, of which nobody was asked."""
+    """Differences between live and the base branch, or why they could not be found."""
 
     against: Annotated[str, Field(description="The commit of the base branch.")]
     why: Annotated[str, Field(description="Why it could not be told; empty where it could.")]
@@ -58,7 +58,7 @@ class BesideBaseDocument(TypedDict):
 
 
 def base_document(found: BaseDrift) -> BesideBaseDocument:
-    """Give the JSON form."""
+    """Return the JSON form."""
     return {
         "against": found.against,
         "why": found.why,
@@ -109,18 +109,18 @@ def base_lines(found: BaseDrift | None, style: Style) -> Iterator[str]:
 
 
 def why_words(found: BaseDrift) -> str:
-    """Say why nothing could be told, on one line."""
-    said = " ".join(found.why.split())
-    return safe(f"Not held against the base branch: {said}", LONGEST_WHY)
+    """Return on one line why live could not be compared with the base branch."""
+    reason = " ".join(found.why.split())
+    return safe(f"Not held against the base branch: {reason}", LONGEST_WHY)
 
 
-def standing(one: BaseDifference) -> str:
-    """Say how a resource stands on both sides."""
-    if one.base == "create":
+def standing(difference: BaseDifference) -> str:
+    """Return the state of a resource on both sides in words."""
+    if difference.base == "create":
         return "it is live, and the base branch does not declare it"
-    if one.live == "create":
+    if difference.live == "create":
         return "the base branch declares it, and it is not live"
-    return f"{plural(len(one.fields), 'field')} not live as the base branch has them"
+    return f"{plural(len(difference.fields), 'field')} not live as the base branch has them"
 
 
 def _field_words(field: FieldBeside) -> str:
@@ -129,12 +129,12 @@ def _field_words(field: FieldBeside) -> str:
 
 
 def base_markdown(found: BaseDrift | None, room: int) -> str:
-    """Give a fold for a comment, "" for none, within `room` bytes; what has none is counted."""
+    """Return a fold for a comment, "" for none, within `room` bytes; other rows are counted."""
     if found is None:
         return ""
     if found.why:
-        said = f"\n<sub>Not held against the base branch: {code(found.why, LONGEST_WHY)}</sub>\n"
-        return said if len(said.encode()) <= room else ""
+        line = f"\n<sub>Not held against the base branch: {code(found.why, LONGEST_WHY)}</sub>\n"
+        return line if len(line.encode()) <= room else ""
     if not found.strayed:
         return ""
     count = plural(len(found.strayed), "resource")
@@ -156,13 +156,13 @@ def base_markdown(found: BaseDrift | None, room: int) -> str:
     return head + "".join(rows) + foot if left > 0 else ""
 
 
-def _rows(one: BaseDifference) -> Iterator[str]:
-    named = code(str(one.ref), LONGEST_VALUE)
-    if not one.fields:
-        yield f"| {named} | {standing(one)} | | |\n"
-    for field in one.fields[:MOST_FIELDS]:
+def _rows(difference: BaseDifference) -> Iterator[str]:
+    named = code(str(difference.ref), LONGEST_VALUE)
+    if not difference.fields:
+        yield f"| {named} | {standing(difference)} | | |\n"
+    for field in difference.fields[:MOST_FIELDS]:
         sides = (value(side, LONGEST_VALUE) for side in (field.base, field.live))
         cells = (place(field.path), *sides)
         yield f"| {named} | {' | '.join(code(cell, LONGEST_VALUE) for cell in cells)} |\n"
-    if (rest := len(one.fields) - MOST_FIELDS) > 0:
+    if (rest := len(difference.fields) - MOST_FIELDS) > 0:
         yield f"| {named} | and {plural(rest, 'field')} more | | |\n"

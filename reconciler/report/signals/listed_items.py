@@ -1,4 +1,4 @@
-"""Lists inside a comment, which has to stay below its limit whatever they say. Pure."""
+"""Lists in a comment, which must stay below its limit whatever they contain. Pure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ MOST_BYTES = 6_000
 
 
 def listed_items(title: str, items: Sequence[str]) -> Iterator[str]:
-    """Yield a title and items that are Markdown already, as far as they fit, and how many not.
+    """Yield a title, the items (already Markdown) that fit, and the number that does not fit.
 
-    Nothing where there is none.
+    Nothing where there is no item.
     """
     if not items:
         return

@@ -1,4 +1,4 @@
-"""Whose the changes of a plan are: code owners, and who changed last what is live."""
+"""The owners of a plan's changes: code owners, and the authors of the last live edits."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _MENTIONED = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]
 
 
 def whose_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
-    """Yield a line for each owner of what changes, and one for each last edit that is told.
+    """Yield a line for each owner of a change, and a line for each known last edit.
 
-    A name stands in a code span, so that nobody is notified, unless that was asked for.
+    A name is in a code span, so that no person is notified, unless mentions were requested.
     """
     lines = [*_owners(plan, changes), *_edits(plan, changes)]
     if lines:
@@ -37,7 +37,7 @@ def _owners(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
         if owners is not None:
             for owner in owners or (NOBODY,):
                 owned[owner].append(str(change.ref))
-    ordered = sorted(owned.items(), key=lambda item: (item[0] == NOBODY, item[0]))
+    ordered = sorted(owned.items(), key=lambda owner_refs: (owner_refs[0] == NOBODY, owner_refs[0]))
     for owner, refs in ordered[:MOST_OWNERS]:
         named = NOBODY if owner == NOBODY else _shown(owner, mentioned=plan.signals.mentions_owners)
         yield f"- {named}: {_listed(refs)}"
@@ -55,16 +55,16 @@ def _listed(refs: Sequence[str]) -> str:
 
 
 def _edits(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
-    """Yield who changed last what is live: people, and where owners are told anyone."""
-    told = [
+    """Yield who last edited a resource live: edits by hand, and with code owners any edit."""
+    edits = [
         (change.ref, seen.edit)
         for change in changes
         if isinstance(seen := change.observation, Seen)
         and seen.edit.who
         and (seen.by_hand or plan.signals.owners)
     ]
-    for ref, edit in told[:MOST_EDITS]:
+    for ref, edit in edits[:MOST_EDITS]:
         named = code(str(ref), LONGEST_NAME)
         yield f"- {named} was changed live last {code(str(edit), LONGEST_EDIT)}"
-    if len(told) > MOST_EDITS:
-        yield f"- and {len(told) - MOST_EDITS:,} more that were changed live"
+    if len(edits) > MOST_EDITS:
+        yield f"- and {len(edits) - MOST_EDITS:,} more that were changed live"

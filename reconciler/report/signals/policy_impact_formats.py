@@ -1,4 +1,4 @@
-"""What becomes of samples of logs under a new list of policies: JSON, terminal, Markdown. Pure.
+"""The effect of a new list of policies on samples of logs: JSON, terminal, Markdown. Pure.
 
 Source: docs/policy-impact.md.
 """
@@ -40,7 +40,7 @@ class SampleDocument(TypedDict):
 
 
 class MetDocument(TypedDict):
-    """The policy that takes a log, and the priority that it gives; null where none takes it."""
+    """The policy that takes a log, and the priority that it sets; null where none takes it."""
 
     policy: str | None
     priority: str | None
@@ -63,7 +63,7 @@ class SampleFailureDocument(TypedDict):
 
 
 class DisagreementDocument(TypedDict):
-    """Where service and evaluator differ about the list that is live."""
+    """A sample for which service and evaluator disagree about the live list."""
 
     sample: SampleDocument
     told: MetDocument
@@ -75,7 +75,7 @@ class DisagreementDocument(TypedDict):
 
 @with_config(ConfigDict(extra="ignore"))
 class PolicyImpactDocument(TypedDict):
-    """What the plan does to the samples of `policySamples`: docs/policy-impact.md."""
+    """The effect of the plan on the samples of `policySamples`: docs/policy-impact.md."""
 
     samples: Annotated[int, Field(ge=0)]
     agreement: Annotated[
@@ -102,7 +102,7 @@ class PolicyImpactDocument(TypedDict):
 
 
 def policy_impact_document(impact: PolicyImpact) -> PolicyImpactDocument:
-    """Give the JSON form."""
+    """Return the JSON form."""
     return {
         "samples": len(impact.answers),
         "agreement": impact.agreement,
@@ -151,17 +151,17 @@ def _met(met: Met) -> MetDocument:
 
 
 def severity_word(sample: PolicySample) -> str:
-    """Give the severity of a sample as people write it."""
+    """Return the severity of a sample as people write it."""
     return sample.severity.removeprefix(SEVERITY).lower()
 
 
 def priority_word(met: Met) -> str:
-    """Give a priority as people write it, "" for none."""
+    """Return a priority as people write it, "" for none."""
     return met.priority.removeprefix(PRIORITY).lower()
 
 
 def met_words(met: Met | None) -> str:
-    """Say which policy takes a log, and with which priority; foreign text, not yet safe."""
+    """Return which policy takes a log, and with which priority; foreign text, not yet safe."""
     if met is None:
         return NOT_KNOWN
     if not met.policy:
@@ -171,14 +171,14 @@ def met_words(met: Met | None) -> str:
 
 
 def told_rows(impact: PolicyImpact) -> list[SampleAnswer]:
-    """Give the samples that are shown: those that fail first, then those that change."""
+    """Return the samples that are shown: failing samples first, then changing samples."""
     failing = [*impact.failures]
     return [*failing, *(change for change in impact.changes if not change.fails)]
 
 
-def expectation(one: SampleAnswer) -> str:
-    """Say which policy a sample expects, "" for one that expects nothing in particular."""
-    return (one.sample.policy or NOBODY) if one.sample.expects else ""
+def expectation(answer: SampleAnswer) -> str:
+    """Return which policy a sample expects, "" for a sample without expectation."""
+    return (answer.sample.policy or NOBODY) if answer.sample.expects else ""
 
 
 def _asked(impact: PolicyImpact) -> str:
@@ -186,34 +186,34 @@ def _asked(impact: PolicyImpact) -> str:
 
 
 def agreement_words(impact: PolicyImpact) -> str:
-    """Say how far the evaluator is to be trusted here."""
-    service, held = _asked(impact), "the live list"
+    """Return how far the evaluator agrees with the service."""
+    service, compared = _asked(impact), "the live list"
     if impact.of_base:
-        held = "the list of the revision"
+        compared = "the list of the revision"
     if impact.agreement is None:
         so = "nothing is known of today, nor of the evaluator"
         return f"the {service} could not be asked, so {so}"
     count = len(impact.answers)
     if not impact.disagreeing:
-        return f"of {held}, evaluator and {service} agree on all {count:,}"
-    # Of a thousand samples, one is no reason to say that all agree.
+        return f"of {compared}, evaluator and {service} agree on all {count:,}"
+    # With a thousand samples, a single difference must not be rounded to full agreement.
     agreeing = count - len(impact.disagreeing)
     so = "what is said of tomorrow is as doubtful"
     if not impact.writes:
         there = "stands there" if impact.of_base else "is live"
         so = f"what {there} does otherwise than it says, or is read otherwise here"
-    return f"of {held}, evaluator and {service} agree on {agreeing:,} of {count:,} only: {so}"
+    return f"of {compared}, evaluator and {service} agree on {agreeing:,} of {count:,} only: {so}"
 
 
 def counted(impact: PolicyImpact) -> str:
-    """Say in one line what becomes of the samples."""
+    """Return the counts of the samples in one line."""
     changing, failing = len(impact.changes), len(impact.failures)
-    told = f"{plural(len(impact.answers), 'sample')}, {changing:,} changing"
-    return f"{told}, {failing:,} not as expected" if failing else told
+    counts = f"{plural(len(impact.answers), 'sample')}, {changing:,} changing"
+    return f"{counts}, {failing:,} not as expected" if failing else counts
 
 
 def remarks(impact: PolicyImpact) -> Iterator[str]:
-    """Yield what else is to be known, as sentences; foreign text, not yet safe."""
+    """Yield further remarks as sentences; foreign text, not yet safe."""
     if impact.unasked:
         yield f"not asked: {plain(impact.unasked, LONGEST_WHY)}"
     if impact.disagreeing:
@@ -229,30 +229,30 @@ def remarks(impact: PolicyImpact) -> Iterator[str]:
     if impact.shadowed:
         takes = "those before take all of their logs"
         yield f"no log can reach {_names(impact.shadowed)}: {takes}"
-    # What is compared with a revision is never applied.
+    # A plan against a revision is never applied.
     if impact.writes and not impact.unasked and not impact.of_base:
         yield _foretold(impact)
 
 
 def _foretold(impact: PolicyImpact) -> str:
-    """Say what an apply does after the overwrite."""
-    asked = "after the overwrite the samples are asked again; "
+    """Return what an apply does after the overwrite."""
+    begin = "after the overwrite the samples are asked again; "
     if impact.on_mismatch == "report":
-        return f"{asked}a mismatch is told (exit 3)"
+        return f"{begin}a mismatch is told (exit 3)"
     if impact.unknown:
-        return f"{asked}the list that is live could not be put back, as severities are unknown"
-    return f"{asked}a mismatch puts the list back that is live now (exit 3)"
+        return f"{begin}the list that is live could not be put back, as severities are unknown"
+    return f"{begin}a mismatch puts the list back that is live now (exit 3)"
 
 
-def _differing(one: SampleAnswer, who: str) -> str:
-    sample = one.sample
+def _differing(answer: SampleAnswer, who: str) -> str:
+    sample = answer.sample
     log = quoted_pair(sample.application, sample.subsystem)
-    told, evaluated = (
+    answered, evaluated = (
         quoted(met_words(met), LONGEST_NAME) if met and met.policy else met_words(met)
-        for met in (one.before, one.after)
+        for met in (answer.before, answer.after)
     )
     severity = quoted(severity_word(sample), LONGEST_NAME)
-    return f"{log} {severity}: the {who} tells {told}, the evaluator {evaluated}"
+    return f"{log} {severity}: the {who} tells {answered}, the evaluator {evaluated}"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -264,7 +264,7 @@ _ABOUT = ("application", "subsystem", "severity")
 
 
 def turning(impact: PolicyImpact) -> tuple[str, str]:
-    """Say what stands before and after: today and tomorrow, or the revision and this."""
+    """Return the names of before and after: today and tomorrow, or the revision and this."""
     return ("revision", "this") if impact.of_base else ("today", "tomorrow")
 
 
@@ -272,20 +272,20 @@ def _headings(impact: PolicyImpact) -> tuple[str, ...]:
     return (*_ABOUT, *turning(impact), "expected")
 
 
-def _cells(one: SampleAnswer) -> list[str]:
-    sample = one.sample
+def _cells(answer: SampleAnswer) -> list[str]:
+    sample = answer.sample
     return [
         sample.application,
         sample.subsystem,
         severity_word(sample),
-        met_words(one.before),
-        met_words(one.after),
-        expectation(one),
+        met_words(answer.before),
+        met_words(answer.after),
+        expectation(answer),
     ]
 
 
 def policy_impact_lines(impact: PolicyImpact, style: Style) -> Iterator[str]:
-    """Yield the lines for a terminal, the last of them empty."""
+    """Yield the lines for a terminal; the last line is empty."""
     yield style.paint(f"{TITLE}: {counted(impact)}", Colour.BOLD)
     doubt = Colour.CYAN if impact.agreement == 1 else Colour.RED
     yield from wrapped(agreement_words(impact), style, doubt, margin="  ", hang="  ")
@@ -295,8 +295,8 @@ def policy_impact_lines(impact: PolicyImpact, style: Style) -> Iterator[str]:
         yield from _told(impact, shown, style)
     if len(rows) > len(shown):
         yield style.paint(f"  and {len(rows) - len(shown):,} more (-v lists them)", Colour.DIM)
-    for said in remarks(impact):
-        yield from wrapped(said, style, Colour.CYAN, margin="  ", hang="  ")
+    for remark in remarks(impact):
+        yield from wrapped(remark, style, Colour.CYAN, margin="  ", hang="  ")
     yield ""
 
 
@@ -312,16 +312,16 @@ def _told(impact: PolicyImpact, shown: Sequence[SampleAnswer], style: Style) -> 
         log = (
             f"{answer.sample.application}/{answer.sample.subsystem} {severity_word(answer.sample)}"
         )
-        told = f"{met_words(answer.before)} → {met_words(answer.after)}"
+        turn = f"{met_words(answer.before)} → {met_words(answer.after)}"
         wanted = f", expected {expectation(answer)}" if expectation(answer) else ""
-        yield from wrapped(f"{log}: {told}{wanted}", style, margin=_MARGIN, hang=_MARGIN)
+        yield from wrapped(f"{log}: {turn}{wanted}", style, margin=_MARGIN, hang=_MARGIN)
 
 
 _MARGIN = "  "
 
 
 def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
-    """Yield the lines for a comment, few and bounded, the last of them empty."""
+    """Yield the lines for a comment, few and bounded; the last line is empty."""
     yield f"**{TITLE}**: {counted(impact)}; {agreement_words(impact)}."
     yield ""
     rows, room, shown = told_rows(impact), TABLE_BYTES, 0
@@ -342,7 +342,7 @@ def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
         yield f"| and {len(rows) - shown:,} more | | | | | |"
     if rows:
         yield ""
-    said = [*remarks(impact)]
-    yield from (f"- {sentence(text, LONGEST_WHY)}" for text in said)
-    if said:
+    texts = [*remarks(impact)]
+    yield from (f"- {sentence(text, LONGEST_WHY)}" for text in texts)
+    if texts:
         yield ""

@@ -1,4 +1,4 @@
-"""The track record of an alert that a plan touches: JSON, a sentence, lines of a comment. Pure."""
+"""The track record of an alert that a plan changes: JSON, a sentence, lines of a comment. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reconciler.report.words import plural
 
 @with_config(ConfigDict(extra="ignore"))
 class TrackRecordDocument(TypedDict):
-    """What an alert did before the plan: docs/evidence.md. null is what nobody told."""
+    """The record of an alert before the plan: docs/evidence.md. null means unknown."""
 
     days: int
     events: Annotated[int | None, Field(description="How often it fired.")]
@@ -57,7 +57,7 @@ class TrackRecordDocument(TypedDict):
 
 
 def track_record_document(record: TrackRecord) -> TrackRecordDocument:
-    """Give its JSON form."""
+    """Return the JSON form."""
     document: TrackRecordDocument = {
         "days": record.days,
         "events": record.events,
@@ -77,12 +77,12 @@ def track_record_document(record: TrackRecord) -> TrackRecordDocument:
 
 
 def record_words(record: TrackRecord) -> str:
-    """Give it as the beginning of a sentence, without anything foreign."""
+    """Return the record as the beginning of a sentence, without foreign text."""
     parts = [_fired(record), _incidents(record), _cases(record)]
-    said = f"{', '.join(parts)} in {plural(record.days, 'day')}"
+    sentence = f"{', '.join(parts)} in {plural(record.days, 'day')}"
     if record.last_acknowledged:
-        said += f", last acknowledged {record.last_acknowledged[:10]}"
-    return said + "".join(f" ({one})" for one in _caveats(record))
+        sentence += f", last acknowledged {record.last_acknowledged[:10]}"
+    return sentence + "".join(f" ({caveat})" for caveat in _caveats(record))
 
 
 def _fired(record: TrackRecord) -> str:
@@ -94,15 +94,15 @@ def _fired(record: TrackRecord) -> str:
             return "never fired" if record.complete else "not seen to fire"
         case 1:
             return f"fired {least}once"
-        case several:
-            return f"fired {least}{several:,} times"
+        case count:
+            return f"fired {least}{count:,} times"
 
 
 def _incidents(record: TrackRecord) -> str:
-    said = "incidents not known"
+    counted = "incidents not known"
     if record.incidents is not None:
-        said = plural(record.incidents, "incident") if record.incidents else "no incident"
-    return f"{said}, {record.open_incidents:,} open now" if record.open_incidents else said
+        counted = plural(record.incidents, "incident") if record.incidents else "no incident"
+    return f"{counted}, {record.open_incidents:,} open now" if record.open_incidents else counted
 
 
 def _cases(record: TrackRecord) -> str:
@@ -126,21 +126,21 @@ def _caveats(record: TrackRecord) -> Iterator[str]:
 
 
 def track_record_words(change: Change, record: TrackRecord) -> str:
-    """Give what an alert did, and what the change takes away from it."""
+    """Return what an alert did, and what the change takes away from it."""
     taken = [weakening.said for weakening in BY_NAME[change.ref.kind].weakens(change)]
     after = f"; with this change {', and '.join(taken)}" if taken else ""
     return f"{record_words(record)}{after}"
 
 
 def track_record_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
-    """Yield the lines below an alert of a plan; none where nothing was asked."""
+    """Yield the lines below an alert of a plan; none where no record was read."""
     record = plan.signals.track_records.get(change.ref)
     if record is not None:
         yield from wrapped(track_record_words(change, record), style, Colour.CYAN)
 
 
 def track_record_markdown(plan: Plan) -> Iterator[str]:
-    """Yield a list for a comment, those that fired most often first."""
+    """Yield a list for a comment, the alerts that fired most often first."""
     records = plan.signals.track_records
     found = [(change, records[change.ref]) for change in plan.changes if change.ref in records]
     found.sort(key=lambda pair: (-(pair[1].events or 0), WORST_FIRST.index(pair[0].action)))

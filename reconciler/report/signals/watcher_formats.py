@@ -1,4 +1,4 @@
-"""Which alerts watch what a plan changes, before a write and by its answer. Pure."""
+"""The alerts that watch a plan's resources: predicted before a write, reported after it. Pure."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ MOST_NAMED = 10
 
 @with_config(ConfigDict(extra="forbid"))
 class ToldWatchersDocument(TypedDict):
-    """The alerts that watch what was written: as the plan had it, and as the service told.
+    """The alerts that watch a written resource: as the plan predicted, and as the service reported.
 
-    An alert that no manifest is known of is an id.
+    An alert without a known manifest is an id.
     """
 
     predicted: list[str]
@@ -46,7 +46,7 @@ class ToldWatchersDocument(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ToldWatchers:
-    """The same by names and ids, in the order in which they are said."""
+    """The same by names and ids, in the order in which they are shown."""
 
     ref: Ref
     predicted: tuple[str, ...]
@@ -54,62 +54,72 @@ class ToldWatchers:
 
     @property
     def unforeseen(self) -> tuple[str, ...]:
-        """Those that the service told and nobody predicted."""
+        """Alerts that the service reported and the plan did not predict."""
         return tuple(text for text in self.told if text not in self.predicted)
 
     @property
     def not_told(self) -> tuple[str, ...]:
-        """Those that were predicted and that the service did not tell."""
+        """Alerts that the plan predicted and the service did not report."""
         return tuple(text for text in self.predicted if text not in self.told)
 
 
 def names_of(watchers: Watchers) -> tuple[str, ...]:
-    """Give the alerts by name, then the ids of those that are not known."""
+    """Return the alerts by name, then the ids of unknown alerts."""
     return (*map(str, watchers.refs), *watchers.others)
 
 
 def told_watchers(outcome: Outcome, signals: Signals) -> ToldWatchers | None:
-    """Hold what the service told after a write against the plan; None where it told nothing."""
+    """Return the watchers that the service reported after a write, and those of the plan.
+
+    None where the service reported nothing, or where both are empty.
+    """
     if not isinstance(outcome, Written) or outcome.told.alerts is None:
         return None
-    told = names_of(watchers_named(outcome.told.alerts, signals.alerts))
+    reported = names_of(watchers_named(outcome.told.alerts, signals.alerts))
     predicted = names_of(signals.watchers.get(outcome.ref, Watchers()))
-    return ToldWatchers(outcome.ref, predicted, told) if told or predicted else None
+    return ToldWatchers(outcome.ref, predicted, reported) if reported or predicted else None
 
 
-def told_document(told: ToldWatchers) -> ToldWatchersDocument:
-    """Give its JSON form."""
+def told_document(watchers: ToldWatchers) -> ToldWatchersDocument:
+    """Return the JSON form."""
     return {
-        "predicted": list(told.predicted),
-        "told": list(told.told),
-        "unforeseen": list(told.unforeseen),
-        "notTold": list(told.not_told),
+        "predicted": list(watchers.predicted),
+        "told": list(watchers.told),
+        "unforeseen": list(watchers.unforeseen),
+        "notTold": list(watchers.not_told),
     }
 
 
-def _told_words(told: ToldWatchers, listed: Callable[[Sequence[str]], str]) -> str:
-    """Say who watches what was written, and what of that nobody foresaw."""
-    by = f"watched by {listed(told.told)}" if told.told else "watched by no alert"
-    beside = []
-    if told.unforeseen:
-        beside.append(f"not foreseen: {listed(told.unforeseen)}")
-    if told.not_told:
-        beside.append(f"foreseen, and not named by the service: {listed(told.not_told)}")
-    return f"{by}; {'; '.join(beside)}" if beside else f"{by}, as foreseen"
+def _told_words(watchers: ToldWatchers, listed: Callable[[Sequence[str]], str]) -> str:
+    """Return who watches a written resource, and how that differs from the prediction."""
+    by = f"watched by {listed(watchers.told)}" if watchers.told else "watched by no alert"
+    surprises = []
+    if watchers.unforeseen:
+        surprises.append(f"not foreseen: {listed(watchers.unforeseen)}")
+    if watchers.not_told:
+        surprises.append(f"foreseen, and not named by the service: {listed(watchers.not_told)}")
+    return f"{by}; {'; '.join(surprises)}" if surprises else f"{by}, as foreseen"
 
 
 def told_text(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
-    """Yield one sentence for each write whose watchers the service told."""
+    """Yield a sentence for each write, where the service reported its watchers."""
     for outcome in outcomes:
-        told = told_watchers(outcome, signals)
-        if told is not None:
-            yield f"{told.ref} is {_told_words(told, _listed)}"
+        watchers = told_watchers(outcome, signals)
+        if watchers is not None:
+            yield f"{watchers.ref} is {_told_words(watchers, _listed)}"
 
 
 def told_markdown(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
     """Yield a list for the comment of an apply."""
-    found = [told for outcome in outcomes if (told := told_watchers(outcome, signals)) is not None]
-    items = [f"{code(str(one.ref), LONGEST_NAME)}: {_told_words(one, _in_code)}" for one in found]
+    found = [
+        watchers
+        for outcome in outcomes
+        if (watchers := told_watchers(outcome, signals)) is not None
+    ]
+    items = [
+        f"{code(str(watchers.ref), LONGEST_NAME)}: {_told_words(watchers, _in_code)}"
+        for watchers in found
+    ]
     yield from listed_items("Alerts that watch what was written", items)
 
 
@@ -124,16 +134,16 @@ def _in_code(names: Sequence[str]) -> str:
 
 
 def watchers_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
-    """Yield who watches what a plan changes, below it."""
+    """Yield who watches a resource that a plan changes, below it."""
     watchers = plan.signals.watchers.get(change.ref)
     if watchers is not None:
         names = names_of(watchers)
-        said = f"watched by {plural(len(names), 'alert')}: {_listed(names)}"
-        yield from wrapped(said, style, Colour.CYAN)
+        words = f"watched by {plural(len(names), 'alert')}: {_listed(names)}"
+        yield from wrapped(words, style, Colour.CYAN)
 
 
 def watchers_markdown(plan: Plan) -> Iterator[str]:
-    """Yield a list for a comment, those with most watchers first."""
+    """Yield a list for a comment, the resources with most watchers first."""
     watched: Mapping[Ref, Watchers] = plan.signals.watchers
     found = sorted(watched.items(), key=lambda pair: (-len(names_of(pair[1])), pair[0]))
     items = [
