@@ -1,4 +1,4 @@
-"""reconciler.yaml: environments, variables, guards, and where each leads."""
+"""The project file, reconciler.yaml: environments, targets, variables and guards."""
 
 from reconciler.project.choose_target import (
     BASE_URL,

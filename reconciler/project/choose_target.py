@@ -1,4 +1,4 @@
-"""Which environment a run is in, and where it leads: nothing falls back silently."""
+"""The environment and the target of a run. No default replaces a missing setting silently."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def unsafe_base_url(url: str) -> str:
-    """Say why a base URL is refused, or give "" for a good one (docs/security.md)."""
+    """Return why a base URL is refused, "" for a good URL (docs/security.md)."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -57,7 +57,7 @@ def _unsafe_host(host: str, scheme: str) -> str:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        # The system's resolver takes 2852039166 and 0xa9.254.43518 for addresses.
+        # The system's resolver accepts 2852039166 and 0xa9.254.43518 as addresses.
         if _NUMBER.fullmatch(host) or not _HOST.fullmatch(host):
             return "is not a URL: its host is neither a name nor a plain address"
         return "" if scheme == "https" or host == "localhost" else "must begin with https://"
@@ -74,12 +74,12 @@ def _is_nobodys(address: _Address) -> bool:
     return odd or (isinstance(address, ipaddress.IPv4Address) and address.is_reserved)
 
 
-# Address translation, and two older forms that end in an IPv4 address.
+# Prefix of address translation, and two older forms that end in an IPv4 address.
 _WRAPPERS = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
 
 
 def _wrapped_in(address: _Address) -> Iterator[ipaddress.IPv4Address]:
-    """Yield the IPv4 addresses to which a gateway would translate an IPv6 one."""
+    """Yield the IPv4 addresses to which a gateway would translate an IPv6 address."""
     if isinstance(address, ipaddress.IPv6Address):
         if any(address in wrapper for wrapper in _WRAPPERS):
             yield ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
@@ -89,19 +89,19 @@ def _wrapped_in(address: _Address) -> Iterator[ipaddress.IPv4Address]:
 
 
 def shown_url(url: str) -> str:
-    """Give a URL without the user name and password it may hold."""
+    """Return a URL without its user name and password."""
     scheme, separator, rest = url.rpartition("://")
     return f"{scheme}{separator}{rest.rpartition('@')[2]}"
 
 
 BASE_URL = "RECONCILER_BASE_URL"
 NAMELESS = "default"
-"""What the environment is called where no project file names any."""
+"""The name of the environment where the project file names none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project file and the folder that paths in it are relative to."""
+    """A project file and the folder that its paths are relative to."""
 
     root: Path
     file: Path | None = None
@@ -110,14 +110,14 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A management API somewhere else."""
+    """A management API on another machine."""
 
     base_url: str
     authorization: Literal["raw", "bearer"] = "raw"
 
     @property
     def name(self) -> str:
-        """What plans and journals call the target."""
+        """The name of the target in plans and journals."""
         return self.base_url
 
 
@@ -127,16 +127,16 @@ class Embedded:
 
     data: Path
     name: str = "emulator"
-    """What plans and journals call the target."""
+    """The name of the target in plans and journals."""
 
 
 Target: TypeAlias = Service | Embedded
 
 
 def choose_environment(project: Project, wanted: str | None) -> tuple[str, Environment]:
-    """Give the environment of a run and its name.
+    """Return the name and the settings of a run's environment.
 
-    Raises UsageError where it is unknown, or where none can be told.
+    Raises UsageError where it is unknown, or where several exist and none is chosen.
     """
     environments = project.settings.environments
     name = wanted or project.settings.default_environment
@@ -162,10 +162,10 @@ def choose_environment(project: Project, wanted: str | None) -> tuple[str, Envir
 def choose_target(
     project: Project, name: str, environment: Environment, environ: Mapping[str, str]
 ) -> Target:
-    """Give where a run leads. Nothing falls back silently (docs/commands.md).
+    """Return the target of a run. No default replaces a missing setting (docs/commands.md).
 
-    Raises UsageError without a target or with two that disagree, and
-    InvalidInput for a base URL that is not safe, or a file that a link leads elsewhere.
+    Raises UsageError without a target or with two that disagree, and InvalidInput for an unsafe
+    base URL, or for a file behind a link that leads out of the folder.
     """
     given = environ.get(BASE_URL, "").strip().rstrip("/")
     own = (environment.base_url or "").rstrip("/")
@@ -193,7 +193,7 @@ def choose_target(
 
 
 def with_target(project: Project) -> set[str]:
-    """Name the environments of which the project file says where they lead."""
+    """Return the names of the environments that have a target in the project file."""
     environments = project.settings.environments.items()
     return {
         name
@@ -203,12 +203,12 @@ def with_target(project: Project) -> set[str]:
 
 
 def place_of(project: Project, path: str) -> Path:
-    """Give where a file is that the project file names: below its folder, or where a person said.
+    """Return the path of a file that the project file names: in its folder, or an absolute path.
 
     Raises InvalidInput where a link on the way leads out of the folder.
     """
     place = project.root / path
-    # A change may bring links, and what is written there would be written through them.
+    # A change may bring links, and a write to this path would follow them.
     if not Path(path).is_absolute() and not leads_inside(place, project.root):
         raise InvalidInput(
             f"`{path}` stands behind a link that leads out of {project.root}: remove the link, or "
@@ -218,19 +218,19 @@ def place_of(project: Project, path: str) -> Path:
 
 
 def leads_inside(place: Path, folder: Path) -> bool:
-    """Tell whether a path ends below a folder, once all links are followed."""
+    """Return whether a path is below a folder, once all links are followed."""
     return Path(os.path.realpath(place)).is_relative_to(os.path.realpath(folder))
 
 
 def in_shard(environment: Environment, shard: Shard | None) -> Environment:
-    """Give an environment whose journal is that of a shard, where `journal:` names one for each."""
+    """Return an environment with the journal of a shard, if `journal:` names one for each shard."""
     if shard is None or environment.journal is None:
         return environment
     return environment.model_copy(update={"journal": environment.journal.replace(SHARD, shard.key)})
 
 
 def journal_setting(project: Project, name: str, environment: Environment) -> str:
-    """Give where the journal of an environment is kept, as the project file writes it."""
+    """Return the journal setting of an environment, as the project file writes it."""
     if environment.journal is not None:
         return environment.journal
     own = f"{name}.journal.jsonl" if project.file is not None else "journal.jsonl"
@@ -238,19 +238,19 @@ def journal_setting(project: Project, name: str, environment: Environment) -> st
 
 
 def journal_place(project: Project, name: str, environment: Environment) -> JournalPlace:
-    """Give where the journal of an environment is kept, a path made absolute.
+    """Return the place of an environment's journal, with an absolute path.
 
-    The setting itself was checked when the project file was read. Raises
-    InvalidInput for a file that a link leads elsewhere.
+    The setting itself was checked when the project file was read. Raises InvalidInput for a file
+    behind a link that leads out of the folder.
     """
     return journal_place_at(project, journal_setting(project, name, environment))
 
 
 def journal_place_at(project: Project, setting: str) -> JournalPlace:
-    """Give the place of a journal that is written as in the project file, a path made absolute.
+    """Return the place of a journal that is written as in the project file, with an absolute path.
 
-    Raises ValueError, whose words say what it must be, and InvalidInput for a file
-    that a link leads elsewhere.
+    Raises ValueError with what the setting must be, and InvalidInput for a file behind a link that
+    leads out of the folder.
     """
     match parse_journal_place(setting):
         case InFile(path=path):

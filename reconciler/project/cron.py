@@ -1,4 +1,4 @@
-"""What is wrong with a cron expression, and the one that was likely meant. Pure.
+"""Problems of a cron expression, and the expression that was likely meant. Pure.
 
 Five fields, as the library reads them: docs/freeze.md.
 """
@@ -41,29 +41,29 @@ _WHOLE: Final = re.compile("[0-9]{1,2}(,[0-9]{1,2})*")
 
 @dataclass(frozen=True, slots=True)
 class CronProblem:
-    """What is wrong with an expression, and what was likely meant, "" where nobody can tell."""
+    """The problem of an expression, and the likely correction, "" where none is known."""
 
     said: str
     near: str = ""
 
 
 def flaw_of(cron: str) -> CronProblem | None:
-    """Say what is wrong with a cron expression; None for one that comes some time."""
+    """Return the problem of a cron expression; None for an expression that has a next date."""
     fields = cron.split()
-    said = "must be five fields"
+    problem = "must be five fields"
     if len(fields) == _FIELD_COUNT:
-        said = _unread(cron)
-        if not said:
+        problem = _unread(cron)
+        if not problem:
             return None
         impossible = _no_such_date(fields)
         if impossible is not None:
             return impossible
     near = _meant(fields)
-    return CronProblem(said, near if near and near != cron and not _unread(near) else "")
+    return CronProblem(problem, near if near and near != cron and not _unread(near) else "")
 
 
 def _unread(cron: str) -> str:
-    """Say why the library does not read an expression, "" where it comes some time."""
+    """Return why the library cannot read an expression, "" where it has a next date."""
     from cronsim import CronSim, CronSimError  # noqa: PLC0415 - for those with windows
 
     try:
@@ -72,14 +72,14 @@ def _unread(cron: str) -> str:
         what = str(error).lower().removeprefix("bad ")
         known = _RANGES.get(what)
         return f"is no cron expression: {what} is {known}" if known else "is no cron expression"
-    # What the library reads without a look at it.
+    # Errors that the library does not check for.
     except (AssertionError, TypeError, ValueError, IndexError, OverflowError):
         return "is no cron expression"
     return "" if found is not None else "never comes"
 
 
 def _no_such_date(fields: Sequence[str]) -> CronProblem | None:
-    """Say that no month in question has so many days; None where one has, or nobody can tell."""
+    """Return a problem if no named month has so many days; None if one has, or it is unknown."""
     minute, hour, day, month, weekday = fields
     months = [_numbered(part) for part in month.split(",")]
     if weekday != "*" or not _WHOLE.fullmatch(day) or not all(months):
@@ -91,23 +91,23 @@ def _no_such_date(fields: Sequence[str]) -> CronProblem | None:
     names = " and ".join(_MONTHS[month - 1].capitalize() for month in months if month)
     plural = "have" if len(months) > 1 else "has"
     last = f"{minute} {hour} L {month} {weekday}"
-    said = f"never comes: {names} {plural} at most {longest} days, and L is the last"
-    return CronProblem(said, "" if _unread(last) else last)
+    problem = f"never comes: {names} {plural} at most {longest} days, and L is the last"
+    return CronProblem(problem, "" if _unread(last) else last)
 
 
 def _numbered(month: str) -> int | None:
-    """Give a month of the year from 1; None for what is no single one."""
+    """Return a month of the year from 1; None for anything but a single month."""
     if month.isascii() and month.isdecimal():
         return int(month) if 1 <= int(month) <= len(_MONTHS) else None
-    short = [one[:_SHORT] for one in _MONTHS]
+    short = [month_name[:_SHORT] for month_name in _MONTHS]
     return short.index(month.upper()) + 1 if month.upper() in short else None
 
 
 def _meant(fields: Sequence[str]) -> str:
-    """Give the expression with words of other crons in the spelling of this one."""
+    """Return the expression with the notation of other crons replaced by this library's."""
     if len(fields) == 1:
         return _WORDS.get(fields[0].lower(), "")
-    # Crons with seconds have those first, and `?` where a day is left open.
+    # Crons with seconds have them first, and write `?` for a day that is left open.
     rest = fields[1:] if len(fields) == _FIELD_COUNT + 1 else fields
     if len(rest) != _FIELD_COUNT:
         return ""
@@ -116,7 +116,7 @@ def _meant(fields: Sequence[str]) -> str:
 
 
 def _short(field: str, names: Sequence[str]) -> str:
-    """Write names in three letters: FRIDAY, Fridays and Thurs are FRI and THU."""
+    """Return a field with names in three letters: FRIDAY, Fridays and Thurs become FRI and THU."""
 
     def shortened(word: re.Match[str]) -> str:
         typed = word[0].upper().removesuffix("S") if len(word[0]) > _SHORT else word[0].upper()

@@ -1,7 +1,7 @@
-"""How much one run reads: `limits:` of the project file.
+"""The input limits of one run: `limits:` of the project file.
 
-What a single file may hold, and what is made of files that are put in again and again, is no
-setting: these hold off what was made to take a machine's memory. Source: docs/manifests.md.
+The limits of a single file, and of files that are included repeatedly, are no settings: they
+protect against input made to exhaust a machine's memory. Source: docs/manifests.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MB = 1 << 20
 
 
 class Extent(BaseModel):
-    """How many files a workspace may have, and how large they may be together."""
+    """The largest number of files of a workspace, and their largest total size."""
 
     model_config = STRICT
 
@@ -30,5 +30,5 @@ class Extent(BaseModel):
 
     @property
     def size(self) -> int:
-        """How large they may be together, in bytes."""
+        """The largest total size, in bytes."""
         return self.megabytes * _MB

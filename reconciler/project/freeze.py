@@ -1,7 +1,7 @@
-"""`freeze:` of an environment: when an apply writes nothing, and until when that is so.
+"""`freeze:` of an environment: when an apply writes nothing, and until when.
 
-A window begins at each moment that its cron expression tells in its time zone, and lasts a
-time that passes, whatever clocks are turned meanwhile. Source: docs/freeze.md.
+A window begins at each time of its cron expression in its time zone. Its length is elapsed time,
+regardless of clock changes. Source: docs/freeze.md.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ SEVERITIES: Final = ("low", "info", "warning", "error", "critical")
 
 
 def duration(text: str) -> timedelta:
-    """Read `90m`, `12h`, `3d` or `1w`. Raises ValueError for anything else, and for nothing."""
+    """Read `90m`, `12h`, `3d` or `1w`.
+
+    Raises ValueError for any other text, and for a length of zero.
+    """
     match = _DURATION.fullmatch(text.strip())
     span = timedelta(**{_UNITS[match[2]]: int(match[1])}) if match is not None else timedelta()
     if not timedelta() < span <= LONGEST:
@@ -45,13 +48,13 @@ class _Strict(BaseModel):
     model_config = STRICT
 
 
-def _refused(said: str, near: str | None = None) -> PydanticCustomError:
-    """Give a complaint of one setting; `near` is what was perhaps meant."""
-    return PydanticCustomError("freeze", "{said}", {"said": said, "near": near})
+def _refused(message: str, near: str | None = None) -> PydanticCustomError:
+    """Return the error of a setting; `near` is the likely correction."""
+    return PydanticCustomError("freeze", "{said}", {"said": message, "near": near})
 
 
 class Window(_Strict):
-    """A time in which nothing is written, which comes again."""
+    """A recurring time in which nothing is written."""
 
     cron: Annotated[
         str,
@@ -91,8 +94,8 @@ class Window(_Strict):
         try:
             duration(lasts)
         except ValueError:
-            said = f"must be a duration up to 366d, as 90m, 12h, 3d or 1w, and not `{lasts}`"
-            raise _refused(said) from None
+            problem = f"must be a duration up to 366d, as 90m, 12h, 3d or 1w, and not `{lasts}`"
+            raise _refused(problem) from None
         return lasts
 
     @field_validator("timezone")
@@ -114,40 +117,40 @@ class Window(_Strict):
 
     @property
     def span(self) -> timedelta:
-        """How long it lasts."""
+        """The length of the window."""
         return duration(self.lasts)
 
     @property
     def zone(self) -> tzinfo:
-        """Where its clock stands."""
+        """The time zone of the cron expression."""
         found = _zone(self.timezone)
         assert found is not None  # noqa: S101 - else it is not valid
         return found
 
     def starts(self, after: datetime) -> Iterator[datetime]:
-        """Yield the moments at which it begins, in UTC and in their order.
+        """Yield the starts of the window, in UTC and in order.
 
-        `after` is far before whatever is asked for: at a change of clocks a start from close
-        by could be passed over.
+        `after` must be well before the first start of interest: at a clock change, a start close to
+        it could be passed over.
         """
         from cronsim import CronSim  # noqa: PLC0415 - for those with windows
 
         last = datetime.min.replace(tzinfo=UTC)
         for found in CronSim(self.cron, after.astimezone(self.zone)):
             at = found.astimezone(UTC)
-            # Several times that clocks leave out are one moment.
+            # Several local times that a clock change skips are one moment.
             if at > last:
                 yield at
                 last = at
 
     def end_at(self, now: datetime) -> datetime | None:
-        """Give when it ends as far as it has begun by now; None where it does not hold."""
+        """Return when the current window ends; None where none is open."""
         last = self._last_start(now)
         end = last + self.span if last is not None else now
         return end if end > now else None
 
     def _last_start(self, now: datetime) -> datetime | None:
-        """Give the last start of those that may still hold, as it ends last."""
+        """Return the latest start that may still be open, as its window ends last."""
         back = timedelta(hours=1)
         while True:
             begin = now - min(back, self.span)
@@ -164,7 +167,7 @@ class Window(_Strict):
 def _zone(name: str) -> tzinfo | None:
     from zoneinfo import ZoneInfo  # noqa: PLC0415 - for those with windows
 
-    # ZoneInfoNotFoundError is a KeyError; a folder of zones, or a path, is another error.
+    # ZoneInfoNotFoundError is a KeyError; a folder of zones, or a path, raises another error.
     with suppress(KeyError, ValueError, OSError):
         return ZoneInfo(name)
     return None
@@ -175,15 +178,15 @@ def _severity(text: str) -> str:
 
 
 def _known_severity(text: str) -> str:
-    told = _severity(text)
-    if told not in SEVERITIES:
-        said = f"is no severity that is known (known: {', '.join(SEVERITIES)})"
-        raise _refused(said, nearest(told, SEVERITIES))
-    return told
+    known_name = _severity(text)
+    if known_name not in SEVERITIES:
+        problem = f"is no severity that is known (known: {', '.join(SEVERITIES)})"
+        raise _refused(problem, nearest(known_name, SEVERITIES))
+    return known_name
 
 
 class Incidents(_Strict):
-    """Which open incidents let nothing be written."""
+    """Open incidents that forbid writes."""
 
     severities: Annotated[
         list[Annotated[str, AfterValidator(_known_severity)]],
@@ -201,13 +204,13 @@ class Incidents(_Strict):
     ] = "all"
 
     def has(self, severity: str) -> bool:
-        """Tell whether an incident is so severe; one of an unknown severity may be."""
-        told = _severity(severity)
-        return not self.severities or told not in SEVERITIES or told in self.severities
+        """Return whether incidents of a severity count; those of an unknown severity do."""
+        name = _severity(severity)
+        return not self.severities or name not in SEVERITIES or name in self.severities
 
 
 class Freeze(_Strict):
-    """When an apply of the environment writes nothing, whoever reviewed it."""
+    """Times at which an apply of the environment writes nothing, whoever reviewed it."""
 
     windows: Annotated[
         list[Window], Field(max_length=100, description="Times that come again.")
@@ -226,9 +229,9 @@ class Freeze(_Strict):
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """The windows that hold at a moment. `until` is the next one at which none does.
+    """The windows that are open at a moment. `until` is the next moment at which none is.
 
-    It is None where there is none within a year, or too many windows follow each other.
+    It is None where there is none within a year, or where too many windows follow each other.
     """
 
     windows: tuple[Window, ...]
@@ -236,7 +239,7 @@ class Holding:
 
 
 def holding(windows: Sequence[Window], now: datetime) -> Holding | None:
-    """Give what holds now, None where no window does; windows that overlap are one."""
+    """Return the windows that are open now, None for none; overlapping windows are one freeze."""
     ends = [(window, end) for window in windows if (end := window.end_at(now)) is not None]
     if not ends:
         return None
@@ -245,20 +248,20 @@ def holding(windows: Sequence[Window], now: datetime) -> Holding | None:
 
 
 def _end_through(windows: Sequence[Window], now: datetime, reach: datetime) -> datetime | None:
-    """Follow windows that begin before the others end."""
+    """Return the end of the freeze, past all windows that begin before it ends."""
     ahead = [_Ahead(window.starts(now - _PADDING), window.span) for window in windows]
     left, before = _MOST_STEPS, None
     while before != reach:
         before = reach
-        for one in ahead:
-            left, reach = one.reaching(reach, left)
+        for window_starts in ahead:
+            left, reach = window_starts.reaching(reach, left)
         if not left or reach - now > LONGEST:
             return None
     return reach
 
 
 class _Ahead:
-    """The starts of a window that were not passed yet."""
+    """The starts of a window that are still ahead."""
 
     def __init__(self, starts: Iterator[datetime], span: timedelta) -> None:
         self._next: Callable[[], datetime | None] = lambda: next(starts, None)
@@ -266,7 +269,7 @@ class _Ahead:
         self._head = self._next()
 
     def reaching(self, reach: datetime, most: int) -> tuple[int, datetime]:
-        """Pass the starts before an end, and give how many more may be, and the end with them."""
+        """Pass the starts before an end; return how many more may be passed, and the new end."""
         left, end = most, reach
         while left and self._head is not None and self._head <= reach:
             end = max(end, self._head + self._span)

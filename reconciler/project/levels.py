@@ -1,4 +1,7 @@
-"""How severe each kind of complaint is: `checks:` in the project file. Source: docs/practice.md."""
+"""The severity of each kind of complaint: `checks:` in the project file.
+
+Source: docs/practice.md.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ from reconciler.suggestions import nearest
 from reconciler.syntax.diagnostic import AUDITED, CODES, Finding
 
 RULE = "R/"
-"""What the code of a rule of one's own begins with."""
+"""The prefix of the codes of a team's own rules."""
 
 PRACTICE = "L"
-"""What the codes of checks of practice and of queries begin with."""
+"""The prefix of the codes of checks of practice and of queries."""
 
 AUDIT = "A"
-"""What the codes of `audit` begin with."""
+"""The prefix of the codes of `audit`."""
 
 WARNED_OF = frozenset(
     (
@@ -39,43 +42,45 @@ WARNED_OF = frozenset(
         "M504",
     )
 )
-"""The codes that some complaints bear as a warning; as an error each of them stays one."""
+"""Codes with some complaints that are warnings. Their other complaints stay errors."""
 
 ABOUT_SECRETS = frozenset(("M313",))
-"""What is looked at one by one, and never for a whole project."""
+"""Codes that cannot be off for a whole project, but can be ignored place by place."""
 
 
 def codes_with_levels() -> Iterator[str]:
-    """Yield the built-in codes of which complaints can be warnings."""
+    """Yield the built-in codes with complaints that can be warnings."""
     yield from (code for code in CODES if code in WARNED_OF or code.startswith(PRACTICE))
     yield from AUDITED
 
 
 def has_a_level(code: str, rules: Collection[str] = ()) -> bool:
-    """Tell a code whose complaints may be ignored or exempted; `rules` are names."""
+    """Return whether complaints of a code may be ignored or exempted; `rules` are names."""
     if code.startswith(RULE):
         return code.removeprefix(RULE) in rules
     return code in WARNED_OF or code in AUDITED or (code.startswith(PRACTICE) and code in CODES)
 
 
 def why_no_level(code: str, rules: Collection[str] = ()) -> tuple[str, str]:
-    """Say what is wrong with a code that has no level, and which one was likely meant."""
+    """Return why a code has no level, and the code that was likely meant."""
     if code in CODES:
-        said = f"`{code}` ({CODES[code]}) is an error wherever it is told, as nothing good follows"
-        return f"{said} from going on: mend what it tells", ""
+        reason = (
+            f"`{code}` ({CODES[code]}) is an error wherever it is told, as nothing good follows"
+        )
+        return f"{reason} from going on: mend what it tells", ""
     if code.startswith(RULE):
         listed = sorted(f"{RULE}{name}" for name in rules)
         return f"there is no rule `{code}` (known: {', '.join(listed) or 'none'})", nearest(
             code, listed
         )
-    said = f"there is no code `{code}`: docs/errors.md lists those of complaints"
-    return f"{said}, and rules of your own are called {RULE}NAME", _meant(code)
+    reason = f"there is no code `{code}`: docs/errors.md lists those of complaints"
+    return f"{reason}, and rules of your own are called {RULE}NAME", _meant(code)
 
 
 def _meant(code: str) -> str:
-    """Give the code that was likely meant: a letter for a figure, or two figures in turn.
+    """Return the code that was likely meant: a letter for a digit, or two digits swapped.
 
-    Any other slip leads to a code that is as good as the next one.
+    Any other typing error could mean several codes equally well.
     """
     figures = with_figures(code)
     known = [*codes_with_levels()]
@@ -84,7 +89,7 @@ def _meant(code: str) -> str:
 
 
 def with_figures(code: str) -> str:
-    """Give a code in capitals, with figures where letters that look like them were typed."""
+    """Return a code in capitals, with digits for the letters that look like them."""
     return code[:1].upper() + code[1:].upper().translate(str.maketrans("OIZSB", "01258"))
 
 
@@ -100,20 +105,20 @@ Checks: TypeAlias = Annotated[
 
 
 def level_findings(checks: Mapping[str, Level], rules: Collection[str] = ()) -> Iterator[Finding]:
-    """Yield what is wrong with `checks:` of a project file; `rules` are names."""
+    """Yield findings on `checks:` of a project file; `rules` are names."""
     for code, level in checks.items():
         path = ("checks", code)
         if not has_a_level(code, rules):
-            said, near = why_no_level(code, rules)
-            yield Finding("P101", path, said, suggestion=near, at_key=True)
+            message, near = why_no_level(code, rules)
+            yield Finding("P101", path, message, suggestion=near, at_key=True)
         elif level == "off" and code in ABOUT_SECRETS:
-            said = (
+            message = (
                 f"`{code}` cannot be off: a key in git is a key that is known. Ignore a text that "
                 f"is none where it stands: # reconciler: ignore[{code}] REASON"
             )
-            yield Finding("P101", path, said)
+            yield Finding("P101", path, message)
 
 
 def is_on(code: str, checks: Mapping[str, Level], *, only_asked: bool = False) -> bool:
-    """Tell whether a check is made; `only_asked` is one that has to be asked for."""
+    """Return whether a check is made; an `only_asked` check is off unless it has a level."""
     return checks.get(code, "off" if only_asked else "warning") != "off"

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a project file, as findings."""
+"""All findings on a project file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ENVIRONMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 def project_findings(document: Json) -> Iterator[Finding]:
-    """Yield what is wrong with the document of a project file."""
+    """Yield the findings on the document of a project file."""
     if not isinstance(document, dict):
         yield Finding("P101", (), "a project file is a mapping, as `manifests: [.]`")
         return
@@ -60,9 +60,9 @@ def project_findings(document: Json) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """The settings without those that are wrong, so that one run tells what else is.
+    """The settings without the invalid settings, so that one run finds all errors.
 
-    `gone` are the places that were left out, and `settings` None where nothing is left.
+    `gone` are the places that were left out. `settings` is None where nothing is left.
     """
 
     settings: ProjectFile | None
@@ -70,12 +70,12 @@ class Readable:
     gone: frozenset[Path] = frozenset()
 
     def as_written(self, finding: Finding) -> Finding:
-        """Give a finding about these settings at its place in the file, which has more items."""
+        """Return a finding about these settings at its place in the file, which has more items."""
         return replace(finding, path=_as_written(finding.path, self.gone))
 
 
 def readable_settings(document: Json) -> Readable:
-    """Read the document of a project file as far as it can be read."""
+    """Read the document of a project file as far as it is valid."""
     gone: frozenset[Path] = frozenset()
     findings: list[Finding] = []
     for _ in range(MOST_ROUNDS if isinstance(document, dict) else 0):
@@ -89,7 +89,7 @@ def readable_settings(document: Json) -> Readable:
                 for error in invalid.errors(include_url=False)
             }
             if () in wrong:
-                # It is no mapping, or nothing of it can be left out.
+                # It is no mapping, or nothing can be left out.
                 break
             gone |= {_as_written(path, gone) for path in wrong}
     return Readable(None, findings, gone)
@@ -99,15 +99,15 @@ MOST_ROUNDS = 4
 
 
 def _taken_with(kind: str, path: Path, document: Json) -> Path:
-    """Give what is left out with a wrong setting: the item of a list, as that is one thing.
+    """Return the place to leave out for an invalid setting: the whole item, if it is in a list.
 
-    What lacks a setting is left out as a whole.
+    Where a setting is missing, its parent is left out.
     """
-    item = next((nth for nth, step in enumerate(path) if isinstance(step, int)), None)
-    if item is not None:
-        return path[: item + 1]
+    first_index = next((nth for nth, step in enumerate(path) if isinstance(step, int)), None)
+    if first_index is not None:
+        return path[: first_index + 1]
     path = path[:-1] if kind == "missing" else path
-    # The last steps may be words of the type that did not fit.
+    # The last steps may name the type that did not match.
     lengths = range(len(path), 0, -1)
     return next((path[:length] for length in lengths if _is_there(document, path[:length])), ())
 
@@ -118,14 +118,14 @@ def _is_there(document: Json, path: Path) -> bool:
 
 
 def _as_written(path: Path, gone: Collection[Path]) -> Path:
-    """Give a path with the numbers that items have where none is left out."""
+    """Return a path with the item numbers of the file, in which no item is left out."""
     written: Path = ()
     for step in path:
-        at = step
+        written_step = step
         if isinstance(step, int):
             left = (nth for nth in count() if (*written, nth) not in gone)
-            at = next(islice(left, step, None))
-        written = (*written, at)
+            written_step = next(islice(left, step, None))
+        written = (*written, written_step)
     return written
 
 
@@ -140,13 +140,13 @@ def _without(value: Json, gone: Collection[Path], path: Path) -> Json:
 
 
 def _agreeing_findings(settings: ProjectFile) -> Iterator[Finding]:
-    """Yield what only shows between settings that are well-formed each."""
+    """Yield findings on settings that are valid alone but contradict each other."""
     default = settings.default_environment
     if default is not None and default not in settings.environments:
         near = shortened(default, settings.environments)
         listed = ", ".join(sorted(settings.environments)) or "none"
-        said = f"there is no environment `{default}` (known: {listed})"
-        yield Finding("P101", ("defaultEnvironment",), said, suggestion=near)
+        message = f"there is no environment `{default}` (known: {listed})"
+        yield Finding("P101", ("defaultEnvironment",), message, suggestion=near)
     yield from _list_findings(settings)
     yield from level_findings(settings.checks, [rule.name for rule in settings.rules])
     yield from _secret_findings(settings.secrets, ("secrets",))
@@ -157,35 +157,37 @@ def _agreeing_findings(settings: ProjectFile) -> Iterator[Finding]:
 def _list_findings(settings: ProjectFile) -> Iterator[Finding]:
     for index, path in enumerate(settings.manifests):
         if leads_out(path):
-            said = f"`{path}` leads out of the folder of the project file"
-            yield Finding("P101", ("manifests", index), said)
+            message = f"`{path}` leads out of the folder of the project file"
+            yield Finding("P101", ("manifests", index), message)
     for index, pattern in enumerate(settings.exclude):
         if leads_out(pattern) or not pattern.strip("./ "):
-            said = f"`{pattern}` must be a glob that is relative to the folder of the project file"
-            yield Finding("P101", ("exclude", index), said)
+            message = (
+                f"`{pattern}` must be a glob that is relative to the folder of the project file"
+            )
+            yield Finding("P101", ("exclude", index), message)
     for index, branch in enumerate(settings.trusted_branches):
         if not branch or _PATTERN.search(branch):
-            said = f"`{branch}` is no branch: name each one whole, as anyone may make another"
-            yield Finding("P101", ("trustedBranches", index), said)
+            message = f"`{branch}` is no branch: name each one whole, as anyone may make another"
+            yield Finding("P101", ("trustedBranches", index), message)
 
 
 def leads_out(path: str) -> bool:
-    """Tell whether a relative path climbs above where it starts, or is not relative."""
+    """Return whether a relative path climbs above its start, or a path is absolute."""
     return path.startswith("/") or os.path.normpath(path).split("/")[0] == ".."
 
 
 def _path_findings(setting: str, path: str, place: tuple[str, ...]) -> Iterator[Finding]:
-    """Yield a file of ours that would stand outside, though nobody said where in full."""
+    """Yield a finding on a file of ours outside the folder, unless its path is absolute."""
     if path.startswith("/"):
         if ".." in path.split("/"):
-            said = f"`{setting}` must not hold `..`: write the path that it leads to"
-            yield Finding("P101", place, said)
+            message = f"`{setting}` must not hold `..`: write the path that it leads to"
+            yield Finding("P101", place, message)
     elif leads_out(path):
-        said = (
+        message = (
             f"`{setting}` leads out of the folder of the project file: keep it inside, or write "
             "an absolute path"
         )
-        yield Finding("P101", place, said)
+        yield Finding("P101", place, message)
 
 
 def _secret_findings(
@@ -193,8 +195,8 @@ def _secret_findings(
 ) -> Iterator[Finding]:
     for name, place in secrets.items():
         if not _SECRET_NAME.fullmatch(name):
-            said = f"`{name}` is no name of a secret: letters, digits and `_`"
-            yield Finding("P101", (*path, name), said, at_key=True)
+            message = f"`{name}` is no name of a secret: letters, digits and `_`"
+            yield Finding("P101", (*path, name), message, at_key=True)
         if place.file is not None:
             yield from _path_findings("file", place.file, (*path, name, "file"))
 
@@ -202,11 +204,11 @@ def _secret_findings(
 def _environment_findings(name: str, environment: Environment) -> Iterator[Finding]:
     path = ("environments", name)
     if not ENVIRONMENT_NAME.fullmatch(name):
-        said = f"`{name}` is no name of an environment: letters, digits and `.`, `_`, `-`"
-        yield Finding("P101", path, said, at_key=True)
+        message = f"`{name}` is no name of an environment: letters, digits and `.`, `_`, `-`"
+        yield Finding("P101", path, message, at_key=True)
     if environment.base_url is not None and environment.emulator is not None:
-        said = f"environment `{name}` has both `baseUrl` and `emulator`: remove one"
-        yield Finding("P101", (*path, "emulator"), said, at_key=True)
+        message = f"environment `{name}` has both `baseUrl` and `emulator`: remove one"
+        yield Finding("P101", (*path, "emulator"), message, at_key=True)
     if environment.base_url is not None and (why := unsafe_base_url(environment.base_url)):
         near = f"https://{environment.base_url.removeprefix('http://')}"
         meant = "" if "://" in near[8:] or unsafe_base_url(near) else near
@@ -223,19 +225,19 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
 
 
 def _sample_findings(environment: Environment, path: tuple[str, ...]) -> Iterator[Finding]:
-    """Yield a file of samples that stands outside the project, or is neither YAML nor JSON."""
+    """Yield a finding on a samples file that is outside the project, or neither YAML nor JSON."""
     if environment.policy_samples is None:
         return
     file = environment.policy_samples.file
-    said = ""
+    message = ""
     if leads_out(file):
-        said = f"`policySamples` must be inside the folder of the project file: `{file}` is not"
+        message = f"`policySamples` must be inside the folder of the project file: `{file}` is not"
     elif not file.endswith(_SAMPLE_SUFFIXES):
-        said = (
+        message = (
             f"`policySamples` must be YAML or JSON: `{file}` ends with none of .yaml, .yml, .json"
         )
-    if said:
-        yield Finding("P101", path, said)
+    if message:
+        yield Finding("P101", path, message)
 
 
 _SAMPLE_SUFFIXES = (".yaml", ".yml", ".json")
@@ -268,18 +270,18 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
 
 
 def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
-    """Yield what is wrong with single settings, a variable of no type only once.
+    """Yield findings on single settings; a variable without a valid type has only one finding.
 
-    What is missing but stands there under a slip of its name is told as that slip alone.
+    A setting that is missing because its name is misspelled is reported only as misspelled.
     """
-    said: set[Path] = set()
-    slips: set[Path] = set()
+    reported: set[Path] = set()
+    misspelled: set[Path] = set()
     found: list[tuple[Path, str, Finding]] = []
     for error in invalid.errors(include_url=False):
         path = error["loc"]
         if "variables" in path[2:3] and len(path) > _VARIABLE_DEPTH:
             path = path[:_VARIABLE_DEPTH]
-            if path not in said:
+            if path not in reported:
                 words = f"the variable `{path[-1]}` must not be null"
                 found.append((path, "", Finding("P101", path, words)))
         else:
@@ -289,10 +291,12 @@ def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
             near = error.get("ctx", {}).get("near")
             finding = replace(finding, suggestion=near) if near else finding
             if finding.at_key and finding.suggestion:
-                slips.add((*path[:-1], finding.suggestion))
+                misspelled.add((*path[:-1], finding.suggestion))
             found.append((path, error["type"], finding))
-        said.add(path)
-    yield from (finding for path, kind, finding in found if kind != "missing" or path not in slips)
+        reported.add(path)
+    yield from (
+        finding for path, kind, finding in found if kind != "missing" or path not in misspelled
+    )
 
 
 _NO_MAPPINGS: Mapping[tuple[str, ...], Advice] = {
@@ -306,7 +310,7 @@ _NO_MAPPINGS: Mapping[tuple[str, ...], Advice] = {
 
 
 def _meant_by(kind: str, path: Path, value: object) -> str:
-    """Give what was likely meant by a setting of the wrong form, or what to do; "" for neither."""
+    """Return the likely correction of a setting of the wrong form, or advice; "" for neither."""
     match kind, value:
         case "list_type", str():
             return f"[{value}]"
@@ -323,7 +327,7 @@ def _meant_by(kind: str, path: Path, value: object) -> str:
 
 
 def _named_so(name: str, known: Sequence[str]) -> str:
-    """Give the setting that was likely meant, by its singular too: `severity` of `severities`."""
+    """Return the setting that was likely meant; a singular means its plural (`severities`)."""
     plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
     return plural if plural in known else nearest(name, known)
 
@@ -339,15 +343,15 @@ _SHOULD = re.compile("^(Input|String) should")
 def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:
     if kind == "extra_forbidden":
         place = tuple(map(str, path[:1] + path[2:-1] if len(path) > 1 else ()))
-        # Below `kinds` stands the name of one, as below `environments`.
+        # The key below `kinds` is a kind's name, as below `environments`.
         model = _MODELS.get(place) or _MODELS.get(place[:-1], ProjectFile)
         names = [info.alias or name for name, info in model.model_fields.items()]
-        said = f"unknown setting `{path[-1]}` (known: {', '.join(names)})"
+        predicate = f"unknown setting `{path[-1]}` (known: {', '.join(names)})"
         is_key = model is Environment and str(path[-1]).casefold().replace("_", "") in _KEYS
         near = _NO_KEY if is_key else _named_so(str(path[-1]), names)
-        return Finding("P101", path, said, suggestion=near, at_key=True)
+        return Finding("P101", path, predicate, suggestion=near, at_key=True)
     if kind == "missing":
         return Finding("P101", path[:-1], f"`{path[-1]}` is required")
     what = f"item {path[-1] + 1}" if isinstance(path[-1], int) else f"`{path[-1]}`"
-    said = f"must be {WANTED[kind]}" if kind in WANTED else _SHOULD.sub("must", message)
-    return Finding("P101", path, f"{what} {said}")
+    predicate = f"must be {WANTED[kind]}" if kind in WANTED else _SHOULD.sub("must", message)
+    return Finding("P101", path, f"{what} {predicate}")

@@ -1,4 +1,4 @@
-"""`rules:` of the project file: what a team asks of its manifests and plans, in CEL."""
+"""`rules:` of the project file: requirements of a team on its manifests and plans, in CEL."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Strict(BaseModel):
 
 
 class Examples(_Strict):
-    """What a rule is held against by `reconciler rules test`."""
+    """Examples that `reconciler rules test` checks a rule with."""
 
     passing: Annotated[
         list[Example],
@@ -43,7 +43,7 @@ class Examples(_Strict):
 
 
 class Rule(_Strict):
-    """One rule of a team's own."""
+    """A rule of a team."""
 
     name: Annotated[
         str,
@@ -102,16 +102,16 @@ class Rule(_Strict):
     @classmethod
     def _is_a_name(cls, name: str) -> str:
         if not _NAME.fullmatch(name):
-            said = "must be 1 to 63 of a-z, 0-9, `.`, `_`, `-`, and begin with a letter or digit"
-            raise PydanticCustomError("rule_name", "{said}", {"said": said})
+            problem = "must be 1 to 63 of a-z, 0-9, `.`, `_`, `-`, and begin with a letter or digit"
+            raise PydanticCustomError("rule_name", "{said}", {"said": problem})
         return name
 
     @field_validator("until")
     @classmethod
     def _is_a_day(cls, until: str | None) -> str | None:
         if until is not None and day_of(until) is None:
-            said = "must be a day, as 2027-03-31"
-            raise PydanticCustomError("rule_until", "{said}", {"said": said})
+            problem = "must be a day, as 2027-03-31"
+            raise PydanticCustomError("rule_until", "{said}", {"said": problem})
         return until
 
     @field_validator("message", "check", "when")
@@ -123,7 +123,7 @@ class Rule(_Strict):
 
     @property
     def code(self) -> str:
-        """What its findings and guards are called."""
+        """The code of its findings and guards."""
         return f"{PREFIX}{self.name}"
 
     @property
@@ -133,43 +133,43 @@ class Rule(_Strict):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """What its expressions may name."""
+        """The variables that its expressions may use."""
         return (CHANGE, RESOURCE) if self.on == "plan" else (RESOURCE,)
 
     @property
     def place(self) -> tuple[str | int, ...]:
-        """Where in `spec` a finding stands; empty for the manifest."""
+        """The place of a finding in `spec`; empty for the manifest."""
         steps = self.at.split(".") if self.at else []
         return tuple(int(step) if step.isdecimal() else step for step in steps)
 
     def holds_on(self, today: date) -> bool:
-        """Tell whether it holds on a day; `until` is the last one."""
+        """Return whether the rule applies on a day; `until` is its last day."""
         last = day_of(self.until)
         return last is None or today <= last
 
     def is_about(self, kind: str) -> bool:
-        """Tell whether it is about a kind."""
+        """Return whether the rule applies to a kind."""
         return not self.kinds or kind in self.kinds
 
 
-def day_of(value: object) -> date | None:
-    """Read a day of the calendar, as 2027-03-31; None for any other form."""
-    if isinstance(value, str) and _DAY.fullmatch(value):
+def day_of(text: object) -> date | None:
+    """Read a calendar day, as 2027-03-31; return None for any other form."""
+    if isinstance(text, str) and _DAY.fullmatch(text):
         with suppress(ValueError):
-            return date.fromisoformat(value)
+            return date.fromisoformat(text)
     return None
 
 
 class WrittenSettings(BaseModel):
-    """Settings that know the text they were read from."""
+    """Settings that keep the text that they were read from."""
 
     _written: DocumentText | None = PrivateAttr(default=None)
 
     @property
     def written(self) -> DocumentText | None:
-        """The text, for complaints that are found late; None where they were not read."""
+        """The text, for complaints that are found later; None where the settings were not read."""
         return self._written
 
     def note_text(self, text: DocumentText) -> None:
-        """Note the text that the settings were read from."""
+        """Store the text that the settings were read from."""
         self._written = text

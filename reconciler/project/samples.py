@@ -1,4 +1,4 @@
-"""Samples of logs that a plan is held against: `policySamples:` of an environment.
+"""Samples of logs that a plan is checked with: `policySamples:` of an environment.
 
 Source: docs/policy-impact.md.
 """
@@ -13,7 +13,7 @@ from reconciler.model_config import STRICT
 
 
 class PolicySamples(BaseModel):
-    """Where the samples are, and what is done where they come out otherwise than predicted."""
+    """The file of the samples, and the reaction to results other than predicted."""
 
     model_config = STRICT
 
@@ -35,9 +35,9 @@ class PolicySamples(BaseModel):
     ] = "report"
 
 
-def _spelled_out(value: object) -> object:
-    """Take the name of a file as the short form."""
-    return {"file": value} if isinstance(value, str) else value
+def _spelled_out(setting: object) -> object:
+    """Return the long form of a setting that is only a file name."""
+    return {"file": setting} if isinstance(setting, str) else setting
 
 
 _SCHEMA: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Where the value of a secret is, as the project file may say it."""
+"""The place of a secret's value, as the project file declares it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reconciler.model_config import STRICT
 
 
 class SecretPlace(BaseModel):
-    """Where the value of one secret is: a variable, a file, or what a command prints."""
+    """The place of one secret's value: a variable, a file, or the output of a command."""
 
     model_config = STRICT
 
@@ -38,8 +38,8 @@ class SecretPlace(BaseModel):
 
     @model_validator(mode="after")
     def _is_one(self) -> SecretPlace:
-        said = [self.environment, self.file, self.command]
-        if sum(one is not None for one in said) != 1:
+        places = [self.environment, self.file, self.command]
+        if sum(place is not None for place in places) != 1:
             words = "a secret has one of `environment`, `file` and `command`"
             raise PydanticCustomError("secret_place", "{said}", {"said": words})
         if any("\0" in value for value in (self.file or "", *(self.command or ()))):
@@ -50,5 +50,5 @@ class SecretPlace(BaseModel):
 
     @property
     def is_beside(self) -> bool:
-        """Whether it is outside of the process's environment."""
+        """Whether the value is outside of the process's environment."""
         return self.environment is None

@@ -1,4 +1,4 @@
-"""What reconciler.yaml may say, and where the journal of an environment is kept."""
+"""The settings of reconciler.yaml, and the places of journals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class InFile:
 
 @dataclass(frozen=True, slots=True)
 class InGit:
-    """A ref of the repository's remote; `remote` is "" for the obvious one."""
+    """A ref of the repository's remote; `remote` is "" for the default remote."""
 
     ref: str
     remote: str
@@ -54,16 +54,16 @@ FORMS = "a path, `git:REF`, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _OBJECTS = re.compile(r"(s3|gs|az)://[A-Za-z0-9][A-Za-z0-9._-]{1,254}(/[A-Za-z0-9._=-]+)*/?")
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
-# Git's own rules of names (git-check-ref-format), but for the characters, which are fewer here.
+# Git's own rules for names (git-check-ref-format), with fewer allowed characters.
 _REF = re.compile(r"refs(/(?!\.)[A-Za-z0-9._-]+(?<!\.)(?<!\.lock)){2,}")
 _TAKEN = {"heads", "tags", "remotes", "notes", "replace", "stash", "bisect", "worktree"}
 _OF_FORGES = {"changes", "for", "keep-around", "merge-requests", "pull"}
 
 
 def parse_journal_place(text: str) -> JournalPlace:
-    """Read a `journal:` setting; a path is as it was written.
+    """Read a `journal:` setting; a path stays as it was written.
 
-    Raises ValueError, whose words say what it must be.
+    Raises ValueError with what the setting must be.
     """
     if text.startswith("git:"):
         return _in_git(text.removeprefix("git:"))
@@ -84,8 +84,8 @@ def _in_git(text: str) -> InGit:
         raise ValueError("must be like git:refs/reconciler/production, or with @REMOTE at its end")
     namespace = ref.split("/")[1]
     if namespace in _TAKEN | _OF_FORGES:
-        said = f"a journal needs a ref of its own: refs/{namespace} belongs to git or the forge"
-        raise ValueError(f"must not be there: {said}, so take refs/reconciler/production")
+        reason = f"a journal needs a ref of its own: refs/{namespace} belongs to git or the forge"
+        raise ValueError(f"must not be there: {reason}, so take refs/reconciler/production")
     if at and not _REMOTE.fullmatch(remote):
         raise ValueError("must name a remote of the repository after the @")
     return InGit(ref, remote)
@@ -130,11 +130,11 @@ TAKES_OVER = "takes-over"
 POLICY_SAMPLES = "policy-samples"
 UNDOES_ROLLBACK = "undoes-rollback"
 ALLOWABLE = (OVERWRITES_EDIT, TAKES_OVER, POLICY_SAMPLES, UNDOES_ROLLBACK)
-"""What `allow` may hold beside the codes of kinds and of rules."""
+"""Values of `allow` besides the codes of kinds and of rules."""
 
 
 class Guards(Limits):
-    """What an apply may do without consent; per environment."""
+    """What an apply may do without consent, for each environment."""
 
     kinds: Annotated[
         dict[str, Limits],
@@ -156,16 +156,16 @@ class Guards(Limits):
     ] = {}
 
     def of(self, kind: str) -> Limits:
-        """Give the limits of one kind."""
+        """Return the limits of one kind."""
         own = self.kinds.get(kind)
         if own is None:
             return self
-        said = {name: getattr(own, name) for name in own.model_fields_set}
-        return self.model_copy(update=said)
+        own_limits = {name: getattr(own, name) for name in own.model_fields_set}
+        return self.model_copy(update=own_limits)
 
 
 class EmbeddedEmulator(_Strict):
-    """An emulator in the same process, kept in one SQLite file."""
+    """An emulator in the same process, stored in one SQLite file."""
 
     data: Annotated[
         str,
@@ -174,7 +174,7 @@ class EmbeddedEmulator(_Strict):
 
 
 class Environment(_Strict):
-    """One place that manifests are applied to."""
+    """An environment: a place that manifests are applied to."""
 
     base_url: Annotated[
         str | None,
@@ -221,7 +221,7 @@ class Environment(_Strict):
     guards: Guards = Guards()
     """What an apply of this environment may do without consent."""
     watch: Watching = Watching()
-    """What is done where alerts are noisier since a run."""
+    """The reaction to alerts that are noisier since a run."""
     track_record: Annotated[
         int,
         Field(
@@ -233,7 +233,7 @@ class Environment(_Strict):
         ),
     ] = TRACKED_DAYS
     freeze: Freeze = Freeze()
-    """When an apply of this environment writes nothing."""
+    """Times at which an apply of this environment writes nothing."""
     api: Annotated[
         Assumptions, Field(description="What this deployment does otherwise than most.")
     ] = Assumptions()
@@ -248,7 +248,7 @@ class Environment(_Strict):
 
 
 class DriftIgnore(_Strict):
-    """What is expected to differ from what was applied: it raises no alarm, and stays in plans."""
+    """A difference that is expected: it raises no alarm in drift, and stays in plans."""
 
     kind: Annotated[str, Field(description="A kind, or a glob of kinds.")] = "*"
     name: Annotated[str, Field(description="A metadata.name, or a glob of names.")] = "*"
@@ -267,8 +267,8 @@ class DriftIgnore(_Strict):
     def _leads_somewhere(cls, path: object) -> object:
         steps = path.split(".") if isinstance(path, str) else path
         if not isinstance(steps, list) or not steps or not all(map(_is_step, steps)):
-            said = "must be steps joined by dots, as dashboard.description, or a list of them"
-            raise PydanticCustomError("ignored_path", "{said}", {"said": said})
+            problem = "must be steps joined by dots, as dashboard.description, or a list of them"
+            raise PydanticCustomError("ignored_path", "{said}", {"said": problem})
         return path
 
     @field_validator("reason")
@@ -280,15 +280,15 @@ class DriftIgnore(_Strict):
 
     @property
     def shown(self) -> str:
-        """The rule as people call it, as `SLO/* description`."""
+        """The rule as reports show it, as `SLO/* description`."""
         return f"{self.kind}/{self.name} {'.'.join(_steps(self.path))}"
 
     def is_about(self, kind: str, name: str) -> bool:
-        """Tell whether a resource is meant."""
+        """Return whether the rule covers a resource."""
         return fnmatchcase(kind, self.kind) and fnmatchcase(name, self.name)
 
     def covers(self, path: Sequence[str | int]) -> bool:
-        """Tell whether a field is meant, or one that it is inside of."""
+        """Return whether the rule covers a field, or a field that contains it."""
         return _leads(_steps(self.path), [str(step) for step in path])
 
 
@@ -301,7 +301,7 @@ def _steps(path: str | list[str]) -> list[str]:
 
 
 def _leads(globs: Sequence[str], steps: Sequence[str]) -> bool:
-    """Tell whether globs lead to a place, or to what it is inside of."""
+    """Return whether globs match a place, or a place that contains it."""
 
     @cache
     def leads(at: int, step: int) -> bool:
@@ -381,7 +381,7 @@ class ProjectFile(WrittenSettings, _Strict):
 
 
 def project_schema() -> dict[str, Any]:
-    """Give the JSON Schema of a project file, for editors."""
+    """Return the JSON Schema of a project file, for editors."""
     dialect = "https://json-schema.org/draft/2020-12/schema"
     from reconciler.field_descriptions import DescribedSchema  # noqa: PLC0415 - for schemas alone
 

@@ -8,33 +8,33 @@ from dataclasses import dataclass
 from reconciler.errors import InvalidInput, UsageError
 
 SHARD = "{shard}"
-"""What a shard fills in of `journal:`, so that each has one of its own."""
+"""The placeholder in `journal:` that each shard replaces, so that it has its own journal."""
 
 MOST_SHARDS = 256
-"""As many jobs as a matrix of the forge may have."""
+"""The largest number of jobs in a matrix of the forge."""
 
 _WRITTEN = re.compile(r"([1-9][0-9]{0,2})/([1-9][0-9]{0,2})")
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One of `count` parts, counted from 1."""
+    """A shard: part `number` of `count`, counted from 1."""
 
     number: int
     count: int
 
     def __str__(self) -> str:
-        """Give it as people write it, as `2/4`."""
+        """Return the shard as people write it, as `2/4`."""
         return f"{self.number}/{self.count}"
 
     @property
     def key(self) -> str:
-        """What stands for it in names of files, refs and objects, as `2-of-4`."""
+        """The shard in names of files, refs and objects, as `2-of-4`."""
         return f"{self.number}-of-{self.count}"
 
 
 def read_shard(text: str) -> Shard:
-    """Read `2/4`. Raises UsageError, whose words say what it must be."""
+    """Read `2/4`. Raises UsageError with what the text must be."""
     found = _WRITTEN.fullmatch(text)
     if found is not None:
         number, count = map(int, found.groups())
@@ -46,7 +46,7 @@ def read_shard(text: str) -> Shard:
 
 
 def check_filled(journal: str) -> None:
-    """Raise InvalidInput where a journal is that of a shard, and none was selected."""
+    """Raise InvalidInput where a journal needs a shard, and none was selected."""
     if SHARD in journal:
         raise InvalidInput(
             f"`journal: {journal}` is one journal for each shard, and no shard is selected: add "
@@ -55,5 +55,5 @@ def check_filled(journal: str) -> None:
 
 
 def first_filled(journal: str) -> str:
-    """Give where the journal of one shard of one would be."""
+    """Return the journal of the only shard of one."""
     return journal.replace(SHARD, Shard(1, 1).key)

@@ -1,4 +1,4 @@
-"""What is told of alerts in CI, and what is done where a look at their noise finds some."""
+"""Settings of track records, and of the reaction to noisier alerts."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from reconciler.model_config import STRICT
 
 TRACKED_DAYS: Final = 14
 MOST_TRACKED_DAYS: Final = 90
-"""Of how many days a track record tells; docs/evidence.md says what it costs."""
+"""Days of a track record; docs/evidence.md describes the cost."""
 
 
 class Watching(BaseModel):
-    """What `watch` does here beside its report."""
+    """What `watch` does here besides its report."""
 
     model_config = STRICT
 
