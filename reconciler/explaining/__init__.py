@@ -1,1 +1,1 @@
-"""What can be explained: every field, and everything that has a code."""
+"""Explanations of every field and every code."""

@@ -1,4 +1,4 @@
-"""An example of each field, made of what its model tells: it validates where it is put."""
+"""An example of each field, made from its model: it is valid at its place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from reconciler.kinds.field_traits import Part
 
 _DEEPEST = 6
 
-# By the last steps of the path, the longest first: what a form alone does not tell.
+# By the last steps of the path, the longest first: values that a type alone does not imply.
 WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("dashboard", "id"): EXAMPLE_SHORT_ID,
     ("rules", "name"): "alerts-have-a-description",
@@ -124,7 +124,7 @@ _UNREADABLE: Final = next(kind.name for kind in KINDS if not kind.readable)
 
 
 def value_of(field: Field, depth: int = 0) -> Json:
-    """Give an example of a field's value, with what the service needs inside."""
+    """Return an example of a field's value, with the inner fields that the service needs."""
     found = _by_words(field)
     if found is None:
         found = _inside(field, depth) if field.model is not None else _plain(field)
@@ -138,17 +138,17 @@ def value_of(field: Field, depth: int = 0) -> Json:
 
 
 def _is_needed(field: Field) -> bool:
-    """Tell what stands around `spec` in every manifest."""
+    """Return whether every manifest needs the field."""
     known = MANIFEST.get(field.name)
     return known is not None and known.required
 
 
 def document_of(field: Field) -> dict[str, Json]:
-    """Give an example of a field where it stands, from the top of a file; lists have one item."""
+    """Return an example of a field at its place, from the top of a file; lists have one item."""
     if field.root == PROJECT:
         return _wrapped(field)
     if not field.path:
-        around = {one.name: one.example for one in field.fields if _is_needed(one)}
+        around = {child.name: child.example for child in field.fields if _is_needed(child)}
         known = BY_NAME.get(field.root)
         return {**around, "spec": known.example() if known is not None else {}}
     outside = field.path and field.path[0] in MANIFEST
@@ -156,7 +156,7 @@ def document_of(field: Field) -> dict[str, Json]:
 
 
 def _wrapped(field: Field) -> dict[str, Json]:
-    """Put a field's value into all that stands around it."""
+    """Return a field's value inside all its parents."""
     around = [roots()[field.root]]
     for step in field.path:
         around.append(next(field for field in around[-1].fields if field.name == step))
@@ -176,7 +176,7 @@ def _wrapped(field: Field) -> dict[str, Json]:
 
 
 def _beside(outer: Field, inner: Field, value: dict[str, Json]) -> dict[str, Json]:
-    """Add what the project file needs beside a field, as that is read as a whole."""
+    """Return a mapping with the fields that the project file needs next to a field."""
     if outer.root != PROJECT:
         return value
     needed = (
@@ -196,8 +196,8 @@ def _by_words(field: Field) -> Json:
 
 
 def _inside(field: Field, depth: int) -> dict[str, Json]:
-    """Fill in what is needed; where nothing is, the first field that may be written."""
-    writable = [one for one in field.fields if one.read_only is None]
+    """Return the needed fields with values; without any, the first field that may be written."""
+    writable = [child for child in field.fields if child.read_only is None]
     needed = [field for field in writable if field.need is not Need.OPTIONAL]
     model = field.model
     if model is not None and issubclass(model, Part):
@@ -212,8 +212,8 @@ def _inside(field: Field, depth: int) -> dict[str, Json]:
 
 def _plain(field: Field) -> Json:
     if field.values:
-        told = [value for value in field.values if not value.endswith("UNSPECIFIED")]
-        return (told or list(field.values))[0]
+        specified = [value for value in field.values if not value.endswith("UNSPECIFIED")]
+        return (specified or list(field.values))[0]
     if field.refers:
         return expression(ExpressionKind.REFERENCE, f"{field.refers}/checkout")
     if field.default:

@@ -1,4 +1,4 @@
-"""What is said of a rule of a team's own: its message, what it asks, and its examples."""
+"""The explanation of a team's own rule: its message, its check, and its examples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NONE: Final = "The rule has no such example."
 
 
 def explained_rule(rule: Rule) -> Explanation:
-    """Give what the project file says of a rule, as codes are explained."""
+    """Return the explanation of a rule of the project file, in the form of a code's explanation."""
     return Explanation(
         code=rule.code,
         family=FAMILY,
@@ -29,7 +29,7 @@ def explained_rule(rule: Rule) -> Explanation:
 
 
 def _asked(rule: Rule) -> str:
-    """Say what is held against which resources, and up to when."""
+    """Return what the rule checks, for which resources, and until when."""
     whom = ", ".join(rule.kinds) or "every kind"
     what = "planned changes of" if rule.on == "plan" else "manifests of"
     when = f" where `{_one_line(rule.when)}`" if rule.when else ""

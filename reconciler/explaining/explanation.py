@@ -1,4 +1,4 @@
-"""What is said of one code: what it means, why it matters, an example and its repair."""
+"""The explanation of a code: its meaning, why it matters, an example and its repair."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Codes of one sort. `noun` is what one of them is, `about` completes "they are about".
+    """A family of codes. `noun` names one of its codes, `about` completes "they are about".
 
-    `page` and `command` are those of every explanation that names no others.
+    `page` and `command` are the defaults of its explanations.
     """
 
     noun: str
@@ -44,10 +44,10 @@ FAMILIES: Final[Mapping[str, Family]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Files of a workspace as they stand there, or the commands of a shell that lead there.
+    """Files of a workspace at their places, or shell commands that reproduce the case.
 
-    `says` tells in words what no file shows. `environ` is set while it is checked, by
-    `command`, in a folder that holds the files and what the commands made.
+    `says` describes in words what no file shows. `environ` is set while `command` checks the
+    sample, in a folder with the files and the results of the commands.
     """
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -58,11 +58,11 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What a code means to whoever met it.
+    """The meaning of a code, for a person who met it.
 
-    `title` completes "this is told where ..." in a few words. `command` is what tells
-    the code of `wrong`, and does not tell it of `right`; "" where no sample can show it.
-    `page` is the page of docs/ that says more.
+    `title` completes "this is told where ..." in a few words. `command` reports the code for
+    `wrong`, and does not report it for `right`; "" where no sample can show it. `page` is the page
+    of docs/ that says more.
     """
 
     code: str

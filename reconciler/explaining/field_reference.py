@@ -1,4 +1,4 @@
-"""Every field of every kind, of the envelope and of the project file, as its model has it."""
+"""Every field of every kind, of the envelope and of the project file, from its model."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ from reconciler.kinds.id_forms import UUID, IdForm
 from reconciler.project.settings import ProjectFile
 
 PROJECT: Final = "project"
-"""What stands before the path of a setting of the project file."""
+"""The root of the path of a setting of the project file."""
 
 
 EXAMPLE_UUID: Final = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
 EXAMPLE_SHORT_ID: Final = "aB3dEfGhIjKlMnOpQrStU"
 MANIFESTS: Final = "manifest"
-"""What stands before the path of a field that manifests of all kinds have."""
+"""The root of the path of a field that manifests of all kinds have."""
 
 FREE: Final = "KIND"
-"""What stands in a path for the name of a kind."""
+"""The placeholder in a path for the name of a kind."""
 
 
 class Need(Enum):
-    """Whether a field must be there."""
+    """The need for a field."""
 
     REQUIRED = "required"
     EXPECTED = "services are known to need it"
@@ -60,12 +60,12 @@ class Need(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One field: where it stands, what it takes, and what it is for.
+    """A field: its place, its type, and its purpose.
 
-    Steps into lists and into mappings of free names are no part of `path`. `spec` is
-    none either, since all that the service knows of stands below it. `form` is the type
-    in words; `bounds` are of the API document, `limits` only observed. `each` tells what
-    a list or a mapping holds of: "list", "mapping" or "".
+    Steps into lists and into mappings of free names are not part of `path`. Neither is `spec`,
+    since all fields of the service are below it. `form` is the type in words. `bounds` are from the
+    API document; `limits` are only observed. `each` is the container of the value: "list",
+    "mapping" or "" for none.
     """
 
     root: str
@@ -97,12 +97,12 @@ class Field:
 
     @property
     def address(self) -> str:
-        """How `explain` calls it, as `SLO.grouping.labels`."""
+        """The name for `explain`, as `SLO.grouping.labels`."""
         return ".".join((self.root, *self.path))
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """The requests that carry it; none carries what only this workspace knows."""
+        """The requests that carry the field; none for a field that only the workspace has."""
         if self.root not in BY_NAME or (self.path and self.path[0] in MANIFEST):
             return ()
         of_kind = BY_NAME[self.root].endpoints
@@ -112,7 +112,7 @@ class Field:
         )
 
     def inside(self) -> Iterator[Field]:
-        """Yield every field below, each before those below it."""
+        """Yield every field below, each before its children."""
         for field in self.fields:
             yield field
             yield from field.inside()
@@ -120,7 +120,7 @@ class Field:
 
 @cache
 def roots() -> Mapping[str, Field]:
-    """Give the tree of each kind and of the project file, by the name before its paths."""
+    """Return the tree of each kind and of the project file, by the root of its paths."""
     trees = [_kind_tree(kind.name) for kind in KINDS]
     project = Field(
         root=PROJECT,
@@ -142,15 +142,17 @@ def roots() -> Mapping[str, Field]:
 
 @cache
 def all_fields() -> tuple[Field, ...]:
-    """Give every field, root after root, each before those below it."""
+    """Return every field, tree after tree, each before its children."""
     return tuple(field for root in roots().values() for field in (root, *root.inside()))
 
 
 def _kind_tree(name: str) -> Field:
     kind = BY_NAME[name]
-    said = f"{(kind.spec.__doc__ or '').strip().splitlines()[0]} {kind.limits}"
+    description = f"{(kind.spec.__doc__ or '').strip().splitlines()[0]} {kind.limits}"
     fields = (*_fields(kind.spec, name, ()), *_envelope(name))
-    return Field(root=name, path=(), said=said, form="mapping", model=kind.spec, fields=fields)
+    return Field(
+        root=name, path=(), said=description, form="mapping", model=kind.spec, fields=fields
+    )
 
 
 def _envelope(kind: str) -> Iterator[Field]:
@@ -167,11 +169,11 @@ def _metadata(kind: str) -> Iterator[Field]:
 
 
 def _of_envelope(
-    kind: str, path: tuple[str, ...], one: EnvelopeField, fields: tuple[Field, ...]
+    kind: str, path: tuple[str, ...], envelope_field: EnvelopeField, fields: tuple[Field, ...]
 ) -> Field:
     known = BY_NAME.get(kind)
     form = known.id_form if known is not None else UUID
-    example = one.example
+    example = envelope_field.example
     if form.required and path == ("metadata",) and known is not None:
         example = {"name": "checkout", "id": "ID"}
     shown = kind if known is not None else KINDS[0].name
@@ -179,9 +181,11 @@ def _of_envelope(
     return Field(
         root=kind,
         path=path,
-        said=one.said,
-        form=one.form.replace("id of the kind", form.words) if known is not None else one.form,
-        need=Need.REQUIRED if one.required else Need.OPTIONAL,
+        said=envelope_field.said,
+        form=envelope_field.form.replace("id of the kind", form.words)
+        if known is not None
+        else envelope_field.form,
+        need=Need.REQUIRED if envelope_field.required else Need.OPTIONAL,
         bounds=("one of `id` and `ids` is required",) if needs_id else (),
         values=tuple(BY_NAME) if path == ("kind",) and known is None else (),
         example=_filled(example, shown, _example_id(form)),
@@ -196,7 +200,7 @@ def _example_id(form: IdForm) -> Json:
 
 
 def _filled(example: Json, kind: str, remote_id: Json) -> Json:
-    """Put the name of a kind and one of its ids where they belong."""
+    """Return an example with the name of a kind and one of its ids in place of placeholders."""
     if isinstance(example, dict):
         return {key: _filled(value, kind, remote_id) for key, value in example.items()}
     if example == "ID":
@@ -205,11 +209,11 @@ def _filled(example: Json, kind: str, remote_id: Json) -> Json:
 
 
 def _fields(model: type[BaseModel], root: str, path: tuple[str, ...]) -> tuple[Field, ...]:
-    said = descriptions_of(model)
+    descriptions = descriptions_of(model)
     fields = []
     for name, info in model.model_fields.items():
         key = info.alias or name
-        fields.append(_field(model, key, info, said[key], root=root, path=(*path, key)))
+        fields.append(_field(model, key, info, descriptions[key], root=root, path=(*path, key)))
     free = get_type_hints(model).get("__pydantic_extra__")
     if free is not None:
         fields.append(_free_field(get_args(free)[1], root, (*path, FREE)))
@@ -217,7 +221,7 @@ def _fields(model: type[BaseModel], root: str, path: tuple[str, ...]) -> tuple[F
 
 
 def _free_field(model: type[BaseModel], root: str, path: tuple[str, ...]) -> Field:
-    """Give the one field that stands for all whose names are those of kinds."""
+    """Return the field that represents all fields with a kind's name."""
     return Field(
         root=root,
         path=path,
@@ -230,7 +234,7 @@ def _free_field(model: type[BaseModel], root: str, path: tuple[str, ...]) -> Fie
 
 @dataclass(frozen=True, slots=True)
 class _Type:
-    """An annotation taken apart: what it is bare, its markers, and what it holds."""
+    """The parts of an annotation: its bare type, its markers, and the type of its elements."""
 
     bare: Any
     markers: tuple[object, ...]
@@ -239,12 +243,12 @@ class _Type:
 
     @property
     def last(self) -> _Type:
-        """What lists and mappings hold in the end."""
+        """The innermost element type of lists and mappings."""
         return self.inner.last if self.inner is not None else self
 
     @property
     def all_markers(self) -> tuple[object, ...]:
-        """The markers of the whole, and of what it holds."""
+        """The markers of the type and of its elements."""
         return (*self.markers, *(self.inner.all_markers if self.inner is not None else ()))
 
 
@@ -277,7 +281,7 @@ def _field(
     model: type[BaseModel],
     key: str,
     info: FieldInfo,
-    said: str,
+    description: str,
     *,
     root: str,
     path: tuple[str, ...],
@@ -293,7 +297,7 @@ def _field(
     return Field(
         root=root,
         path=path,
-        said=said,
+        said=description,
         form=_form(of),
         need=_need(model, key, info),
         bounds=tuple(_bounds(of)),
@@ -328,11 +332,11 @@ def _excluded(model: type[BaseModel], key: str) -> tuple[str, ...]:
 
 
 def chosen_of(model: type[BaseModel] | None) -> str:
-    """Say in words whether one of alternatives is needed; "" where there are none."""
+    """Return in words whether one of alternatives is needed; "" where there are none."""
     if model is None or not issubclass(model, Part) or model.choosing is Choosing.FREE:
         return ""
-    said: str = model.choosing.value
-    return said
+    words: str = model.choosing.value
+    return words
 
 
 def _is_observed(model: type[BaseModel], of: _Type) -> bool:
@@ -390,7 +394,7 @@ def _bounds(of: _Type) -> Iterator[str]:
 
 
 def _limits(of: _Type) -> Iterator[str]:
-    """Yield what services are only known to want."""
+    """Yield the limits that services are only observed to have."""
     unit = " items" if of.each == "list" else " characters" if of.bare is str else ""
     for marker in of.markers:
         if isinstance(marker, AtMost):

@@ -1,4 +1,4 @@
-"""From what somebody types to what is explained: a field, a code, or what may be meant."""
+"""Look-up of a typed text: a field, a code, or candidates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FILE = "reconciler.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A short path that more than one field ends with."""
+    """A short path that ends several fields."""
 
     typed: str
     fields: tuple[Field, ...]
@@ -25,7 +25,7 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """What nothing is called; `near` is what is called much like it, "" where nothing is."""
+    """A text without a match; `near` is the nearest name, "" where none is near."""
 
     typed: str
     near: str
@@ -35,16 +35,15 @@ Subject: TypeAlias = Field | Explanation | Several | Nothing
 
 
 def look_up(typed: str) -> Subject:
-    """Find what is meant by a code, a value, the path of a field, or the end of one.
+    """Return what a text names: a code, a value, the path of a field, or the end of a path.
 
-    Small and capital letters are one, and lists need no index. What stands exactly so
-    goes before what only begins so.
+    Case is ignored, and lists need no index. An exact match takes precedence over a prefix.
     """
     explained = explanation(spelled().get(typed.casefold(), ""))
     if explained is not None:
         return explained
     steps = _steps(typed)
-    # The name of a kind is a value too, of `kind`.
+    # The name of a kind is also a value of `kind`.
     exactly = tuple(_matching(steps, _stands_there))
     valued = tuple(field for field in all_fields() if typed.upper() in field.values)
     if valued and not exactly:
@@ -57,20 +56,20 @@ def look_up(typed: str) -> Subject:
 
 
 def _general(found: Sequence[Field]) -> Field | None:
-    """Give the field of all manifests where kinds have it alike; None where they do not."""
+    """Return the field of all manifests where kinds have it at one path; None where they do not."""
     alike = {field.path for field in found}
     return next((field for field in found if field.root == MANIFESTS and len(alike) == 1), None)
 
 
 def addresses() -> Iterator[str]:
-    """Yield everything that can be explained, as it is called."""
+    """Yield the name of everything that can be explained."""
     yield from codes()
     for field in all_fields():
         yield field.address
 
 
 def _steps(typed: str) -> list[str]:
-    """Take a path apart; `spec` and indices are no part of ours."""
+    """Return the steps of a path, without `spec` and indices."""
     if typed == _FILE or typed.startswith((f"{_FILE}.", f"{_FILE}:")):
         typed = PROJECT + typed.removeprefix(_FILE).replace(":", ".", 1)
     bare = typed.replace("[", ".").replace("]", "")
@@ -92,7 +91,7 @@ def _stands_there(steps: Sequence[str], own: Sequence[str]) -> bool:
 
 
 def _ends_so(steps: Sequence[str], own: Sequence[str]) -> bool:
-    """Tell a path whose last step is the last that was typed, and whose others lead there."""
+    """Return whether a path ends in the last typed step and contains the others in order."""
     return steps[-1] == own[-1] and _leads(steps, own)
 
 
@@ -101,7 +100,7 @@ def _begins_so(steps: Sequence[str], own: Sequence[str]) -> bool:
 
 
 def _leads(steps: Sequence[str], own: Sequence[str]) -> bool:
-    """Tell whether the steps stand in a path in this order; a kind stands at its head."""
+    """Return whether a path contains the steps in order; a kind must be its root."""
     if steps and steps[0] in _ROOTS and steps[0] != own[0]:
         return False
     rest = iter(own)
@@ -112,7 +111,7 @@ _ROOTS = frozenset(name.casefold() for name in roots())
 
 
 def _near(typed: str, steps: Sequence[str]) -> str:
-    """Give the code or the path that is nearest, each step of it by itself."""
+    """Return the nearest code or path, with each step of the path matched alone."""
     code = spelled().get(with_figures(typed).casefold()) or nearest(typed, codes())
     if code:
         return code

@@ -1,8 +1,9 @@
-"""Explanations of codes, each read from its page in `codes/` when it is asked for.
+"""Explanations of codes, each read from its page in `codes/` on request.
 
-A page is Markdown, and its file is called by its code. The front matter has the `family`, with
-`page` and `command` where the family has others. Then come the title as the heading, a paragraph
-for what the code means and a paragraph for why it matters, and a section for each sample.
+A page is Markdown, and its file name is its code. The front matter has the `family`, with `page`
+and `command` where these differ from the family's. Then follow the title as the heading, a
+paragraph for the meaning of the code, a paragraph for why it matters, and a section for each
+sample.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Final
 from reconciler.explaining.explanation import FAMILIES, Explanation, Sample
 
 EXIT: Final = "exit-"
-"""What may be left out of an exit code where somebody types it."""
+"""The prefix of an exit code that may be left out when it is typed."""
 
 _FOLDER = files("reconciler.explaining") / "codes"
 _SUFFIX = ".md"
@@ -30,14 +31,14 @@ _EXPORT = re.compile(r"export (\w+)='(.*)'")
 
 @cache
 def codes() -> tuple[str, ...]:
-    """Return every code that is explained, in the order of the alphabet. No page is read."""
+    """Return every code that has an explanation, in alphabetical order. No page is read."""
     names = sorted(file.name for file in _FOLDER.iterdir())
     return tuple(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
 
 
 @cache
 def explanation(code: str) -> Explanation | None:
-    """Return what a code means; None for a code without a page."""
+    """Return the explanation of a code; None for a code without a page."""
     if code not in codes():
         return None
     found = _PAGE.fullmatch((_FOLDER / f"{code}{_SUFFIX}").read_text(encoding="utf-8"))
@@ -71,6 +72,6 @@ def _sample(text: str) -> Sample:
 
 @cache
 def spelled() -> dict[str, str]:
-    """Return every code by each way in which it may be typed, in small letters."""
+    """Return every code by each way in which it may be typed, in lower case."""
     short = {code.removeprefix(EXIT): code for code in codes()}
     return {**short, **{code.casefold(): code for code in codes()}}

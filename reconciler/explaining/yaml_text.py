@@ -1,4 +1,4 @@
-"""Examples as YAML: block mappings and lists, and short things on one line."""
+"""Examples as YAML: block mappings and lists, and short values on one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TAKEN = re.compile(r"(?i:y|n|yes|no|on|off|true|false|null)")
 
 
 def yaml_text(document: dict[str, Json]) -> str:
-    """Give a document as YAML, ending in a line break."""
+    """Return a document as YAML, ending in a line break."""
     return "".join(f"{line}\n" for line in _lines(document))
 
 

@@ -1,1 +1,1 @@
-"""From what the service or a file holds to manifests: telling apart, naming, referring. Pure."""
+"""Import: from content of the service or a file to manifests with names and references. Pure."""

@@ -1,8 +1,9 @@
-"""What documents of other tools become, and what of them is left behind. Pure.
+"""Conversion of documents of other tools, and what of them is left behind. Pure.
 
-A converter is two functions: `recognise(document)`, and `convert(document, source, beside)`, where
-`source` says for people where the document is, and `beside` has all documents of its file. It reads
-a document as `Fields` only, which know what was not read: `Notes.unread` names that.
+A converter is two functions: `recognise(document)`, and `convert(document, source, beside)`.
+`source` describes where the document is, for people, and `beside` has all documents of its file. A
+converter reads a document only through `Fields`, which record what was not read: `Notes.unread`
+names it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from reconciler.report.safe import safe
 _Value = TypeVar("_Value")
 
 MOST_MADE = 5_000
-"""Resources of one document: what is above is left behind, and said."""
+"""Resources of one document; the rest is left behind and reported."""
 
 MOST_LEFT = 1_000
 """Parts that are named, as many as the panels of the largest dashboard; more are counted."""
@@ -33,9 +34,9 @@ MOST_DIGITS = 15
 
 @dataclass(frozen=True, slots=True)
 class LeftBehind:
-    """Something of a document that no manifest holds, or only nearly, and why.
+    """A part of a document that no manifest has, or only nearly, and the reason.
 
-    `is_whole` marks a rule, SLO or dashboard of which nothing is taken over.
+    `is_whole` marks a rule, SLO or dashboard from which nothing was converted.
     """
 
     what: str
@@ -47,8 +48,8 @@ class LeftBehind:
 class Converted:
     """A resource as the `spec` of a manifest; `comments` are about the places below them.
 
-    Resources of one `name` have different names of manifests by their `labels`, None for what has
-    no labels, and else by the `digest` of what they were made of.
+    Resources of one `name` get different manifest names by their `labels`, or, where these are
+    equal or None (no labels), by the `digest` of their source.
     """
 
     kind: Kind
@@ -62,7 +63,7 @@ class Converted:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What a document became; `left_behind` is what belongs to no resource that was made."""
+    """The result of a document; `left_behind` are parts that belong to no resource."""
 
     made: tuple[Converted, ...] = ()
     left_behind: tuple[LeftBehind, ...] = ()
@@ -82,17 +83,17 @@ class Converter(Protocol):
     """A module that knows one other tool."""
 
     def recognise(self, document: Json) -> bool:
-        """Tell whether a document is one of the tool's."""
+        """Return whether a document belongs to the tool."""
 
     def convert(self, document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
-        """Return what a document becomes; one that is not as the tool writes it is left behind."""
+        """Return the result of a document; a document in another form is left behind."""
 
 
 class Fields:
-    """An object of a document, and which of its fields were read.
+    """An object of a document that records which of its fields were read.
 
-    A field counts as read where its value is of the kind that was asked for. One that is read as
-    an object, or as a list of them, counts field by field.
+    A field counts as read if its value has the requested type. A field that is read as an object,
+    or as a list of objects, counts field by field.
     """
 
     __slots__ = ("_inner", "_read", "document")
@@ -106,7 +107,7 @@ class Fields:
         return key in self.document
 
     def value(self, key: str) -> Json:
-        """Return a value of any kind, None for none."""
+        """Return a value of any type, None for none."""
         self._read.add(key)
         return self.document.get(key)
 
@@ -139,7 +140,7 @@ class Fields:
                 yield key, value
 
     def inner(self, *path: str) -> Fields:
-        """Return an object at a path; an empty one for anything else."""
+        """Return an object at a path; an empty object for anything else."""
         fields = self
         for key in path:
             fields = fields._opened(key)
@@ -153,7 +154,7 @@ class Fields:
         return self._inner.get(key, []) if isinstance(value, list) else []
 
     def take(self, *keys: str) -> None:
-        """Count plain values as read that the manifest has by other means, or does not need."""
+        """Count plain values as read that the manifest has in another way, or does not need."""
         for key in keys:
             self.scalar(key)
 
@@ -165,7 +166,7 @@ class Fields:
                 fields.take_all()
 
     def unread(self) -> Iterator[str]:
-        """Yield the names of the fields that were not read; what is empty says nothing."""
+        """Yield the names of the fields that were not read, without empty fields."""
         for key, value in self.document.items():
             if key in self._inner:
                 for fields in self._inner[key]:
@@ -176,7 +177,7 @@ class Fields:
                 yield key
 
     def without(self, key: str) -> Fields:
-        """Return the same fields less one, with the same memory of what was read."""
+        """Return the same fields without one, sharing the record of what was read."""
         rest = Fields({name: value for name, value in self.document.items() if name != key})
         rest._read, rest._inner = self._read, self._inner
         return rest
@@ -197,9 +198,9 @@ def _holds_others(value: Json) -> bool:
 
 
 class Notes:
-    """What is left behind, in the order in which it was met, each once; too much is counted.
+    """Parts that are left behind, in the order in which they were found, each once.
 
-    Fields that were not read come last.
+    Parts above the limit are counted. Fields that were not read come last.
     """
 
     def __init__(self) -> None:
@@ -208,19 +209,19 @@ class Notes:
         self._more = 0
 
     def leave(self, what: str, why: str, *, is_whole: bool = False) -> None:
-        """Note one thing; foreign names in it are made harmless."""
+        """Add a part; foreign names in it are made harmless."""
         self._note(self._left, LeftBehind(safe(what), safe(why), is_whole))
 
     def unread(self, called: str, fields: Fields) -> None:
-        """Note the fields of an object that were not read, in one line, and count them as read."""
+        """Add the unread fields of an object, in one line, and count them as read."""
         names = [*dict.fromkeys(fields.unread())]
         fields.take_all()
         shown = [named(name) for name in names[:MOST_FIELDS]]
         if len(names) > MOST_FIELDS:
             shown.append(f"and {len(names) - MOST_FIELDS:,} more fields")
         if shown:
-            said = safe(": ".join(filter(None, (called, ", ".join(shown)))))
-            self._note(self._unread, LeftBehind(said, NOTHING_ALIKE))
+            text = safe(": ".join(filter(None, (called, ", ".join(shown)))))
+            self._note(self._unread, LeftBehind(text, NOTHING_ALIKE))
 
     def _note(self, where: dict[LeftBehind, None], left: LeftBehind) -> None:
         if left in where:
@@ -232,13 +233,13 @@ class Notes:
 
     @property
     def all(self) -> tuple[LeftBehind, ...]:
-        """Everything that was noted."""
+        """All parts that were added."""
         more = (LeftBehind(f"{self._more:,} more", "too many to name"),) if self._more else ()
         return (*self._left, *self._unread, *more)
 
 
 def at(document: Json, *path: str) -> Json:
-    """Return what is at a path of keys, None for nothing."""
+    """Return the value at a path of keys, None for none."""
     for key in path:
         document = document.get(key) if isinstance(document, dict) else None
     return document
@@ -251,7 +252,7 @@ def text_at(document: Json, *path: str) -> str:
 
 
 def number_of(value: Json) -> Decimal | None:
-    """Return a number, written as one or as a text; else None."""
+    """Return a number, from a number or a text; else None."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -263,7 +264,7 @@ def number_of(value: Json) -> Decimal | None:
 
 
 def plain(number: Decimal) -> int | float:
-    """Give a number as JSON has it."""
+    """Return a number as JSON writes it."""
     return int(number) if number == number.to_integral_value() else float(number)
 
 
@@ -274,7 +275,7 @@ _SECONDS = (604_800, 86_400, 3_600, 60, 1)
 
 
 def seconds_of(text: str) -> int | None:
-    """Give a duration as `1h30m` in seconds, None for what is none."""
+    """Return a duration such as `1h30m` in seconds, None for any other text."""
     found = _DURATION.fullmatch(text.strip())
     if found is None or not any(found.groups()):
         return None
@@ -284,12 +285,12 @@ def seconds_of(text: str) -> int | None:
 
 
 def named(text: str) -> str:
-    """Give a name of somebody else's for a report, cut where it is very long."""
+    """Return a foreign name for a report, cut where it is very long."""
     shown = safe(" ".join(text[: 4 * LONGEST_NAMED].split()))
     return shown if len(shown) <= LONGEST_NAMED else f"{shown[:LONGEST_NAMED]}…"
 
 
 def bracketed(query: str) -> str:
-    """Give a query in brackets; a comment at its end would hide the closing one."""
+    """Return a query in brackets; a line break keeps a comment from hiding the closing bracket."""
     query = query.strip()
     return f"({query}\n)" if "#" in query else f"({query})"

@@ -1,4 +1,4 @@
-"""Documents of other tools as records: the one place that knows which tools there are. Pure."""
+"""Documents of other tools as records: the only place that lists the tools. Pure."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MOST_SAID: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a document does not say itself: those of its file, and ids by names.
+    """The context of a document: the documents of its file, and ids by names.
 
-    Where there are ids, `met` has the names of everything that was met and may have one.
+    Where there are ids, `met` collects the names of all resources that may have one.
     """
 
     documents: FileDocuments = field(default_factory=FileDocuments)
@@ -35,14 +35,14 @@ ALONE: Final = Beside()
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A resource made of a document of another tool, which is a record once all are known."""
+    """A resource of another tool's document. It becomes a record once all resources are known."""
 
     made: Converted
     where: str
 
 
 def converted_in(document: Json, where: str, beside: Beside) -> Iterator[Foreign | Left] | None:
-    """Return what a document of another tool becomes, None for one that is of none."""
+    """Return the result of another tool's document, None if no converter recognises it."""
     converter = next((converter for converter in CONVERTERS if converter.recognise(document)), None)
     return None if converter is None else _pieces(converter, document, where, beside)
 
@@ -63,55 +63,55 @@ def _pieces(
 def records_of(
     foreign: Sequence[Foreign], withheld: Withheld, beside: Beside
 ) -> Iterator[ImportRecord | Left]:
-    """Yield the records of all that was converted, by names that do not depend on its order."""
-    given = told_apart([one.made for one in foreign], beside.ids)
+    """Yield the records of all converted resources; no name depends on their order."""
+    given = told_apart([resource.made for resource in foreign], beside.ids)
     if beside.ids:
         beside.met.update(given.met)
     yield from given.left
-    for one, mine in zip(foreign, given.each, strict=True):
-        called = f"{one.made.kind.name} `{named(mine.handle)}` ({one.where})"
-        if mine.why_not:
-            code = ExitCode.DONE if mine.is_twin else ExitCode.INVALID
-            yield Left(called, mine.why_not, code)
+    for resource, naming in zip(foreign, given.each, strict=True):
+        called = f"{resource.made.kind.name} `{named(naming.handle)}` ({resource.where})"
+        if naming.why_not:
+            code = ExitCode.DONE if naming.is_twin else ExitCode.INVALID
+            yield Left(called, naming.why_not, code)
             continue
-        record = _record(one, mine, withheld)
+        record = _record(resource, naming, withheld)
         yield record
         if isinstance(record, ImportRecord):
-            left = one.made.left_behind
+            left = resource.made.left_behind
             yield from (
                 Left(f"{called}, {left_behind.what}", left_behind.why) for left_behind in left
             )
 
 
-def _record(foreign: Foreign, mine: Naming, withheld: Withheld) -> ImportRecord | Left:
-    one = foreign.made
-    remote_id = id_given(one.kind, one.name, foreign.where, mine.remote_id)
+def _record(foreign: Foreign, naming: Naming, withheld: Withheld) -> ImportRecord | Left:
+    made = foreign.made
+    remote_id = id_given(made.kind, made.name, foreign.where, naming.remote_id)
     if isinstance(remote_id, Left):
         return remote_id
-    if remote_id is None and one.kind.id_form.required:
-        said = (
+    if remote_id is None and made.kind.id_form.required:
+        reason = (
             "the API cannot create one: make one in the web interface, whatever it says, and "
-            f"give its id with --id '{named(mine.handle)}=ID'"
+            f"give its id with --id '{named(naming.handle)}=ID'"
         )
-        what = f"{one.kind.name} `{named(mine.handle)}` ({foreign.where})"
-        return Left(what, said, ExitCode.PARTIAL)
-    comments = {**one.comments}
-    if one.left_behind:
-        comments[()] = _said(one.left_behind)
+        what = f"{made.kind.name} `{named(naming.handle)}` ({foreign.where})"
+        return Left(what, reason, ExitCode.PARTIAL)
+    comments = {**made.comments}
+    if made.left_behind:
+        comments[()] = _said(made.left_behind)
     record = ImportRecord(
-        kind=one.kind,
-        spec=one.spec,
+        kind=made.kind,
+        spec=made.spec,
         remote_id=remote_id,
         where=foreign.where,
         comments=comments,
-        suffix=mine.mark,
+        suffix=naming.mark,
         is_converted=True,
     )
     return judged(record, withheld)
 
 
 def _said(left: Sequence[LeftBehind]) -> str:
-    """Give what was left behind as it stands above the manifest's content."""
+    """Return the comment on what was left behind, to be put above the manifest's content."""
     lines = [f"- {left_behind.what}: {left_behind.why}" for left_behind in left[:MOST_SAID]]
     more = [f"- and {len(left) - MOST_SAID} more"] if len(left) > MOST_SAID else []
     return "\n".join(("Not taken over, or only nearly:", *lines, *more))

@@ -1,4 +1,4 @@
-"""What is imported under its name, as the text of a manifest. Pure."""
+"""An import with a name, as the text of a manifest. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPEC: Path = ("spec",)
 
 @dataclass(frozen=True, slots=True)
 class IdPlace:
-    """Where ids are told apart: the environment, and whether the project has no other."""
+    """The environment of the ids, and whether the project has no other."""
 
     environment: str
     alone: bool
@@ -25,9 +25,9 @@ class IdPlace:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Texts to write: the manifest, and the JSON beside it where that is kept.
+    """The texts to write: the manifest, and its JSON file, if the content stays JSON.
 
-    `document` is what the manifest says, None where that has to be read to be sure of it.
+    `document` is the content of the manifest, None where only reading the text can show it.
     """
 
     manifest: str
@@ -44,9 +44,9 @@ def draft_of(
     *,
     json_name: str = "",
 ) -> Draft | Left:
-    """Give the texts of a record; with a `json_name`, its content stays JSON in that file.
+    """Return the texts of a record; with a `json_name`, its content stays JSON in that file.
 
-    What no file can hold is left, and why.
+    A record that no file can hold is returned as Left with the reason.
     """
     spec, comments = (
         (record.spec, {})
@@ -65,10 +65,10 @@ def draft_of(
             "metadata": _metadata(record, ref, place),
             "spec": spec,
         }
-        text = laid_out(document, {(*SPEC, *path): said for path, said in comments.items()})
+        text = laid_out(document, {(*SPEC, *path): comment for path, comment in comments.items()})
     except UnwritableError as error:
         return Left(f"{record.called} ({record.where})", error.why, ExitCode.INVALID)
-    # What holds neither escapes nor comments of others' words is read back as it was.
+    # A text without escapes and comments reads back as it was.
     is_sure = export is None and not comments and text.isascii() and "\\" not in text
     return Draft(text, export, document if is_sure else None)
 
@@ -93,7 +93,7 @@ def _metadata(record: ImportRecord, ref: Ref, place: IdPlace) -> dict[str, Json]
 def _kept_apart(
     record: ImportRecord, spec: dict[str, Json], name: str
 ) -> tuple[Json, dict[str, Json], dict[Path, str]]:
-    """Give what stays in the JSON file, and the short `spec` that names it."""
+    """Return the content for the JSON file, and the short `spec` that names the file."""
     bare = record.kind.spec.bare
     content = value_at(spec, (bare,))
     rest = {key: value for key, value in spec.items() if key != bare}

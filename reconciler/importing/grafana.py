@@ -1,7 +1,9 @@
-"""Grafana dashboards: rows become sections, panels widgets, queries what they map to. Pure.
+"""Grafana dashboards: rows become sections, panels become widgets, queries are mapped. Pure.
 
-Source: https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/.
-What has no counterpart becomes a widget of text that says so, with its queries.
+Source:
+https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/.
+
+A panel without a counterpart becomes a text widget that says so, with its queries.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ LOGS = frozenset(("logs",))
 TEXTS = frozenset(("text",))
 UNITS = {"percent": "UNIT_PERCENT", "short": "UNIT_NUMBER", "none": "UNIT_NUMBER"}
 USUAL_HEIGHT, USUAL_ROW = 8, 19
-"""Units of a panel in Grafana, and of a row here: what new ones have."""
+"""Default heights: of a panel in Grafana's units, and of a row here."""
 
 USUAL: Mapping[tuple[str, ...], tuple[Json, ...]] = {
     ("fieldConfig", "defaults", "custom", "drawStyle"): ("line",),
@@ -64,22 +66,22 @@ USUAL: Mapping[tuple[str, ...], tuple[Json, ...]] = {
     ("percentage",): (False,),
     ("renderer",): ("flot",),
 }
-"""Settings of lines in Grafana that mean what a line chart does here anyway."""
+"""Settings of lines in Grafana that a line chart here has by default."""
 
 LAST = ("lastNotNull", "last", "current")
-"""Values of a series that an instant query has."""
+"""Names for the last value of a series, which an instant query returns."""
 
 LAST_OF: tuple[Json, ...] = ([], ["lastNotNull"], ["last"], ["current"])
 
 TALLEST = 100
 _BACK = re.compile(r"now-(\w+)")
 _VARIABLE = re.compile(r"[$][{]?([^\W\d]\w*)|\[\[(\w+)")
-"""A variable in a query; `$1` is what a pattern of the query found."""
+"""A variable in a query; `$1` is a group of a pattern in the query."""
 
 
 @dataclass(slots=True)
 class _Section:
-    """A heading and the panels below it; "" for those above all headings."""
+    """A heading and the panels below it; "" for panels above all headings."""
 
     title: str = ""
     is_folded: bool = False
@@ -90,7 +92,7 @@ recognise = is_grafana
 
 
 def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
-    """Return the one dashboard that a document is."""
+    """Return the dashboard of a document."""
     del beside
     outer, notes = Fields(document), Notes()
     inner = outer.inner("dashboard") if isinstance(at(document, "dashboard"), dict) else outer
@@ -121,8 +123,8 @@ def _put_times(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> None:
     if seconds and end == "now":
         dashboard["relativeTimeFrame"] = f"{seconds}s"
     elif start or end:
-        said = f"time: from {named(start)} to {named(end)}"
-        notes.leave(said, "only a time up to now is taken over")
+        what = f"time: from {named(start)} to {named(end)}"
+        notes.leave(what, "only a time up to now is taken over")
     written = inner.text("refresh")
     refreshes = seconds_of(written)
     if not refreshes:
@@ -137,7 +139,7 @@ def _put_times(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> None:
 
 
 def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> frozenset[str]:
-    """Take over what can be: intervals, which have a known shape. Return the names."""
+    """Convert variables of the type interval, which has a known shape; return their names."""
     made: dict[str, Json] = {}
     for variable in inner.inner("templating").each("list"):
         name, kind = variable.text("name"), variable.text("type")
@@ -145,8 +147,8 @@ def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> f
         values = [part.strip() for part in text_at(variable.document, "query").split(",")]
         values = [value for value in values if value]
         if kind != "interval" or not name or not values or name in made:
-            said = f"variables of the type {named(kind)} are not taken over"
-            notes.leave(called, said if name not in made else "there are two of this name")
+            reason = f"variables of the type {named(kind)} are not taken over"
+            notes.leave(called, reason if name not in made else "there are two of this name")
             variable.take_all()
             continue
         variable.take("query")
@@ -177,7 +179,7 @@ def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> f
 
 
 def _sections(inner: Fields, notes: Notes) -> list[_Section]:
-    """Return the rows of the dashboard, with their panels in the order in which they are seen."""
+    """Return the rows of the dashboard, with their panels in the order of display."""
     sections = [_Section()]
     panels = [*_panels(inner)]
     if len(panels) > MOST_PANELS:
@@ -199,9 +201,9 @@ def _sections(inner: Fields, notes: Notes) -> list[_Section]:
 
 
 def _panels(inner: Fields) -> Iterator[tuple[Fields, bool]]:
-    """Yield rows, marked, and panels.
+    """Yield rows and panels; the flag is True for a row.
 
-    Dashboards of old hold panels in rows, and folded rows still do.
+    Old dashboards have panels inside rows, and folded rows still do.
     """
     for row in inner.each("rows"):
         yield row, True
@@ -241,14 +243,14 @@ def _widget(panel: Fields, width: int, variables: frozenset[str], notes: Notes) 
     if description := panel.text("description"):
         widget["description"] = description
     widget["appearance"] = {"width": width}
-    # Queries of a text are named like any other field that it has no place for.
+    # Queries of a text panel are left behind like any other field.
     queries = [] if panel.text("type") in TEXTS else queries_of(panel, called, notes)
     widget["definition"] = _definition(panel, queries, called, notes)
     notes.unread(called, panel)
     used = {match[1] or match[2] for query in queries for match in _VARIABLE.finditer(query.text)}
     if lost := sorted(used - variables):
-        said = f"its queries name variables that are not there: {', '.join(lost[:5])}"
-        notes.leave(called, said)
+        reason = f"its queries name variables that are not there: {', '.join(lost[:5])}"
+        notes.leave(called, reason)
     return widget
 
 
@@ -289,30 +291,32 @@ def _text(panel: Fields, called: str, notes: Notes) -> str:
 def _why_text(kind: str, queries: Sequence[PanelQuery]) -> str:
     """Return why a panel became a text."""
     sources = dict.fromkeys(named(query.source) for query in queries if not query.language)
-    said = f"a panel `{named(kind)}` with these queries has no counterpart: text"
-    asked = f"; it asks {', '.join(sources)}: only PromQL and plain LogQL map" if sources else ""
-    return f"{said}{asked}"
+    reason = f"a panel `{named(kind)}` with these queries has no counterpart: text"
+    sources_note = (
+        f"; it asks {', '.join(sources)}: only PromQL and plain LogQL map" if sources else ""
+    )
+    return f"{reason}{sources_note}"
 
 
 def _name_settings(queries: Sequence[PanelQuery], called: str, notes: Notes) -> None:
-    """Name what only the queries of a line chart have a place for."""
+    """Add the settings of queries that only a line chart has a place for."""
     for query in queries:
-        asked = f"{called}: query {named(query.id)}"
+        query_name = f"{called}: query {named(query.id)}"
         if query.legend:
-            notes.leave(f"{asked}: legendFormat: {named(query.legend)}", NOTHING_ALIKE)
+            notes.leave(f"{query_name}: legendFormat: {named(query.legend)}", NOTHING_ALIKE)
         if query.is_hidden:
-            notes.leave(f"{asked}: hide", NOTHING_ALIKE)
+            notes.leave(f"{query_name}: hide", NOTHING_ALIKE)
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """Where settings of one panel are named that its widget has no place for."""
+    """Notes on the settings of one panel that its widget has no place for."""
 
     called: str
     notes: Notes
 
     def unless(self, holder: Fields, usual: Sequence[Json], *path: str) -> None:
-        """Name a setting with its value, where that is not what the widget does anyway."""
+        """Add a setting with its value, unless it equals the widget's own behaviour."""
         *around, key = path
         value = holder.inner(*around).value(key)
         if value is not None and value not in usual:
@@ -321,31 +325,31 @@ class _Said:
 
 
 def _mapped(
-    kind: str, panel: Fields, queries: Sequence[PanelQuery], said: _Said
+    kind: str, panel: Fields, queries: Sequence[PanelQuery], report: _Said
 ) -> tuple[Sequence[PanelQuery], Json]:
-    """Return what a panel becomes, and those of its queries that it then has."""
+    """Return the queries of a panel that its chart uses, and the chart; None for no chart."""
     metrics = [query for query in queries if query.language == PROMQL]
     logs = [query for query in queries if query.language == LUCENE]
     if kind in LINES and metrics:
-        return metrics, _line_chart(panel, metrics, said)
+        return metrics, _line_chart(panel, metrics, report)
     if kind in NUMBERS and metrics:
-        return metrics[:1], _gauge(panel, metrics[0], said)
+        return metrics[:1], _gauge(panel, metrics[0], report)
     if kind in TABLES | PIES and metrics:
         chart = "pieChart" if kind in PIES else "dataTable"
         if kind in PIES:
-            said.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
+            report.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
         return metrics[:1], {chart: {"query": _instant(metrics[0])}}
     if kind in TABLES | LOGS and logs:
         return logs[:1], {"dataTable": {"query": _of_logs(logs[0]), "resultsPerPage": 100}}
     return (), None
 
 
-def _line_chart(panel: Fields, queries: Sequence[PanelQuery], said: _Said) -> Json:
-    unit = _unit(panel, said)
+def _line_chart(panel: Fields, queries: Sequence[PanelQuery], report: _Said) -> Json:
+    unit = _unit(panel, report)
     for query in queries:
         query.target.take("refId")
     for path, usual in USUAL.items():
-        said.unless(panel, usual, *path)
+        report.unless(panel, usual, *path)
     return {
         "lineChart": {
             "queryDefinitions": [
@@ -363,10 +367,10 @@ def _line_chart(panel: Fields, queries: Sequence[PanelQuery], said: _Said) -> Js
     }
 
 
-def _gauge(panel: Fields, query: PanelQuery, said: _Said) -> Json:
-    gauge: dict[str, Json] = {"query": _instant(query), "unit": _unit(panel, said)}
-    said.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
-    said.unless(panel, LAST, "valueName")
+def _gauge(panel: Fields, query: PanelQuery, report: _Said) -> Json:
+    gauge: dict[str, Json] = {"query": _instant(query), "unit": _unit(panel, report)}
+    report.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
+    report.unless(panel, LAST, "valueName")
     defaults = panel.inner("fieldConfig", "defaults")
     low, high = (number_of(at(defaults.document, side)) for side in ("min", "max"))
     if low is not None and high is not None and low < high:
@@ -375,11 +379,11 @@ def _gauge(panel: Fields, query: PanelQuery, said: _Said) -> Json:
     return {"gauge": gauge}
 
 
-def _unit(panel: Fields, said: _Said) -> str:
+def _unit(panel: Fields, report: _Said) -> str:
     defaults = panel.inner("fieldConfig", "defaults")
     unit = defaults.text("unit")
     if unit and unit not in UNITS:
-        said.notes.leave(f"{said.called}: unit {named(unit)}", NOTHING_ALIKE)
+        report.notes.leave(f"{report.called}: unit {named(unit)}", NOTHING_ALIKE)
     return UNITS.get(unit, "UNIT_UNSPECIFIED")
 
 

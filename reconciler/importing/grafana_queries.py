@@ -1,4 +1,4 @@
-"""Queries of Grafana's panels: PromQL as it is, plain queries of logs in Lucene's words. Pure."""
+"""Queries of Grafana panels: PromQL unchanged, plain log queries as Lucene. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST_QUERY = 10_000
 PROMQL, LUCENE = "promql", "lucene"
 PROMQL_KINDS = ("prom", "thanos", "cortex", "mimir", "victoria")
 KINDS = (*PROMQL_KINDS, "loki", "influx", "elastic", "graphite", "sql", "cloudwatch", "tempo")
-"""Parts of the names of kinds of data sources, by which a lone name is known."""
+"""Parts of the type names of data sources, by which a name alone is recognised as a type."""
 
 OPEN_KINDS = frozenset(("mixed", "datasource", "grafana"))
 _SELECTOR = re.compile(r"\s*\{([^{}]*)\}((?:\s*(?:\|=|!=)\s*\"(?:[^\"\\]|\\.)*\")*)\s*")
@@ -22,9 +22,9 @@ _LINE = re.compile(r"(\|=|!=)\s*(\"(?:[^\"\\]|\\.)*\")")
 
 @dataclass(frozen=True, slots=True)
 class PanelQuery:
-    """A query of a panel: PromQL, Lucene, or a text of a language that is not known here.
+    """A query of a panel: PromQL, Lucene, or a text in an unknown language.
 
-    `source` is the kind of what is asked, as far as the panel says.
+    `source` is the type of the data source, as far as the panel names it.
     """
 
     id: str
@@ -36,14 +36,14 @@ class PanelQuery:
     target: Fields = field(default_factory=lambda: Fields({}), compare=False)
 
     def take_source(self, panel: Fields) -> None:
-        """Count its data source as read: the language of the query is known by it."""
+        """Count the data source as read: the language of the query follows from it."""
         holder = self.target if "datasource" in self.target else panel
         holder.take("datasource")
         holder.inner("datasource").take("type")
 
 
 def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
-    """Return the queries of a panel; those without a text are noted as left."""
+    """Return the queries of a panel; queries without a text are left behind."""
     found = []
     panel_source = _source_of(panel)
     for number, target in enumerate(panel.each("targets"), 1):
@@ -60,8 +60,8 @@ def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
         language = PROMQL if is_promql and len(text) <= LONGEST_QUERY else ""
         lucene = "" if is_promql else lucene_of(text)
         if is_promql and source.is_only_named:
-            said = f"its source `{named(source.name)}` has only a name: taken for Prometheus"
-            notes.leave(called, said)
+            what = f"its source `{named(source.name)}` has only a name: taken for Prometheus"
+            notes.leave(called, what)
         legend = target.text("legendFormat")
         found.append(
             PanelQuery(
@@ -75,14 +75,14 @@ def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
             )
         )
         if interval := target.scalar("interval"):
-            asked = f"{called}: query {named(query_id)}"
-            notes.leave(f"{asked}: interval: {named(interval)}", NOTHING_ALIKE)
+            query_name = f"{called}: query {named(query_id)}"
+            notes.leave(f"{query_name}: interval: {named(interval)}", NOTHING_ALIKE)
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What a panel or a query asks: a kind, or the name that a data source has in Grafana."""
+    """The data source of a panel or a query: its type, or its name in Grafana."""
 
     name: str = ""
     is_only_named: bool = False
@@ -109,9 +109,9 @@ def _is_promql(source: _Source, text: str) -> bool:
 
 
 def lucene_of(query: str) -> str:
-    """Give a query of logs in Lucene's words, "" for one that says more than those can.
+    """Return a log query in Lucene's syntax, "" for a query that Lucene cannot express.
 
-    Labels are taken for fields of the same names.
+    Labels are read as fields of the same names.
     """
     found = _SELECTOR.fullmatch(query) if len(query) <= LONGEST_QUERY else None
     if found is None:

@@ -1,4 +1,4 @@
-"""Values of secrets in what is imported: as `${secret:}` where one can stand, else refused."""
+"""Values of secrets in imports: replaced by `${secret:}` where possible, else refused."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ IN_THE_WAY = (
 
 @dataclass(frozen=True, slots=True)
 class Hiding:
-    """The secrets that manifests name, by their names; `salt` gives that of their seals.
+    """The secrets that manifests name, by name; `salt` returns the salt of their seals.
 
-    A value of fewer than eight characters is found as a whole text only, and one of fewer than
-    four is found nowhere.
+    A value of fewer than eight characters is only found as a whole text, and a value of fewer than
+    four is never found.
     """
 
     values: Mapping[str, str]
@@ -43,13 +43,13 @@ class Hiding:
                 self._names[value] = name
         long = [name for name in self._names if len(name) >= SHORTEST_FOUND_INSIDE]
         if long:
-            found = "|".join(map(re.escape, sorted(long, key=lambda one: (-len(one), one))))
+            found = "|".join(map(re.escape, sorted(long, key=lambda value: (-len(value), value))))
             object.__setattr__(self, "_inside", re.compile(found))
         for value in long:
             self._filter.add(value)
 
     def record(self, record: ImportRecord) -> ImportRecord:
-        """Give a record in which seals stand for secrets, and is written what stands for those."""
+        """Return a record with seals in place of secrets, and the expressions to write for them."""
         if not self.values:
             return record
         spec = self.hidden(record.spec)
@@ -58,12 +58,12 @@ class Hiding:
             record,
             spec=spec,
             expressions={**record.expressions, **places},
-            comments={path: self.without(said) for path, said in record.comments.items()},
+            comments={path: self.without(comment) for path, comment in record.comments.items()},
             keys=tuple(key for key in record.keys if key.path not in places),
         )
 
     def hidden(self, document: dict[str, Json]) -> dict[str, Json]:
-        """Give a document in which seals stand for secrets."""
+        """Return a document with seals in place of secrets."""
         if not self._names:
             return document
         changed = self._hidden(document)
@@ -98,7 +98,7 @@ class Hiding:
         return SecretHole(name, value, seal(value, name, self.salt()))
 
     def written(self, document: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
-        """Yield what is written where seals stand in a document that `hidden` gave."""
+        """Yield the expressions to write for the seals in a document that `hidden` returned."""
         match document:
             case dict():
                 for key, value in document.items():
@@ -112,15 +112,15 @@ class Hiding:
                 return
 
     def without(self, text: str) -> str:
-        """Give a text for people without any secret."""
+        """Return a text for people without any secret."""
         return self._filter(text)
 
     def stands_in(self, text: str) -> bool:
-        """Tell whether a secret stands in a text, in any spelling."""
+        """Return whether a text contains a secret, in any spelling."""
         return text in self._names or self._filter(text) != text
 
     def why_not(self, record: ImportRecord) -> str:
-        """Say why a record cannot be written without a secret in clear, "" where it can."""
+        """Return why a record cannot be written without a secret in clear, "" where it can."""
         if not self._names:
             return ""
         ids = (*record.ids.values(), *([] if record.remote_id is None else [record.remote_id]))
@@ -153,7 +153,7 @@ class Hiding:
                 return str(value) not in self._names
 
     def _is_read_back(self, text: Template) -> bool:
-        """Tell whether what is written means this: a `$` before an expression makes it a text."""
+        """Return whether the text reads back as this template; a `$` before it may escape it."""
         read = fill(_spelled(text), Scope("", {}, self.values, self.salt))
         return not read.findings and read.document == text
 

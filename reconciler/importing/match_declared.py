@@ -1,4 +1,4 @@
-"""What is found against what is declared already: what is new, and what each new thing is called.
+"""Matching of imports with declared manifests: what is new, and its names.
 
 Pure.
 """
@@ -22,19 +22,19 @@ from reconciler.workspace.envelope import LONGEST_NAME, NAME
 
 ImportOrigin: TypeAlias = Literal["live", "export"]
 Stretch: TypeAlias = tuple[int, int]
-"""Where something is kept: the byte that it begins at, and how many there are."""
+"""A part of a file: its first byte, and its number of bytes."""
 
 ObjectId: TypeAlias = tuple[str, RemoteId]
-"""An object of the service: its kind, and its id, which is "" where there is only one."""
+"""An object of the service: its kind, and its id, which is "" where there is only one object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Brief:
-    """A record less its document, so that thousands of them are short.
+    """A record without its document, so that thousands of them use little memory.
 
-    The `spec` of `record` is empty; the document is a `stretch` of where it is kept. `mark`
-    follows from what it holds, `slugs` are other identities by what people call them, and
-    `mentions` are ids of others in it. `can_be_read` says whether the service can be asked for it.
+    The `spec` of `record` is empty; the document is a `stretch` of the file that stores it. `mark`
+    is derived from its content, `slugs` are other identities that people use, and `mentions` are
+    ids of other resources in it. `can_be_read` means that the service can return it.
     """
 
     record: ImportRecord
@@ -49,12 +49,12 @@ class Brief:
 
     @property
     def kind(self) -> Kind:
-        """The kind of it."""
+        """The kind of the record."""
         return self.record.kind
 
     @property
     def thing(self) -> ObjectId | None:
-        """Which object it is, None where nothing tells."""
+        """The object of the service, None where it is unknown."""
         if self.kind.singleton and not self.record.elsewhere:
             return self.kind.name, ""
         known = self.record.remote_id
@@ -63,13 +63,13 @@ class Brief:
 
     @property
     def said(self) -> str:
-        """What it is called in reports before it has a name."""
+        """The name in reports before the import has a name."""
         name = f" `{self.title}`" if self.title else f" {self.record.remote_id or ''}".rstrip()
         return f"{self.kind.name}{name} ({self.record.where})"
 
     @property
     def is_remembered(self) -> bool:
-        """Whether the journal is told of it: what was seen, and exports of what never can be."""
+        """Return whether the journal records it: it was read live, or only an export can show it."""
         if self.record.elsewhere or self.record.is_converted:
             return False
         return self.origin == "live" or (not self.can_be_read and self.thing is not None)
@@ -77,7 +77,7 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class NamedImport:
-    """What is to be imported under a name."""
+    """A record to import, with its name."""
 
     brief: Brief
     ref: Ref
@@ -85,7 +85,7 @@ class NamedImport:
 
 @dataclass(slots=True)
 class Matched:
-    """What is new, what is declared already by which manifest, and what stays out."""
+    """New records, records that a manifest declares already, and records that are left out."""
 
     new: list[NamedImport] = field(default_factory=list)
     declared: list[tuple[Brief, Manifest]] = field(default_factory=list)
@@ -95,7 +95,7 @@ class Matched:
 
 @dataclass(frozen=True, slots=True)
 class There:
-    """What is declared, and what the journal remembers.
+    """The declared manifests, and the memory of the journal.
 
     `elsewhere` are manifests of other environments.
     """
@@ -105,19 +105,19 @@ class There:
     history: History
 
     def id_of(self, manifest: Manifest) -> RemoteId | None:
-        """Give the id of what a manifest is about, as far as it or the journal tells."""
+        """Return the id of a manifest's object, from the manifest or the journal."""
         kind = BY_NAME[manifest.ref.kind]
         declared = kind.declared_id(manifest)
         known = self.history.of(manifest.ref).remote_id if declared is None else declared
         return None if known is None else kind.normal_id(known)
 
     def ids(self) -> dict[Ref, RemoteId]:
-        """Map manifests to the ids that are known."""
+        """Return the known ids by manifest."""
         found = ((manifest.ref, self.id_of(manifest)) for manifest in self.manifests)
         return {ref: known for ref, known in found if known is not None}
 
     def objects(self) -> dict[ObjectId, Manifest]:
-        """Map objects to the manifests that are about them."""
+        """Return the manifests by object."""
         found: dict[ObjectId, Manifest] = {}
         for manifest in self.manifests:
             known = self.id_of(manifest)
@@ -128,7 +128,7 @@ class There:
         return found
 
     def by_slug(self) -> dict[tuple[str, str, str], Manifest]:
-        """Map other identities than ids to manifests."""
+        """Return the manifests by identities other than ids."""
         return {
             (manifest.ref.kind, what, value.casefold()): manifest
             for manifest in self.manifests
@@ -136,7 +136,7 @@ class There:
         }
 
     def remembered(self) -> dict[ObjectId, str]:
-        """Map objects to the names that the journal knows them by, where no manifest has those."""
+        """Return the journal's name for each object, where no manifest has that name."""
         taken = {*(manifest.ref for manifest in self.manifests), *self.elsewhere}
         found: dict[ObjectId, str] = {}
         for ref, memory in self.history.memories.items():
@@ -151,7 +151,7 @@ class There:
         return found
 
     def taken(self) -> set[Ref]:
-        """Give the names that mean something already."""
+        """Return the names that are in use."""
         memories = self.history.memories.items()
         return {
             *(manifest.ref for manifest in self.manifests),
@@ -161,7 +161,7 @@ class There:
 
 
 def matched(found: Sequence[Brief], there: There) -> Matched:
-    """Tell what of `found` is new, and give each new thing its name."""
+    """Return which of `found` are new, with names for these."""
     result = Matched()
     new = [*_not_declared(found, there, result)]
     taken, remembered = there.taken(), there.remembered()
@@ -172,8 +172,8 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
         away = next((ref for ref in own if ref in there.elsewhere), None)
         twin = next((ref for ref in own if ref in taken), None)
         if resource.record.elsewhere and away is not None:
-            said = "it is declared for other environments already"
-            result.left.append(Left(str(away), said))
+            reason = "it is declared for other environments already"
+            result.left.append(Left(str(away), reason))
         elif resource.thing is None and twin is not None:
             result.left.append(_twin(resource, twin, by_ref.get(twin)))
         else:
@@ -182,16 +182,16 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
     return result
 
 
-def _titled(one: Brief, remembered: Mapping[ObjectId, str]) -> Titled:
-    known_as = remembered.get(one.thing, "") if one.thing is not None else ""
-    record = one.record
+def _titled(brief: Brief, remembered: Mapping[ObjectId, str]) -> Titled:
+    known_as = remembered.get(brief.thing, "") if brief.thing is not None else ""
+    record = brief.record
     return Titled(
-        one.kind.name, one.title, record.remote_id, one.mark, known_as, suffix=record.suffix
+        brief.kind.name, brief.title, record.remote_id, brief.mark, known_as, suffix=record.suffix
     )
 
 
 def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iterator[Brief]:
-    """Yield what no manifest is about, each thing once."""
+    """Yield the records without a manifest, each object once."""
     objects, slugs = there.objects(), there.by_slug()
     by_ref = {manifest.ref: manifest for manifest in there.manifests}
     seen: set[tuple[object, ...]] = set()
@@ -200,7 +200,7 @@ def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iter
         manifest = objects.get(resource.thing) if resource.thing is not None else None
         manifest = manifest or next((slugs[key] for key in keys if key in slugs), None)
         if manifest is None and resource.thing is None:
-            # What shares its title with others was named by what it holds.
+            # Records that share a title were named by their content.
             names = own_names(_titled(resource, {}))
             manifest = next((by_ref[ref] for ref in names if ref in by_ref), None)
         if manifest is not None:
@@ -208,17 +208,17 @@ def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iter
             continue
         own = {resource.thing or (resource.kind.name, resource.mark, "content"), *keys}
         if own & seen:
-            said = "it is imported from elsewhere in this run"
-            result.left.append(Left(resource.said, said))
+            reason = "it is imported from elsewhere in this run"
+            result.left.append(Left(resource.said, reason))
             continue
         seen |= own
         yield resource
 
 
-def _twin(one: Brief, ref: Ref, manifest: Manifest | None) -> Left:
+def _twin(brief: Brief, ref: Ref, manifest: Manifest | None) -> Left:
     where = f"is declared at {manifest.source}" if manifest is not None else "is known already"
-    said = f"{ref} {where}, and nothing tells whether this is the same, as it has no id"
-    return Left(one.said, said, ExitCode.INVALID)
+    reason = f"{ref} {where}, and nothing tells whether this is the same, as it has no id"
+    return Left(brief.said, reason, ExitCode.INVALID)
 
 
 def _known(new: Sequence[NamedImport], there: There) -> KnownRefs:
@@ -233,20 +233,20 @@ def _known(new: Sequence[NamedImport], there: There) -> KnownRefs:
         meant = (
             refs.get((mention.kind, mention.remote_id)) for mention in candidate.brief.mentions
         )
-        edges[candidate.ref] = [other for other in meant if other is not None]
+        edges[candidate.ref] = [meant_ref for meant_ref in meant if meant_ref is not None]
     return KnownRefs(refs, circles_in(edges))
 
 
-def things_of(one: Brief) -> Iterator[ObjectId]:
-    """Yield the objects that it is, in each environment."""
-    if one.thing is not None:
-        yield one.thing
-    for remote_id in one.record.ids.values():
-        yield one.kind.name, remote_id
+def things_of(brief: Brief) -> Iterator[ObjectId]:
+    """Yield the objects of a record, one for each environment."""
+    if brief.thing is not None:
+        yield brief.thing
+    for remote_id in brief.record.ids.values():
+        yield brief.kind.name, remote_id
 
 
 def not_imported(matched: Matched) -> dict[ObjectId, Ref]:
-    """Map what is referred to by its id, and has no manifest, to one that refers to it."""
+    """Return the objects that imports refer to and that have no manifest, each with a referrer."""
     lacking: dict[ObjectId, Ref] = {}
     for candidate in matched.new:
         for mention in candidate.brief.mentions:

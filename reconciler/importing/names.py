@@ -1,4 +1,4 @@
-"""Names of manifests from what people call things: readable, stable, and no two the same. Pure."""
+"""Names of manifests from titles: readable, stable and unique. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reconciler.document import Json, digest
 from reconciler.model import Ref, RemoteId
 
 LONGEST = 60
-"""Characters of a name before a mark: a title may be a whole sentence."""
+"""Characters of a name before its mark: a title may be a whole sentence."""
 
 MARK = 8
 _RESERVED = frozenset(
@@ -20,12 +20,12 @@ _RESERVED = frozenset(
         *(f"{device}{number}" for device in ("com", "lpt") for number in range(10)),
     )
 )
-"""Names that no file may have somewhere, and that of the project file."""
+"""Names that some system forbids for files, and the name of the project file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Titled:
-    """What a name is made of: the kind, what people call it, its id or what it holds."""
+    """The input of a name: kind, title, and id or content."""
 
     kind: str
     title: str
@@ -35,22 +35,22 @@ class Titled:
     """The name that is known already."""
 
     suffix: str = ""
-    """What the name ends in, where another thing has the same title."""
+    """The end of the name, where another resource has the same title."""
 
     @property
     def mark(self) -> str:
-        """What tells it from others of its title, whatever else is imported."""
+        """The mark among resources of one title; it does not depend on what else is imported."""
         plain = re.sub(r"[^a-z0-9]+", "", str(self.remote_id or "").lower())[:MARK]
         return plain or self.content[:MARK]
 
 
 def content_mark(spec: Json) -> str:
-    """Give digits that follow from what a document holds."""
+    """Return digits derived from the content of a document."""
     return digest(spec).removeprefix("sha256:")
 
 
 def plain_name(title: str) -> str:
-    """Give a title as a name: in Latin letters, lower case, words joined; "" where none is left."""
+    """Return a title as a name: Latin letters, lower case, words joined; "" where none is left."""
     text = title
     if not text.isascii():
         from anyascii import anyascii  # noqa: PLC0415 - only for titles that need it
@@ -65,15 +65,15 @@ def plain_name(title: str) -> str:
 
 
 def kind_word(kind: str) -> str:
-    """Give a kind's name as it stands in names: `log-policy-set`, `slo`."""
+    """Return a kind's name in the form used in names: `log-policy-set`, `slo`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower()
 
 
 def named(things: Sequence[Titled], taken: Container[Ref]) -> list[Ref]:
-    """Give each thing its name, in their order; `taken` are those that others have.
+    """Return a name for each resource, in order; `taken` are names in use.
 
-    What shares its title with another thing of its kind is told apart by its id, so that the
-    order in which things come, and how many, changes no name.
+    Resources of one kind and title are distinguished by their ids, so that no name depends on the
+    order or the number of resources.
     """
     plain = [_plain(titled) for titled in things]
     count = Counter((titled.kind, name) for titled, name in zip(things, plain, strict=True))
@@ -91,44 +91,46 @@ def named(things: Sequence[Titled], taken: Container[Ref]) -> list[Ref]:
     return [refs[index] for index in range(len(things))]
 
 
-def own_names(one: Titled) -> tuple[Ref, ...]:
-    """Give the names that a thing has by what it is alone, the most telling first."""
-    name = _plain(one)
-    marked = (Ref(one.kind, f"{name}-{mark}") for mark in (one.content[: 2 * MARK], one.mark))
-    return (*marked, Ref(one.kind, name))
+def own_names(titled: Titled) -> tuple[Ref, ...]:
+    """Return the names that a resource may have by itself, the most specific first."""
+    name = _plain(titled)
+    marked = (
+        Ref(titled.kind, f"{name}-{mark}") for mark in (titled.content[: 2 * MARK], titled.mark)
+    )
+    return (*marked, Ref(titled.kind, name))
 
 
-def _plain(one: Titled) -> str:
-    name = plain_name(one.title) or kind_word(one.kind)
-    if suffix := plain_name(one.suffix):
-        # It is added to what was cut, as it must not be cut off.
+def _plain(titled: Titled) -> str:
+    name = plain_name(titled.title) or kind_word(titled.kind)
+    if suffix := plain_name(titled.suffix):
+        # The suffix is added after the cut, as it must not be cut off.
         name = f"{name}-{suffix}"
-    return f"{name}-{kind_word(one.kind)}" if name in _RESERVED else name
+    return f"{name}-{kind_word(titled.kind)}" if name in _RESERVED else name
 
 
-def _order(one: Titled) -> tuple[str, str]:
-    return str(one.remote_id or ""), one.content
+def _order(titled: Titled) -> tuple[str, str]:
+    return str(titled.remote_id or ""), titled.content
 
 
-def _marked(one: Titled, name: str, taken: Container[Ref], used: Container[Ref]) -> Ref:
-    for mark in _marks(one):
-        ref = Ref(one.kind, f"{name}-{mark}")
+def _marked(titled: Titled, name: str, taken: Container[Ref], used: Container[Ref]) -> Ref:
+    for mark in _marks(titled):
+        ref = Ref(titled.kind, f"{name}-{mark}")
         if ref not in taken and ref not in used:
             return ref
     raise AssertionError("marks never end")
 
 
-def _marks(one: Titled) -> Iterable[str]:
-    yield one.mark
-    yield one.content[: 2 * MARK]
+def _marks(titled: Titled) -> Iterable[str]:
+    yield titled.mark
+    yield titled.content[: 2 * MARK]
     number = 2
     while True:
-        yield f"{one.mark}-{number}"
+        yield f"{titled.mark}-{number}"
         number += 1
 
 
 def file_names(refs: Sequence[Ref], *, together: bool) -> Mapping[Ref, str]:
-    """Give the stem of each one's file; `together`, where kinds share a folder, no two the same."""
+    """Return the stem of each file; with `together`, where kinds share a folder, all are unique."""
     count = Counter(ref.name for ref in refs)
     return {
         ref: f"{ref.name}-{kind_word(ref.kind)}" if together and count[ref.name] > 1 else ref.name

@@ -44,12 +44,12 @@ _RATIO_SLICES = "ratiotimeslices"
 
 
 class _NotMapped(Exception):
-    """An objective that no SLO here can be, and why."""
+    """An objective that has no equivalent SLO here, and the reason."""
 
 
 @dataclass(slots=True)
 class _Draft:
-    """One SLO as it comes about."""
+    """An SLO under construction."""
 
     spec: dict[str, Json]
     comments: dict[Path, str] = field(default_factory=dict)
@@ -68,8 +68,8 @@ def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conve
     called = f"{named(fields.text('kind'))} `{named(name)}` ({source})"
     is_objective = kind == _OBJECTIVE
     if version != VERSION:
-        said = f"it is of {named(version)}, and only {VERSION} is read"
-        notes.leave(called, said, is_whole=is_objective)
+        reason = f"it is of {named(version)}, and only {VERSION} is read"
+        notes.leave(called, reason, is_whole=is_objective)
     elif is_objective:
         return _objectives(fields, called, beside)
     elif kind != _INDICATOR:
@@ -81,7 +81,7 @@ def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conve
 
 @dataclass(frozen=True, slots=True)
 class _InFile:
-    """The indicators of a file by their names, and the names that objectives refer to."""
+    """The indicators of a file by name, and the names that objectives refer to."""
 
     indicators: Mapping[str, dict[str, Json]]
     referred_to: frozenset[str]
@@ -111,7 +111,7 @@ def _objectives(fields: Fields, called: str, beside: FileDocuments) -> Conversio
     objectives = spec.each("objectives")
     made: list[Converted] = []
     for number, objective in enumerate(objectives[:MOST_MADE], 1):
-        # Each is read by itself, so that what it leaves is named with it.
+        # Each objective is read alone, so that what it leaves behind is reported with it.
         alone: dict[str, Json] = {**spec.document, "objectives": [objective.document]}
         document = Fields({**fields.document, "spec": alone})
         many = len(objectives) > 1
@@ -123,8 +123,8 @@ def _objectives(fields: Fields, called: str, beside: FileDocuments) -> Conversio
     if not objectives:
         notes.leave(called, "it has no objectives", is_whole=True)
     if len(objectives) > MOST_MADE:
-        said = f"of its objectives only the first {MOST_MADE:,} are read"
-        notes.leave(called, said, is_whole=True)
+        reason = f"of its objectives only the first {MOST_MADE:,} are read"
+        notes.leave(called, reason, is_whole=True)
     return Conversion(tuple(made), notes.all)
 
 
@@ -158,20 +158,20 @@ def _target(objective: Fields) -> Decimal:
 
 
 def _put_frame(draft: _Draft, spec: Fields) -> None:
-    """Choose the longest time frame that is not longer than what was meant."""
+    """Set the longest time frame that is not longer than the declared window."""
     window = next(iter(spec.each("timeWindow")), Fields({}))
     written = window.text("duration")
-    # A month and longer are no fixed number of days.
-    meant = seconds_of(written) or (31 * DAY if written[-1:] in ("M", "Q", "Y") else None)
-    if meant is None:
+    # A month or more is no fixed number of days.
+    seconds = seconds_of(written) or (31 * DAY if written[-1:] in ("M", "Q", "Y") else None)
+    if seconds is None:
         draft.notes.leave("timeWindow", "its duration cannot be read: choose an sloTimeFrame")
         return
-    frame = max((number for number in FRAMES if number <= meant), default=min(FRAMES))
+    frame = max((number for number in FRAMES if number <= seconds), default=min(FRAMES))
     draft.spec["sloTimeFrame"] = FRAMES[frame]
-    if frame != meant:
-        said = f"{named(written)} in OpenSLO: the service knows 7, 14, 21 and 28 days"
-        draft.comments["sloTimeFrame",] = said
-        draft.notes.leave("timeWindow", f"{said}; {frame // DAY} days were taken")
+    if frame != seconds:
+        comment = f"{named(written)} in OpenSLO: the service knows 7, 14, 21 and 28 days"
+        draft.comments["sloTimeFrame",] = comment
+        draft.notes.leave("timeWindow", f"{comment}; {frame // DAY} days were taken")
     if ("isRolling" in window and not window.flag("isRolling")) or "calendar" in window:
         window.value("calendar")
         draft.notes.leave("timeWindow: isRolling, calendar", "time frames here always end now")
@@ -205,8 +205,8 @@ def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: FileD
             _put_slices_of_ratio(draft, objective, good, total)
         else:
             if method != _OCCURRENCES:
-                said = "events are counted, as with Occurrences"
-                draft.notes.leave(f"budgetingMethod: {named(written)}", said)
+                reason = "events are counted, as with Occurrences"
+                draft.notes.leave(f"budgetingMethod: {named(written)}", reason)
             draft.spec["requestBasedMetricSli"] = {
                 "goodEvents": {"query": good},
                 "totalEvents": {"query": total},
@@ -219,8 +219,8 @@ def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: FileD
         query = _query(draft, metric.inner("thresholdMetric"), "thresholdMetric")
         _put_windows(draft, objective, query, operator, value)
         if method != _SLICES:
-            said = "its budget counts measurements; here windows of time are counted"
-            draft.notes.leave(f"budgetingMethod: {named(written)}", said)
+            reason = "its budget counts measurements; here windows of time are counted"
+            draft.notes.leave(f"budgetingMethod: {named(written)}", reason)
     else:
         raise _NotMapped("its indicator has neither a ratioMetric nor a thresholdMetric")
     if called:
@@ -230,7 +230,7 @@ def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: FileD
 
 
 def _indicator(spec: Fields, objective: Fields, beside: FileDocuments) -> tuple[str, Fields]:
-    """Return an indicator, and what to call it where it is a document of its own."""
+    """Return an indicator, and its name in reports if it is a document of its own."""
     for holder in (objective, spec):
         inline = holder.inner("indicator")
         if "spec" in inline:
@@ -250,12 +250,12 @@ def _good_and_total(draft: _Draft, ratio: Fields) -> tuple[str, str]:
         raise _NotMapped("its ratioMetric needs `total`, and `good` or `bad`; `raw` is not mapped")
     whole = _query(draft, ratio.inner("total"), "total")
     if ratio.flag("counter"):
-        said = "the queries are as they were: see that each counts events, as `increase` does"
-        draft.notes.leave("ratioMetric.counter", said)
+        reason = "the queries are as they were: see that each counts events, as `increase` does"
+        draft.notes.leave("ratioMetric.counter", reason)
     if "good" in ratio:
         return _query(draft, ratio.inner("good"), "good"), whole
     failed = _query(draft, ratio.inner("bad"), "bad")
-    # Where nothing failed there may be no series at all, and a difference with it would be none.
+    # Without failures there may be no series, and then the difference would have none either.
     whole_, failed = bracketed(whole), bracketed(failed)
     return f"{whole_} - ({failed} or {whole_} * 0)", whole
 
@@ -273,25 +273,25 @@ def _put_windows(
     draft: _Draft, objective: Fields, query: str, operator: str, threshold: Decimal
 ) -> None:
     written = objective.text("timeSliceWindow")
-    meant = seconds_of(written) if written else 60
-    if meant is None:
+    seconds = seconds_of(written) if written else 60
+    if seconds is None:
         draft.notes.leave(f"timeSliceWindow: {named(written)}", "it cannot be read: 1 minute")
-        meant = 60
-    window = max((number for number in WINDOWS if number <= meant), default=min(WINDOWS))
+        seconds = 60
+    window = max((number for number in WINDOWS if number <= seconds), default=min(WINDOWS))
     draft.spec["windowBasedMetricSli"] = {
         "query": {"query": query},
         "window": WINDOWS[window],
         "comparisonOperator": operator,
         "threshold": plain(threshold),
     }
-    if written and window != meant:
-        said = f"{named(written)} in OpenSLO: the service knows windows of 1 and 5 minutes"
-        draft.comments["windowBasedMetricSli", "window"] = said
-        draft.notes.leave("timeSliceWindow", said)
+    if written and window != seconds:
+        comment = f"{named(written)} in OpenSLO: the service knows windows of 1 and 5 minutes"
+        draft.comments["windowBasedMetricSli", "window"] = comment
+        draft.notes.leave("timeSliceWindow", comment)
 
 
 def _query(draft: _Draft, metric: Fields, part: str) -> str:
-    """Return the query of a metric source. Raises _NotMapped for one that is no PromQL."""
+    """Return the query of a metric source. Raises _NotMapped for a source other than PromQL."""
     source = metric.inner("metricSource")
     kind = source.text("type")
     if kind and not any(promql_source in kind.casefold() for promql_source in PROMQL_SOURCES):

@@ -1,4 +1,4 @@
-"""Exports of one thing from several environments as one manifest, with variables. Pure."""
+"""Exports of one resource from several environments as one manifest, with variables. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reconciler.model import RemoteId
 from reconciler.project import ProjectVariable
 
 Values = tuple[ProjectVariable, ...]
-"""What stands at one place, environment by environment."""
+"""The values at one place, one for each environment."""
 
 Key = tuple[str, str]
 _WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]+")
@@ -28,9 +28,9 @@ _TOO_GENERAL = frozenset(
 
 @dataclass(slots=True)
 class Parameterised:
-    """Records of several environments made one, and the variables that they need.
+    """Joined records of several environments, and the variables that they need.
 
-    `variables` are those that are not there yet, by environment.
+    `variables` are those that do not exist yet, by environment.
     """
 
     records: list[ImportRecord] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Parameterised:
 
 
 class _ApartError(Exception):
-    """What differs is no single value."""
+    """A difference that is not a single value."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -51,11 +51,11 @@ def parameterised(
     here: str,
     known: Mapping[str, Mapping[str, ProjectVariable]],
 ) -> Parameterised:
-    """Join the records of environments that are one thing but for single values.
+    """Return the records of environments, joined where only single values differ.
 
-    They are told by kind and name. `here` is the one of them whose journal is at hand, and
-    `known` are the variables of all environments of the project. What differs in form stays
-    apart: a record of each environment, limited to it.
+    Records are matched by kind and name. `here` is the environment of the journal at hand, and
+    `known` are the variables of all environments of the project. Records that differ in form stay
+    separate: a record for each environment, limited to it.
     """
     result = Parameterised()
     by_key: dict[Key, dict[str, list[ImportRecord]]] = defaultdict(lambda: defaultdict(list))
@@ -65,19 +65,23 @@ def parameterised(
     things = {
         (record.kind.name, record.remote_id): key
         for key, of in by_key.items()
-        for ones in of.values()
-        for record in ones
+        for records_of_name in of.values()
+        for record in records_of_name
         if record.remote_id is not None
     }
     naming = _Naming(tuple(found), known, result.variables)
     joined: list[tuple[dict[str, ImportRecord], _Joined]] = []
     for key, of in by_key.items():
-        single = {name: ones[0] for name, ones in of.items() if len(ones) == 1}
+        single = {
+            name: records_of_name[0]
+            for name, records_of_name in of.items()
+            if len(records_of_name) == 1
+        }
         if len(single) != len(found) or len(single) != len(of):
             result.records += [
                 _only(record, name, here, "" if len(of) == 1 else name)
-                for name, ones in of.items()
-                for record in ones
+                for name, records_of_name in of.items()
+                for record in records_of_name
             ]
             continue
         try:
@@ -85,8 +89,8 @@ def parameterised(
         except _ApartError as apart:
             result.records += [_only(record, name, here, name) for name, record in single.items()]
             place = ".".join(map(str, apart.path)) or "its form"
-            said = f"differs in more than single values, at {place}: one manifest for each"
-            result.left.append(Left(f"{key[0]} {key[1]}", said))
+            reason = f"differs in more than single values, at {place}: one manifest for each"
+            result.left.append(Left(f"{key[0]} {key[1]}", reason))
             continue
         naming.note(key, compared)
         joined.append((single, compared))
@@ -95,20 +99,20 @@ def parameterised(
     return result
 
 
-def _key(one: ImportRecord) -> Key:
-    title = plain_name(f"{one.title} {one.suffix}")
-    return one.kind.name, title or kind_word(one.kind.name)
+def _key(record: ImportRecord) -> Key:
+    title = plain_name(f"{record.title} {record.suffix}")
+    return record.kind.name, title or kind_word(record.kind.name)
 
 
-def _only(one: ImportRecord, name: str, here: str, suffix: str) -> ImportRecord:
-    ids = {} if one.remote_id is None else {name: one.remote_id}
-    suffix = f"{one.suffix} {suffix}".strip()
-    return replace(one, only=(name,), ids=ids, suffix=suffix, elsewhere=name != here)
+def _only(record: ImportRecord, name: str, here: str, suffix: str) -> ImportRecord:
+    ids = {} if record.remote_id is None else {name: record.remote_id}
+    suffix = f"{record.suffix} {suffix}".strip()
+    return replace(record, only=(name,), ids=ids, suffix=suffix, elsewhere=name != here)
 
 
 @dataclass(slots=True)
 class _Joined:
-    """What differs, place by place, and the ids inside that are left out, as they differ."""
+    """The differences, place by place, and the inner ids that are left out because they differ."""
 
     differing: list[tuple[Path, Values]] = field(default_factory=list)
     left_out: set[Path] = field(default_factory=set)
@@ -117,10 +121,10 @@ class _Joined:
 def _join(
     single: Mapping[str, ImportRecord], things: Mapping[tuple[str, RemoteId], Key]
 ) -> _Joined:
-    """Find what differs. Raises _ApartError."""
+    """Return the differences. Raises _ApartError."""
     records = [*single.values()]
     kind = records[0].kind
-    named = {path: other for path, other, _ in references_in(records[0].spec, kind.spec)}
+    named = {path: kind_name for path, kind_name, _ in references_in(records[0].spec, kind.spec)}
     joined = _Joined()
     for path, values in _differing(
         [record.spec for record in records], Facts(part=kind.spec), (), joined
@@ -176,7 +180,7 @@ def _in_lists(
         items = [element[index] for element in lists]
         for place, found in _differing(items, facts.items or NOTHING, here, joined):
             if own[:1] == ("id",) and place == (*here, *own):
-                # Each environment gave an id of its own, and keeps that where none is written.
+                # Each environment assigned its own id, and keeps it where none is written.
                 joined.left_out.add((*here, "id"))
             else:
                 yield place, found
@@ -184,7 +188,7 @@ def _in_lists(
 
 @dataclass(slots=True)
 class _Naming:
-    """Names of variables: one for the same values everywhere, and those that are there first."""
+    """Names of variables: the same values share one name, and existing variables come first."""
 
     environments: tuple[str, ...]
     known: Mapping[str, Mapping[str, ProjectVariable]]
@@ -193,14 +197,14 @@ class _Naming:
     names: dict[Values, str] = field(default_factory=dict)
 
     def note(self, key: Key, joined: _Joined) -> None:
-        """Note where values are used, before any gets a name."""
+        """Add the uses of values, before any of them gets a name."""
         for path, values in joined.differing:
             for piece in _pieces(values):
                 if isinstance(piece, tuple):
                     self.uses[piece].append((key, path))
 
     def name_of(self, values: Values) -> str:
-        """Give the name of the variable that has these values."""
+        """Return the name of the variable with these values."""
         known = self.names.get(values) or self._known(values)
         if not known:
             known = self._unused(self._wanted(values))
@@ -214,7 +218,10 @@ class _Naming:
         for name in self.known.get(self.environments[0], {}):
             held = [self.known.get(environment, {}).get(name) for environment, _ in pairs]
             both = zip(held, (value for _, value in pairs), strict=True)
-            if all(one == value and type(one) is type(value) for one, value in both):
+            if all(
+                held_value == value and type(held_value) is type(value)
+                for held_value, value in both
+            ):
                 return name
         return ""
 
@@ -251,7 +258,7 @@ def _camel(name: str) -> str:
 
 
 def _pieces(values: Values) -> list[str | Values]:
-    """Give texts in pieces: what they share, and the one word in which they differ."""
+    """Return texts in pieces: the shared texts, and the one word in which they differ."""
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) != len(values):
         return [values]
@@ -274,7 +281,7 @@ def _pieces(values: Values) -> list[str | Values]:
 
 
 def _written(values: Values, naming: _Naming) -> str:
-    """Give what is written in the place of values; each environment reads its own of them."""
+    """Return the text to write in place of values; each environment resolves it to its own."""
     pieces = _pieces(values)
     written = "".join(
         expression(ExpressionKind.VARIABLE, naming.name_of(piece))
@@ -289,12 +296,12 @@ def _written(values: Values, naming: _Naming) -> str:
 
 def _reads_back(written: str, pieces: Sequence[str | Values]) -> bool:
     read = [part for part in parts_of(written) if part != ""]
-    names = [one for one in read if isinstance(one, Expression)]
+    names = [part for part in read if isinstance(part, Expression)]
     text = "".join(text for text in read if isinstance(text, str))
     return (
         len(names) == sum(isinstance(piece, tuple) for piece in pieces)
         and text == "".join(piece for piece in pieces if isinstance(piece, str))
-        and all(isinstance(one, str | Expression) for one in read)
+        and all(isinstance(part, str | Expression) for part in read)
     )
 
 

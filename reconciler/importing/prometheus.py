@@ -1,7 +1,7 @@
 """Prometheus rule files: an alerting rule becomes an alert definition on a metric. Pure.
 
 Source: https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/. The API cannot
-create alert definitions, so whoever imports has to give the id of one that is there.
+create alert definitions, so the user has to pass the id of an existing definition.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ LONGEST_NAME = 512
 LONGEST_QUERY = 65_535
 DESCRIBING = ("summary", "description", "message")
 RESOURCE = "monitoring.coreos.com/"
-# What is not closed ends with the expression: nothing is looked at twice.
+# An unclosed quote ends with the expression: no character is scanned twice.
 _QUOTED = r"\"(?:[^\"\\]|\\(?:.|\Z))*(?:\"|\Z)|'(?:[^'\\]|\\(?:.|\Z))*(?:'|\Z)|`[^`]*(?:`|\Z)"
 _TOKEN = re.compile(
     rf"(?P<text>{_QUOTED})|#[^\n]*|(?P<open>[(\[{{])|(?P<close>[)\]}}])"
@@ -68,9 +68,9 @@ _OF_LOGS = frozenset(("|=", "|~", "|"))
 
 @dataclass(frozen=True, slots=True)
 class ThresholdQuery:
-    """An expression as a query, and the side of a threshold on which the alert fires.
+    """An expression as a query, with the threshold and the side on which the alert fires.
 
-    `is_firing` says that the query has a series where the rule fires, and none elsewhere.
+    With `is_firing`, the query has a series exactly where the rule fires.
     """
 
     query: str
@@ -83,7 +83,7 @@ recognise = is_rule_file
 
 
 def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
-    """Return an alert definition for each alerting rule that maps."""
+    """Return an alert definition for each alerting rule that can be mapped."""
     del beside
     notes = Notes()
     made: list[Converted] = []
@@ -99,7 +99,7 @@ def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conve
 
 
 def _alerts_of(group: Fields, source: str, most: int, notes: Notes) -> list[Converted]:
-    # Its name is named with the rest that has no counterpart.
+    # The name is reported with the other fields that have no counterpart.
     where = f"{source}, group `{named(text_at(group.document, 'name'))}`"
     of_all = _OfGroup(dict(group.inner("labels").scalars()), group.scalar("interval") or "")
     made: list[Converted] = []
@@ -116,12 +116,12 @@ def _alerts_of(group: Fields, source: str, most: int, notes: Notes) -> list[Conv
             notes.leave(called, why, is_whole=True)
         else:
             made.append(_converted(rule, of_all))
-        # What is left out whole is not named field by field.
+        # The fields of a rule that is left out whole are not reported.
         rule.take_all()
     if recorded:
-        said = "the API has no recording rules: metrics that they make must come from elsewhere"
+        reason = "the API has no recording rules: metrics that they make must come from elsewhere"
         what = f"{len(recorded)} recording rules ({where}): {', '.join(dict.fromkeys(recorded))}"
-        notes.leave(what, said, is_whole=True)
+        notes.leave(what, reason, is_whole=True)
     if not made and of_all.interval:
         notes.leave(f"{where}: interval: {named(of_all.interval)}", NOTHING_ALIKE)
     for left in () if made else of_all.left.all:
@@ -131,7 +131,7 @@ def _alerts_of(group: Fields, source: str, most: int, notes: Notes) -> list[Conv
 
 @dataclass(frozen=True, slots=True)
 class _OfGroup:
-    """What a group says for all its rules, and what of that has no counterpart."""
+    """The settings of a group for all its rules, and those that have no counterpart."""
 
     labels: Mapping[str, str]
     interval: str
@@ -161,7 +161,7 @@ def _converted(rule: Fields, group: _OfGroup) -> Converted:
     if description := _description(rule, notes):
         spec["description"] = description
     spec["enabled"] = True
-    # A rule's own label wins over that of its group.
+    # A rule's own label takes precedence over its group's.
     all_labels = {**group.labels, **dict(rule.inner("labels").scalars())}
     labels = dict(_labels(all_labels, notes))
     severity = labels.get(SEVERITY, "")
@@ -176,8 +176,8 @@ def _converted(rule: Fields, group: _OfGroup) -> Converted:
     window = _window(rule, group, notes)
     spec[PART] = _part(compared, window)
     if compared.is_firing:
-        said = "1 for each series that fires; gaps count as 0, which is not above the threshold"
-        comments[PART, "metricFilter"] = said
+        comment = "1 for each series that fires; gaps count as 0, which is not above the threshold"
+        comments[PART, "metricFilter"] = comment
         notes.leave("expr", "it is no comparison with a number alone, so it is kept whole")
     else:
         notes.leave("expr", "what gaps in its series mean is not told: see missingValues")
@@ -218,20 +218,20 @@ def _part(compared: ThresholdQuery, window: str) -> dict[str, Json]:
 def _window(rule: Fields, group: _OfGroup, notes: Notes) -> str:
     """Return the time for which a rule has to hold, at least a minute."""
     written = rule.text("for")
-    meant = seconds_of(written) if written else 0
-    if meant is None:
+    seconds = seconds_of(written) if written else 0
+    if seconds is None:
         notes.leave(f"for: {named(written)}", "it cannot be read; one minute was taken")
-        meant = 0
-    elif meant < SHORTEST:
-        said = "it fires at once" if not meant else f"it waits for {named(written)}"
-        each = named(group.interval) or "the server's interval"
+        seconds = 0
+    elif seconds < SHORTEST:
+        effect = "it fires at once" if not seconds else f"it waits for {named(written)}"
+        interval = named(group.interval) or "the server's interval"
         notes.leave(
-            "for", f"{said}, evaluated at an interval of {each}; here it holds for a minute"
+            "for", f"{effect}, evaluated at an interval of {interval}; here it holds for a minute"
         )
     elif group.interval:
         notes.leave(f"group: interval: {named(group.interval)}", NOTHING_ALIKE)
-    minutes = max(1, -(-meant // 60))
-    if meant > SHORTEST and meant % 60:
+    minutes = max(1, -(-seconds // 60))
+    if seconds > SHORTEST and seconds % 60:
         notes.leave(f"for: {named(written)}", f"{minutes} minutes were taken")
     hours, rest = divmod(minutes, 60)
     return (f"{hours}h" if hours else "") + (f"{rest}m" if rest or not hours else "")
@@ -258,9 +258,9 @@ def _description(rule: Fields, notes: Notes) -> str:
 
 
 def compared_in(expression: str) -> ThresholdQuery:
-    """Take an expression apart, where it is one query compared with a number.
+    """Return an expression as a query and a threshold, if it compares one query with a number.
 
-    Any other is kept whole: `group without ()` gives 1 for each series that it has.
+    Any other expression is kept whole: `group without ()` returns 1 for each of its series.
     """
     whole = ThresholdQuery(
         f"group without () {bracketed(expression)}", MORE, Decimal(0), is_firing=True
@@ -279,12 +279,12 @@ def compared_in(expression: str) -> ThresholdQuery:
 
 
 def is_logql(expression: str) -> bool:
-    """Tell a query of logs: a pipe or a line filter stands in no metric query."""
+    """Return whether a query is about logs: no metric query has a pipe or a line filter."""
     return any(match.group("sign") in _OF_LOGS for match in _TOKEN.finditer(expression))
 
 
 def _top_level(expression: str) -> Iterator[re.Match[str]]:
-    """Yield words and signs that stand in no brackets and no text."""
+    """Yield words and signs outside of brackets and texts."""
     depth = 0
     for token in _TOKEN.finditer(expression):
         depth += bool(token.group("open")) - bool(token.group("close"))

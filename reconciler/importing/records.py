@@ -1,4 +1,4 @@
-"""One stored thing as the `spec` of a manifest, or why it cannot be one."""
+"""A stored resource as the `spec` of a manifest, or why it cannot be one."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ NO_IDS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRecord:
-    """What is to become a manifest: `spec` in the form of one, and nothing that only answers have.
+    """An import that is to become a manifest. `spec` has its form, without fields of answers.
 
-    `where` says for people where it was found. `comments` stand above the places that they are
-    about, by their paths in `spec`, `keys` are the places of literals that look like keys, and
-    `untold` is what an answer lacked: in what, and what it is called. `expressions` are written
-    instead of values, by their paths. `ids` are those that environments have for it, where
-    there are several, and `only` those that it is limited to. A `suffix` tells names apart, and
-    what is `elsewhere` is nothing to the environment of this run. What `is_converted` is what
-    another tool held: the service was not seen to hold it. In one that `is_literal` no text
-    holds anything that begins as an expression does.
+    `where` describes where it was found. `comments` are put above their places, by their paths in
+    `spec`. `keys` are the places of literals that look like keys. `untold` are fields that an
+    answer lacked: the path of their parent, and their name. `expressions` are written instead of
+    values, by their paths. `ids` are the ids by environment, where there are several, and `only`
+    the environments that it is limited to. A `suffix` makes names unique. A record `elsewhere` is
+    not for the environment of this run. A record that `is_converted` is from another tool: the
+    service was not seen to have it. In a record that `is_literal`, no text contains the start of an
+    expression.
     """
 
     kind: Kind
@@ -63,22 +63,22 @@ class ImportRecord:
 
     @property
     def title(self) -> str:
-        """What people call it, "" where it has no such name."""
+        """The title, "" where it has none."""
         value = value_at(self.spec, self.kind.title)
         return value if isinstance(value, str) else ""
 
     @property
     def called(self) -> str:
-        """What it is called in reports before it has a name."""
+        """The name in reports before the import has a name."""
         shown = f"`{self.title}`" if self.title else str(self.remote_id or "")
         return f"{self.kind.name} {shown}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is not imported, and why; 0 is the exit code where that is all right.
+    """An input that is not imported, and why; exit code 0 means that this is no failure.
 
-    `way_out` is what to do about it, which may be the same for many.
+    `way_out` is the remedy, which many inputs may share.
     """
 
     what: str
@@ -93,21 +93,21 @@ class Left:
 
 
 def id_given(kind: Kind, name: str, where: str, given: str) -> RemoteId | Left | None:
-    """Return an id that a person gave, None for "", and Left for a text that is no id."""
+    """Return an id that a person passed, None for "", and Left for a text that is no id."""
     known = kind.id_form.typed(given) if given else None
     if not given or known is not None:
         return known
-    said = f"`{given[:MOST_SHOWN]}` is no id of it: it must be {kind.id_form.words}"
-    return Left(f"{kind.name} `{name[:MOST_SHOWN]}` ({where})", said, ExitCode.INVALID)
+    reason = f"`{given[:MOST_SHOWN]}` is no id of it: it must be {kind.id_form.words}"
+    return Left(f"{kind.name} `{name[:MOST_SHOWN]}` ({where})", reason, ExitCode.INVALID)
 
 
 def record_of(
     document: Json, kind: Kind, where: str, withheld: Withheld, ids: Mapping[str, str] = NO_IDS
 ) -> ImportRecord | Left:
-    """Give a stored thing of a kind as a record, or what stands in its way, by its own name.
+    """Return a stored resource of a kind as a record, or Left with what prevents that.
 
-    Wrappers, read-only fields and other spellings are dropped as `validate --fix` does, and the
-    id is kept; one that has none gets that which `ids` have for its name.
+    Wrappers, read-only fields and other spellings are removed as by `validate --fix`, and the id is
+    kept. A resource without an id gets the id that `ids` has for its name.
     """
     mould = PasteRepair(kind.spec, kind.id_form, has_id=False)
     document = in_told_order(document, kind.spec)
@@ -134,7 +134,7 @@ def record_of(
 
 
 def judged(record: ImportRecord, withheld: Withheld) -> ImportRecord | Left:
-    """Give a record that a manifest can hold, with what is to be said of it; or why none can."""
+    """Return a record that a manifest can hold, with its comments; or Left with the reason."""
     kind, spec = record.kind, record.spec
     if kind.id_form.required and record.remote_id is None:
         return replace(_refused(record, NO_ID), way_out=GIVE_ID)
@@ -142,8 +142,8 @@ def judged(record: ImportRecord, withheld: Withheld) -> ImportRecord | Left:
         check_writable(spec)
     except UnwritableError as error:
         return _refused(record, f"{error.why}{_at(error.path)}")
-    told = judge(kind, spec, spec, has_id=True)
-    findings = [*told.findings, *withheld.findings(spec)]
+    report = judge(kind, spec, spec, has_id=True)
+    findings = [*report.findings, *withheld.findings(spec)]
     wrong = next((finding for finding in findings if finding.severity is Severity.ERROR), None)
     if wrong is not None:
         return _refused(record, f"{wrong.message}{_at(wrong.path)} [{wrong.code}]")
@@ -152,19 +152,19 @@ def judged(record: ImportRecord, withheld: Withheld) -> ImportRecord | Left:
     return replace(
         record,
         spec=ordered,
-        comments={**dict(islice(_missing(record, told), MOST_COMMENTS)), **record.comments},
+        comments={**dict(islice(_missing(record, report), MOST_COMMENTS)), **record.comments},
         keys=tuple(finding for finding in findings if finding.code == LITERAL_KEY),
     )
 
 
-def _missing(record: ImportRecord, told: SpecReport) -> Iterator[tuple[Path, str]]:
-    """Yield what a write needs and the record does not tell, as comments at their places."""
+def _missing(record: ImportRecord, report: SpecReport) -> Iterator[tuple[Path, str]]:
+    """Yield comments on fields that a write needs and the record lacks, with their places."""
     untold: dict[Path, list[str]] = {}
     for path, name in record.untold:
         untold.setdefault(path, []).append(name)
-    # Nothing is repaired here as a rule; then what is missing was told already.
-    is_whole = told.spec is record.spec and all(
-        finding.code != MISSING for finding in told.findings
+    # Normally nothing is repaired here; then missing fields are in the report already.
+    is_whole = report.spec is record.spec and all(
+        finding.code != MISSING for finding in report.findings
     )
     for finding in () if is_whole else record.kind.check(record.spec):
         if finding.code == MISSING and finding.path not in untold:

@@ -1,4 +1,4 @@
-"""Ids of other resources as `${ref:}`, as far as they are known and lead in no circle. Pure."""
+"""Ids of other resources as `${ref:}`, if they are known and close no circle. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Mention:
 
 
 def mentions_in(spec: Json, kind: Kind) -> Iterator[Mention]:
-    """Yield where a document names others by their ids."""
+    """Yield the places where a document refers to others by id."""
     for path, other, value in references_in(spec, kind.spec):
         remote_id = BY_NAME[other].id_form.parse(value)
         if remote_id is not None:
@@ -32,17 +32,17 @@ def mentions_in(spec: Json, kind: Kind) -> Iterator[Mention]:
 
 @dataclass(frozen=True, slots=True)
 class KnownRefs:
-    """Which object is which resource, and which resources lead back to each other."""
+    """The resource of each object, and the resources that form circles."""
 
     refs: Mapping[tuple[str, RemoteId], Ref]
     circles: Mapping[Ref, int] = field(default_factory=dict)
 
     def ref_of(self, mention: Mention) -> Ref | None:
-        """Give the resource that is meant, None where it is not known."""
+        """Return the resource that a mention refers to, None where it is unknown."""
         return self.refs.get((mention.kind, mention.remote_id))
 
     def leads_back(self, ref: Ref, other: Ref) -> bool:
-        """Tell whether one reference would close a circle with others."""
+        """Return whether a reference would close a circle with others."""
         return ref == other or (
             ref in self.circles and self.circles[ref] == self.circles.get(other, -1)
         )
@@ -58,10 +58,10 @@ def with_references(
     known: KnownRefs,
     expressions: Mapping[Path, str],
 ) -> tuple[dict[str, Json], dict[Path, str]]:
-    """Give a document as it is written: known ids as references, all other text meant as text.
+    """Return a document to write: known ids as references, and all other text escaped.
 
-    `expressions` are those that stand there already. Beside the document stand the comments at
-    ids that have to stay.
+    `expressions` are those that it contains already. The second result are comments on ids that
+    have to stay.
     """
     references = dict(expressions)
     comments: dict[Path, str] = {}
@@ -79,7 +79,7 @@ def with_references(
 
 
 def _as_text(value: Json) -> Json:
-    """Give a document without any reference as it is written."""
+    """Return a document without references as it is written."""
     if isinstance(value, str):
         return escaped(value)
     if isinstance(value, dict):
@@ -100,7 +100,7 @@ def _written(value: Json, path: Path, references: Mapping[Path, str]) -> Json:
 
 
 def circles_in(edges: Mapping[Ref, Iterable[Ref]]) -> dict[Ref, int]:
-    """Give each resource that is in a circle of references the number of that circle.
+    """Return the number of its circle of references for each resource that is in one.
 
     Circles that share a resource are one.
     """
@@ -113,9 +113,10 @@ def circles_in(edges: Mapping[Ref, Iterable[Ref]]) -> dict[Ref, int]:
 
 @dataclass(slots=True)
 class _Walk:
-    """A walk in depth that finds what leads back to itself; it does not recurse.
+    """A depth-first walk that finds circles, without recursion.
 
-    `number` tells when a resource was met, and `lowest` the earliest that it leads back to.
+    `number` is the order in which resources were met, `lowest` the earliest that each leads back
+    to.
     """
 
     edges: Mapping[Ref, Iterable[Ref]]

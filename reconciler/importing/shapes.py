@@ -1,4 +1,4 @@
-"""What an export holds, told apart by shape: records of any kind, lists of them, and wrappers."""
+"""The content of an export by shape: records of any kind, lists of them, and wrappers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ParsedExport: TypeAlias = ImportRecord | Foreign | Left
 def found_in(
     document: Json, where: str, withheld: Withheld, beside: Beside = ALONE
 ) -> Iterator[ParsedExport]:
-    """Yield what a document holds; what is not known is said, too."""
+    """Yield the records of a document, and Left for content that is not recognised."""
     yield from _found(document, where, withheld, beside, DEEPEST_WRAPPER)
 
 
@@ -60,7 +60,7 @@ def _found(
 
 
 def documents_in(document: Json, depth: int = DEEPEST_WRAPPER) -> Iterator[Json]:
-    """Yield a document, or those that it is a list of: a list is documents of one file."""
+    """Yield a document, or the members of a list: a list is the documents of one file."""
     is_list = isinstance(document, dict) and document.get("kind") == "List"
     members = document.get("items") if isinstance(document, dict) and is_list else document
     if isinstance(members, list) and depth:
@@ -71,7 +71,7 @@ def documents_in(document: Json, depth: int = DEEPEST_WRAPPER) -> Iterator[Json]
 
 
 def _as_whole(document: Json) -> Json:
-    """Give a list as the one thing that it is to the service, where it is one."""
+    """Return a list as the single resource of a kind, if the service has it as one."""
     if not isinstance(document, list) or not document:
         return document
     for kind in KINDS:
@@ -83,7 +83,7 @@ def _as_whole(document: Json) -> Json:
 
 
 def _is_member(kind: Kind, item: Json) -> bool:
-    """Tell whether an item is one of a kind's list, and not a thing of another kind."""
+    """Return whether an item belongs to a kind's list, and is no resource of another kind."""
     part = facts_at(kind.spec, (*kind.destroyable, 0)).part
     if part is None or not isinstance(item, dict) or kind_hinted(item) is not None:
         return False
@@ -94,7 +94,7 @@ def _is_member(kind: Kind, item: Json) -> bool:
 
 
 def _members(document: Json) -> Iterator[tuple[str, Json]]:
-    """Yield what stands in a list, or in the lists and objects of something around them."""
+    """Yield the items of a list, or of the lists and objects inside a wrapper."""
     if isinstance(document, list):
         for index, item in enumerate(document, 1):
             yield f"item {index}", item

@@ -1,4 +1,4 @@
-"""Names and ids for converted resources, the same in whatever order they come. Pure."""
+"""Names and ids for converted resources, which do not depend on their order. Pure."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SELECTS = re.compile(r"(.+)\[([^\[\]]+)\]", re.DOTALL)
 
 @dataclass(slots=True)
 class Naming:
-    """What one resource is called: `handle` for people and `--id`, `mark` in its manifest's name.
+    """The names of a resource: `handle` for people and `--id`, `mark` in its manifest's name.
 
-    `remote_id` is the id that it was given, "" for none. What is a twin, or has a reason
+    `remote_id` is the id that it was assigned, "" for none. A twin, or a resource with a reason in
     `why_not`, is not imported.
     """
 
@@ -35,7 +35,7 @@ class Naming:
 
 @dataclass(frozen=True, slots=True)
 class ToldApart:
-    """What each resource is called, the names `met` that `--id` may give, and the ids `left`."""
+    """The names of each resource, the names `met` that `--id` accepts, and the ids `left` over."""
 
     each: Sequence[Naming]
     met: set[str]
@@ -43,9 +43,9 @@ class ToldApart:
 
 
 def told_apart(made: Sequence[Converted], ids: Mapping[str, str]) -> ToldApart:
-    """Return what each resource is called and which of `ids` is its own.
+    """Return the names of each resource, with its own id of `ids`.
 
-    Resources of one name are told apart by severity, else by the first label that differs, in
+    Resources of one name are distinguished by severity, else by the first different label in
     alphabetical order, else by digits of their digests.
     """
     given = [Naming(resource.name) for resource in made]
@@ -66,7 +66,7 @@ def told_apart(made: Sequence[Converted], ids: Mapping[str, str]) -> ToldApart:
 
 
 def _without_twins(made: Sequence[Converted], given: Sequence[Naming]) -> list[int]:
-    """Return the places of all resources but repeated ones; what has no labels stays."""
+    """Return the indices of all resources without repetitions; a resource without labels stays."""
     seen: set[tuple[str, str, str]] = set()
     firsts: list[int] = []
     for nth, resource in enumerate(made):
@@ -80,7 +80,7 @@ def _without_twins(made: Sequence[Converted], given: Sequence[Naming]) -> list[i
 
 
 def marks_of(made: Sequence[Converted]) -> list[str]:
-    """Return what tells resources of one name apart, one mark for each, no two the same."""
+    """Return a mark for each of the resources of one name, all unique."""
     holders: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for nth, resource in enumerate(made):
         for name, value in (resource.labels or {}).items():
@@ -129,7 +129,7 @@ def _selected(
     by_name: Mapping[str, Sequence[int]],
     given: Sequence[Naming],
 ) -> list[int]:
-    """Return what `NAME[LABEL]` is: LABEL is a mark, the value of a label, or `label=value`."""
+    """Return the indices for `NAME[LABEL]`: a mark, the value of a label, or `label=value`."""
     found = _SELECTS.fullmatch(key)
     nths = by_name.get(found[1], ()) if found is not None else ()
     for nth in nths:
@@ -145,11 +145,11 @@ def _words(labels: Mapping[str, str]) -> Iterable[str]:
         yield f"{name}={value}"
 
 
-def _ambiguous(key: str, kind: str, several: Sequence[Naming]) -> Left:
-    shown = ", ".join(f"`{named(naming.handle)}`" for naming in several[:MOST_NAMED])
-    more = f" and {len(several) - MOST_NAMED} more" if len(several) > MOST_NAMED else ""
-    said = f"{len(several)} of {kind} are called so: name one of {shown}{more}"
-    return Left(f"--id `{named(key)}`", said, ExitCode.INVALID)
+def _ambiguous(key: str, kind: str, namings: Sequence[Naming]) -> Left:
+    shown = ", ".join(f"`{named(naming.handle)}`" for naming in namings[:MOST_NAMED])
+    more = f" and {len(namings) - MOST_NAMED} more" if len(namings) > MOST_NAMED else ""
+    reason = f"{len(namings)} of {kind} are called so: name one of {shown}{more}"
+    return Left(f"--id `{named(key)}`", reason, ExitCode.INVALID)
 
 
 def _refuse_shared(
@@ -157,14 +157,14 @@ def _refuse_shared(
     owners: Mapping[tuple[str, str], Sequence[int]],
     given: Sequence[Naming],
 ) -> None:
-    """Refuse what shares its id with another resource, and what was given several ids."""
-    several: Counter[int] = Counter(nth for nths in owners.values() for nth in {*nths})
+    """Refuse resources that share an id, and resources with several ids."""
+    id_counts: Counter[int] = Counter(nth for nths in owners.values() for nth in {*nths})
     for (_, remote_id), nths in owners.items():
         if len({*nths}) > 1:
             for nth in nths:
                 others = (named(given[number].handle) for number in nths if number != nth)
-                said = f"its id {named(remote_id)} is given to `{next(others)}` too"
-                given[nth].why_not = said
-    for nth, count in several.items():
+                reason = f"its id {named(remote_id)} is given to `{next(others)}` too"
+                given[nth].why_not = reason
+    for nth, count in id_counts.items():
         if count > 1:
             given[nth].why_not = f"--id gives it {count} ids: {named(made[nth].name)} has one"

@@ -128,7 +128,7 @@ class Rule(_Strict):
 
     @property
     def is_error(self) -> bool:
-        """Whether a finding stops a run."""
+        """Return whether a finding stops a run."""
         return self.severity == "error"
 
     @property

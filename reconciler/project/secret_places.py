@@ -50,5 +50,5 @@ class SecretPlace(BaseModel):
 
     @property
     def is_beside(self) -> bool:
-        """Whether the value is outside of the process's environment."""
+        """Return whether the value is outside of the process's environment."""
         return self.environment is None

@@ -99,7 +99,7 @@ class _Strict(BaseModel):
 
 
 class Limits(_Strict):
-    """How much of a kind one apply may change without consent."""
+    """The largest change of a kind that one apply may make without consent."""
 
     max_change_percent: Annotated[
         int,
@@ -134,7 +134,7 @@ ALLOWABLE = (OVERWRITES_EDIT, TAKES_OVER, POLICY_SAMPLES, UNDOES_ROLLBACK)
 
 
 class Guards(Limits):
-    """What an apply may do without consent, for each environment."""
+    """The changes that an apply may make without consent, for each environment."""
 
     kinds: Annotated[
         dict[str, Limits],
@@ -219,7 +219,7 @@ class Environment(_Strict):
         Field(description="Where secrets are in this environment; wins over those at the top."),
     ] = {}
     guards: Guards = Guards()
-    """What an apply of this environment may do without consent."""
+    """The changes that an apply of this environment may make without consent."""
     watch: Watching = Watching()
     """The reaction to alerts that are noisier since a run."""
     track_record: Annotated[

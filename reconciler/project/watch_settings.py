@@ -14,7 +14,7 @@ MOST_TRACKED_DAYS: Final = 90
 
 
 class Watching(BaseModel):
-    """What `watch` does here besides its report."""
+    """The actions of `watch` besides its report."""
 
     model_config = STRICT
 

@@ -106,7 +106,7 @@ class Origin:
 
     @property
     def whole(self) -> str:
-        """Where a reader finds what was left out."""
+        """The place of what was left out, for readers."""
         return "the artifact" if self.artifact else "the summary of the job"
 
     def foot(self, marker: Marker) -> str:

@@ -167,4 +167,4 @@ _FORMS: Mapping[str, Callable[[Any, FieldLabeler], str]] = {
     "by": lambda edit, _: f", last {edit}" if edit.told else "",
     "last": lambda edit, _: f"; last changed {edit}" if edit.told else "",
 }
-"""How a field is written in the words of a reason, by the form that its template names."""
+"""Formatters of a reason's fields, by the form that the template names."""

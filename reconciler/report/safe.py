@@ -98,7 +98,7 @@ _REFERENCES = str.maketrans({character: f"&#{ord(character)};" for character in 
 def for_html(text: str) -> str:
     """Return the text on one line, for the content of an element or a quoted attribute value.
 
-    Not for `script` or `style`, whose content is not text, and not for an address: there a harmless
+    Not for `script` or `style`, which contain no text, and not for an address: there a harmless
     text may still name a harmful scheme.
     """
     return safe(text).translate(_REFERENCES)

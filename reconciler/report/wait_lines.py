@@ -1,4 +1,4 @@
-"""What a run waits for, in one line, cut to a terminal's width where there is one. Pure."""
+"""The waits of a run in one line, cut to a terminal's width where there is one. Pure."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class RankingSides:
 def ranking_sides(
     picture: Ranking, before: Json | Missing, after: Json | Missing, model: type[Part], shape: Shape
 ) -> RankingSides:
-    """Compare two lists by the names of their items; only the fewest count as moved."""
+    """Return two lists compared by the names of their items; the fewest possible count as moved."""
     for step in picture.items:
         shape = shape.at(step)
     old, new = (_named(picture, value_at(side, picture.items)) for side in (before, after))

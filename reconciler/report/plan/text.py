@@ -45,7 +45,7 @@ LONG_PLAN = 30
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """How much is shown of a change: fields of an update, lines of a create or assert."""
+    """The number of shown fields of an update, of lines of a create or assert, of listed changes."""
 
     fields: int
     lines: int
