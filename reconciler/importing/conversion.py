@@ -48,8 +48,8 @@ class LeftBehind:
 class Converted:
     """A resource as the `spec` of a manifest; `comments` are about the places below them.
 
-    Resources of one `name` get different manifest names by their `labels`, or, where these are
-    equal or None (no labels), by the `digest` of their source.
+    Resources of one `name` get different manifest names by their `labels`, else by the `digest` of
+    their source. `labels` is None for a resource that has no labels.
     """
 
     kind: Kind

@@ -22,7 +22,7 @@ MOST_SAID: Final = 20
 class Beside:
     """The context of a document: the documents of its file, and ids by names.
 
-    Where there are ids, `met` collects the names of all resources that may have one.
+    Where there are ids, `met` collects the names of all resources that may have an id.
     """
 
     documents: FileDocuments = field(default_factory=FileDocuments)

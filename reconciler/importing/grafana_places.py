@@ -31,8 +31,8 @@ def name_places(panels: Sequence[Fields], notes: Notes) -> None:
     for panel in () if is_filled and ends == GRID else panels:
         place = ", ".join(f"{side} {grid(panel, side):g}" for side in ("x", "w", "h"))
         if panel.inner("gridPos").document:
-            said = "panels of one row fill it here, and are as high as the highest"
-            notes.leave(f"{called(panel)}: gridPos: {place}", said)
+            reason = "panels of one row fill it here, and are as high as the highest"
+            notes.leave(f"{called(panel)}: gridPos: {place}", reason)
 
 
 def called(panel: Fields, what: str = "panel") -> str:

@@ -69,7 +69,7 @@ class Brief:
 
     @property
     def is_remembered(self) -> bool:
-        """Return whether the journal records it: it was read live, or only an export can show it."""
+        """Return whether the journal records it: it was read live, or only exports show it."""
         if self.record.elsewhere or self.record.is_converted:
             return False
         return self.origin == "live" or (not self.can_be_read and self.thing is not None)
@@ -161,7 +161,7 @@ class There:
 
 
 def matched(found: Sequence[Brief], there: There) -> Matched:
-    """Return which of `found` are new, with names for these."""
+    """Return `found` divided into new, declared and left out; new records get names."""
     result = Matched()
     new = [*_not_declared(found, there, result)]
     taken, remembered = there.taken(), there.remembered()

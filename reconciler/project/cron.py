@@ -72,7 +72,7 @@ def _unread(cron: str) -> str:
         what = str(error).lower().removeprefix("bad ")
         known = _RANGES.get(what)
         return f"is no cron expression: {what} is {known}" if known else "is no cron expression"
-    # Errors that the library does not check for.
+    # Errors of the library on input that it does not check.
     except (AssertionError, TypeError, ValueError, IndexError, OverflowError):
         return "is no cron expression"
     return "" if found is not None else "never comes"

@@ -256,4 +256,4 @@ def _fold(adoption: Adoption) -> Fold:
         lines += [f"!   {name}: {spoken_value(side)}" for name, side in _sides(conflict)]
     if adoption.elsewhere:
         lines += [f"! {note}" for note in notes_on(adoption)]
-    return Fold(str(adoption.ref), adoption.state, lines, is_open=len(lines) < 10)  # noqa: PLR2004 - as in drift.py
+    return Fold(str(adoption.ref), adoption.state, lines, is_open=len(lines) < 10)  # noqa: PLR2004 - as in drift_formats.py

@@ -28,7 +28,7 @@ _CONSENT_WORDS: Mapping[ConsentState, str] = {
 class Notice:
     """A warning. `words` are ours; `refs`, `said` and `names` are foreign text, not yet safe.
 
-    `said` follows the first name of `refs`, if there is one. `title` names the problem in a word or
+    `said` follows the name in `refs`, if there is one. `title` names the problem in a word or
     two, `ways` are its remedies. Reports group notices by `title`. `code` is the code of a guard.
     """
 

@@ -218,9 +218,9 @@ def item_at(
 def name_of(item: Json, facts: Facts = NOTHING) -> str:
     """Return the name that a person gave an item of a list, "" for none; `facts` are the item's."""
     for path in (facts.part or Part).called:
-        value = value_at(item, path)
-        if isinstance(value, str) and value:
-            return value
+        name = value_at(item, path)
+        if isinstance(name, str) and name:
+            return name
     return ""
 
 

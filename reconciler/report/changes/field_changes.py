@@ -253,8 +253,8 @@ def _text(document: Json) -> str:
 
 def _members(before: Sequence[Json], after: Sequence[Json], facts: Facts) -> tuple[DiffLine, ...]:
     """Return the members that a set loses and gains; its order means nothing."""
-    item = facts.items or NOTHING
-    old, new = ([spoken_value(value, item) for value in side] for side in (before, after))
+    member_facts = facts.items or NOTHING
+    old, new = ([spoken_value(value, member_facts) for value in side] for side in (before, after))
     gone = [DiffLine("-", text) for text in old if text not in new]
     come = [DiffLine("+", text) for text in new if text not in old]
     kept = len(new) - len(come)

@@ -85,7 +85,7 @@ def _same(lines: Sequence[str], head: int, tail: int) -> Iterator[DiffLine]:
 
 
 def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
-    """Return how to turn old into new; very long texts are only compared at their ends."""
+    """Return how to turn old into new; of very long texts only the common beginning is matched."""
     if max(len(old), len(new)) <= MOST_COMPARED:
         return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     head = 0

@@ -124,5 +124,5 @@ def _frame(
 
 
 def _shown(text: str) -> str:
-    # Cut after a bar, as it is printed: there a text begins no command of a runner.
+    # It is printed after a bar, where it begins no command of a runner: it is escaped as such.
     return safe("|" + text.replace("\t", "    "))[1:]

@@ -45,7 +45,7 @@ LONG_PLAN = 30
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """The number of shown fields of an update, of lines of a create or assert, of listed changes."""
+    """Limits of what is shown: fields of an update, lines of a create or assert, listed changes."""
 
     fields: int
     lines: int
