@@ -289,7 +289,6 @@ def _text(panel: Fields, called: str, notes: Notes) -> str:
 
 
 def _why_text(kind: str, queries: Sequence[PanelQuery]) -> str:
-    """Return why a panel became a text."""
     sources = dict.fromkeys(named(query.source) for query in queries if not query.language)
     reason = f"a panel `{named(kind)}` with these queries has no counterpart: text"
     sources_note = (

@@ -177,7 +177,7 @@ def leads_out(path: str) -> bool:
 
 
 def _path_findings(setting: str, path: str, place: tuple[str, ...]) -> Iterator[Finding]:
-    """Yield a finding on a file of ours outside the folder, unless its path is absolute."""
+    """Yield a finding on a relative path that leads outside, or on `..` in an absolute path."""
     if path.startswith("/"):
         if ".." in path.split("/"):
             message = f"`{setting}` must not hold `..`: write the path that it leads to"

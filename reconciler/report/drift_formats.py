@@ -304,7 +304,6 @@ def _head(look: DriftReport, environment: str) -> Iterator[str]:
 
 
 def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
-    """Yield the remedies of the first drifted resources."""
     with_remedies = [drift for drift in found if drift.ways_out]
     for drift in with_remedies[:MOST_WAYS]:
         yield f"- {code(str(drift.ref), LONGEST_CELL)}"

@@ -108,7 +108,6 @@ def _planned_lines(plan: Plan, outcomes: Sequence[Outcome], style: Style) -> Ite
 
 
 def _not_done_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield the resources that were skipped, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
         if isinstance(outcome, Skipped):

@@ -111,7 +111,6 @@ def _advice(complaint: Complaint) -> str:
 
 
 def _frame(excerpt: Excerpt | None) -> Markup:
-    """Return the lines of the file, with the place marked."""
     if excerpt is None:
         return NOTHING
     rows = []

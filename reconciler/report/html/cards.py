@@ -181,7 +181,6 @@ def _absent() -> Markup:
 
 
 def _leaves(leaves: Sequence[LeafValue]) -> Markup:
-    """Return the leaves of a part that comes or goes as a list."""
     rows = []
     subject = ""
     for leaf in leaves[:MOST_LEAVES]:

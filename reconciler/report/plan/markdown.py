@@ -175,7 +175,6 @@ def _lines(change: Change) -> Iterator[str]:
 
 
 def _kinds(changes: Sequence[Change]) -> Iterator[str]:
-    """Yield the counts by kind, for a long table."""
     counts = Counter((change.ref.kind, change.action) for change in changes)
     yield f"| kind | {' | '.join(action.word for action in _SHOWN)} |"
     yield f"|---|{'--:|' * len(_SHOWN)}"

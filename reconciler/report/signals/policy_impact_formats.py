@@ -235,7 +235,6 @@ def remarks(impact: PolicyImpact) -> Iterator[str]:
 
 
 def _foretold(impact: PolicyImpact) -> str:
-    """Return what an apply does after the overwrite."""
     begin = "after the overwrite the samples are asked again; "
     if impact.on_mismatch == "report":
         return f"{begin}a mismatch is told (exit 3)"
