@@ -1,4 +1,4 @@
-"""One workspace for all environments: what is declared, and which complaint holds where."""
+"""Merging of the workspaces of all environments into one."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _Place: TypeAlias = tuple[object, ...]
 
 
 def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) -> Workspace:
-    """Give one workspace for all environments, by their names.
+    """Return one workspace for all environments, which are given by name.
 
-    A complaint that holds in only some of them names those. A manifest is
-    `elsewhere` only if it is of none. With `are_all`, no environment and no file
-    of the project is left out, so that what is idle in all of them is complained of.
+    A complaint that holds in only some environments names them. A manifest is in `elsewhere` only
+    if no environment has it. With `are_all`, the input covers every environment and every file of
+    the project, so settings that are idle in all of them are reported too.
     """
     idle = (
         set.intersection(*(set(workspace.idle) for workspace in workspaces.values()))
@@ -42,7 +42,10 @@ def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) ->
     files = max((workspace.files for workspace in workspaces.values()), default=0)
     return Workspace(
         manifests=tuple(
-            sorted(manifests.values(), key=lambda one: (one.source.file, one.source.line))
+            sorted(
+                manifests.values(),
+                key=lambda manifest: (manifest.source.file, manifest.source.line),
+            )
         ),
         complaints=tuple(sorted((*_merged(workspaces), *idle))),
         elsewhere=tuple(ref for ref in limited if ref not in manifests),
@@ -73,7 +76,7 @@ def _merged(workspaces: Mapping[str, Workspace]) -> list[Complaint]:
     everywhere = [
         complaint for complaint, names in holding.items() if len(names) == len(workspaces)
     ]
-    # What is said of an environment by its name is one complaint all the same.
+    # Complaints at the same place that differ only by environment are merged into one.
     some: dict[_Place, list[Complaint]] = defaultdict(list)
     for complaint, names in holding.items():
         if len(names) < len(workspaces):

@@ -1,4 +1,4 @@
-"""Findings of an audit at the lines of their manifests, and which of them are told."""
+"""Findings of an audit, placed at the lines of their manifests."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def placed(
     scope: Scope,
     settings: ProjectFile,
 ) -> Silenced:
-    """Place findings about the `spec` of resources, and leave out what is not to be told.
+    """Return findings about the `spec` of resources at their places, without the silenced ones.
 
-    The files are read once more, as nothing else keeps their texts.
+    The files are read again because nothing else keeps their text.
     """
     silencing = Silencing(settings.checks, [rule.name for rule in settings.rules])
     files = find_files(paths, root, settings.exclude, settings.limits.files)

@@ -1,4 +1,4 @@
-"""From a document to the manifests that it declares in one environment."""
+"""Building of the manifests that a document declares in one environment."""
 
 from __future__ import annotations
 
@@ -50,14 +50,15 @@ from reconciler.workspace.selection import SelectedNames
 from reconciler.workspace.silence import Silencing
 
 References: TypeAlias = tuple[tuple[DocumentText, Sequence[Reference]], ...]
-"""Where each reference stands, file by file."""
+"""The references of each file."""
 
 
 @dataclass(slots=True)
 class DeclaredManifest:
-    """A manifest, and where its parts stand: `spec` is where findings about its `spec` are placed.
+    """A manifest and the places of its parts.
 
-    That is in the manifest itself, or in the file that `spec.file` names.
+    Findings about its `spec` are placed in the text `spec`: the manifest itself, or the file that
+    `spec.file` names.
     """
 
     manifest: Manifest
@@ -88,7 +89,7 @@ class _Read:
 
 @dataclass(slots=True)
 class Making(Complaining):
-    """Makes manifests of documents: filled in, patched, repeated, judged."""
+    """Builder of manifests: fills in expressions, applies overrides, repeats and validates."""
 
     root: Path
     sources: Sources[SpecReport]
@@ -105,11 +106,11 @@ class Making(Complaining):
     includes: Includes = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin without any file that is included."""
+        """Start without included files."""
         self.includes = Includes(self.root, self.sources, self.keep)
 
     def repeat(self, file: File, document: Document, here: DocumentText) -> None:
-        """Take in what is made of each item of a `forEach`."""
+        """Add the manifests that a document with `forEach` makes, one for each item."""
         value = _object(document.value)
         written: Json = {FOR_EACH: written_items(value[FOR_EACH])}
         items = items_of(self._fill(written, here, file.path, self.scope), here)
@@ -121,23 +122,23 @@ class Making(Complaining):
         root = items.text.grafts.get((FOR_EACH,))
         grafts: dict[Place, Graft] = {} if root is None else {(FOR_EACH,): root}
         size = self.measures.of(rest)
-        for each in items.each(uses.used, named):
-            own = replace(here, item=each.member, grafts=grafts)
+        for item in items.each(uses.used, named):
+            own = replace(here, item=item.member, grafts=grafts)
             if self.is_full:
                 return
             if not self.includes.spend(size):
                 self.complain(own, [too_much((FOR_EACH,))])
                 return
-            references = (each.text, items.references.get(each.member.number - 1, ()))
-            self.make(WrittenManifest(file, own, rest, each, references))
+            references = (item.text, items.references.get(item.member.number - 1, ()))
+            self.make(WrittenManifest(file, own, rest, item, references))
 
     def complain_of_unused(self) -> None:
-        """Note what no manifest names of the items that it is made of."""
+        """Report the fields of `forEach` items that no manifest uses."""
         for use in self.uses.values():
             all(map(self.keep, use.unused()))
 
     def check_overrides(self, value: dict[str, Json], here: DocumentText) -> None:
-        """Note what is wrong with `overrides`, those of other environments too."""
+        """Report what is wrong with `overrides`, including those of other environments."""
         if OVERRIDES in value:
             kind = BY_NAME.get(str(value.get("kind")))
             current = self.scope.environment
@@ -147,21 +148,21 @@ class Making(Complaining):
             self.complain(here, found)
 
     def make(self, written: WrittenManifest) -> None:
-        """Take in one manifest."""
-        here, each = written.here, written.each
+        """Add one manifest, or report why it cannot be used."""
+        here, item = written.here, written.each
         read = self._read(written)
         filled, envelope = read.filled, read.envelope
         here = replace(here, grafts={**here.grafts, **filled.grafts})
         kind = envelope.kind
         if kind is None or not envelope.name:
-            # What is wrong with an expression is not told again of the text that it is.
-            told = filled.unfilled | {finding.path for finding in filled.findings}
-            around = [finding for finding in envelope.findings if finding.path not in told]
+            # A finding about an unfilled expression would repeat the error of that expression.
+            reported = filled.unfilled | {finding.path for finding in filled.findings}
+            around = [finding for finding in envelope.findings if finding.path not in reported]
             envelope = replace(envelope, findings=around)
         if kind is None:
             self.complain(here, (*envelope.findings, *filled.findings))
             return
-        # What has no name that could be used is judged all the same, and goes no further.
+        # A manifest without a usable name is validated all the same, but not declared.
         ref = Ref(kind.name, envelope.name) if envelope.name else None
         here = replace(here, ref="" if ref is None else str(ref))
         if envelope.spec is None:
@@ -172,11 +173,11 @@ class Making(Complaining):
             envelope.environments is not None
             and self.scope.environment not in envelope.environments
         ):
-            # Its variables may be those of other environments only.
+            # Its variables may exist in other environments only.
             self.complain(here, envelope.findings)
             self.elsewhere.extend(filter(None, [ref]))
             return
-        # What is filled in every environment alike is judged once for all.
+        # A document that is the same in every environment is validated once for all.
         is_own = filled.document is not here.document.value
         made = FilledManifest(
             written=written,
@@ -189,7 +190,7 @@ class Making(Complaining):
             selected=read.selected,
         )
         spec = self._spec(made, here)
-        # What another tool calls by the same kind declares nothing here.
+        # A manifest of another tool may have the same kind: it declares nothing here.
         if ref is None or spec is None or written.value.get("apiVersion") != API_VERSION:
             self.unusable.extend(filter(None, [ref]))
             return
@@ -197,7 +198,7 @@ class Making(Complaining):
         manifest = Manifest(
             ref,
             spec.document,
-            Source(written.file.name, line, column, None if each is None else each.member),
+            Source(written.file.name, line, column, None if item is None else item.member),
             remote_id=envelope.remote_id,
             labels=envelope.labels,
             references=references_in(spec.document),
@@ -219,7 +220,7 @@ class Making(Complaining):
         )
 
     def _read(self, written: WrittenManifest) -> _Read:
-        """Read expressions and envelope; secrets only of what is selected."""
+        """Read expressions and envelope; secrets only if the manifest is selected."""
         if not self.scope.selection:
             return self._read_in(self.scope, written)
         read = self._read_in(self.scope.without_secrets, written)
@@ -244,7 +245,7 @@ class Making(Complaining):
         return _Read(filled, envelope, patch, scope)
 
     def _with_patch(self, value: dict[str, Json]) -> tuple[dict[str, Json], Json]:
-        """Give a manifest with the patch of this environment alone, and that; None for none."""
+        """Return a manifest with only this environment's patch, and that patch or None."""
         if OVERRIDES not in value:
             return value, None
         overrides = value[OVERRIDES]
@@ -257,9 +258,9 @@ class Making(Complaining):
     def _fill(
         self, value: Json, here: DocumentText, path: Path, scope: Scope, each: Each | None = None
     ) -> Filled:
-        """Read the expressions of a document; most hold none, and are not walked."""
+        """Fill in the expressions of a document. Most documents have none and are not walked."""
         if not may_stand_in(here.document.text):
-            # A key may also stand there as it is.
+            # A withheld key may also be written out in the text.
             found = scope.withheld.stands_in(here.document.text)
             findings = scope.withheld.findings(value) if found else ()
             return Filled(value, [*findings])
@@ -269,13 +270,13 @@ class Making(Complaining):
         return fill(value, scope, inside)
 
     def _spec(self, made: FilledManifest, here: DocumentText) -> _Spec | None:
-        """Judge a `spec` with its overrides; one that is its environment's own is so each time."""
+        """Validate a `spec` with its overrides; cached unless the document was filled in."""
         kind, envelope, patch = made.kind, made.envelope, made.patch
         spec, raw = envelope.spec or {}, made.written.value
         written, inside = raw["spec"], here.inside("spec")
         is_export = spec.get("file") is not None and kind.from_export is not None
         if isinstance(patch, dict) and is_export:
-            # The rest is for what the file holds.
+            # The other fields override the content of that file.
             own = {key: value for key, value in patch.items() if key == "file"}
             patch = {key: value for key, value in patch.items() if key != "file"}
             spec = {**spec, **own}
@@ -299,7 +300,7 @@ class Making(Complaining):
         here: DocumentText,
         inside: DocumentText,
     ) -> tuple[dict[str, Json], DocumentText]:
-        """Give a `spec` with a patch in it, and where its parts stand then."""
+        """Return a `spec` with a patch applied, and the text that places its parts."""
         root = (OVERRIDES, self.scope.environment)
         own = without_misplaced(_object(patch), made.kind)
         merged = overridden(spec, own, made.kind.shape)
@@ -309,7 +310,7 @@ class Making(Complaining):
         grafts = {
             path: Graft(here, (*root, *there), keyed=True) for path, there in merged.patched.items()
         }
-        # What stood in the place of a part that was overridden tells nothing of it any more.
+        # Places of overridden parts are no longer valid.
         kept = {
             path: graft for path, graft in inside.grafts.items() if not is_in(path, merged.gone)
         }
@@ -323,7 +324,7 @@ class Making(Complaining):
         patch: Json,
         here: DocumentText,
     ) -> _Spec | None:
-        """Put the content of `spec.file` in its place."""
+        """Return the `spec` with the content of `spec.file` in place of that field."""
         named, inside = str(declared["file"]), here.inside("spec")
         path = made.written.file.path.parent / named
         name = display_name(path, self.root)
@@ -339,7 +340,7 @@ class Making(Complaining):
         rest = {key: value for key, value in declared.items() if key != "file"}
         spec = {**from_export(whole), **rest}
         written: Json = {**from_export(_object(content.value)), **rest}
-        # A bare dashboard stands one level higher in its file than in `spec`.
+        # A bare dashboard is one level higher in its file than in `spec`.
         dropped = 0 if spec.keys() & whole.keys() - rest.keys() else 1
         place = replace(exported, dropped=dropped)
         if dropped and exported.grafts:
@@ -355,7 +356,7 @@ class Making(Complaining):
         return _Spec(judged.spec, place, ((exported, filled.references),))
 
     def _export(self, path: Path, name: str, named: str, inside: DocumentText) -> Document | None:
-        """Read the one object of a `spec.file`; complain where there is none."""
+        """Read the one object of a `spec.file`; report an error where there is none."""
         if Path(named).is_absolute():
             said = "this file must be relative to the manifest"
             reading: Reading | Complaint = Complaint.of_file(name, "", said)
@@ -365,7 +366,7 @@ class Making(Complaining):
             said = f"`{named}`: {reading.message}"
             near = reading.suggestion and str(Path(named).with_name(reading.suggestion))
             if near:
-                # It is told with this mistake, and not as a file that nothing names.
+                # This finding names the file, so it is not also reported as unused.
                 self.exports.add(path.with_name(reading.suggestion).resolve())
             self.complain(inside, [Finding("M404", ("file",), said, suggestion=near)])
             return None
@@ -380,7 +381,7 @@ class Making(Complaining):
 
 
 def _still_missing(envelope: Envelope, judged: SpecReport) -> Iterator[Finding]:
-    """Yield what is wrong around `spec`, but for an id that stands in there."""
+    """Yield the findings around `spec`, but not a missing id that is inside `spec`."""
     for finding in envelope.findings:
         is_there = judged.moves_id and finding.code == "M206" and finding.path == ("metadata",)
         if not is_there:

@@ -1,4 +1,4 @@
-"""Which resources differ from what an earlier revision declared, read from git as data."""
+"""Resources that changed since an earlier git revision, which is read as data."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from reconciler.workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A part of a workspace: what changed, what depends on that, and what all these refer to.
+    """Changed manifests, their dependents, and all resources that these refer to.
 
-    `deleted` was declared in the revision and is declared no more.
+    `deleted` was declared in the revision and is no longer declared.
     """
 
     since: Revision
@@ -31,10 +31,10 @@ class Changed:
 def changed_since(
     revision: Revision, workspace: Workspace, project: Project, scope: Scope, paths: Sequence[Path]
 ) -> Changed:
-    """Compare a workspace, as it is in the working tree, with the same of a revision.
+    """Return what changed in a workspace since a revision.
 
-    `paths` are the arguments of the run, empty where the project file says what
-    to read. Raises UsageError where the revision cannot be read.
+    `paths` are the arguments of the run; without any, the project file says what to read. Raises
+    UsageError where the revision cannot be read.
     """
     with TemporaryDirectory(prefix="reconciler-") as folder:
         old = declared_at(revision, Path(folder), project, scope, paths).workspace
@@ -57,7 +57,7 @@ def changed_since(
 
 
 def _differ(before: Manifest, now: Manifest) -> bool:
-    """Tell whether two manifests declare something else; where they stand does not matter."""
+    """Return whether two manifests declare different things; their positions are ignored."""
     around = replace(before, spec=now.spec, source=now.source) != now
     return around or canonical_text(before.spec) != canonical_text(now.spec)
 
@@ -72,10 +72,10 @@ def _with_dependants(touched: set[Ref], now: Mapping[Ref, Manifest]) -> set[Ref]
     return part
 
 
-def _add_all(part: set[Ref], beside: Callable[[Ref], Iterable[Ref]]) -> None:
-    """Add what stands beside each member, and beside that, to the end."""
+def _add_all(part: set[Ref], neighbours: Callable[[Ref], Iterable[Ref]]) -> None:
+    """Add the neighbours of each member, and their neighbours, until no new one is found."""
     waiting = list(part)
     while waiting:
-        new = set(beside(waiting.pop())) - part
+        new = set(neighbours(waiting.pop())) - part
         part |= new
         waiting.extend(new)

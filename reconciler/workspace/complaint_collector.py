@@ -1,4 +1,4 @@
-"""What is wrong with the files of a run, collected as they are read."""
+"""Collector of complaints about the files of a run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from reconciler.syntax.files import File
 from reconciler.syntax.parsed_text import DocumentText, Reading, complaints_of_text
 
 MOST_COMPLAINTS = 10_000
-"""About one file, and ten times as many in all; a file can hold a million mistakes."""
+"""Limit for one file; the limit in all is ten times as high. A file can have a million mistakes."""
 
 _OF_VALUES = frozenset(("M301", "M304"))
 
 
 @dataclass(slots=True)
 class Complaining:
-    """Collects complaints: of each file, and in all, so many that a person can read some."""
+    """Collector of complaints, limited for each file and in all so that a person can read them."""
 
     complaints: list[Complaint] = field(default_factory=list, init=False)
     counts: Counter[str] = field(default_factory=Counter, init=False)
@@ -28,23 +28,23 @@ class Complaining:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much is wrong that no more need be looked for."""
+        """Return whether the limits are reached, so that further checks are useless."""
         return self.counts[""] > 0 or self.again > 10 * MOST_COMPLAINTS
 
     def note_text(self, file: File, reading: Reading) -> None:
-        """Note what is wrong with the text, and where it cannot be read."""
+        """Record the complaints about a text, and the places that cannot be read."""
         self._flawed = {
             (flaw.line, flaw.column) for flaw in reading.flaws if flaw.severity is Severity.ERROR
         }
         all(map(self.keep, complaints_of_text(file.name, reading)))
 
     def complain(self, text: DocumentText, findings: Iterable[Finding]) -> bool:
-        """Note findings; tell whether one of them is an error."""
+        """Record findings; return whether one of them is an error."""
         failed = False
         for finding in findings:
             failed |= finding.severity is Severity.ERROR
             complaint = text.complaint(finding)
-            # What cannot be read has its complaint, and is not judged.
+            # A value that cannot be read already has its complaint, and is not validated.
             place = (complaint.line, complaint.column)
             if finding.code in _OF_VALUES and place in self._flawed:
                 continue
@@ -53,9 +53,12 @@ class Complaining:
         return failed
 
     def keep(self, complaint: Complaint) -> bool:
-        """Keep a complaint; tell whether there may be more, and say so where not."""
+        """Keep a complaint; return whether more may follow.
+
+        At the limit, one complaint says that the rest of the file is unchecked.
+        """
         if complaint.item is not None and complaint in self._of_items:
-            # It is told once for all items, of which enough are counted.
+            # A complaint that repeats for other items is shown once, but counted.
             self.again += 1
             self.complaints.append(complaint)
             return self.again <= 10 * MOST_COMPLAINTS

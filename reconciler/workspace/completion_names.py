@@ -1,7 +1,7 @@
-"""What a workspace is likely to declare, told from the look of its files: for completion alone.
+"""Names for completion, guessed from the text of the files of a workspace.
 
-Nothing is parsed but the project file, so that a thousand files take no time that is felt. What
-is found is offered and never relied on. Nothing here raises for what a file holds.
+Only the project file is parsed, so that a thousand files take no noticeable time. The names are
+offered and never relied on. No content of a file raises an error here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SKIPPED = frozenset(("node_modules", "venv"))
 
 @dataclass(frozen=True, slots=True)
 class ManifestHeader:
-    """One manifest by its look: `file` is relative to the project."""
+    """A manifest as guessed from its text; `file` is relative to the project."""
 
     kind: str
     name: str
@@ -61,7 +61,7 @@ class ManifestHeader:
 
 @dataclass(frozen=True, slots=True)
 class CompletionProject:
-    """A project as far as completion knows it: folder and what its file says."""
+    """A project as completion sees it: its folder and the text of its project file."""
 
     root: Path
     text: str = ""
@@ -107,18 +107,18 @@ def _project_files(folder: Path) -> Iterator[Path]:
 
 
 def _said(text: str) -> Mapping[str, Any]:
-    # It takes as long to import as everything else here.
+    # The import takes as long as everything else here.
     from yaml import CSafeLoader, YAMLError, load  # noqa: PLC0415 - see above
 
     try:
-        said = load(text, CSafeLoader)
+        document = load(text, CSafeLoader)
     except (YAMLError, ValueError, RecursionError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def named_in(place: CompletionProject) -> Iterator[ManifestHeader]:
-    """Yield what the manifests of a project look like, file by file."""
+    """Yield the probable manifests of a project, file by file."""
     left, files = MOST_READ, MOST_FILES
     root = str(place.root)
     for folder in place.manifests:
@@ -131,7 +131,7 @@ def named_in(place: CompletionProject) -> Iterator[ManifestHeader]:
             yield from _manifests(text, file, root)
 
 
-# Paths of a thousand files as objects would take longer than what is looked for in them.
+# Path objects for a thousand files would take longer than the search in their texts.
 def _files(top: str) -> Iterator[str]:
     if os.path.isfile(top):  # noqa: PTH113 - as above
         yield top
@@ -173,39 +173,41 @@ def _manifests(text: str, file: str, root: str) -> Iterator[ManifestHeader]:
             continue
         about = next(filter(None, metadata.groups()), "")
         labels = _LABELS.search(about)
-        told = next(filter(None, labels.groups()), "") if labels is not None else ""
+        label_text = next(filter(None, labels.groups()), "") if labels is not None else ""
         # A label may be called `name` too.
         bare = about if labels is None else about[: labels.start()] + about[labels.end() :]
         name = _NAME.search(bare)
-        for one in [name[1]] if name is not None else _repeated(bare, document, file, root):
+        for manifest_name in (
+            [name[1]] if name is not None else _repeated(bare, document, file, root)
+        ):
             named = file.removeprefix(root + os.path.sep)
-            yield ManifestHeader(kind[1], one, named, dict(_LABEL.findall(told)))
+            yield ManifestHeader(kind[1], manifest_name, named, dict(_LABEL.findall(label_text)))
 
 
 def _repeated(about: str, document: str, file: str, root: str) -> Iterator[str]:
-    """Yield the names that the items of a `forEach` make of one: here, or in a file of them."""
+    """Yield the names that `forEach` items make, from items here or in an included file."""
     name, items = _EACH_NAME.search(about), _FOR_EACH.search(document)
     if name is None or items is None:
         return
     before, key, after = name.groups()
     value = rf"""(?:^|[\s{{,-])["']?{re.escape(key)}["']?\s*:\s*["']?([\w][\w.-]*)"""
-    told, included = items[1], _INCLUDED.match(items[1])
+    item_text, included = items[1], _INCLUDED.match(items[1])
     if included is not None:
         other = os.path.normpath(os.path.join(os.path.dirname(file), included[1]))  # noqa: PTH118, PTH120 - as above
-        told = _text_of(other) if other.startswith(root + os.path.sep) else ""
-    for found in re.finditer(value, told, re.MULTILINE):
+        item_text = _text_of(other) if other.startswith(root + os.path.sep) else ""
+    for found in re.finditer(value, item_text, re.MULTILINE):
         yield f"{before}{found[1]}{after}"
 
 
 def rules_in(place: CompletionProject) -> list[str]:
-    """Give the names of the rules of a project file."""
+    """Return the names of the rules of a project file."""
     rules = _said(place.text).get("rules") if "rules" in place.text else None
     found = rules if isinstance(rules, list) else []
     return [str(value["name"]) for value in found if isinstance(value, dict) and "name" in value]
 
 
 def runs_in(place: CompletionProject, environment: str | None) -> list[str]:
-    """Give the runs that the file journals of a project tell of, the last first."""
+    """Return the runs in the file journals of a project, newest first."""
     found: dict[str, None] = {}
     for name, settings in place.environments.items():
         if environment is None or name == environment:

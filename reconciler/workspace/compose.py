@@ -1,7 +1,7 @@
-"""New manifests as text, in the one layout that they have (`layout.py` follows a file's own).
+"""Text of new manifests, in one fixed layout (`layout.py` follows the layout of a file).
 
-Made by hand and not by a library: thousands are written at once, long lines must stay as they
-are, and what a reader of ours refuses must be known by its place before a file is begun.
+Written without a library: thousands are written at once, long lines must stay as they are, and a
+value that our reader refuses must be reported with its place before a file is begun.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ WIDEST_FLOW: Final = 60
 MOST_IN_FLOW: Final = 3
 SHORT: Final = 48
 LONGEST_KEY: Final = 512
-"""YAML takes no longer key than 1,024 characters without a `?`, and escapes count."""
+"""YAML allows keys of at most 1,024 characters without a `?`, and escapes count."""
 
 _NOTHING: Mapping[Path, str] = MappingProxyType({})
 _NAMED = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n"))
-"""Words that are no text to YAML, or were none to an older one."""
+"""Words that YAML or an older version of it does not read as text."""
 
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _LIKE_A_WORD = re.compile(rf"[^\W\d][\w./@+-]*(?: [\w./@+-]+)*|{_UUID}|[0-9]+[smhdw]")
@@ -45,7 +45,7 @@ _JOINER = "\u200d"
 
 
 class UnwritableError(Exception):
-    """Something that no manifest can hold, by its place, and why."""
+    """A value that no manifest can hold: its place and the reason."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(why)
@@ -54,11 +54,11 @@ class UnwritableError(Exception):
 
 
 def laid_out(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHING) -> str:
-    """Give the text of a manifest that `check_writable` lets pass, ending in a line break.
+    """Return the text of a manifest that passed `check_writable`, ending in a line break.
 
-    A comment stands above the line in which what is at its path begins. Texts of several
-    lines become block texts, small objects of plain values stay on one line, and the order
-    of fields is that of the document. Raises UnwritableError for one that is too large.
+    A comment is above the line where the value at its path begins. Texts of several lines become
+    block scalars, small objects of plain values stay on one line, and fields keep their order.
+    Raises UnwritableError if the text is too large.
     """
     layout = _ManifestLines(comments)
     layout.entries(document, "", ())
@@ -66,7 +66,7 @@ def laid_out(document: Mapping[str, Json], comments: Mapping[Path, str] = _NOTHI
 
 
 def composed_json(document: Json) -> str:
-    """Give a document as the text of a JSON file. Raises UnwritableError for another."""
+    """Return a document as JSON text. Raises UnwritableError if it cannot be written."""
     check_writable(document)
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     text = _UNSEEN.sub(lambda found: _escaped(found[0]), text)
@@ -77,7 +77,7 @@ def composed_json(document: Json) -> str:
 
 
 def checked_size(text: str) -> str:
-    """Give a text that a file can hold. Raises UnwritableError for a larger one."""
+    """Return the text. Raises UnwritableError if it is too large for a file."""
     if len(text) > LARGEST_FILE // 4 and len(text.encode("utf-8")) > LARGEST_FILE:
         raise UnwritableError((), f"its file would be larger than {LARGEST_FILE >> 20} MB")
     if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
@@ -86,7 +86,7 @@ def checked_size(text: str) -> str:
 
 
 def check_writable(document: Json) -> None:
-    """Raise UnwritableError for what no file of ours may hold, YAML or JSON."""
+    """Raise UnwritableError for a value that no file of ours may hold, YAML or JSON."""
     if _is_surely_writable(document):
         return
     stack: list[tuple[Json, Path]] = [(document, ())]
@@ -109,7 +109,7 @@ def check_writable(document: Json) -> None:
 
 
 def _is_surely_writable(document: Json) -> bool:
-    """Look through a document without keeping track of places, as most hold plain texts only."""
+    """Return whether a document is surely writable; fast because places are not tracked."""
     depth = nodes = 0
     level: list[Json] = [document]
     texts: list[str] = []
@@ -134,7 +134,7 @@ def _is_surely_writable(document: Json) -> bool:
 
 
 def _is_surely_shown(text: str) -> bool:
-    """Tell printable ASCII, be it in several lines."""
+    """Return whether a text is printable ASCII, possibly in several lines."""
     return text.isascii() and (text.isprintable() or text.replace("\n", "").isprintable())
 
 
@@ -160,7 +160,7 @@ def _check_text(text: str, path: Path) -> None:
 
 
 def _checked(key: str, path: Path) -> Path:
-    """Give the place of a field whose name can be written."""
+    """Return the place of a field. Raises UnwritableError if its name cannot be written."""
     if len(key) > LONGEST_KEY:
         raise UnwritableError(path, f"it has a field whose name is longer than {LONGEST_KEY}")
     if key.isascii() and key.isprintable():
@@ -172,9 +172,9 @@ def _checked(key: str, path: Path) -> Path:
 
 
 class _ManifestLines:
-    """Lines of a document; the comments are those that are wanted above some of them.
+    """Lines of a document, with comments above some of them.
 
-    Places are kept track of for these alone: without any, each path is empty.
+    Paths are tracked only for the comments: without any, each path is empty.
     """
 
     def __init__(self, comments: Mapping[Path, str]) -> None:
@@ -185,7 +185,7 @@ class _ManifestLines:
     def entries(
         self, fields: Mapping[str, Json], indent: str, path: Path, *, dash: str = ""
     ) -> None:
-        """Add the fields of an object; the first one stands behind a dash where there is one."""
+        """Add the fields of an object; the first follows the dash if there is one."""
         for key, value in fields.items():
             here = path
             if self._comments:
@@ -196,7 +196,7 @@ class _ManifestLines:
             self._named(f"{head}{_key(key)}:", value, indent, here)
 
     def _items(self, items: Sequence[Json], indent: str, path: Path, *, dash: str = "") -> None:
-        """Add the items of a list; the first one is behind the dash of a list around it."""
+        """Add the items of a list; the first follows the dash of the enclosing list."""
         for index, item in enumerate(items):
             here, outer = path, indent[: -len(dash)] if dash else indent
             head, dashes = f"{outer}{dash}-", f"{dash}- "
@@ -214,7 +214,7 @@ class _ManifestLines:
                 self._items(item, indent + STEP, here, dash=dashes)
 
     def _named(self, head: str, value: Json, indent: str, path: Path) -> None:
-        """Add a value behind its key or its dash, on that line as far as it fits."""
+        """Add a value after its key or dash, on the same line if it fits."""
         if isinstance(value, str):
             self.lines.extend(_text_lines(head, value, indent))
             return
@@ -236,7 +236,7 @@ class _ManifestLines:
             self.lines.append(f"{indent}# {line}")
 
     def _in_flow(self, value: dict[str, Json] | list[Json], path: Path, indent: str) -> str | None:
-        """Give what is small and plain as it stands on one line; None for anything else."""
+        """Return a small plain value as text of one line, otherwise None."""
         if not value:
             return "[]" if isinstance(value, list) else "{}"
         is_top = not indent
@@ -264,7 +264,7 @@ def _flow(value: dict[str, Json] | list[Json]) -> str | None:
 
 
 def _may_grow(value: dict[str, Json] | list[Json]) -> bool:
-    """Tell many fields, or a lone text, as a query, which is no id in its wrapper."""
+    """Return whether an object has many fields, or one text that is not an id."""
     if isinstance(value, list):
         return False
     if len(value) > 1:
@@ -300,7 +300,7 @@ def _text_lines(head: str, text: str, indent: str) -> list[str]:
         return [f"{head} {_line(text)}"]
     body = text.removesuffix("\n")
     kept = "-" if body == text else "+" if body.endswith("\n") else ""
-    # Without the number, blanks that the text begins with would be taken for its indentation.
+    # Without the number, YAML reads blanks at the start of the text as its indentation.
     begins = "2" if text[0] in " \n\t" else ""
     return [
         f"{head} |{begins}{kept}",
@@ -309,15 +309,15 @@ def _text_lines(head: str, text: str, indent: str) -> list[str]:
 
 
 def _fits_block(text: str) -> bool:
-    """Tell whether a text stays what it is when it is written line by line, without escapes."""
+    """Return whether a text stays the same when it is written line by line, without escapes."""
     if not text.strip(" \t\n") or _ONLY_BLANKS.search(text):
         return False
-    return not any(one in text for one in "\r\u2028\u2029\ufeff")
+    return not any(character in text for character in "\r\u2028\u2029\ufeff")
 
 
 def _line(text: str) -> str:
-    """Give a text on one line, quoted only where it has to be."""
-    # Most short texts are words of the API, and stand in every document.
+    """Return a text on one line, quoted only where necessary."""
+    # Most short texts are words of the API, which are in every document.
     return _short_line(text) if len(text) <= SHORT else _line_of(text)
 
 
@@ -346,7 +346,7 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(character: str) -> str:
-    """Give a character as it is seen in a file, or its escape where it is not seen."""
+    """Return a character, or its escape if it cannot be seen."""
     unseen = unicodedata.category(character) in ("Cf", "Zl", "Zp", "Cc")
     if not unseen or character == _JOINER:
         return character

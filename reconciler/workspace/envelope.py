@@ -1,4 +1,4 @@
-"""What stands around `spec`, and what is said of a file that holds none.
+"""Reading of the fields around `spec`, and the finding about a file that is no manifest.
 
 Source: docs/manifests.md.
 """
@@ -27,7 +27,7 @@ from reconciler.workspace.exemptions import read_exemptions
 UNKNOWN = "M208"
 
 FIELDS = tuple(name for name, field in MANIFEST.items() if field.required)
-"""Those of which a document that is a manifest has at least one."""
+"""A manifest has at least one of these fields."""
 
 METADATA_FIELDS = tuple(METADATA)
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -36,14 +36,14 @@ ID_SOURCE = Advice(
     "make it in the web interface, and copy its id from there; of an export, `reconciler import "
     "--from FILE` makes the whole manifest"
 )
-"""Where the id of what the API cannot create comes from."""
+"""Where to find the id of a resource that the API cannot create."""
 COPIED = Advice("copy it from the web interface")
 COPIED_OR_NONE = Advice("copy it from the web interface, or remove it for what is new")
 
 
 @dataclass(slots=True)
 class Envelope:
-    """What a document says of itself in one environment, as far as it can be told."""
+    """The envelope of a document in one environment, as far as it could be read."""
 
     kind: Kind | None = None
     name: str = ""
@@ -58,7 +58,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What an envelope is read by: the environments of the project file, and one of them.
+    """Inputs for reading an envelope: the environments of the project file and the current one.
 
     `rules` are the names of the project's own rules.
     """
@@ -74,7 +74,7 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
     environments, environment = around.environments, around.environment
     envelope = Envelope()
     if not document.keys() & set(FIELDS):
-        # Some other YAML, a compose file say: one complaint tells all.
+        # Some other YAML, such as a compose file: one complaint is enough.
         said = f"this is not a manifest: it has none of {', '.join(FIELDS)}"
         envelope.findings.append(Finding("M201", (), said))
         return envelope
@@ -95,22 +95,22 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
 
 
 def _is_misspelt(key: str, envelope: Envelope) -> bool:
-    """Tell a field that stands there under a slip of its name, of which the complaint says so."""
+    """Return whether a field is present under a misspelt name, which is already reported."""
     return any(
         finding.code == UNKNOWN and finding.suggestion == key for finding in envelope.findings
     )
 
 
 def _spec_finding(document: dict[str, Json], envelope: Envelope) -> Finding:
-    """Say what a `spec` is that is no mapping; its fields may stand beside it, not indented."""
+    """Return the finding about a `spec` that is no mapping; its fields may lack indentation."""
     spec = document["spec"]
     known = facts_of(envelope.kind.spec) if envelope.kind else {}
-    beside = [key for key in document if key in known and key not in MANIFEST]
-    if spec is None and beside:
-        there = {(key,) for key in beside}
+    unindented = [key for key in document if key in known and key not in MANIFEST]
+    if spec is None and unindented:
+        there = {(key,) for key in unindented}
         envelope.findings = [finding for finding in envelope.findings if finding.path not in there]
-        told = ", ".join(f"`{key}`" for key in beside)
-        said = f"`spec` is empty, and its fields stand beside it: {told}"
+        names = ", ".join(f"`{key}`" for key in unindented)
+        said = f"`spec` is empty, and its fields stand beside it: {names}"
         return Finding("M301", ("spec",), said, suggestion=Advice("indent them by two blanks"))
     wanted = wanted_of(envelope.kind.spec) if envelope.kind else "a mapping"
     repair = NO_ITEMS if is_mappings(spec) else ""
@@ -119,7 +119,7 @@ def _spec_finding(document: dict[str, Json], envelope: Envelope) -> Finding:
 
 
 def _stands_inside(document: dict[str, Json], key: str) -> bool:
-    """Tell a field that was indented too far, of which the complaint says so."""
+    """Return whether a field was indented too far, which is already reported."""
     metadata = document.get("metadata")
     return isinstance(metadata, dict) and key in metadata
 
@@ -141,7 +141,7 @@ def _unknown_fields(
 
 
 def _beside_metadata(document: dict[str, Json], key: str) -> Finding:
-    """Say where a field belongs that stands one level too high."""
+    """Return the finding about a field that is one level too high."""
     said = f"`{key}` stands beside `metadata`, and belongs inside"
     repair = "move it there, indented by two blanks"
     if "metadata" not in document:
@@ -202,7 +202,7 @@ def _read_metadata(
 
 
 def _name_for(document: dict[str, Json]) -> str:
-    """Give a name for a manifest that has none, after what it declares."""
+    """Return a name for a manifest that has none, from what it declares."""
     spec = document.get("spec")
     return (better_name(spec.get("name")) if isinstance(spec, dict) else "") or "NAME"
 
@@ -225,7 +225,7 @@ def _read_name(
 
 
 def better_name(name: Json) -> str:
-    """Give a name that was likely meant, "" where none can be told."""
+    """Return the name that was probably meant, or "" if none can be guessed."""
     if isinstance(name, bool) or not isinstance(name, str | int):
         return ""
     better = re.sub(r"[^a-z0-9._-]+", "-", str(name)[:LONGEST_NAME].lower()).strip("-._")
@@ -235,7 +235,7 @@ def better_name(name: Json) -> str:
 def _read_identity(
     document: dict[str, Json], known: Mapping[str, object], environment: str, envelope: Envelope
 ) -> Iterator[Finding]:
-    """Read `id`, or the one of `ids` that is this environment's; all of them are checked."""
+    """Read `id`, or this environment's id in `ids`; all ids are checked."""
     kind, metadata = envelope.kind, document.get("metadata")
     if kind is None or not isinstance(metadata, dict):
         return
@@ -267,7 +267,7 @@ _IDS = ("metadata", "ids")
 
 
 def has_id(document: dict[str, Json]) -> bool:
-    """Tell whether a manifest says which object of the service it is about."""
+    """Return whether a manifest has the id of an object of the service."""
     metadata = document.get("metadata")
     return isinstance(metadata, dict) and not (
         metadata.get("id") is None and metadata.get("ids") is None
@@ -282,7 +282,7 @@ def _read_ids(ids: dict[str, Json], kind: Kind, known: Mapping[str, object]) -> 
 
 
 def _needs_id(envelope: Envelope, environment: str) -> bool:
-    """Tell whether the manifest is one of this environment that cannot do without an id."""
+    """Return whether the manifest is for this environment and its kind requires an id."""
     limited = envelope.environments is not None and environment not in envelope.environments
     return envelope.kind is not None and envelope.kind.id_form.required and not limited
 
@@ -294,8 +294,8 @@ def _wrong_id(kind: Kind, value: Json, path: tuple[str, ...]) -> Iterator[Findin
         given = f"the text {_shown(value)}" if meant else _shown(value)
         said = f"the id of this {kind.name} must be {kind.id_form.words}; it is {given}"
         copied = COPIED if kind.id_form.required else COPIED_OR_NONE
-        way_out = REMOVE if kind.singleton else copied
-        yield Finding("M206", path, said, suggestion=meant or way_out)
+        remedy = REMOVE if kind.singleton else copied
+        yield Finding("M206", path, said, suggestion=meant or remedy)
 
 
 def _read_labels(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
@@ -321,7 +321,7 @@ _PAIRS = re.compile(
 
 
 def _meant_labels(labels: Json) -> str:
-    """Give labels as a mapping that were written as a list, or as `team=payments,tier=one`."""
+    """Return the repair of labels written as a list, or as `team=payments,tier=one`."""
     if isinstance(labels, str) and _PAIRS.fullmatch(labels):
         pairs = [re.split("[=:]", part.strip(), maxsplit=1) for part in labels.split(",")]
         return "{" + ", ".join(f"{key}: {plain(value)}" for key, value in pairs) + "}"
@@ -392,6 +392,6 @@ def _spelled(value: Json) -> str:
 
 
 def plain(text: str) -> str:
-    """Give a text as YAML takes it in one line, quoted where it has to be."""
+    """Return a text as a YAML scalar on one line, quoted where necessary."""
     is_plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._/-]*", text) is not None
     return text if is_plain else json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What a manifest is exempted from: `metadata.exempt`. Source: docs/manifests.md."""
+"""Exemptions of a manifest: `metadata.exempt`. Source: docs/manifests.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIELDS = ("reason", "until")
 def read_exemptions(
     exempt: Json, rules: Collection[str], today: date, into: dict[str, Exemption]
 ) -> Iterator[Finding]:
-    """Take in the exemptions that hold today, by code; yield what is wrong with them.
+    """Add the exemptions that are valid today to `into`, by code; yield what is wrong with them.
 
     `rules` are the names of the project's own rules.
     """
@@ -46,7 +46,7 @@ def read_exemptions(
 
 
 def _read(value: Json, path: Path) -> Generator[Finding, None, Exemption | None]:
-    """Yield what is wrong with one exemption; give it, None where it says no reason."""
+    """Yield what is wrong with an exemption; return it, or None if it is not valid."""
     fields = value if isinstance(value, dict) else {"reason": value}
     for key in fields:
         if key not in FIELDS:

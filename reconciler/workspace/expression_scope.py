@@ -1,7 +1,6 @@
-"""What expressions are read in, what each becomes, and what no manifest may have.
+"""Scope of expressions, and the values of variables, secrets and references in it.
 
-`interpolate.py` walks a document and fills it in; here stand scope, variables, secrets, references.
-
+`interpolate.py` walks a document and fills in the values.
 Source: docs/manifests.md.
 """
 
@@ -32,15 +31,14 @@ from reconciler.workspace.selection import EVERYTHING, Selection
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What expressions may name in one environment.
+    """The names that expressions may use in one environment.
 
-    `secrets` is None where none are needed, as in `validate`: then any name
-    will do and stands for itself. `salt` gives that of their seals. `withheld` is
-    what may be no secret of a manifest, and `today` the day that exemptions and rules must reach.
-    With `ruled`, the project's own rules are asked. Of what `selection` leaves out no secret is
-    needed, and none of `unread`. `why_unset` says why the value of a secret cannot be had. With
-    `may_lack`, as where nothing is sent, one that is not set is another value than any that is
-    live.
+    `secrets` is None where none are needed, as in `validate`: then any name is accepted and no
+    value is read. `salt` returns the salt of their seals. `withheld` lists what no manifest may use
+    as a secret. `today` is the date for exemptions and rules. With `ruled`, the project's own rules
+    are checked. Resources outside `selection` need no secrets, and the secrets in `unread` are not
+    needed. `why_unset` returns why the value of a secret is not available. With `may_lack`, where
+    nothing is sent, a secret that is not set differs from every live value.
     """
 
     environment: str
@@ -57,13 +55,13 @@ class Scope:
 
     @property
     def without_secrets(self) -> Scope:
-        """The same, where no secret is needed."""
+        """Return the same scope, in which no secret is needed."""
         return replace(self, secrets=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A `${ref:}` and where it stands."""
+    """A `${ref:}` expression and its place."""
 
     path: Path
     ref: Ref
@@ -74,7 +72,7 @@ class Reference:
 class Filled:
     """A document after its expressions were read.
 
-    What is `unfilled` still holds one, and why is told of an item and not of that place.
+    The paths in `unfilled` still hold an expression; the reason is reported at a `forEach` item.
     """
 
     document: Json
@@ -86,7 +84,7 @@ class Filled:
 
 
 def variable_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
-    """Give what a variable stands for, or the expression itself where there is none."""
+    """Return the value of a variable, or the expression itself if there is none."""
     name = part.name
     found = along(scope.variables, name)
     if found is not None:
@@ -103,22 +101,22 @@ def variable_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> J
 
 
 def spelled(value: float | str) -> str:
-    """Give a variable as it stands inside a text."""
+    """Return a variable as text for use inside a longer text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 NOT_SET: Final = "\0"
-"""What the value of a secret begins with that is not set: no text of a service holds it."""
+"""Prefix that marks a secret as not set: no text of a service holds this character."""
 
 
 def lacking(document: Json) -> list[str]:
-    """Give the names of the secrets in a document that are not set, where they may lack."""
+    """Return the names of the secrets in a document that are not set (see `Scope.may_lack`)."""
     found = named_values(document)
     return sorted(name for name, value in found.items() if value.startswith(NOT_SET))
 
 
 def secret_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole:
-    """Give the hole of a secret; what is wrong with it is noted."""
+    """Return the hole of a secret; record what is wrong with it."""
     name = part.name
     hole = value_of_secret(name, scope)
     if why := scope.withheld.why(name, hole.value):
@@ -138,8 +136,8 @@ _UNSET: Final = "not set"
 
 
 def value_of_secret(name: str, scope: Scope) -> SecretHole:
-    """Give the hole of a secret as a run has it, whether it may be used or not."""
-    # A mapping that looks values up is empty to whoever counts, and still has them.
+    """Return the hole of a secret with its value in this run, even if it may not be used."""
+    # Test for None only: a mapping that looks values up is empty by its length.
     if scope.secrets is None or name in scope.unread:
         return SecretHole(name, "", "not read")
     value = "" if scope.withheld.why(name, "") else scope.secrets.get(name, "")
@@ -157,7 +155,7 @@ NOT_DECLARED = Advice(
 def reference_findings(
     references: Sequence[Reference], known: Mapping[Ref, bool], environment: str
 ) -> Iterator[Finding]:
-    """Yield the references that lead nowhere. `known` tells which are in this environment."""
+    """Yield a finding for each reference without a target; `known` says which refs are here."""
     for reference in references:
         path, ref, spot = reference.path, reference.ref, reference.spot
         if known.get(ref):

@@ -1,4 +1,4 @@
-"""What of the files of a run can be repaired, and the texts they have then."""
+"""Repairs of the files of a run."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ SPEC = ("spec",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """One file that can be repaired: its path, its name for people, and its text before and after.
+    """A file that can be repaired: path, display name, and text before and after.
 
-    `repairs` counts the places that differ, and inside one of `roots` it has to be written.
+    `repairs` counts the places that differ. The file must be written inside one of `roots`.
     """
 
     path: Path
@@ -45,9 +45,9 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Fixes:
-    """The files that can be repaired, and the names of those that need a repair and cannot be.
+    """The files that can be repaired, and the names of those that need a repair but cannot get it.
 
-    Each of these has the line of what is wrong with its text, 0 where it has to be edited by hand.
+    `unrepaired` has the line of the first error in each text; 0 means: edit by hand.
     """
 
     found: list[Fix] = field(default_factory=list)
@@ -60,9 +60,9 @@ def find_fixes(
     settings: ProjectFile = NO_SETTINGS,
     left: Collection[tuple[str, int]] = (),
 ) -> Fixes:
-    """Return what can be repaired under `paths`, and in the files that their manifests name.
+    """Return the repairs under `paths`, and in the files that the manifests there name.
 
-    `left` are documents that are left as they are, by their file and first line.
+    `left` are documents to leave unchanged, by file and first line.
     """
     search = _Search(root, sources_of(paths, root, settings.limits.size), left)
     for file in find_files(paths, root, settings.exclude, settings.limits.files).files:
@@ -80,7 +80,7 @@ class _Search:
     noted: set[Path] = field(default_factory=set)
 
     def look_at(self, path: Path, name: str, *, is_json: bool) -> None:
-        """Note what can be repaired in one file."""
+        """Record the repairs of one file."""
         reading = self.sources.read(path, name, is_json=is_json)
         if not isinstance(reading, Reading):
             return
@@ -89,14 +89,16 @@ class _Search:
             None if (name, document.locate(())[0]) in self.left else _Pasted.read(document.value)
             for document in reading.documents
         ]
-        places = [nth for nth, one in enumerate(pasted) if one is not None and one.rounds]
+        places = [
+            nth for nth, manifest in enumerate(pasted) if manifest is not None and manifest.rounds
+        ]
         if reading.has_errors:
             if places:
                 errors = (flaw.line for flaw in reading.flaws if flaw.severity is Severity.ERROR)
                 self.fixes.unrepaired[name] = min(errors)
             return
-        for one in filter(None, pasted):
-            self._look_at_export(path.parent, one)
+        for manifest in filter(None, pasted):
+            self._look_at_export(path.parent, manifest)
         found = _mended_apart(text, places, is_json=is_json) if places else None
         if found is not None:
             self._note(path, name, text, *found)
@@ -104,7 +106,7 @@ class _Search:
             self.fixes.unrepaired[name] = 0
 
     def _note(self, path: Path, name: str, before: str, after: str, repairs: int) -> None:
-        """Note a file once, whatever links lead to it."""
+        """Record a file once, even if several links lead to it."""
         if path.resolve() not in self.noted:
             self.noted.add(path.resolve())
             roots = self.sources.roots
@@ -113,10 +115,14 @@ class _Search:
             )
             self.fixes.found.append(fix)
 
-    def _look_at_export(self, folder: Path, one: _Pasted) -> None:
-        """Note the numbers in quotes of an export; all else that is odd there is no mistake."""
-        named = one.spec.get("file")
-        if one.kind.from_export is None or not isinstance(named, str) or Path(named).is_absolute():
+    def _look_at_export(self, folder: Path, manifest: _Pasted) -> None:
+        """Record the quoted numbers of an export; nothing else there is a mistake."""
+        named = manifest.spec.get("file")
+        if (
+            manifest.kind.from_export is None
+            or not isinstance(named, str)
+            or Path(named).is_absolute()
+        ):
             return
         path = folder / named
         name = display_name(path, self.root)
@@ -128,7 +134,7 @@ class _Search:
             return
         values = [document.value for document in reading.documents]
         if len(values) == 1 and isinstance(values[0], dict):
-            made = _in_export(values[0], one.kind)
+            made = _in_export(values[0], manifest.kind)
             after = _edited(reading.lines.text, [(0, (), made)])
             if made and _says(after, [repaired(values[0], made)], reading, is_json=True):
                 self._note(path, name, reading.lines.text, after, len(made))
@@ -145,7 +151,7 @@ class _Pasted:
 
     @classmethod
     def read(cls, document: Json) -> _Pasted | None:
-        """Give what is pasted in a document, None where it is no manifest."""
+        """Return the manifest of a document, or None if it is no manifest."""
         if not isinstance(document, dict) or document.get("apiVersion") != API_VERSION:
             return None
         name, metadata, spec = (document.get(key) for key in ("kind", "metadata", "spec"))
@@ -158,25 +164,25 @@ class _Pasted:
 
     @property
     def rounds(self) -> list[Round]:
-        """What to repair first, next and last."""
+        """Return the repairs in the order in which they are made."""
         return self.mould.rounds(self.spec)
 
     def after(self, made: Round) -> dict[str, Json]:
-        """Give the document after a round."""
+        """Return the document after a round."""
         after: dict[str, Json] = {**self.document, "spec": repaired(self.spec, made)}
         metadata = after["metadata"]
         for repair in made:
             if isinstance(repair, MoveId) and isinstance(metadata, dict):
                 place: Json = self.spec
                 for step in repair.path:
-                    assert isinstance(place, dict)  # noqa: S101 - an id stands in mappings only
+                    assert isinstance(place, dict)  # noqa: S101 - an id is in mappings only
                     place = place[str(step)]
                 after["metadata"] = {**metadata, "id": place}
         return after
 
 
 def _mended_apart(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:
-    """Return what `_mended` does; a document that cannot be repaired keeps no other from it."""
+    """Repair the documents together, or one by one where one of them cannot be repaired."""
     found = _mended(text, places, is_json=is_json)
     if found is None and len(places) > 1:
         for nth in places:
@@ -187,18 +193,18 @@ def _mended_apart(text: str, places: Sequence[int], *, is_json: bool) -> tuple[s
 
 
 def _mended(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:
-    """Give a text in which some documents are repaired, and the repairs; None where none can be."""
+    """Return the repaired text and the number of repairs, or None if there are none."""
     before = read_text(text, is_json=is_json)
     expected = [document.value for document in before.documents]
     count = 0
     for _ in range(MOST_ROUNDS):
         steps: list[tuple[int, tuple[str, ...], Round]] = []
         for nth in places:
-            one = _Pasted.read(expected[nth])
-            made = one.mould.next_round(one.spec) if one is not None else ()
-            if one is not None and made:
+            manifest = _Pasted.read(expected[nth])
+            made = manifest.mould.next_round(manifest.spec) if manifest is not None else ()
+            if manifest is not None and made:
                 steps.append((nth, SPEC, made))
-                expected[nth] = one.after(made)
+                expected[nth] = manifest.after(made)
                 count += len(made)
         if not steps:
             break
@@ -209,7 +215,7 @@ def _mended(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, in
 
 
 def _edited(text: str, steps: Sequence[tuple[int, tuple[str, ...], Round]]) -> str:
-    """Give a text after rounds, each of one of its documents and from a path on."""
+    """Return a text after rounds, each for one of its documents and below a path."""
     where = written(text)
     return edited(
         text,
@@ -222,7 +228,7 @@ def _edited(text: str, steps: Sequence[tuple[int, tuple[str, ...], Round]]) -> s
 
 
 def _says(text: str, expected: Sequence[Json], before: Reading, *, is_json: bool) -> bool:
-    """Tell whether a text holds these documents, and every comment of what it was."""
+    """Return whether a text holds these documents, and every comment that it had before."""
     reading = read_text(text, is_json=is_json)
     values = [document.value for document in reading.documents]
     return (
@@ -234,7 +240,7 @@ def _says(text: str, expected: Sequence[Json], before: Reading, *, is_json: bool
 
 
 def _in_export(content: dict[str, Json], kind: Kind) -> list[Unquote]:
-    """Give the numbers in quotes of an export, by their paths in it."""
+    """Return the quoted numbers of an export, by their paths in it."""
     field_of_all = kind.spec.bare
     is_whole = isinstance(content.get(field_of_all), dict)
     record: Json = content if is_whole else {field_of_all: content}

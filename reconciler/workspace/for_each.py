@@ -1,4 +1,4 @@
-"""The items of a `forEach`: what each is called, what is wrong with them, and what none uses.
+"""Items of a `forEach`: their labels, the findings about them, and the keys that nothing uses.
 
 Pure. Source: docs/reuse.md.
 """
@@ -28,7 +28,7 @@ LONGEST_LABEL = 60
 
 @dataclass(slots=True)
 class ForEachItems:
-    """The items of one `forEach`, their expressions filled in, and where they stand."""
+    """The items of one `forEach`, with expressions filled in, and their places."""
 
     text: DocumentText
     values: list[tuple[int, dict[str, Json]]] = field(default_factory=list)
@@ -38,7 +38,7 @@ class ForEachItems:
     findings: list[Finding] = field(default_factory=list)
 
     def each(self, used: set[str], first: str) -> Iterator[Each]:
-        """Yield the items; the key that is `first` says what each is called."""
+        """Yield the items; the value of the key `first` is the label of each."""
         named = frozenset(used)
         for nth, values in self.values:
             member = Member(nth + 1, _label(values, first), self.total)
@@ -54,14 +54,14 @@ class ForEachItems:
 
 
 def written_items(value: Json) -> Json:
-    """Give what `forEach` means: `{var: NAME}` is the same as the expression."""
+    """Return `forEach` in its full form: `{var: NAME}` is short for the expression."""
     if isinstance(value, dict) and value.keys() == {"var"} and isinstance(value["var"], str):
         return expression(ExpressionKind.VARIABLE, value["var"])
     return value
 
 
 def items_of(filled: Filled, text: DocumentText) -> ForEachItems:
-    """Take the items of a document that holds nothing but its `forEach`, filled in."""
+    """Return the items of a document that has only `forEach`, already filled in."""
     document = filled.document
     value = document.get(FOR_EACH) if isinstance(document, dict) else None
     items = ForEachItems(replace(text, grafts=filled.grafts), findings=filled.findings)
@@ -91,7 +91,7 @@ def items_of(filled: Filled, text: DocumentText) -> ForEachItems:
 
 
 def _take(value: list[Json], items: ForEachItems) -> Iterator[Finding]:
-    """Take the items that can be used; yield what is wrong with the others."""
+    """Add the usable items; yield what is wrong with the others."""
     known: dict[str, int] = {}
     for nth, item in enumerate(value):
         path = (FOR_EACH, nth)
@@ -109,17 +109,17 @@ def _take(value: list[Json], items: ForEachItems) -> Iterator[Finding]:
 
 
 def _label(values: Mapping[str, Json], first: str) -> str:
-    """Say what an item is: one of its values that is no list and no mapping, and no secret."""
+    """Return the label of an item: a scalar value of it that is no secret, or ""."""
     named = ([(first, values[first])] if first in values else []) + [*values.items()]
     for key, value in named:
         if isinstance(value, str | int | float) and not isinstance(value, Template):
-            said = f"{key}: {value}"
-            return said if len(said) <= LONGEST_LABEL else f"{said[: LONGEST_LABEL - 1]}…"
+            label = f"{key}: {value}"
+            return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
     return ""
 
 
 def keys_named(document: Json) -> Iterator[str]:
-    """Yield the keys of items that a document names, in their order."""
+    """Yield the item keys that a document uses, in their order."""
     if isinstance(document, dict):
         for value in document.values():
             yield from keys_named(value)
@@ -134,16 +134,16 @@ def keys_named(document: Json) -> Iterator[str]:
 
 @dataclass(slots=True)
 class Uses:
-    """Which keys of the items at one place are named by the manifests that are made of them."""
+    """The item keys that manifests use, for the items of one place."""
 
     items: ForEachItems
     used: set[str] = field(default_factory=set)
 
     def note(self, document: Json) -> str:
-        """Note what a whole manifest names, also for other environments; give the first key."""
+        """Record the keys that a whole manifest uses, in all environments; return the first key."""
         named = list(keys_named(document))
         known = {key: value for _, values in self.items.values for key, value in values.items()}
-        # A slip of a key is told as such, and not as a key that nothing names too.
+        # A misspelt key is reported as such, and not as unused too.
         near = [nearest(name, known) for name in named if along(known, name) is None]
         self.used |= set(near)
         found = (along(known, name) for name in named)
@@ -151,33 +151,33 @@ class Uses:
         return named[0] if named else ""
 
     def unused(self) -> Iterator[Complaint]:
-        """Yield a warning of each key that nothing names, where it stands first."""
-        told: set[str] = set()
+        """Yield a warning for each key that no manifest uses, at its first place."""
+        reported: set[str] = set()
         for nth, values in self.items.values:
             for key in values:
-                if key in self.used or key in told:
+                if key in self.used or key in reported:
                     continue
-                told.add(key)
+                reported.add(key)
                 said = f"nothing names `{key}` of these items: write ${{each:{key}}}, or remove it"
                 path: Path = (FOR_EACH, nth, key)
                 yield self.items.text.complaint(warning(UNUSED, path, said, at_key=True))
 
 
 def uses_of(known: dict[str, Uses], items: ForEachItems, value: Json) -> Uses:
-    """Give what is known of the use of items: those of one file may be used by several."""
+    """Return the recorded uses of items; several manifests may share the items of a file."""
     shared = items.text.grafts.get((FOR_EACH,))
     if shared is not None and not isinstance(value, list):
         return known.setdefault(shared.text.file, Uses(items))
-    # Those of the project file are for all manifests, of which not all need be read.
+    # Items of the project file are for all manifests, and not all manifests may be read.
     own = items if isinstance(value, list) else replace(items, values=[])
     return known.setdefault(f"{items.text.file} {len(known)}", Uses(own))
 
 
 def told_once(complaints: list[Complaint]) -> Iterator[Complaint]:
-    """Yield complaints, those that are the same in several items of a `forEach` as one.
+    """Yield complaints; equal complaints about several items of a `forEach` become one.
 
-    One that names what an item gave is the same as that of another item at its place: what is
-    wrong is wrong in the template.
+    Complaints at one place that differ only by the item that they name also become one: the error
+    is in the template.
     """
     together: dict[Complaint, set[Member]] = {}
     for complaint in complaints:
@@ -193,7 +193,7 @@ def told_once(complaints: list[Complaint]) -> Iterator[Complaint]:
         alike = places.setdefault(
             (complaint.file, complaint.line, complaint.column, complaint.code, complaint.path), []
         )
-        first = next((two for two in alike if together[two].isdisjoint(members)), None)
+        first = next((other for other in alike if together[other].isdisjoint(members)), None)
         if first is None:
             alike.append(complaint)
         else:
@@ -204,9 +204,9 @@ def told_once(complaints: list[Complaint]) -> Iterator[Complaint]:
             yield _of_items(complaint, sorted(together[complaint]), names_one=complaint in named)
 
 
-def _of_items(one: Complaint, members: list[Member], *, names_one: bool) -> Complaint:
+def _of_items(complaint: Complaint, members: list[Member], *, names_one: bool) -> Complaint:
     first, more = members[0], len(members) - 1
     if more and len(members) == first.total and not names_one:
-        return replace(one, item=None)
+        return replace(complaint, item=None)
     others = f" and {more:,} more" if more else ""
-    return replace(one, message=f"{one.message}, in {first}{others}")
+    return replace(complaint, message=f"{complaint.message}, in {first}{others}")

@@ -1,4 +1,4 @@
-"""Documents of other tools that `import` reads, told apart from manifests by their shape. Pure."""
+"""Recognition of documents of other tools that `import` reads, by their shape. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ RESOURCE: Final = "monitoring.coreos.com/"
 
 
 def is_openslo(document: Json) -> bool:
-    """Tell a document of OpenSLO, of any version and kind."""
+    """Return whether a document is of OpenSLO, of any version and kind."""
     version = document.get("apiVersion") if isinstance(document, dict) else None
     return isinstance(version, str) and version.startswith("openslo")
 
 
 def is_rule_file(document: Json) -> bool:
-    """Tell a rule file of Prometheus, or a PrometheusRule of Kubernetes."""
+    """Return whether a document is a rule file of Prometheus or a Kubernetes PrometheusRule."""
     return any(
         isinstance(rule, dict)
         and isinstance(rule.get("expr"), str)
@@ -28,7 +28,7 @@ def is_rule_file(document: Json) -> bool:
 
 
 def groups_in(document: Json) -> list[dict[str, Json]]:
-    """Give the groups of a rule file, which Kubernetes has below `spec`."""
+    """Return the groups of a rule file; Kubernetes has them below `spec`."""
     if not isinstance(document, dict):
         return []
     version, spec = document.get("apiVersion"), document.get("spec")
@@ -39,7 +39,7 @@ def groups_in(document: Json) -> list[dict[str, Json]]:
 
 
 def is_grafana(document: Json) -> bool:
-    """Tell a dashboard, as it was exported or as the API of Grafana answers."""
+    """Return whether a document is a Grafana dashboard, as exported or as its API returns it."""
     inner = document.get("dashboard") if isinstance(document, dict) else None
     for value in (document, inner):
         if isinstance(value, dict) and isinstance(value.get("schemaVersion"), int):
@@ -55,8 +55,8 @@ STRANGERS: Final[tuple[tuple[str, Callable[[Json], bool]], ...]] = (
 
 
 def stranger_in(document: Json) -> str:
-    """Say what a document of another tool is, "" for one of none that is known."""
-    return next((said for said, is_one in STRANGERS if is_one(document)), "")
+    """Return the description of a document of another tool, or "" if it is of no known tool."""
+    return next((description for description, is_match in STRANGERS if is_match(document)), "")
 
 
 def _list_at(holder: dict[str, Json], key: str) -> list[Json]:

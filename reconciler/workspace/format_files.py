@@ -1,4 +1,4 @@
-"""Which files of a project stand in another layout than the one, and what they would be in it."""
+"""Files of a project that are not in the standard layout, and their text in that layout."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ NOT_LAID_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class Tidy:
-    """A file that stands in another layout: its path, its name for people, before and after.
+    """A file in another layout: path, display name, and text before and after.
 
-    Inside one of `roots` it has to be written.
+    The file must be written inside one of `roots`.
     """
 
     path: Path
@@ -43,9 +43,9 @@ class Tidy:
 
 @dataclass(slots=True)
 class Tidied:
-    """What was found: the files that would change, what cannot be read, and how many were seen.
+    """The files that would change, complaints about unreadable files, and the number of files.
 
-    `left_out` is how many were not selected.
+    `left_out` is the number of files that were not selected.
     """
 
     changed: list[Tidy] = field(default_factory=list)
@@ -61,10 +61,10 @@ def find_untidy(
     modelines: bool = False,
     wanted: Callable[[str], bool] = lambda _: True,
 ) -> Tidied:
-    """Look at the manifests under `paths`, the exports that they name, and the project file.
+    """Return what the standard layout would change in manifests under `paths` and their exports.
 
-    That one is looked at where it is among the paths, or below one. With `modelines`, each file
-    of YAML gets the line by which editors find its schema. What is not `wanted`, by its name, is
+    The project file is included if it is among the paths, or below one. With `modelines`, each YAML
+    file gets the line by which editors find its schema. Files with a name that is not `wanted` are
     only counted.
     """
     sources = Sources[None](sources_of(paths, project.root, project.settings.limits.size).roots)
@@ -79,9 +79,9 @@ def find_untidy(
 
 
 def text_in(content: bytes, name: str) -> tuple[str, str | Sequence[Complaint]]:
-    """Give a text that stands in no file, and what it is in the one layout or what is wrong.
+    """Return a text from outside a file, and its standard layout or what is wrong with it.
 
-    It is taken as JSON where it is that.
+    A text that is valid JSON is read as JSON.
     """
     text = decode(content, name)
     if isinstance(text, Complaint):
@@ -93,7 +93,7 @@ def text_in(content: bytes, name: str) -> tuple[str, str | Sequence[Complaint]]:
 
 
 def _made_of(reading: Reading, name: str, *, is_json: bool) -> str | Sequence[Complaint]:
-    """Give a text in its one layout, or what is wrong with it."""
+    """Return a text in the standard layout, or what is wrong with it."""
     errors = [complaint for complaint in complaints_of_text(name, reading) if complaint.is_error]
     if errors:
         return errors
@@ -120,7 +120,7 @@ class _Search:
     seen: set[Path] = field(default_factory=set)
 
     def look_at(self, path: Path, name: str, *, is_json: bool) -> None:
-        """Note what one file would be, and look at the exports that it names."""
+        """Record the layout of one file, and of the exports that it names."""
         if path.resolve() in self.seen:
             return
         self.seen.add(path.resolve())
@@ -135,7 +135,7 @@ class _Search:
                 self._look_at_exports(path.parent, document.value)
 
     def _hold(self, path: Path, name: str, reading: Reading | Complaint, *, is_json: bool) -> None:
-        """Hold one file against its layout."""
+        """Compare one file with its layout."""
         if isinstance(reading, Complaint):
             self.found.complaints.append(reading)
             return
@@ -152,13 +152,13 @@ class _Search:
     def _look_at_exports(self, folder: Path, document: Json) -> None:
         for named in _exports(document):
             file = folder / named
-            # One that is not there is a matter of `validate`.
+            # `validate` reports a file that does not exist.
             if file.is_file():
                 self.look_at(file, display_name(file, self.root), is_json=True)
 
 
 def _exports(document: Json) -> Iterator[str]:
-    """Yield the file of an export that a manifest names."""
+    """Yield the file of the export that a manifest names."""
     if not isinstance(document, dict) or document.get("apiVersion") != API_VERSION:
         return
     kind, spec = document.get("kind"), document.get("spec")

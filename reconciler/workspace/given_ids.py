@@ -1,6 +1,6 @@
-"""Ids that the service gave, written into the manifests of their resources.
+"""Writing of ids from the service into the manifests of their resources.
 
-Where that would need a guess nothing is written, and a line says what to write by hand.
+Where the place is not certain nothing is written, and a line says what to write by hand.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Given:
 
 @dataclass(slots=True)
 class IdentifiedText:
-    """A file's text with the ids that were `written`, and what to write `by_hand`."""
+    """The text of a file with the ids that were `written`, and what to write `by_hand`."""
 
     text: str
     written: list[Given] = field(default_factory=list)
@@ -39,7 +39,7 @@ class IdentifiedText:
 
 @dataclass(frozen=True, slots=True)
 class IdTarget:
-    """Where ids go: `metadata.ids` of an environment, or `metadata.id` where that is `alone`."""
+    """The place of an id: `metadata.ids` of the environment, or `metadata.id` if it is `alone`."""
 
     environment: str
     alone: bool
@@ -50,9 +50,9 @@ def identified(script: Script, given: Sequence[Given], place: IdTarget) -> Ident
     documents = enumerate(script.reading.documents)
     numbers = {document.locate(()): nth for nth, document in documents}
     by_document: dict[int | None, list[Given]] = defaultdict(list)
-    for each in given:
-        source = each.manifest.source
-        by_document[numbers.get((source.line, source.column))].append(each)
+    for new_id in given:
+        source = new_id.manifest.source
+        by_document[numbers.get((source.line, source.column))].append(new_id)
     edits = {
         nth: edit
         for nth, own in by_document.items()
@@ -73,7 +73,7 @@ def identified(script: Script, given: Sequence[Given], place: IdTarget) -> Ident
 
 
 def _edit(value: Json, given: Sequence[Given], place: IdTarget) -> Edit | None:
-    """Return the edit of a document; None where it would be a guess."""
+    """Return the edit of a document, or None if the place of an id is not certain."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(metadata, dict):
         return None
@@ -82,13 +82,15 @@ def _edit(value: Json, given: Sequence[Given], place: IdTarget) -> Edit | None:
         return None if edit is None or len(given) > 1 else Within({"metadata": edit})
     items = value[FOR_EACH]
     known = {
-        each.manifest.source.item.number - 1: each for each in given if each.manifest.source.item
+        new_id.manifest.source.item.number - 1: new_id
+        for new_id in given
+        if new_id.manifest.source.item
     }
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         return None
     named = expression(ExpressionKind.EACH, _free_key(KEY, value, items, place))
     edit = _metadata_edit(metadata, named, place)
-    # An expression that names a key of the items needs it in every item.
+    # An expression that uses a key of the items needs it in every item.
     if edit is None or known.keys() != set(range(len(items))):
         return None
     key = whole(named)
@@ -101,7 +103,7 @@ def _edit(value: Json, given: Sequence[Given], place: IdTarget) -> Edit | None:
 
 
 def _metadata_edit(metadata: Mapping[str, Json], written: RemoteId, place: IdTarget) -> Edit | None:
-    """Return the edit of `metadata`; None where an id is there, or comes from an expression."""
+    """Return the edit of `metadata`, or None if it has an id or gets it from an expression."""
     ids = metadata.get("ids")
     if isinstance(ids, dict):
         if ids.get(place.environment) is not None:
@@ -118,7 +120,7 @@ def _metadata_edit(metadata: Mapping[str, Json], written: RemoteId, place: IdTar
 
 
 def _free_key(key: str, value: Mapping[str, Json], items: Sequence[Json], place: IdTarget) -> str:
-    """Return a key that no item has and no manifest names: as given, or with the environment."""
+    """Return a key that no item has and no manifest uses; the environment is added if needed."""
     rest = {key: inner for key, inner in value.items() if key != FOR_EACH}
     taken = {key for item in items if isinstance(item, dict) for key in item} | {*keys_named(rest)}
     wanted = key if key not in taken else f"{key}_{_NO_KEY.sub('_', place.environment)}"
@@ -130,7 +132,7 @@ def _free_key(key: str, value: Mapping[str, Json], items: Sequence[Json], place:
 
 
 def _own_key(value: Json, given: Sequence[Given]) -> str:
-    """Return a key for ids among items that other manifests may have too, of other kind or name."""
+    """Return a key for ids in items that manifests of other kinds or names may share."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else ""
     fixed = "".join(part for part in parts_of(str(name)) if isinstance(part, str))
@@ -139,20 +141,22 @@ def _own_key(value: Json, given: Sequence[Given]) -> str:
 
 
 def _by_hand(value: Json, given: Sequence[Given], place: IdTarget) -> str:
-    """Describe what to write where, item by item."""
+    """Return what to write by hand and where, item by item."""
     source = given[0].manifest.source
     where = f"{source.file}:{source.line}"
     if source.item is None:
         known = given[0].remote_id
-        said = f"id: {known}" if place.alone else f"ids: {{{place.environment}: {known}}}"
-        return f"{where}: write `{said}` under `metadata` of {given[0].manifest.ref} by hand"
+        field_text = f"id: {known}" if place.alone else f"ids: {{{place.environment}: {known}}}"
+        return f"{where}: write `{field_text}` under `metadata` of {given[0].manifest.ref} by hand"
     items = written_items(value[FOR_EACH]) if isinstance(value, dict) else None
     listed = items if isinstance(items, list) else []
     wanted = _own_key(value, given) if isinstance(items, str) else KEY
     key = _free_key(wanted, value if isinstance(value, dict) else {}, listed, place)
     named = expression(ExpressionKind.EACH, key)
-    said = f"id: {named}" if place.alone else f"ids: {{{place.environment}: {named}}}"
-    head = f"{where}: {_why(items, given)}: once all have an id, write `{said}` under `metadata`"
+    field_text = f"id: {named}" if place.alone else f"ids: {{{place.environment}: {named}}}"
+    head = (
+        f"{where}: {_why(items, given)}: once all have an id, write `{field_text}` under `metadata`"
+    )
     return "\n".join((f"{head}, and into the items by hand:", *_items_by_hand(given, key)))
 
 
@@ -165,5 +169,5 @@ def _why(items: Json, given: Sequence[Given]) -> str:
 
 
 def _items_by_hand(given: Sequence[Given], key: str) -> Iterator[str]:
-    for each in given:
-        yield f"  {each.manifest.source.item}, {each.manifest.ref}: `{key}: {each.remote_id}`"
+    for new_id in given:
+        yield f"  {new_id.manifest.source.item}, {new_id.manifest.ref}: `{key}: {new_id.remote_id}`"

@@ -1,4 +1,4 @@
-"""Files that `${file:PATH}` puts in: YAML or JSON inside the project, read as data.
+"""Files that `${file:PATH}` includes: YAML or JSON inside the project, read as data.
 
 Source: docs/reuse.md.
 """
@@ -21,7 +21,7 @@ from reconciler.workspace.inserted_values import MOST_TRAILED, IncludedFile, Ins
 
 UNUSABLE = "M512"
 MOST_INCLUDED = 50_000
-"""How often files are put in by one run: a few that include each other many times are millions."""
+"""Limit of inclusions in one run: a few files that include each other can make millions."""
 _LESS = Advice("include fewer files, or one that holds what several of them hold")
 
 
@@ -37,9 +37,9 @@ class _Target:
 
 @dataclass(slots=True)
 class Includes:
-    """Reads what manifests include, each file once, and keeps account of how much is made.
+    """Reader of included files that reads each file once and counts how much is made.
 
-    `keep` takes what is wrong with the text of a file, which is said once.
+    `keep` receives the complaints about the text of a file, once for each file.
     """
 
     root: File
@@ -51,13 +51,13 @@ class Includes:
     targets: dict[tuple[File, str], _Target] = field(default_factory=dict)
 
     def spend(self, size: Size) -> bool:
-        """Return whether as much more may be made."""
+        """Add a size to what is made; return whether the total is within the limits."""
         self.sources.nodes_made += size.nodes
         self.sources.text_made += size.text
         return self.sources.nodes_made <= MOST_MADE and self.sources.text_made <= LARGEST_MADE
 
     def content(self, named: str, inside: Inside, path: Path) -> IncludedFile | Finding | None:
-        """Give what a file holds, or why not; None where that is said already."""
+        """Return the content of a file or the reason against it; None if it is already reported."""
         self.sources.included += 1
         if self.sources.included > MOST_INCLUDED:
             said = f"files are included more than {MOST_INCLUDED:,} times in this run"
@@ -82,7 +82,7 @@ class Includes:
         return _wrong(path, named, f"it holds {len(documents) or 'no'} documents, and not one")
 
     def _target(self, named: str, inside: Inside) -> _Target:
-        """Return what a path leads to, which is looked up once for all that include it there."""
+        """Return the target of a path, which is looked up once for each including file."""
         key = inside.trail[-1], named
         known = self.targets.get(key)
         if known is None:
@@ -100,7 +100,7 @@ class Includes:
         return known
 
     def _why_not(self, target: _Target, inside: Inside) -> str:
-        """Return why a file is not read below those that include it, "" where it is."""
+        """Return why a file is not read in this chain of inclusions, or "" if it is."""
         if target.real in map(self._real, inside.trail):
             names = (display_name(path, self.root) for path in (*inside.trail, target.file))
             return f"files include each other: {' → '.join(names)}"
@@ -109,20 +109,20 @@ class Includes:
         return ""
 
     def _reading(self, file: File, name: str, inside: Inside) -> Reading | Complaint:
-        """Read a file, and say once what is wrong with its text."""
+        """Read a file, and report once what is wrong with its text."""
         known = self.readings.get(file)
         if known is None:
             known = self.sources.read(file, name, is_json=file.suffix == ".json")
             self.readings[file] = known
             if isinstance(known, Reading):
-                said = included_by(inside)
+                note = included_by(inside)
                 for complaint in complaints_of_text(name, known):
-                    self.keep(_noted(complaint, said))
+                    self.keep(_noted(complaint, note))
         return known
 
 
 def _why_never(named: str, file: File, real: File, roots: tuple[File, ...]) -> str:
-    """Return why a file is never read, "" where it may be."""
+    """Return why a file is never read, or "" if it may be."""
     if named.startswith(("/", "~")):
         return "it must be relative to the file that includes it"
     if file.suffix not in SUFFIXES:
@@ -133,7 +133,7 @@ def _why_never(named: str, file: File, real: File, roots: tuple[File, ...]) -> s
 
 
 def included_by(inside: Inside) -> str:
-    """Say which file includes what is complained of."""
+    """Return the note that names the including file."""
     return f", included by {inside.text.file}"
 
 
@@ -141,13 +141,13 @@ def _real(file: File) -> File:
     try:
         return file.resolve()
     except (OSError, RuntimeError, ValueError):
-        # What cannot be resolved cannot be read either, and is told so.
+        # A path that cannot be resolved cannot be read either, and the read reports that.
         return file
 
 
-def _noted(complaint: Complaint, said: str) -> Complaint:
-    return replace(complaint, message=complaint.message + said)
+def _noted(complaint: Complaint, note: str) -> Complaint:
+    return replace(complaint, message=complaint.message + note)
 
 
-def _wrong(path: Path, named: str, said: str) -> Finding:
-    return Finding(UNUSABLE, path, f"`{named}` cannot be included: {said}")
+def _wrong(path: Path, named: str, reason: str) -> Finding:
+    return Finding(UNUSABLE, path, f"`{named}` cannot be included: {reason}")

@@ -1,4 +1,4 @@
-"""What expressions put in as a whole: values of items and files, and what they are found by."""
+"""Values that expressions insert as a whole, from items and files, and their lookup by name."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from reconciler.syntax.diagnostic import Finding
 from reconciler.syntax.parsed_text import Document, DocumentText
 
 MOST_TRAILED = 8
-"""How many files may be included one by the other."""
+"""Limit for the depth of files that include each other."""
 
 
 def along(values: Mapping[str, Json], name: str) -> tuple[Path, Json] | None:
-    """Give what a name leads to, and the steps: a key as it is, else keys joined by dots.
+    """Return the value of a name and the steps to it: a key, or keys joined by dots.
 
-    The longest key that leads on counts; None where there is nothing.
+    The longest key that leads on is used. Returns None if there is no value.
     """
     steps: list[str] = []
     while name not in values:
@@ -35,7 +35,7 @@ def along(values: Mapping[str, Json], name: str) -> tuple[Path, Json] | None:
 
 
 class Size(NamedTuple):
-    """What a value comes to: its nodes, the characters of its keys and texts, and its levels."""
+    """The size of a value: its nodes, the characters of its keys and texts, and its levels."""
 
     nodes: int
     text: int
@@ -44,7 +44,7 @@ class Size(NamedTuple):
 
 @dataclass(slots=True)
 class Measures:
-    """How large values are. What was measured once is known by itself from then on."""
+    """The sizes of values, remembered by the identity of each value."""
 
     known: dict[int, tuple[Json, Size]] = field(default_factory=dict)
 
@@ -65,7 +65,7 @@ class Measures:
                 + (sum(map(len, value)) if isinstance(value, dict) else 0),
                 1 + max((size.levels for size in inner), default=0),
             )
-            # The value is kept too, so that no other takes its place in memory.
+            # The value is kept too, so that no other value gets its id.
             known = value, size
             self.known[id(value)] = known
         return known[1]
@@ -76,10 +76,10 @@ _SCALAR = Size(1, 0, 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Each:
-    """One item of a `forEach`: its values, and where it stands.
+    """One item of a `forEach`: its values and its place.
 
-    `keys` are those of all items, and those that were named are noted in `used`; `named` are
-    those of which that was known before.
+    `keys` are the keys of all items. Keys that a manifest uses are added to `used`; `named` are the
+    keys that were used before.
     """
 
     values: Mapping[str, Json]
@@ -93,7 +93,7 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class IncludedFile:
-    """What a file holds that is included: its document, and its name."""
+    """An included file: path, name and document."""
 
     path: File
     name: str
@@ -101,21 +101,21 @@ class IncludedFile:
 
 
 class FileReader(Protocol):
-    """What reads the files that are included."""
+    """Reader of the files that are included."""
 
     def content(self, named: str, inside: Inside, path: Path) -> IncludedFile | Finding | None:
-        """Give what a file holds, or why not; None where that is said already."""
+        """Return the content of a file or the reason against it; None if it is already reported."""
 
     def spend(self, size: Size) -> bool:
-        """Return whether as much more may be made."""
+        """Add a size to what is made; return whether the total is within the limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inside:
-    """Where a document stands whose expressions are filled in, and what it may put in.
+    """The place of a document whose expressions are filled in, and what it may insert.
 
-    `trail` are the files that include one another, the one of the document last; without
-    `files` none is included.
+    `trail` is the chain of files that include each other, the file of the document last. Without
+    `files` no file is included.
     """
 
     text: DocumentText

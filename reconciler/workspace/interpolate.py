@@ -1,4 +1,4 @@
-"""Filling in expressions: what each stands for, and where that was written.
+"""Filling in of expressions: their values, and the places where those are written.
 
 Source: docs/manifests.md, docs/reuse.md.
 """
@@ -46,9 +46,9 @@ IN_TEXT = "M513"
 
 
 def fill(document: Json, scope: Scope, inside: Inside | None = None) -> Filled:
-    """Put variables, items and files in, seal secrets, and leave references open.
+    """Insert variables, items and files, seal secrets, and leave references open.
 
-    Errors are told at their place, and `grafts` tell where parts of the document stand.
+    Errors are recorded at their place, and `grafts` has the origin of inserted parts.
     """
     filled = Filled(document, inside=inside)
     filled.document = _walk(document, scope, (), filled)
@@ -68,7 +68,7 @@ def _walk(document: Json, scope: Scope, path: Path, filled: Filled) -> Json:
 
 @lru_cache(maxsize=1024)
 def _parts_of(text: str) -> tuple[TextPart, ...]:
-    """Take a text apart once for all items of a `forEach`."""
+    """Return the parts of a text, computed once for all items of a `forEach`."""
     return tuple(parts_of(text))
 
 
@@ -99,9 +99,9 @@ def _fill_text(text: str, scope: Scope, path: Path, filled: Filled) -> Json:
 def _joined(
     parts: list[str | SecretHole | RefHole],
 ) -> Iterator[str | SecretHole | RefHole]:
-    """Yield the parts of a text, what is plain text as long as it goes.
+    """Yield the parts of a text, with adjacent plain texts joined.
 
-    A piece of it alone would not show that it reads as an expression when it is written again.
+    A piece alone would not show that the text reads as an expression when it is written again.
     """
     for is_text, some in groupby(parts, lambda part: isinstance(part, str)):
         if not is_text:
@@ -119,7 +119,7 @@ def _hole(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretH
 
 
 def _whole(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
-    """Give what stands instead of a text that is one expression."""
+    """Return the value that replaces a text of one expression."""
     if part.word is ExpressionKind.FILE:
         return _included(part, scope, path, filled)
     value = _value(part, scope, path, filled, is_whole=True)
@@ -133,45 +133,45 @@ def _whole(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
 
 
 def _value(part: Expression, scope: Scope, path: Path, filled: Filled, *, is_whole: bool) -> Json:
-    """Give the value of a variable or of an item; what is wrong is noted."""
+    """Return the value of a variable or of an item; record what is wrong."""
     if part.word is ExpressionKind.VARIABLE:
         return variable_of(part, scope, path, filled)
-    each = filled.inside.each if filled.inside is not None else None
-    if each is None:
+    item = filled.inside.each if filled.inside is not None else None
+    if item is None:
         said = f"`{part.spot.written}` stands in a manifest without `forEach`"
         advice = Advice(f"write ${part.spot.written} for a literal, or add `forEach`")
         filled.findings.append(Finding(OF_ITEM, path, said, suggestion=advice, spot=part.spot))
         return part.spot.written
-    found = along(each.values, part.name)
+    found = along(item.values, part.name)
     if found is None:
-        filled.findings.append(_not_in_item(part, each, path))
+        filled.findings.append(_not_in_item(part, item, path))
         filled.unfilled.add(path)
         return part.spot.written
     steps, value = found
-    each.used.add(str(steps[0]))
+    item.used.add(str(steps[0]))
     if is_whole:
-        filled.grafts[path] = Graft(each.text, (*each.path, *steps))
+        filled.grafts[path] = Graft(item.text, (*item.path, *steps))
     return value
 
 
-def _not_in_item(part: Expression, each: Each, path: Path) -> Finding:
+def _not_in_item(part: Expression, item: Each, path: Path) -> Finding:
     name = part.name
-    if name in each.keys:
+    if name in item.keys:
         said = f"this item has no `{name}`, which others have and the manifest names"
-        near = nearest(name, each.values.keys() - each.named)
+        near = nearest(name, item.values.keys() - item.named)
         if not near:
-            return Finding(OF_ITEM, each.path, said)
-        # A slip of a key is told as such, and not as a key that nothing names too.
-        each.used.add(near)
-        return Finding(OF_ITEM, (*each.path, near), said, suggestion=name, at_key=True)
-    near = nearest(name, each.keys)
-    said = f"no item of `forEach` has `{name}` (they have {', '.join(sorted(each.keys))})"
+            return Finding(OF_ITEM, item.path, said)
+        # A misspelt key is reported as such, and not as unused too.
+        item.used.add(near)
+        return Finding(OF_ITEM, (*item.path, near), said, suggestion=name, at_key=True)
+    near = nearest(name, item.keys)
+    said = f"no item of `forEach` has `{name}` (they have {', '.join(sorted(item.keys))})"
     meant = near and expression(ExpressionKind.EACH, near)
     return Finding(OF_ITEM, path, said, suggestion=meant, spot=part.spot)
 
 
 def _included(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
-    """Give the content of a file, its expressions filled in where it is included."""
+    """Return the content of a file, with its expressions filled in where it is included."""
     inside = filled.inside
     if inside is None or inside.files is None:
         said = f"`{part.spot.written}` cannot stand here: an export is taken as it is"
@@ -198,7 +198,7 @@ def _included(part: Expression, scope: Scope, path: Path, filled: Filled) -> Jso
 
 
 def _is_large(value: Json) -> bool:
-    """Tell a value of which many could be more than is read in one run."""
+    """Return whether many values of this size could exceed the limit of one run."""
     return isinstance(value, dict | list) or (isinstance(value, str) and len(value) > _SHORT)
 
 
@@ -206,7 +206,7 @@ _SHORT = 256
 
 
 def _unfit(part: Expression, value: Json, path: Path, inside: Inside) -> Finding | None:
-    """Say why a value is too much to be put in; None where it is not."""
+    """Return the finding that a value is too much to insert, or None if it is not."""
     size = inside.measure(value)
     if len(path) + size.levels > DEEPEST:
         said = f"what `{part.spot.written}` gives would be nested deeper than {DEEPEST} levels here"
@@ -215,7 +215,7 @@ def _unfit(part: Expression, value: Json, path: Path, inside: Inside) -> Finding
 
 
 def too_much(path: Path) -> Finding:
-    """Return the finding that no more can be made."""
+    """Return the finding that the limit of a run is reached."""
     said = (
         f"`forEach`, variables and included files make more than {MOST_MADE:,} values or "
         f"{LARGEST_MADE >> 20} MB of text in this run: from here, nothing more is made"
@@ -229,7 +229,7 @@ LESS = Advice("use fewer items, environments or includes, or divide the project"
 def _within(
     part: Expression, scope: Scope, path: Path, filled: Filled
 ) -> tuple[str | SecretHole | RefHole, ...]:
-    """Give what stands in a text for one of several parts."""
+    """Return the parts that replace an expression inside a longer text."""
     written = part.spot.written
     if part.word is ExpressionKind.FILE:
         said = f"`{written}` stands inside a text: it must be all of a value"

@@ -1,4 +1,4 @@
-"""How a value is written where none stood, or another one: as the text around it is written."""
+"""Layout of new or changed values, which follows the text around them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
 @dataclass(frozen=True, slots=True)
 class FileLayout:
-    """How one file is laid out: `step` is what a level is indented by, `offset` a list's dash.
+    """The layout of one file: `step` indents a level, and `offset` the dash of a list.
 
     In JSON, `colon` and `comma` are the separators as they are written on one line.
     """
@@ -39,7 +39,7 @@ class FileLayout:
 
     @classmethod
     def of(cls, where: WrittenText, *, is_json: bool) -> FileLayout:
-        """Give the layout of a text."""
+        """Return the layout of a text."""
         text = where.text
         first = text.find("\n")
         newline = "\r\n" if text[: first + 1].endswith("\r\n") else "\n"
@@ -59,7 +59,7 @@ class FileLayout:
         )
 
     def token(self, value: Json, like: SyntaxNode | None = None, *, in_flow: bool) -> str:
-        """Give a value that is no container, or an empty one, as one word of the text."""
+        """Return a scalar or an empty container as one word of the text."""
         if self.is_json:
             return json.dumps(value, ensure_ascii=self.only_ascii)
         if not isinstance(value, str):
@@ -76,13 +76,13 @@ class FileLayout:
         return candidate if _reads_as(candidate, value, in_flow=in_flow) else _double(value)
 
     def key(self, name: str, like: SyntaxNode | None = None, *, in_flow: bool) -> str:
-        """Give a field's name, quoted as another one is."""
+        """Return the name of a field, quoted like another key."""
         if self.is_json or (like is not None and like.style == '"'):
             return json.dumps(name, ensure_ascii=self.only_ascii)
         return self.token(name, like, in_flow=in_flow)
 
     def flow(self, value: Json, like: SyntaxNode | None = None, margin: str | None = None) -> str:
-        """Give a value between braces or brackets; from a `margin` on, each member has its line."""
+        """Return a value in braces or brackets; with a `margin`, each member has its own line."""
         if not isinstance(value, dict | list) or not value:
             return self.token(value, like, in_flow=True)
         inner = None if margin is None else margin + self.step
@@ -104,34 +104,34 @@ class FileLayout:
     def entry(
         self, name: str, value: Json, like: SyntaxNode | None, key: SyntaxNode | None
     ) -> list[str]:
-        """Give the lines of a field of a block, not indented."""
-        said = self.key(name, key, in_flow=False) + ":"
+        """Return the lines of a field of a block, without indentation."""
+        head = self.key(name, key, in_flow=False) + ":"
         if is_block(value, like):
             offset = self.offset if isinstance(value, list) else len(self.step)
-            return [said, *(_indented(one, offset) for one in self.block(value, like))]
+            return [head, *(_indented(line, offset) for line in self.block(value, like))]
         lines = self.scalar(value, like)
-        return [f"{said} {lines[0]}", *(_indented(line, len(self.step)) for line in lines[1:])]
+        return [f"{head} {lines[0]}", *(_indented(line, len(self.step)) for line in lines[1:])]
 
     def item(self, value: Json, like: SyntaxNode | None, gap: int = 1) -> list[str]:
-        """Give the lines of an item of a block list, its dash `gap` blanks before the value."""
+        """Return the lines of an item of a block list, with `gap` blanks after its dash."""
         lead = "-" + " " * gap
         block = is_block(value, like)
         lines = self.block(value, like) if block else self.scalar(value, like)
         return [lead + lines[0], *(_indented(line, len(lead)) for line in lines[1:])]
 
     def block(self, value: Json, like: SyntaxNode | None) -> list[str]:
-        """Give the lines of a container that is not empty, not indented."""
+        """Return the lines of a container that is not empty, without indentation."""
         if isinstance(value, dict):
             return [
                 line
                 for name, element in _as_ordered(value, like)
                 for line in self.entry(name, element, field_of(like, name), _some_key(like))
             ]
-        assert isinstance(value, list)  # noqa: S101 - asked by `is_block` before
+        assert isinstance(value, list)  # noqa: S101 - checked by `is_block` before
         return [line for element in value for line in self.item(element, item_like(like, element))]
 
     def scalar(self, value: Json, like: SyntaxNode | None) -> list[str]:
-        """Give the lines of what is no container in a block; several make a block text."""
+        """Return the lines of a scalar or flow value in a block; several make a block scalar."""
         if isinstance(value, dict | list):
             return [self.flow(value, like)]
         if isinstance(value, str) and (lines := block_text(value)) is not None:
@@ -140,19 +140,19 @@ class FileLayout:
 
 
 def untold_words(names: Sequence[str]) -> str:
-    """Give the comment on fields that a service does not tell, without its mark."""
+    """Return the comment on fields that a service does not return, without its mark."""
     return f"{', '.join(names)}: not told by the service; add it before this is changed"
 
 
 def is_block(value: Json, like: SyntaxNode | None) -> bool:
-    """Tell whether a value is written as a block: not where it is empty, or its like is in flow."""
+    """Return whether a value is written as a block: not if it is empty, or `like` is in flow."""
     if not isinstance(value, dict | list) or not value:
         return False
     return like is None or not like.is_flow or not (like.values or like.keys)
 
 
 def field_of(node: SyntaxNode | None, name: str) -> SyntaxNode | None:
-    """Give what stands under a name in a node; None where nothing does."""
+    """Return the node under a name in a node, or None."""
     if node is None:
         return None
     keys = node.itself.keys
@@ -160,19 +160,19 @@ def field_of(node: SyntaxNode | None, name: str) -> SyntaxNode | None:
 
 
 def item_like(node: SyntaxNode | None, value: Json) -> SyntaxNode | None:
-    """Give the item of a list that is most like a value, by the names of its fields."""
+    """Return the item of a list that has most field names in common with a value."""
     if node is None or node.itself.keys:
         return None
     mine = set(value) if isinstance(value, dict) else set()
-    # The first of many tells as much, and each is looked through.
+    # The first items are enough, and each is searched.
     some = node.itself.values[:50]
     return max(
-        some, key=lambda one: len(mine & {key.text for key in one.itself.keys}), default=None
+        some, key=lambda item: len(mine & {key.text for key in item.itself.keys}), default=None
     )
 
 
 def _as_ordered(value: dict[str, Json], like: SyntaxNode | None) -> list[tuple[str, Json]]:
-    """Give the fields of an object in the order of its like, those that this lacks after them."""
+    """Return the fields of an object in the order of `like`, followed by the other fields."""
     theirs = [key.text for key in like.itself.keys] if like is not None else []
     names = dict.fromkeys([*(name for name in theirs if name in value), *value])
     return [(name, value[name]) for name in names]
@@ -187,9 +187,9 @@ def _indented(line: str, by: int) -> str:
 
 
 def block_text(value: str) -> list[str] | None:
-    """Give the lines of a block text, its header first, not indented; None where it cannot be one.
+    """Return the lines of a block scalar without indentation, its header first, or None.
 
-    What is of one line needs none.
+    A text of one line needs no block scalar, and some texts cannot be one.
     """
     if "\n" not in value or _UNSAFE.search(value.replace("\n", "").replace("\t", "")):
         return None
@@ -203,9 +203,9 @@ def block_text(value: str) -> list[str] | None:
 
 
 def rewrapped(source: Sequence[str], value: str) -> list[str] | None:
-    """Give lines of a text that is folded, broken where the old lines were as far as they agree.
+    """Return the lines of a folded text, broken where the old lines were as far as they agree.
 
-    `source` are the lines as they were, their words the old text; None where blanks count.
+    `source` are the old lines, and their words are the old text. Returns None where blanks count.
     """
     if (
         value != " ".join(value.split(" "))
@@ -246,18 +246,18 @@ def _double(value: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _is_text_to_all(value: str, *, in_flow: bool) -> bool:
-    """Tell a plain scalar that is text to readers of YAML 1.1 too, as tools beside this one are."""
+    """Return whether a plain scalar is text in YAML 1.1 too, which other tools read."""
     try:
         node = compose(f"[{value}, b]" if in_flow else value, SafeLoader)
     except YAMLError:
         return False
     found = node.value[:-1] if isinstance(node, SequenceNode) and in_flow else [node]
-    texts = [one for one in found if isinstance(one, ScalarNode)]
+    texts = [child for child in found if isinstance(child, ScalarNode)]
     return [(text.tag, text.value) for text in texts] == [(_TEXT, value)]
 
 
 def _reads_as(candidate: str, value: str, *, in_flow: bool) -> bool:
-    """Tell whether a word is read as a text, where it would stand."""
+    """Return whether a word is read as this text at its place."""
     if not candidate or _UNSAFE.search(candidate):
         return False
     around = f"{{a: {candidate}, b: 1}}\n" if in_flow else f"a: {candidate} # c\nb: 1\n"
@@ -268,7 +268,7 @@ def _reads_as(candidate: str, value: str, *, in_flow: bool) -> bool:
 
 
 def _steps(where: WrittenText) -> Iterator[str]:
-    """Yield by what each container is indented beyond the one around it, where it has its lines."""
+    """Yield the indentation of each container with its own lines, relative to the outer one."""
     stack = [(document, "") for document in where.documents]
     while stack:
         node, margin = stack.pop()
@@ -282,7 +282,7 @@ def _steps(where: WrittenText) -> Iterator[str]:
                 if node.keys and margin != mine and mine.startswith(margin):
                     yield more
             elif not before.strip("- "):
-                # The fields of an item begin behind its dash, which is no step.
+                # The fields of an item begin after its dash, which is no step.
                 mine = " " * len(before)
             if value.means is None:
                 stack.append((value, mine))
@@ -293,7 +293,7 @@ def _opens_json(where: WrittenText, place: int) -> bool:
 
 
 def _dash_offset(where: WrittenText) -> int:
-    """Tell how far the dashes of most lists stand right of the key above them."""
+    """Return how many columns the dashes of most lists are right of the key above them."""
     found: list[int] = []
     stack = list(where.documents)
     while stack:
@@ -308,7 +308,7 @@ def _dash_offset(where: WrittenText) -> int:
 
 
 def dash_of(where: WrittenText, node: SyntaxNode, nth: int) -> int:
-    """Give where the dash of an item stands."""
+    """Return the position of the dash of an item."""
     if nth == 0:
         return node.start
     column = where.column(node.start)

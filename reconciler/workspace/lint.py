@@ -1,4 +1,4 @@
-"""Holding a workspace against the checks of practice of its kinds. Source: docs/practice.md."""
+"""Lint of a workspace by the rules of practice of its kinds. Source: docs/practice.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reconciler.workspace.loader import Loader
 
 
 def practice_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint]:
-    """Yield what works and is still unwise; a resource with errors is not looked at."""
+    """Yield warnings about what works but is unwise; resources with errors are skipped."""
     broken = {complaint.ref for complaint in loader.complaints if complaint.is_error}
     of_kinds: dict[str, list[DeclaredManifest]] = {}
     for manifest in loader.declared:
@@ -28,22 +28,26 @@ def practice_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Compl
 
 
 def _practices_of(kind: Kind, levels: Mapping[str, Level]) -> tuple[list[LintRule], list[LintRule]]:
-    """Give the checks of a kind that are on: of one resource, and of all."""
+    """Return the enabled rules of a kind: those for one resource, and those for all."""
     wanted = [
         practice
         for practice in kind.practices()
         if is_on(practice.code, levels, only_asked=practice.asked)
     ]
-    return [one for one in wanted if one.find], [one for one in wanted if one.among]
+    return [practice for practice in wanted if practice.find], [
+        practice for practice in wanted if practice.among
+    ]
 
 
-def _alone(one: DeclaredManifest, practices: list[LintRule]) -> Iterator[Complaint]:
-    spec = one.manifest.spec
+def _alone(declared: DeclaredManifest, practices: list[LintRule]) -> Iterator[Complaint]:
+    spec = declared.manifest.spec
     for practice in practices:
-        assert practice.find is not None  # noqa: S101 - told apart above
+        assert practice.find is not None  # noqa: S101 - selected above
         for found in practice.find(spec):
-            path, said, suggestion, at_key = found
-            yield one.spec.complaint(warning(practice.code, path, said, suggestion, at_key=at_key))
+            path, message, suggestion, at_key = found
+            yield declared.spec.complaint(
+                warning(practice.code, path, message, suggestion, at_key=at_key)
+            )
 
 
 def _among(
@@ -55,7 +59,7 @@ def _among(
     every = [manifest.manifest for manifest in loader.declared]
     neighbours = Neighbours([manifest.manifest for manifest in own], every, loader.elsewhere)
     for practice in practices:
-        assert practice.among is not None  # noqa: S101 - told apart above
-        for manifest, (path, said, suggestion, at_key) in practice.among(neighbours):
-            finding = warning(practice.code, path, said, suggestion, at_key=at_key)
+        assert practice.among is not None  # noqa: S101 - selected above
+        for manifest, (path, message, suggestion, at_key) in practice.among(neighbours):
+            finding = warning(practice.code, path, message, suggestion, at_key=at_key)
             yield places[id(manifest)].complaint(finding)

@@ -1,4 +1,4 @@
-"""Members of mappings and lists in a text: those that come, go and move."""
+"""Edits of the members of mappings and lists in a text: added, removed and moved members."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from reconciler.workspace.text_edits import Editor, Splice
 
 @dataclass(slots=True)
 class ListSplicing(Splicing):
-    """Writes the members of containers; `go_on` follows an edit into one of them.
+    """Writer of the members of containers; `go_on` follows an edit into a member.
 
     `arrived` are the items that come from another list.
     """
@@ -72,7 +72,7 @@ class ListSplicing(Splicing):
         self._insert_lines(end, lines)
 
     def _cousin(self, node: SyntaxNode, name: str) -> SyntaxNode | None:
-        """Give what stands under the same name in an item beside the one that a node is."""
+        """Return the node under the same name in another item of the list."""
         holder, _ = self.parents.get(id(node), (node, 0))
         for other in holder.values if holder is not node and not holder.keys else ():
             if any(key.text == name for key in other.itself.keys):
@@ -83,9 +83,9 @@ class ListSplicing(Splicing):
         margin = self._margin(node)
         like = node.keys[0] if node.keys else None
         for name, value in added.items():
-            said = self.layout.key(name, like, in_flow=True)
+            key_text = self.layout.key(name, like, in_flow=True)
             text = self.layout.flow(value, self._cousin(node, name), margin)
-            yield f"{said}{self.layout.colon}{text}"
+            yield f"{key_text}{self.layout.colon}{text}"
 
     def _members_in_flow(
         self,
@@ -94,9 +94,9 @@ class ListSplicing(Splicing):
         added: Mapping[int, Sequence[str]],
         moved: Sequence[int] = (),
     ) -> None:
-        """Take members out of a node in flow, and write others after those that stay, or before.
+        """Remove members of a flow node, and write others after or before those that stay.
 
-        What comes after the last that stays comes in the place of what is cut behind it.
+        Members that follow the last one that stays replace the text cut after it.
         """
         left = dict(added)
         for first, last in _spans(sorted(gone)):
@@ -108,7 +108,7 @@ class ListSplicing(Splicing):
             self._add_in_flow(node, after, texts)
 
     def _add_in_flow(self, node: SyntaxNode, after: int, texts: Sequence[str]) -> None:
-        """Write members of a node in flow after one of its own, or before all of them."""
+        """Write members of a flow node after one of its own, or before all of them."""
         margin = self._margin(node)
         between = self.layout.comma if margin is None else f",{self.layout.newline}{margin}"
         if after < 0:
@@ -146,9 +146,9 @@ class ListSplicing(Splicing):
         self._members_in_flow(node, gone, texts, moved)
 
     def _fill(self, node: SyntaxNode, items: Sequence[ListItem]) -> bool:
-        """Write what comes into an empty list as lines, comments with it; tell whether that can be.
+        """Write items into an empty list as lines with comments; return whether that is possible.
 
-        Only what stood in lines before has lines to bring along.
+        Only items that had their own lines before bring lines along.
         """
         holder, nth = self.parents.get(id(node), (node, 0))
         is_open = not holder.is_flow and holder.keys and not node.anchor
@@ -192,7 +192,7 @@ class ListSplicing(Splicing):
         moved: Sequence[tuple[int, int]],
         instead: Sequence[str],
     ) -> None:
-        """Take neighbours out of a node in flow; comments stay, each on its line, or `moved`."""
+        """Remove adjacent members of a flow node; comments stay, except those in `moved`."""
         starts = node.keys or node.values
         margin = " " * self.where.column(starts[first].opening)
         lead = f"{self.layout.newline}{margin}"
@@ -235,7 +235,7 @@ class ListSplicing(Splicing):
                 self._cut_lines(node, nth, moved=(*path, nth) in moved)
 
     def _cut_to(self, node: SyntaxNode, first: int, moved: Sequence[int]) -> None:
-        """Take away what stands before an item, in a list that begins behind another dash."""
+        """Remove the items before an item, in a list that begins after another dash."""
         start, end = node.start, dash_of(self.where, node, first)
         margin = self.layout.newline + " " * self.where.column(start)
         chunks = [self._extent(node.values[nth]) for nth in moved]
@@ -257,8 +257,8 @@ class ListSplicing(Splicing):
             return
         if not self.where.opens_line(node.start):
             margin = " " * self.where.column(node.start)
-            said = "".join(text.removeprefix(margin) + newline + margin for text in texts)
-            self.splices.append(Splice(node.start, node.start, said))
+            inserted = "".join(text.removeprefix(margin) + newline + margin for text in texts)
+            self.splices.append(Splice(node.start, node.start, inserted))
             return
         start = self._chunk_start(node, min(stays, default=0))
         self.splices.append(Splice(start, start, "".join(text + newline for text in texts)))
@@ -269,7 +269,7 @@ class ListSplicing(Splicing):
         return self._new_item(node, item, column) if chunk is None else chunk
 
     def _new_item(self, node: SyntaxNode, item: ListItem, column: int) -> str:
-        """Give the lines of an item of a block list that has none yet."""
+        """Return the lines of a new item of a block list."""
         value = followed([], ListItems((item,)), self.value)
         assert isinstance(value, list)  # noqa: S101 - of one item
         gap = self._gap(node)
@@ -279,7 +279,7 @@ class ListSplicing(Splicing):
         return self.layout.newline.join(" " * column + line if line else line for line in lines)
 
     def _chunk(self, item: ListItem, column: int) -> str | None:
-        """Give the lines of an item that stands elsewhere; None where it has none of its own."""
+        """Return the lines of an item from another place, or None if it has no lines of its own."""
         if item.origin is None:
             return None
         child = self._at(item.origin)
@@ -299,12 +299,12 @@ class ListSplicing(Splicing):
         return "\n".join(_shift(line, less) for line in text.split("\n"))
 
     def _apart(self, child: SyntaxNode, item: ListItem) -> list[Splice]:
-        """Give the splices of an item by themselves, as its text goes elsewhere."""
+        """Return the splices inside an item separately, as its text moves elsewhere."""
         before, self.splices = self.splices, []
         if item.edit is not None:
             self.go_on(child, item.edit, item.origin or ())
         made, self.splices = self.splices, before
-        # An alias inside may have been written out before; what is put before it stays there.
+        # An alias inside may have been written out before; splices in front of it stay there.
         inside = [
             splice
             for splice in self.splices
@@ -314,7 +314,7 @@ class ListSplicing(Splicing):
         return [*made, *inside]
 
     def _cut_lines(self, node: SyntaxNode, nth: int, *, moved: bool) -> None:
-        """Take the lines of an item away; its comments stay unless they moved along."""
+        """Remove the lines of an item; its comments stay unless they moved with it."""
         dash = dash_of(self.where, node, nth)
         start = self._chunk_start(node, nth) if moved else self.where.line_start(dash)
         end = self.where.line_end(node.values[nth].end)
@@ -341,7 +341,7 @@ def _shift(line: str, less: int) -> str:
 
 
 def staying(items: Sequence[ListItem], path: Path) -> dict[int, ListItem]:
-    """Give the items that stay where they are in a list, by their index: as many as can be."""
+    """Return the items that keep their place in a list, by index: as many as possible."""
     placed = [
         (int(item.origin[-1]), item)
         for item in items
@@ -361,7 +361,7 @@ def staying(items: Sequence[ListItem], path: Path) -> dict[int, ListItem]:
 def _runs(
     items: Sequence[ListItem], path: Path, stays: Mapping[int, ListItem]
 ) -> dict[int, list[ListItem]]:
-    """Give the items that have to be written, by the index of that which they come after, or -1."""
+    """Return the items to write, by the index of the item that they follow, or -1."""
     runs: dict[int, list[ListItem]] = {}
     after = -1
     for item in items:
@@ -375,7 +375,7 @@ def _runs(
 
 
 def _spans(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield first and last of each run of numbers that follow on each other."""
+    """Yield the first and the last of each run of consecutive numbers."""
     start = 0
     for nth in range(1, len(numbers) + 1):
         if nth == len(numbers) or numbers[nth] != numbers[nth - 1] + 1:

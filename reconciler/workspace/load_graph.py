@@ -1,4 +1,4 @@
-"""From manifests to what they refer to and use."""
+"""Graph of the references and uses of manifests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from reconciler.workspace.workspace import load_workspaces, sources_of
 def load_graph(
     paths: Sequence[File], root: File, scopes: Sequence[Scope], settings: ProjectFile
 ) -> Graph:
-    """Give the graph of what is selected under `paths`; what is wrong there is not told here."""
+    """Return the graph of the selected manifests under `paths`; errors are not reported here."""
     found = find_files(paths, root, settings.exclude, settings.limits.files)
     sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
     graphs = []
@@ -40,9 +40,9 @@ def load_graph(
 
 
 def graph_of(declared: Sequence[DeclaredManifest], scope: Scope) -> Graph:
-    """Give the graph of what one environment declares, where it is selected.
+    """Return the graph of the selected manifests of one environment.
 
-    What is not is there as the end of a reference alone.
+    A manifest that is not selected is only the end of a reference.
     """
     places = QueryPositions(scope)
     ids = {
@@ -59,22 +59,22 @@ def graph_of(declared: Sequence[DeclaredManifest], scope: Scope) -> Graph:
 
 
 def _links(
-    one: DeclaredManifest, ids: dict[tuple[str, str], Ref], places: QueryPositions
+    declared: DeclaredManifest, ids: dict[tuple[str, str], Ref], places: QueryPositions
 ) -> Iterator[Link]:
-    start = one.manifest.ref
-    for text, references in one.references:
+    start = declared.manifest.ref
+    for text, references in declared.references:
         for reference in references:
             line, column = text.document.locate_spot(reference.path, reference.spot)
             yield Link(start, reference.ref, Source(text.file, line, column))
-    for path, kind, value in _ids_in(one.manifest.spec, Facts(part=one.kind.spec), ()):
+    for path, kind, value in _ids_in(declared.manifest.spec, Facts(part=declared.kind.spec), ()):
         known = BY_NAME.get(kind)
         end = ids.get((kind, str(known.normal_id(value)))) if known is not None else None
         if end is not None and OPEN not in value:
-            yield Link(start, end, _source(one, path, places))
+            yield Link(start, end, _source(declared, path, places))
 
 
 def _ids_in(value: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str, str]]:
-    """Yield the texts that are ids of other resources, with the kind of those."""
+    """Yield the texts that are ids of other resources, with the kinds of those resources."""
     if facts.refers is not None and isinstance(value, str):
         yield path, facts.refers.kind, value
     elif facts.part is None and facts.items is None and facts.values is None:
@@ -87,18 +87,18 @@ def _ids_in(value: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str, 
             yield from _ids_in(inner, facts_within(facts, nth), (*path, nth))
 
 
-def _uses(one: DeclaredManifest, places: QueryPositions) -> Iterator[Use]:
-    for query in one.kind.queries(one.manifest.spec):
+def _uses(declared: DeclaredManifest, places: QueryPositions) -> Iterator[Use]:
+    for query in declared.kind.queries(declared.manifest.spec):
         yield Use(
-            manifest=one.manifest,
+            manifest=declared.manifest,
             path=query.path,
-            source=_source(one, query.path, places),
+            source=_source(declared, query.path, places),
             language=query.language,
             parsed=parse(query.language, query.text),
         )
 
 
-def _source(one: DeclaredManifest, path: Path, places: QueryPositions) -> Source:
-    text = one.spec
+def _source(declared: DeclaredManifest, path: Path, places: QueryPositions) -> Source:
+    text = declared.spec
     line, column = places.place(text, (*text.prefix, *path[text.dropped :]))
     return Source(text.file, line, column)

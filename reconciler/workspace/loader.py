@@ -1,4 +1,4 @@
-"""One file after another: text to documents, documents to what is made of them."""
+"""Loading of files one after another: texts to documents, documents to manifests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_LIST = Advice("remove the `- ` before it, and write a line `---` between two 
 
 @dataclass(slots=True)
 class Loader(Making):
-    """Reads files one by one and collects what they declare and what is wrong."""
+    """Reader of files that collects what they declare and what is wrong."""
 
     strays: list[File] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Loader(Making):
     _samples: frozenset[Path] | None = None
 
     def load(self, file: File) -> None:
-        """Read one file and take in what it declares; samples of logs declare nothing."""
+        """Read one file and add what it declares; files with samples of logs declare nothing."""
         if self._samples is None:
             self._samples = _sample_files(self.root, self.environments)
         if self._samples and file.path.resolve() in self._samples:
@@ -47,20 +47,20 @@ class Loader(Making):
             self.complaints.append(reading)
             return
         if not (file.is_json and file.named) and not _looks_declared(reading):
-            # It may be one that another file names.
+            # Another file may name it.
             self.strays.append(file)
             return
         self._take(file, reading)
 
     def _take(self, file: File, reading: Reading) -> None:
-        """Take in what a file declares."""
+        """Add the manifests of a file, and report what is wrong with it."""
         self.note_text(file, reading)
         if reading.has_errors:
             self.broken.append(reading.lines.text)
         if not file.is_json:
             self.complaints.extend(self.silencing.read(file.name, reading.lines))
         if file.is_json and any(flaw.code == "M101" for flaw in reading.flaws):
-            # YAML reads more than JSON: what it made of this is not what was meant.
+            # YAML accepts more than JSON, so the author meant something else.
             return
         documents = [document for document in reading.documents if document.value is not None]
         for document in documents:
@@ -80,9 +80,9 @@ class Loader(Making):
             )
 
     def complain_of_strays(self) -> None:
-        """Note the files that are no manifests, and that none of these names or includes.
+        """Report the files that are no manifests, and that no manifest names or includes.
 
-        What a file names that is too broken to be read, it may include.
+        A file that a broken file names is not reported: the broken file may include it.
         """
         for file in self.strays:
             if file.path.resolve() in self.exports | self.includes.real:
@@ -95,34 +95,36 @@ class Loader(Making):
                     self._take(file, again)
                 continue
             said = "this file is not a manifest, and no manifest's spec.file names it"
-            way_out = Advice(
+            remedy = Advice(
                 f"write `spec: {{file: {file.path.name}}}` in one, or `exclude:` it in "
                 "reconciler.yaml"
             )
-            stray = Complaint(
+            complaint = Complaint(
                 file.name,
                 0,
                 0,
                 code="M113",
                 message=said,
-                suggestion=way_out,
+                suggestion=remedy,
                 severity=Severity.WARNING,
             )
-            # Most are named, so only the others are looked at, once more.
+            # Most are named, so only the others are read again.
             reading = self.sources.read(file.path, file.name, is_json=True)
             if isinstance(reading, Reading) and len(reading.documents) == 1:
                 value = reading.documents[0].value
                 found = record_finding(file, value, "M113", Severity.WARNING)
                 if found is not None:
-                    stray = replace(stray, message=found.message, suggestion=found.suggestion)
-            self.complaints.append(stray)
+                    complaint = replace(
+                        complaint, message=found.message, suggestion=found.suggestion
+                    )
+            self.complaints.append(complaint)
 
     def _declare(self, file: File, document: Document) -> None:
         here = DocumentText(file.name, document)
         if not isinstance(document.value, dict):
             said = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
-            way_out = NO_LIST if is_mappings(document.value) else ""
-            self.complain(here, [Finding("M201", (), said, suggestion=way_out)])
+            remedy = NO_LIST if is_mappings(document.value) else ""
+            self.complain(here, [Finding("M201", (), said, suggestion=remedy)])
             return
         if self._is_foreign(file, document.value, here):
             return
@@ -133,7 +135,7 @@ class Loader(Making):
         self.make(WrittenManifest(file, here, document.value))
 
     def _is_foreign(self, file: File, value: dict[str, Json], here: DocumentText) -> bool:
-        """Tell a record without its envelope, and what another tool wrote; complain of it once."""
+        """Return whether a document is a bare record or of another tool; report it, if so."""
         is_bare = value.keys().isdisjoint(FIELDS)
         is_ours = value.get("apiVersion") == API_VERSION
         if not is_bare and (is_ours or not (stranger_in(value) or is_of_kubernetes(value))):
@@ -141,7 +143,7 @@ class Loader(Making):
         record = record_finding(file, value, "M201", Severity.ERROR)
         if record is None:
             return False
-        # Documents of another tool often stand by the dozen in one file.
+        # A file often has dozens of documents of another tool.
         if is_bare or file.name not in self._strange:
             self.complain(here, [record])
         self._strange.add(file.name)
@@ -149,7 +151,7 @@ class Loader(Making):
 
 
 def _looks_declared(reading: Reading) -> bool:
-    """Tell a manifest from a stray JSON file, though it may be too broken to be read."""
+    """Return whether a JSON file looks like a manifest, even if it cannot be read."""
     if reading.has_errors:
         text = reading.lines.text
         return '"apiVersion"' in text or "'apiVersion'" in text
@@ -160,7 +162,7 @@ def _looks_declared(reading: Reading) -> bool:
 
 
 def _sample_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:
-    """Give the real places of the files that hold samples in some environment: no manifests."""
+    """Return the real paths of the sample files of all environments, which are no manifests."""
     return frozenset(
         (root / environment.policy_samples.file).resolve()
         for environment in environments.values()

@@ -43,7 +43,7 @@ _LOST = "its text cannot be edited without a change of something else: edit it b
 
 @dataclass(frozen=True)
 class Script:
-    """A file as it is written: its text, and what that is read as."""
+    """A file as it is written, and the reading of its text."""
 
     path: File
     name: str
@@ -52,26 +52,26 @@ class Script:
 
     @property
     def text(self) -> str:
-        """What stands in the file."""
+        """Return the text of the file."""
         return self.reading.lines.text
 
     @property
     def values(self) -> list[Json]:
-        """The documents of the file."""
+        """Return the documents of the file."""
         return [document.value for document in self.reading.documents]
 
     @cached_property
     def places(self) -> dict[tuple[int, int], int]:
-        """The number of each document by the line and column where it begins."""
+        """Return the number of each document, by the line and column where it begins."""
         return {document.locate(()): nth for nth, document in enumerate(self.reading.documents)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """Where a manifest is written: document `nth` of a file, and the export that it names.
+    """The place where a manifest is written: document `nth` of a file, and the export it names.
 
-    `spec` is what is declared, expressions not filled in. `bare` says that the export holds the
-    record without a wrapper. `base` is `spec` without the `patch` that `overrides` have for the
+    `spec` is what is declared, with its expressions unfilled. `bare` means that the export has the
+    record without a wrapper. `base` is `spec` without the `patch` that `overrides` has for the
     `environment`.
     """
 
@@ -97,7 +97,7 @@ class Edited:
 
 @dataclass(slots=True)
 class Originals:
-    """Finds where manifests are written; `read` are the files of the workspace."""
+    """Finder of the places where manifests are written; `read` are the files of the workspace."""
 
     root: File
     roots: tuple[File, ...]
@@ -107,7 +107,7 @@ class Originals:
     names: dict[str, File] = field(default_factory=dict)
 
     def of(self, manifest: Manifest) -> Original | None:
-        """Give where a manifest is written; None where it is not there any more."""
+        """Return where a manifest is written, or None if it is no longer there."""
         script = self.script_of(manifest)
         if script is None:
             return None
@@ -118,7 +118,7 @@ class Originals:
         spec = value_at(document, ("spec",))
         if not isinstance(spec, dict | str):
             return None
-        # What is one expression as a whole has no parts of its own.
+        # A `spec` that is one expression has no parts of its own.
         own = spec if isinstance(spec, dict) else {}
         found = self._original(manifest, script, nth, own)
         return self._with_patch(
@@ -126,7 +126,7 @@ class Originals:
         )
 
     def script_of(self, manifest: Manifest) -> Script | None:
-        """Return the file that a manifest is written in; None where it is no usable file now."""
+        """Return the file of a manifest, or None if the file cannot be used now."""
         if not self.names:
             self.names = {display_name(path, self.root): path for path in self.read}
         path = self.names.get(manifest.source.file)
@@ -171,7 +171,7 @@ class Originals:
 
 @dataclass(slots=True)
 class Unadopted:
-    """A resource whose manifest is left as it is, and why."""
+    """A resource whose manifest is left unchanged, and why."""
 
     ref: Ref
     why: str
@@ -183,9 +183,9 @@ _Change = tuple[Script, int, Edit]
 def write_edits(
     edits: Mapping[Ref, tuple[Original, Edit]],
 ) -> tuple[list[Edited], list[Unadopted]]:
-    """Give the files with all edits in them, and the resources whose edits do not fit.
+    """Return the files with all edits, and the resources whose edits do not fit.
 
-    Nothing is written. Of a resource either all files are edited or none.
+    Nothing is written. Either all files of a resource are edited, or none.
     """
     left = dict(edits)
     refused: list[Unadopted] = []
@@ -235,20 +235,20 @@ def _attempt(
 
 
 def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> list[Unadopted]:
-    """Return the resources whose edits do not fit a file; all of them, if only all do not."""
+    """Return the resources whose edits do not fit a file; all, if only the combination fails."""
     read = [read_text(text, is_json=script.is_json) for text in texts_of_documents(script.text)]
     alone = [replace(script, reading=reading) for reading in read if reading.documents]
     wrong = [*here]
     if identical([script.values for script in alone], [[value] for value in script.values]):
-        # A file may hold thousands of documents, so that each is tried without the others.
+        # A file may have thousands of documents, so each is tried without the others.
         wrong = [nth for nth in here if text_after(alone[nth], {0: here[nth][0]}) is None] or wrong
     return [Unadopted(ref, f"{script.name}: {_LOST}") for nth in wrong for ref in here[nth][1]]
 
 
 def text_after(script: Script, changes: Mapping[int, Edit]) -> tuple[str, list[Fork]] | None:
-    """Return a text with its edits, None where it would not say just that.
+    """Return a text with its edits, or None if the result would declare anything else.
 
-    A text in the layout of `fmt` keeps it; one of its own layout keeps that.
+    A text in the layout of `fmt` stays in that layout; any other layout is kept too.
     """
     made = _attempted(script, changes, by_itself=False) or _attempted(
         script, changes, by_itself=True
@@ -278,18 +278,18 @@ def _attempted(
     if reading.has_errors or len(read) != len(wanted) or not all(map(identical, read, wanted)):
         return None
     before, now = Counter(where.comments()), Counter(written(after).comments())
-    remarks = {f"# {one}" for edit in changes.values() for one in _remarks(edit)}
+    remarks = {f"# {remark}" for edit in changes.values() for remark in _remarks(edit)}
     if before - now or (now - before).keys() - remarks:
         return None
     return after, forks
 
 
 def _remarks(edit: Edit) -> Iterator[str]:
-    """Yield the comments that an edit brings along."""
+    """Yield the comments that an edit adds."""
     match edit:
         case Within(fields=fields):
-            for one in fields.values():
-                yield from _remarks(one)
+            for field_edit in fields.values():
+                yield from _remarks(field_edit)
         case ListItems(items=items):
             for item in items:
                 if item.untold:
@@ -301,19 +301,19 @@ def _remarks(edit: Edit) -> Iterator[str]:
 
 
 def _parts(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
-    """Give an edit of `spec` as edits of the documents that it is written in."""
+    """Return an edit of `spec` as edits of the documents that it is written in."""
     own = value_at(original.script.values[original.nth], ("spec",))
-    beside: dict[str, Edit] = {}
+    overriding: dict[str, Edit] = {}
     if original.patch:
         shape = BY_NAME[ref.kind].shape
         mine, over = split(edit, original.base, original.patch, shape)
         edit = Within(mine)
         check_own(Within(over), original.patch, original.patch)
-        beside = _in_overrides(over, original.environment)
+        overriding = _in_overrides(over, original.environment)
     if original.export is None:
         check_own(edit, None if own is ABSENT else own, None if own is ABSENT else own)
         here = {"spec": _rooted(edit, ("spec",))} if edit != Within({}) else {}
-        return [(original.script, original.nth, Within({**here, **beside}))]
+        return [(original.script, original.nth, Within({**here, **overriding}))]
     if not isinstance(edit, Within):
         raise KeyError(str(ref))
     declared = set(own) if isinstance(own, dict) else set()
@@ -321,13 +321,13 @@ def _parts(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
     record = BY_NAME[ref.kind].spec.bare
     there: dict[str, Edit] = {}
     here = {}
-    for key, one in edit.fields.items():
+    for key, field_edit in edit.fields.items():
         known = key == record or (isinstance(content, dict) and key in content)
-        (there if known and key not in declared else here)[key] = one
+        (there if known and key not in declared else here)[key] = field_edit
     parts: list[_Change] = []
-    if here or beside:
+    if here or overriding:
         spec = {"spec": _rooted(Within(here), ("spec",))} if here else {}
-        parts.append((original.script, original.nth, Within({**spec, **beside})))
+        parts.append((original.script, original.nth, Within({**spec, **overriding})))
     if there:
         exported: Edit = there[record] if original.bare and record in there else Within(there)
         dropped = 1 if original.bare else 0
@@ -336,7 +336,7 @@ def _parts(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
 
 
 def _in_overrides(over: Mapping[str, Edit], environment: str) -> dict[str, Edit]:
-    """Give edits of a patch as one of the document that it stands in."""
+    """Return edits of a patch as an edit of the document around it."""
     if not over:
         return {}
     edit = _rooted(Within(over), ("overrides", environment))
@@ -344,7 +344,7 @@ def _in_overrides(over: Mapping[str, Edit], environment: str) -> dict[str, Edit]
 
 
 def _rooted(edit: Edit, prefix: Path) -> Edit:
-    """Give an edit whose origins lead from the root of the document."""
+    """Return an edit with origins from the root of the document."""
     match edit:
         case Within(fields=fields):
             return Within({key: _rooted(edit, prefix) for key, edit in fields.items()})
@@ -364,10 +364,10 @@ def _rooted(edit: Edit, prefix: Path) -> Edit:
 
 
 def _spelled(edit: Edit, document: Json, whole: Json, dropped: int) -> Edit:
-    """Give an edit by the names that an export has for its fields."""
+    """Return an edit with the names that an export has for its fields."""
     match edit:
         case Within(fields=fields) if isinstance(document, dict):
-            names = {name: own for own, name in names_of(document, dict.fromkeys(fields)).items()}  # type: ignore[arg-type]  # only names are looked at
+            names = {name: own for own, name in names_of(document, dict.fromkeys(fields)).items()}  # type: ignore[arg-type]  # only names are used
             return Within(
                 {
                     names.get(key, key): _spelled(

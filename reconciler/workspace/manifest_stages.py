@@ -1,4 +1,4 @@
-"""A manifest on its way from a document to what it declares in one environment."""
+"""Stages of a manifest on its way from a document to its declaration in one environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reconciler.workspace.inserted_values import Each
 
 @dataclass(frozen=True, slots=True)
 class WrittenManifest:
-    """A manifest as it is written, without its `forEach`, and one item of that."""
+    """A manifest as it is written, without its `forEach`, and the `forEach` item for it."""
 
     file: File
     here: DocumentText
@@ -27,9 +27,9 @@ class WrittenManifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilledManifest:
-    """A manifest in one environment: what is filled in, and the patch of its `overrides`.
+    """A manifest in one environment: its filled-in values, and the patch from its `overrides`.
 
-    `is_own` tells that it is not as written, so that no other environment is judged with it.
+    `is_own` means that it differs from the written text, so its report is not shared.
     """
 
     written: WrittenManifest
@@ -42,7 +42,7 @@ class FilledManifest:
     selected: bool
 
     def forget(self, gone: Sequence[Path]) -> None:
-        """Leave out what is said of parts of `spec` that are not there any more."""
+        """Remove findings and references of parts of `spec` that no longer exist."""
         filled, places = self.filled, [("spec", *path) for path in gone]
         filled.findings[:] = [
             finding for finding in filled.findings if not is_in(finding.path, places)
@@ -53,5 +53,5 @@ class FilledManifest:
 
 
 def is_in(path: Path, places: Sequence[Path]) -> bool:
-    """Tell whether a path leads to one of these places, or into it."""
+    """Return whether a path leads to one of these places, or into it."""
     return any(path[: len(place)] == place for place in places)

@@ -1,6 +1,6 @@
 """The comment by which editors find the schema of a file: `# yaml-language-server: $schema=…`.
 
-What it leads to is what `init` writes for editors into the project's folder.
+`init` writes the schemas for editors into the folder of the project.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _MODELINE = re.compile(r"^#[ \t]*yaml-language-server[ \t]*:", re.MULTILINE)
 
 
 def has_schemas(root: Path) -> bool:
-    """Tell whether the schemas are there that a modeline would lead to."""
+    """Return whether the schemas for modelines exist."""
     return all((root / name).is_file() for name in (PROJECT_SCHEMA, MANIFEST_SCHEMA))
 
 
 def modeline(path: Path, root: Path) -> str:
-    """Give the modeline of a file of the project, its line break included."""
+    """Return the modeline of a file of the project, with its line break."""
     name = PROJECT_SCHEMA if path.name == PROJECT_FILE else MANIFEST_SCHEMA
-    leads = os.path.relpath((root / name).resolve(), path.parent.resolve())
-    return f"# yaml-language-server: $schema={Path(leads).as_posix()}\n"
+    relative = os.path.relpath((root / name).resolve(), path.parent.resolve())
+    return f"# yaml-language-server: $schema={Path(relative).as_posix()}\n"
 
 
 def with_modeline(text: str, path: Path, root: Path) -> str:
-    """Give YAML with a modeline in its first line, unless it has one somewhere."""
+    """Return YAML with a modeline as its first line, unless it already has one."""
     if _MODELINE.search(text):
         return text
     line = modeline(path, root)
@@ -41,5 +41,5 @@ def with_modeline(text: str, path: Path, root: Path) -> str:
 
 
 def led(text: str, path: Path, root: Path) -> str:
-    """Give the YAML of a new file, with a modeline if that leads somewhere."""
+    """Return the YAML of a new file, with a modeline if the schemas exist."""
     return with_modeline(text, path, root) if has_schemas(root) else text

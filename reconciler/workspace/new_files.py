@@ -1,4 +1,4 @@
-"""Files of a project: where new ones may be, what is there already, and writing them for good."""
+"""New files of a project: where they may be, which files exist, and permanent writes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from reconciler.workspace.manifest_edits import Script, text_after
 
 
 def folder_inside(folder: Path, root: Path) -> Path:
-    """Give a folder of the project once all links are followed; `root` holds none itself.
+    """Return a folder of the project with all links resolved; `root` is already resolved.
 
-    Raises UsageError for one that leads out of it, or in which no manifest is looked for.
+    Raises UsageError for a folder outside the project, or one where no manifests are read.
     """
     real = Path(os.path.realpath(folder))
     if not real.is_relative_to(root):
@@ -39,9 +39,9 @@ def folder_inside(folder: Path, root: Path) -> Path:
 def passed_over(
     files: Sequence[Path], paths: Sequence[Path], root: Path, exclude: Sequence[str]
 ) -> Path | None:
-    """Give the first of some new files that nobody would read: beside `paths`, excluded, ignored.
+    """Return the first new file that would not be read: outside `paths`, excluded or ignored.
 
-    The files stand where all links are followed, as `folder_inside` gives their folders.
+    The files have all links resolved, as `folder_inside` returns their folders.
     """
     tops = [Path(os.path.realpath(path)) for path in paths]
     homes: dict[Path, list[Path]] = {}
@@ -55,7 +55,7 @@ def passed_over(
 
 
 def _ignored(top: Path, files: Sequence[Path]) -> list[Path]:
-    """Give the files that git ignores, or that stand in a Python environment below a folder."""
+    """Return the files that git ignores, or that are in a Python environment below a folder."""
     rules, wrong = IgnoreRules(top), list[Path]()
     met: dict[Path, bool] = {}
     for file in files:
@@ -73,7 +73,7 @@ def _ignored(top: Path, files: Sequence[Path]) -> list[Path]:
 
 
 def folder_like(folder: Path) -> Path:
-    """Give a folder as it is there already, if only in other capitals."""
+    """Return an existing folder of this name in other capitals, or else the folder as given."""
     with suppress(OSError):
         if not folder.exists():
             named = sorted(path for path in folder.parent.iterdir() if path.is_dir())
@@ -83,9 +83,9 @@ def folder_like(folder: Path) -> Path:
 
 
 def names_in(folder: Path) -> set[str]:
-    """Give what is in a folder, as file systems compare it that do not tell capitals apart.
+    """Return the names in a folder in folded case, as some file systems ignore capitals.
 
-    Raises InvalidInput where it cannot be read.
+    Raises InvalidInput if it cannot be read.
     """
     try:
         return {name.casefold() for name in os.listdir(folder)}  # noqa: PTH208 - names only
@@ -96,7 +96,7 @@ def names_in(folder: Path) -> set[str]:
 
 
 def holds(file: Path, text: str, root: Path) -> bool:
-    """Tell whether a file of the project has this very text."""
+    """Return whether a file of the project has exactly this text."""
     found = read_file(file, display_name(file, root), [root])
     return not isinstance(found, Complaint) and found == text
 
@@ -104,8 +104,8 @@ def holds(file: Path, text: str, root: Path) -> bool:
 def write_new(texts: Sequence[tuple[Path, str]], root: Path) -> None:
     """Write new files one after the other, with the folders that they need.
 
-    They are there for good once `settle` has returned. Raises InvalidInput where one of them
-    is there by now, or cannot be written.
+    They are permanent once `settle` has returned. Raises InvalidInput if one of them already
+    exists, or cannot be written.
     """
     try:
         for folder in {file.parent for file, _ in texts}:
@@ -122,11 +122,11 @@ def write_new(texts: Sequence[tuple[Path, str]], root: Path) -> None:
 
 
 def replace_text(path: Path, name: str, roots: Sequence[Path], *, before: str, after: str) -> None:
-    """Write a text in place of what it was; mode, byte-order mark and every comment stay.
+    """Replace the text of a file; mode, byte-order mark and every comment stay.
 
-    A link stays one, and what it leads to is written, inside the roots only; `name` is for people.
-    Raises InvalidInput where the file cannot be written, holds another text by now, or would
-    lose a comment.
+    A link stays a link, and its target is written if it is inside the roots; `name` is for people.
+    Raises InvalidInput if the file cannot be written, has another text than `before`, or would lose
+    a comment.
     """
     found = read_file(path, name, roots)
     if isinstance(found, Complaint):
@@ -147,7 +147,7 @@ def replace_text(path: Path, name: str, roots: Sequence[Path], *, before: str, a
 
 
 def settle(folders: set[Path], root: Path) -> None:
-    """Wait until the names of new files, and of new folders, are kept."""
+    """Wait until the names of new files and new folders are on disk."""
     try:
         for path in {above for folder in folders for above in (folder, *folder.parents)}:
             if path.is_relative_to(root):
@@ -157,15 +157,15 @@ def settle(folders: set[Path], root: Path) -> None:
 
 
 def add_variables(file: Path, variables: Mapping[str, Mapping[str, ProjectVariable]]) -> None:
-    """Write variables into a project file, by environment; all else of it stays.
+    """Write variables into a project file, by environment; the rest of the file stays.
 
-    Raises InvalidInput where they have to be added by hand.
+    Raises InvalidInput if they have to be added by hand.
     """
-    said = "; ".join(
+    listed = "; ".join(
         f"{name}: {', '.join(f'{key}: {value}' for key, value in more.items())}"
         for name, more in variables.items()
     )
-    by_hand = f"{file.name} cannot be written: add these variables by hand ({said})"
+    by_hand = f"{file.name} cannot be written: add these variables by hand ({listed})"
     text = read_own_file(file, file.name)
     if isinstance(text, Complaint):
         raise InvalidInput(f"{by_hand}: {text.message}")
@@ -183,7 +183,7 @@ def add_variables(file: Path, variables: Mapping[str, Mapping[str, ProjectVariab
 def _more_variables(
     values: Sequence[Json], variables: Mapping[str, Mapping[str, ProjectVariable]]
 ) -> Edit | None:
-    """Return the edit of a project file; None where it has no such environment."""
+    """Return the edit of a project file, or None if it lacks one of the environments."""
     document = values[0] if len(values) == 1 else None
     environments = document.get("environments") if isinstance(document, dict) else None
     if not isinstance(environments, dict) or not environments.keys() >= variables.keys():
@@ -191,9 +191,9 @@ def _more_variables(
     fields: dict[str, Edit] = {}
     for name, more in variables.items():
         settings = environments[name]
-        held = settings.get("variables") if isinstance(settings, dict) else None
+        present = settings.get("variables") if isinstance(settings, dict) else None
         new: Edit = Put(dict[str, Json](more))
-        if isinstance(held, dict) and held:
+        if isinstance(present, dict) and present:
             new = Within({key: Put(value) for key, value in more.items()})
         fields[name] = (
             Within({"variables": new})

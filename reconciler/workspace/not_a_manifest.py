@@ -1,4 +1,4 @@
-"""What is said of a document that is no manifest: a bare record, or one of another tool."""
+"""Findings about documents that are no manifests: bare records, and documents of other tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ELSEWHERE = Advice("leave it out with `exclude:` in reconciler.yaml, or move it 
 
 
 def is_of_kubernetes(document: dict[str, Json]) -> bool:
-    """Tell a resource of Kubernetes: its version, and a kind that is near none of ours."""
+    """Return whether a document is a Kubernetes resource of a kind that is unlike ours."""
     version, kind = document.get("apiVersion"), document.get("kind")
     if not isinstance(version, str) or not isinstance(kind, str) or version == API_VERSION:
         return False
@@ -29,14 +29,14 @@ def is_of_kubernetes(document: dict[str, Json]) -> bool:
 
 
 def record_finding(file: File, value: Json, code: str, severity: Severity) -> Finding | None:
-    """Say what a bare record is, and how it becomes a manifest; None for what is not known."""
+    """Return what a bare record is and how to make a manifest of it; None if it is not known."""
     if stranger := stranger_in(value):
         said = (
             f"this is {stranger}, and no manifest: import it, and leave it out with `exclude:` in "
             "reconciler.yaml, or move it away"
         )
-        way_out = f"make manifests of it with `{from_export(file.name)}`"
-        return Finding(code, (), said, severity, Advice(way_out))
+        remedy = f"make manifests of it with `{from_export(file.name)}`"
+        return Finding(code, (), said, severity, Advice(remedy))
     if isinstance(value, dict) and is_of_kubernetes(value):
         said = f"this is a `{value['kind']}` of Kubernetes, and no manifest of this tool"
         return Finding(code, (), said, severity, ELSEWHERE)
@@ -49,5 +49,5 @@ def record_finding(file: File, value: Json, code: str, severity: Severity) -> Fi
         head = f"apiVersion: {API_VERSION}, kind: {kind.name}, metadata: {{name: {plain(name)}}}"
         manifest = f"{{{head}, spec: {{file: {plain(file.path.name)}}}}}"
         return Finding(code, (), said, severity, Advice(f"write a manifest beside it: {manifest}"))
-    way_out = f"make a manifest of it with `{from_export(file.name)}`, then remove it here"
-    return Finding(code, (), said, severity, Advice(way_out))
+    remedy = f"make a manifest of it with `{from_export(file.name)}`, then remove it here"
+    return Finding(code, (), said, severity, Advice(remedy))

@@ -1,4 +1,4 @@
-"""What `overrides` make of a `spec` in one environment, and what is wrong with them.
+"""Merging of `overrides` into a `spec` for one environment, and findings about them.
 
 Pure. Source: docs/reuse.md.
 """
@@ -24,16 +24,16 @@ from reconciler.syntax.diagnostic import REMOVE, Advice, Finding
 OVERRIDES = "overrides"
 WRONG = "M212"
 MOST_NAMED = 20
-"""How many environments, and mistakes in patches of others than one, are named of a manifest."""
+"""Limit of named environments, and of findings in patches of other environments, a manifest."""
 _ONLY_WHOLE = frozenset(("M302", "M308", "M310", "M312"))
 
 
 @dataclass(slots=True)
 class PatchedDocument:
-    """A document with a patch in it.
+    """A document merged with a patch.
 
-    `patched` tells by a path of the document where in the patch it stands, and `gone` are the
-    paths of what the document had there and has no more.
+    `patched` maps paths of the document to their origin in the patch. `gone` are the paths that the
+    document had and no longer has.
     """
 
     document: Json
@@ -43,9 +43,9 @@ class PatchedDocument:
 
 
 def overridden(spec: Json, patch: Json, shape: Shape) -> PatchedDocument:
-    """Merge a patch into a document: null takes a field away, items of keyed lists merge by key.
+    """Merge a patch into a document: null removes a field, items of keyed lists merge by key.
 
-    Findings are told by paths of the patch.
+    Findings have paths in the patch.
     """
     made = PatchedDocument(None)
     made.document = _Merge(made).at(spec, patch, shape, (), ())
@@ -85,7 +85,7 @@ class _Merge:
     def _items(
         self, base: list[Json], patch: list[Json], shape: Shape, path: Path, there: Path
     ) -> Json:
-        """Merge items by their keys; one that is new comes last."""
+        """Merge items by their keys; new items come last."""
         places: dict[str, list[int]] = {}
         for nth, item in enumerate(base):
             places.setdefault(_key(item, shape), []).append(nth)
@@ -115,13 +115,13 @@ def _odd_item(key: str, shape: Shape, place: Path, *, twice: bool) -> Finding:
     if not key:
         said = f"{name_of(place)} has no `{named}`, by which items of this list are told apart"
         return Finding(WRONG, place, said, suggestion=Advice(f"add `{named}`"))
-    whose = "of this override" if twice else "of the list in `spec`"
-    said = f"two items {whose} have the `{named}` `{key}`: which of them is meant is not told"
+    owner = "of this override" if twice else "of the list in `spec`"
+    said = f"two items {owner} have the `{named}` `{key}`: which of them is meant is not told"
     return Finding(WRONG, place, said)
 
 
 def without_nulls(patch: Json) -> Json:
-    """Give what a patch makes where there was nothing: fields that it takes away are not there."""
+    """Return a patch as a new value, without the fields that it removes."""
     if isinstance(patch, dict):
         return {key: without_nulls(value) for key, value in patch.items() if value is not None}
     if isinstance(patch, list):
@@ -130,8 +130,11 @@ def without_nulls(patch: Json) -> Json:
 
 
 Patches: TypeAlias = dict[tuple[int, str], tuple[Json, list[Finding], list[Finding]]]
-"""What is wrong with patches, by the `id` of each, which is kept with it, and its environment:
-in any environment, and in others than its own. Without one, of all `overrides` by theirs."""
+"""Findings about patches, by the `id` of each and its environment. The patch is kept with them.
+
+The first list is for every environment, the second only for other environments than its own. With
+"" as the environment, findings about all `overrides`, by their `id`.
+"""
 
 
 def override_findings(
@@ -141,11 +144,11 @@ def override_findings(
     current: str,
     known: Patches,
 ) -> Iterator[Finding]:
-    """Yield what is wrong with `overrides`, in whatever environment.
+    """Yield what is wrong with `overrides`, in every environment.
 
-    What is merged is judged with the rest of its `spec`: only the patches of other environments
-    than the `current` one are judged by themselves, as far as a part of a whole can be. What is
-    `known` of them is not looked for again in each of many environments.
+    The patch of the `current` environment is validated when it is merged with its `spec`. The
+    patches of other environments are validated alone, as far as a part can be. `known` keeps the
+    results, so that they are not computed again for each environment.
     """
     if not isinstance(overrides, dict):
         said = "`overrides` must be a mapping of environments to fields of `spec`"
@@ -155,17 +158,17 @@ def override_findings(
     if key not in known:
         known[key] = overrides, [*_unknown_findings(overrides, environments)], []
     yield from known[key][1]
-    of_others = 0
+    other_findings = 0
     for name, patch in overrides.items():
         shared, alone = _findings_of(patch, name, kind, known)
         if name == current:
             yield from shared
         else:
             others = [*shared, *alone]
-            yield from others[: max(MOST_NAMED - of_others, 0)]
-            of_others += len(others)
-    if of_others > MOST_NAMED:
-        said = f"{of_others - MOST_NAMED:,} more mistakes in overrides of other environments"
+            yield from others[: max(MOST_NAMED - other_findings, 0)]
+            other_findings += len(others)
+    if other_findings > MOST_NAMED:
+        said = f"{other_findings - MOST_NAMED:,} more mistakes in overrides of other environments"
         advice = Advice("correct these first, then run `validate` again")
         yield Finding(WRONG, (OVERRIDES,), said, suggestion=advice, at_key=True)
 
@@ -173,7 +176,7 @@ def override_findings(
 def _unknown_findings(
     overrides: dict[str, Json], environments: Mapping[str, object]
 ) -> Iterator[Finding]:
-    """Yield the environments that the project file does not have, many of them as one."""
+    """Yield a finding for each environment that is not in the project file; many become one."""
     unknown = [name for name in overrides if environments and name not in environments]
     listed = ", ".join(sorted(environments)[:MOST_NAMED])
     more = len(environments) - MOST_NAMED
@@ -192,7 +195,7 @@ def _unknown_findings(
 def _findings_of(
     patch: Json, name: str, kind: Kind | None, known: Patches
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return what is wrong with a patch in any environment, and in others than its own."""
+    """Return what is wrong with a patch everywhere, and only outside its own environment."""
     path = (OVERRIDES, name)
     if not isinstance(patch, dict) and not _is_open(patch):
         said = f"the override for `{name}` must be a mapping of fields of `spec`"
@@ -218,7 +221,7 @@ INNER = Advice("write what stands in it one level higher")
 
 
 def misplaced_in(patch: dict[str, Json], kind: Kind) -> list[str]:
-    """Give what of a patch stands around `spec` in a manifest, and not in one of this kind."""
+    """Return the fields of a patch that belong around `spec`, and are not fields of this kind."""
     own = facts_of(kind.spec)
     return [key for key in patch if key in MANIFEST and key not in own]
 
@@ -233,20 +236,20 @@ def _patch_findings(patch: Json, kind: Kind, path: Path) -> Iterator[Finding]:
 
 
 def without_misplaced(patch: dict[str, Json], kind: Kind) -> dict[str, Json]:
-    """Give a patch without what is complained of as standing at the wrong place."""
+    """Return a patch without the fields that are reported as misplaced."""
     gone = misplaced_in(patch, kind)
     return {key: value for key, value in patch.items() if key not in gone} if gone else patch
 
 
 def _settled(patch: Json) -> Json:
-    """Give a patch without the values that only expressions tell."""
+    """Return a patch without the values that only expressions provide."""
     if not isinstance(patch, dict):
         return patch
     return {key: _settled(value) for key, value in patch.items() if not _holds_open(value)}
 
 
 def _holds_open(value: Json) -> bool:
-    """Tell what is not known before its expressions are filled in; of objects, their fields are."""
+    """Return whether a value depends on expressions; fields of objects are checked separately."""
     if isinstance(value, list):
         return any(map(_is_open_anywhere, value))
     return _is_open(value)

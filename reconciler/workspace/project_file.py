@@ -1,4 +1,4 @@
-"""Reading reconciler.yaml as manifests are read, and its guards held against the kinds."""
+"""Reading of reconciler.yaml, and validation of its guards against the kinds."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from reconciler.workspace.rule_checks import flaws_told_early
 
 
 def consents_known() -> tuple[str, ...]:
-    """Give what `allow:` may hold, but for the project's own rules."""
+    """Return what `allow:` may hold, apart from the project's own rules."""
     return (*(code for kind in KINDS for code in kind.consents), *ALLOWABLE)
 
 
 def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
-    """Yield the kinds and codes under `guards:` that there are not."""
+    """Yield a finding for each unknown kind and code under `guards:`."""
     for name, environment in settings.environments.items():
         path = ("environments", name, "guards")
         for kind in environment.guards.kinds:
@@ -33,7 +33,7 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
                 near = shortened(kind, BY_NAME)
                 yield Finding("P101", (*path, "kinds", kind), said, suggestion=near, at_key=True)
         if environment.guards.allow or environment.guards.levels:
-            # A rule of a plan is a guard like any other.
+            # A rule for plans is a guard like any other.
             rules = {rule.code: rule.level for rule in settings.rules if rule.on == "plan"}
             yield from _allowed_findings(environment.guards, rules, (*path, "allow"))
             known = dict.fromkeys((*GUARDS, *consents_known(), *rules))
@@ -45,7 +45,7 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
 def _allowed_findings(
     guards: Guards, rules: Mapping[str, GuardLevel], path: tuple[str, ...]
 ) -> Iterator[Finding]:
-    """Yield what `allow:` may not hold: what needs its own consent each time, and no code."""
+    """Yield what `allow:` may not hold: guards that need consent each time, and unknown codes."""
     known = (*consents_known(), *rules)
     for index, code in enumerate(guards.allow):
         level = guards.levels.get(code) or rules.get(code)
@@ -67,13 +67,13 @@ def _unknown_code(
 
 
 def reads_findings(settings: ProjectFile) -> Iterator[Finding]:
-    """Yield the kinds under `api: reads:` that there are not, or that are read anyway."""
+    """Yield the kinds under `api: reads:` that are unknown, or that the API can read anyway."""
     environments = settings.environments.items()
     if not any(
         environment.api.reads.of_kinds or environment.api.reads.lists
         for _, environment in environments
     ):
-        # Most projects say nothing of it, and to ask a kind loads it.
+        # Most projects do not set this, and a look at a kind loads it.
         return
     unread = [kind.name for kind in KINDS if not kind.readable]
     listed = [kind.name for kind in KINDS if not kind.singleton]
@@ -91,7 +91,7 @@ def reads_findings(settings: ProjectFile) -> Iterator[Finding]:
 
 
 def ignored_findings(settings: ProjectFile) -> Iterator[Finding]:
-    """Yield the rules under `driftIgnore:` that are about no kind there is."""
+    """Yield the rules under `driftIgnore:` that match no kind."""
     for index, rule in enumerate(settings.drift_ignore):
         if not any(fnmatchcase(kind, rule.kind) for kind in BY_NAME):
             said = f"there is no kind `{rule.kind}` (known: {', '.join(BY_NAME)})"
@@ -100,7 +100,7 @@ def ignored_findings(settings: ProjectFile) -> Iterator[Finding]:
 
 
 def rule_findings(settings: ProjectFile) -> Iterator[Finding]:
-    """Yield the rules of one name, and those that are about no kind there is."""
+    """Yield the rules with the name of another rule, and those for unknown kinds."""
     names: set[str] = set()
     for index, rule in enumerate(settings.rules):
         if rule.name in names:
@@ -120,9 +120,9 @@ def _unknown_kind(path: tuple[str, ...], kind: str, known: Sequence[str]) -> Fin
 
 
 def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
-    """Read a project file; None where it is not valid, and every complaint about it.
+    """Read a project file; return None if it is not valid, and every complaint about it.
 
-    It is opened without following a link, and its folder is where it stands.
+    The file is opened without following a link, and its folder is the root of the project.
     """
     root = file.parent.resolve()
     text = read_own_file(file, file.name)

@@ -1,4 +1,4 @@
-"""Queries of a workspace: which cannot be parsed, told inside the text of their manifest."""
+"""Findings about queries that cannot be parsed, placed inside the text of their manifest."""
 
 from __future__ import annotations
 
@@ -31,44 +31,44 @@ CODES = {Language.PROMQL: "L901", Language.LUCENE: "L902"}
 
 
 def query_complaints(loader: Loader, _: ProjectFile) -> Iterator[Complaint]:
-    """Yield a warning for each query that cannot be parsed, at the character that is to blame."""
+    """Yield a warning for each query that cannot be parsed, at the character of the error."""
     places = QueryPositions(loader.scope)
-    # An expression that is malformed is text in a query, and told of once.
-    told = {
+    # A malformed expression is text in a query, and is already reported.
+    reported = {
         (complaint.file, complaint.path) for complaint in loader.complaints if complaint.is_error
     }
     for manifest in loader.declared:
         for query in manifest.kind.queries(manifest.manifest.spec):
             wrong = mistake_in(query.language, query.text)
             complaint = None if wrong is None else places.complaint(manifest, query, wrong)
-            if complaint is not None and (complaint.file, complaint.path) not in told:
+            if complaint is not None and (complaint.file, complaint.path) not in reported:
                 yield complaint
 
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """A written text with expressions, and where each character of the filled one comes from.
+    """A text with expressions, and the origin of each character of the filled-in text.
 
-    `origins` has one more, for the end. `filled` are the parts that expressions gave, with how
-    each is written.
+    `origins` has one more entry, for the end. `filled` has the spans that expressions produced, and
+    the text of each expression.
     """
 
     origins: array[int]
     filled: tuple[tuple[int, int, str], ...] = ()
 
     def expression_at(self, offset: int) -> str:
-        """Give the expression that gave a character, "" where it stands in the manifest."""
+        """Return the expression that produced a character, or "" if the manifest contains it."""
         return next((text for start, end, text in self.filled if start <= offset < end), "")
 
 
 def filling_of(written: str, text: str, scope: Scope) -> Filling | None:
-    """Tell where a text comes from once expressions are filled in; None where that cannot be told.
+    """Return the origins of a filled-in text, or None if they cannot be determined.
 
     Source: docs/manifests.md.
     """
     if OPEN not in written:
         return Filling(array("L", range(len(written) + 1))) if written == text else None
-    # Each piece that is filled in stands between two that stay as they are.
+    # Each filled-in piece is between two pieces that stay as they are.
     pieces = [
         (part, *_pattern(part, scope, is_found=nth % 2 == 1))
         for nth, part in enumerate(parts_of(written))
@@ -91,10 +91,10 @@ def filling_of(written: str, text: str, scope: Scope) -> Filling | None:
 
 
 def _pattern(part: TextPart, scope: Scope, *, is_found: bool) -> tuple[int, str]:
-    """Give how long a piece is as it is written, and a pattern of what it becomes."""
+    """Return the length of a piece as written, and a pattern of its filled-in text."""
     match part:
         case str():
-            # The escape of an opening is given as what it means.
+            # The escape of an opening is read as the opening itself.
             return (len(LITERAL) if is_found else len(part)), f"({re.escape(part)})"
         case Expression(word=ExpressionKind.VARIABLE, name=name) if (
             _value_of(name, scope) is not None
@@ -109,7 +109,7 @@ def _pattern(part: TextPart, scope: Scope, *, is_found: bool) -> tuple[int, str]
 
 
 def _value_of(name: str, scope: Scope) -> str | None:
-    """Give a variable as it stands inside a text; None where it cannot stand there."""
+    """Return the text of a variable, or None if it cannot be inside a text."""
     found = along(scope.variables, name)
     value = None if found is None else found[1]
     return spelled(value) if isinstance(value, str | int | float) else None
@@ -117,14 +117,14 @@ def _value_of(name: str, scope: Scope) -> str | None:
 
 @dataclass(slots=True)
 class QueryPositions:
-    """Where the characters of queries stand in their files."""
+    """The positions of the characters of queries in their files."""
 
     scope: Scope
     scalars: dict[int, Scalars] = field(default_factory=dict)
 
-    def complaint(self, one: DeclaredManifest, query: Query, wrong: QueryProblem) -> Complaint:
-        """Place what is wrong with a query; at the query as a whole where no more can be told."""
-        text, place = one.spec.origin(query.path)
+    def complaint(self, declared: DeclaredManifest, query: Query, wrong: QueryProblem) -> Complaint:
+        """Return the complaint about a query at its exact place, or else at the whole query."""
+        text, place = declared.spec.origin(query.path)
         path = (*text.prefix, *place[text.dropped :])
         start, width = wrong.start, wrong.width
         said = f"this {query.language.value} cannot be parsed: {wrong.message}"
@@ -136,7 +136,7 @@ class QueryPositions:
         if filling is None or places is None:
             shown = query.text[start : start + width]
             advice = Advice(f"write {meant} for `{shown}`") if meant else ""
-            return one.spec.complaint(replace(finding, suggestion=advice))
+            return declared.spec.complaint(replace(finding, suggestion=advice))
         named = filling.expression_at(start)
         if named:
             said = f"{said} (this is in what `{named}` gives)"
@@ -151,7 +151,7 @@ class QueryPositions:
         return replace(placed, message=said, ref=text.ref, path=path, item=text.item, begun=key)
 
     def place(self, text: DocumentText, path: Path, offset: int = 0) -> tuple[int, int]:
-        """Give line and column of a query, or of one of its characters."""
+        """Return the line and column of a query, or of one of its characters."""
         written = value_at(text.document.value, path)
         places = self._places(text, path, written) if isinstance(written, str) else None
         if places is None or not places:

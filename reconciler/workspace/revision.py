@@ -1,4 +1,4 @@
-"""What a revision declares: its files, read from git's objects as data, and never checked out."""
+"""Declarations of a revision: its files, read from git's objects as data, never checked out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SUBMODULE = "160000"
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A commit of the repository at `top`; `asked` is how it was asked for."""
+    """A commit of the repository at `top`; `asked` is the name that the user gave for it."""
 
     top: Path
     commit: str
@@ -42,10 +42,10 @@ class Revision:
 
 
 def branching_point(folder: Path, asked: str, flag: str = "--changed-since") -> Revision:
-    """Give the last commit that a revision and what is checked out have in common.
+    """Return the last common commit of a revision and the current checkout.
 
-    That is what people mean by "since main": what was done here, and not what
-    main has got meanwhile. Raises UsageError where it cannot be told; `flag` is what asks.
+    That is the meaning of "since main": the changes made here, without what main got meanwhile.
+    Raises UsageError if there is none; `flag` is the option to name in messages.
     """
     if not asked or asked.startswith("-"):
         raise UsageError(f"`{asked}` is not a revision")
@@ -65,10 +65,10 @@ def branching_point(folder: Path, asked: str, flag: str = "--changed-since") -> 
 
 @dataclass(slots=True)
 class Tree:
-    """The files of a revision that manifests may be made of, by their paths from its top.
+    """The files of a revision that may be manifests, by their paths from its top.
 
-    `odd` says of other paths why what stands there cannot be read, and `submodules` are those
-    whose files are in no object of this repository.
+    `odd` says why the other paths cannot be read. The files of `submodules` are in no object of
+    this repository.
     """
 
     blobs: dict[PurePosixPath, str] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Tree:
     total: int = 0
 
     def add(self, mode: str, blob: str, size: str, name: PurePosixPath) -> None:
-        """Take a regular file that is not too much; note why another is not taken."""
+        """Add a regular file within the limits; record why another file is not added."""
         if mode == _SUBMODULE:
             self.submodules.append(name)
         elif name.suffix in SUFFIXES and not size.isdigit():
@@ -92,7 +92,7 @@ class Tree:
                 self.blobs[name] = blob
 
     def follow(self, links: dict[PurePosixPath, str]) -> None:
-        """Let a link be the file that it leads to, inside the tree; note one that leads to none."""
+        """Resolve links to files inside the tree; record the links that lead to none."""
         for name, target in links.items():
             place = PurePosixPath(posixpath.normpath(name.parent / target))
             if place in self.blobs and name not in self.blobs:
@@ -102,9 +102,9 @@ class Tree:
 
 
 def write_files(revision: Revision, target: Path) -> Tree:
-    """Write what manifests may be made of, as the revision has it, below a folder.
+    """Write the files of a revision that may be manifests below a folder.
 
-    Only regular files are made there. Raises UsageError where git cannot read them.
+    Only regular files are made there. Raises UsageError if git cannot read them.
     """
     tree = _tree(revision)
     entries = list(tree.blobs.items())
@@ -127,10 +127,10 @@ def _tree(revision: Revision) -> Tree:
         raise UsageError(f"the files of {revision} cannot be listed from this repository")
     tree, links = Tree(), dict[PurePosixPath, str]()
     for line in os.fsdecode(listed).split("\0")[:-1]:
-        about, _, path = line.partition("\t")
-        mode, _, blob, size = about.split()
+        fields, _, path = line.partition("\t")
+        mode, _, blob, size = fields.split()
         name = PurePosixPath(path)
-        # A tree object can be made to hold any name; ours are below the target only.
+        # A tree object can have any name; files are written below the target only.
         if name.is_absolute() or ".." in name.parts:
             continue
         if mode == _LINK and name.suffix in SUFFIXES and len(links) < MOST_FILES:
@@ -154,16 +154,16 @@ def _contents(revision: Revision, blobs: Sequence[str]) -> Iterator[bytes]:
     if answer is None:
         raise UsageError(f"the files of {revision} cannot be read from this repository")
     start = 0
-    # A line with the size, then so many bytes and a line break.
+    # The answer has a line with the size, then that many bytes and a line break.
     while start < len(answer):
         end = answer.index(b"\n", start)
-        said = answer[start:end].split()[-1]
-        if not said.isdigit():
+        size = answer[start:end].split()[-1]
+        if not size.isdigit():
             raise UsageError(
                 f"the files of {revision} are not all in this repository: fetch them first"
             )
-        yield answer[end + 1 : end + 1 + int(said)]
-        start = end + int(said) + 2
+        yield answer[end + 1 : end + 1 + int(size)]
+        start = end + int(size) + 2
 
 
 def _said(folder: Path, *arguments: str) -> str:
@@ -172,9 +172,9 @@ def _said(folder: Path, *arguments: str) -> str:
 
 
 def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes | None:
-    """Give what git prints; None where it says no.
+    """Return the output of git, or None if it failed.
 
-    Raises UsageError where it cannot be run, or takes too long.
+    Raises UsageError if git cannot be run, or takes too long.
     """
     try:
         return ask(folder, os.environ, *arguments, given=given)
@@ -184,10 +184,10 @@ def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredRevision:
-    """What a revision declares in one environment.
+    """The declarations of a revision in one environment.
 
-    `wrong` says why that is not to be relied on, a line each, and `said` what else is to be
-    known of it. Both hold foreign text, not yet safe.
+    Each line of `wrong` is a reason not to rely on them; `said` has further notes. Both contain
+    untrusted text that is not escaped yet.
     """
 
     workspace: Workspace
@@ -198,9 +198,9 @@ class DeclaredRevision:
 def declared_at(
     revision: Revision, folder: Path, project: Project, scope: Scope, paths: Sequence[Path]
 ) -> DeclaredRevision:
-    """Read the workspace of a revision, with the project file and the variables of then.
+    """Read the workspace of a revision, with its own project file and variables.
 
-    Its files are written into an empty folder. Raises UsageError where the revision cannot be read.
+    Its files are written into an empty folder. Raises UsageError if the revision cannot be read.
     """
     tree = write_files(revision, folder)
     folder = folder.resolve()
@@ -224,13 +224,13 @@ def declared_at(
         ]
     environment = old.settings.environments.get(scope.environment)
     variables = environment.variables if environment is not None else {}
-    asked = [moved for path in paths if (moved := then(path)) is not None]
+    wanted = [moved for path in paths if (moved := then(path)) is not None]
     if not paths:
-        asked = [root / path for path in old.settings.manifests]
-    found = [path for path in asked if path.exists()]
+        wanted = [root / path for path in old.settings.manifests]
+    found = [path for path in wanted if path.exists()]
     scope = replace(scope, variables=variables, ruled=False)
     workspace = load_workspace(found, root, scope, old.settings)
-    inside = (path for path in asked if path.is_relative_to(folder))
+    inside = (path for path in wanted if path.is_relative_to(folder))
     places = [PurePosixPath(path.relative_to(folder)) for path in inside]
     wrong += [f"{name} {why}" for name, why in sorted(tree.odd.items()) if _is_meant(name, places)]
     hidden = {
@@ -238,7 +238,9 @@ def declared_at(
         for submodule in tree.submodules
         if any(place.is_relative_to(submodule) for place in places)
     }
-    wrong += [f"{one} is a submodule, whose files git has elsewhere" for one in sorted(hidden)]
+    wrong += [
+        f"{submodule} is a submodule, whose files git has elsewhere" for submodule in sorted(hidden)
+    ]
     wrong += [
         f"{error.file}:{error.line}:{error.column}: {error.code} {error.message}"
         for error in workspace.errors
@@ -255,5 +257,5 @@ def declared_at(
 
 
 def _is_meant(name: PurePosixPath, places: Sequence[PurePosixPath]) -> bool:
-    """Tell whether a path of the tree is one of those that manifests are looked for in."""
+    """Return whether a path of the tree is below one of the places of manifests."""
     return any(name.is_relative_to(place) for place in places)

@@ -1,4 +1,4 @@
-"""Edits of documents as edits of their text: only what changes is written, as its like is."""
+"""Edits of documents as edits of their text: only changes are written, in the style around."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ CUT: Final = Gone()
 
 @dataclass(slots=True)
 class Rewriting(ListSplicing):
-    """Makes the edits of one document of a text.
+    """Writer of the edits of one document of a text.
 
-    With `by_itself`, what moves shares no anchor with what does not: it may come to stand
-    behind an alias of it.
+    With `by_itself`, moved nodes share no anchor with nodes that stay, as an anchor may end up
+    after its alias.
     """
 
     forks: list[Fork] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Rewriting(ListSplicing):
     by_itself: bool = False
 
     def follow(self, edit: Edit) -> None:
-        """Note the splices and forks that an edit of the whole document takes."""
+        """Record the splices and forks for an edit of the whole document."""
         edit = _refined(edit, self.value, self.value, ())
         self._survey(self.root, ())
         self._mark(self.root, edit, ())
@@ -55,7 +55,7 @@ class Rewriting(ListSplicing):
         self.go_on(self.root, edit, ())
 
     def _survey(self, node: SyntaxNode, path: Path) -> None:
-        """Note what holds each node, and which aliases repeat it."""
+        """Record the parent of each node, and the aliases that repeat it."""
         for nth, value in enumerate(node.values):
             self.parents[id(value)] = node, nth
             here = (*path, node.keys[nth].text if node.keys else nth)
@@ -65,13 +65,13 @@ class Rewriting(ListSplicing):
                 self._survey(value, here)
 
     def _mark(self, node: SyntaxNode, edit: Edit, path: Path) -> None:
-        """Note the edits of aliases and of what they repeat, each by its node."""
+        """Record the edits of aliases and of the nodes that they repeat, by node."""
         self.edits[id(node)] = edit
         if node.means is not None:
             return
         match edit:
             case Put() | Gone():
-                self.edits.update((id(one), CUT) for one in _inside(node))
+                self.edits.update((id(inner), CUT) for inner in _inside(node))
             case Within(fields=fields):
                 named = zip([key.text for key in node.keys], node.values, strict=True)
                 for name, value in [pair for pair in named if pair[0] in fields]:
@@ -98,7 +98,7 @@ class Rewriting(ListSplicing):
                 self._mark(value, CUT, (*path, nth))
 
     def _fork(self) -> None:
-        """Write out each alias that is to differ from what it repeats."""
+        """Write out each alias that has to differ from the node that it repeats."""
         for uses in self.aliases.values():
             target = uses[0][0].itself
             own = self.edits.get(id(target))
@@ -122,7 +122,7 @@ class Rewriting(ListSplicing):
         return self.by_itself and self._mover(alias) != self._mover(target)
 
     def _mover(self, node: SyntaxNode) -> int:
-        """Give the item around a node that moves, 0 where none does."""
+        """Return the id of the moving item around a node, or 0 if none moves."""
         while id(node) in self.parents:
             if id(node) in self.movers:
                 return id(node)
@@ -139,13 +139,13 @@ class Rewriting(ListSplicing):
     def _write_out(self, alias: SyntaxNode, path: Path, anchor: str = "") -> None:
         before = value_at(self.value, path)
         edit = self.edits.get(id(alias))
-        after = before if edit is None else followed(before, edit, self.value)  # type: ignore[arg-type]  # an alias stands for a value
+        after = before if edit is None else followed(before, edit, self.value)  # type: ignore[arg-type]  # an alias always has a value
         line = self.where.text.count("\n", 0, alias.start) + 1
         self.forks.append(Fork(line, alias.itself.anchor))
         self._replace(alias, after, alias.itself, anchor)  # type: ignore[arg-type]  # as above
 
     def go_on(self, node: SyntaxNode, edit: Edit, path: Path) -> None:
-        """Note the splices of one part, and of those in it."""
+        """Record the splices of one part, and of the parts inside it."""
         if node.means is not None:
             return
         match edit:
@@ -164,7 +164,7 @@ class Rewriting(ListSplicing):
 
 
 def _inside(node: SyntaxNode) -> Iterator[SyntaxNode]:
-    """Yield all nodes in a node, aliases not followed."""
+    """Yield all nodes inside a node; aliases are not followed."""
     for value in node.values:
         yield value
         if value.means is None:
@@ -172,7 +172,7 @@ def _inside(node: SyntaxNode) -> Iterator[SyntaxNode]:
 
 
 def _refined(edit: Edit, document: Json, whole: Json, path: Path) -> Edit:
-    """Give an edit in which what is put over a container changes only what differs in it."""
+    """Return an edit that replaces only the different parts of a container."""
     match edit:
         case Put(value=value):
             return towards(document, value, path) or Put(value)
@@ -208,10 +208,10 @@ def rewritten(
     is_json: bool,
     by_itself: bool = False,
 ) -> tuple[str, list[Fork]]:
-    """Give a text in which documents were edited, and the aliases that were written out for it.
+    """Return a text with its edited documents, and the aliases that were written out for it.
 
-    `changes` are by the document's number in the text from 0, and `values` what all of them were
-    read as. Raises KeyError, IndexError or StopIteration for an edit that does not fit.
+    The keys of `changes` are document numbers from 0; `values` are all documents as read. Raises
+    KeyError, IndexError or StopIteration if an edit does not fit.
     """
     layout = FileLayout.of(where, is_json=is_json)
     splices: list[Splice] = []

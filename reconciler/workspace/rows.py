@@ -1,4 +1,4 @@
-"""A list of objects in a file of its own, beside the manifests."""
+"""Lists of objects in a file of their own, outside the manifests."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from reconciler.syntax.read_text import read_text
 
 
 def read_rows(file: Path, fields: Sequence[str] | None) -> list[dict[str, Json]]:
-    """Read a list of objects; `fields` are the only ones allowed, each a text.
+    """Read a list of objects. With `fields`, only these fields are allowed, and each is a text.
 
-    Raises InvalidInput naming file, line and column.
+    Raises InvalidInput with the file, line and column.
     """
     text = read_file(file, str(file), [file.resolve().parent])
     if isinstance(text, Complaint):

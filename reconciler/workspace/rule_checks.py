@@ -1,4 +1,4 @@
-"""A team's own rules over the manifests of a workspace, and what is wrong with the rules."""
+"""A team's own rules for the manifests of a workspace, and findings about the rules."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 def rule_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint]:
-    """Yield what the rules that hold today have against manifests, and what is wrong with rules.
+    """Yield the violations of the rules that are valid today, and what is wrong with rules.
 
-    Raises MissingExtra where there are rules, and not what judges by them.
+    Raises MissingExtra if there are rules but the extra that evaluates them is not installed.
     """
     if not settings.rules or not loader.scope.ruled:
         return
-    # Most projects have none, and are read without any of this.
+    # Most projects have no rules, and are read without these imports.
     from reconciler.rules.ask_worker import Judges  # noqa: PLC0415 - as said
     from reconciler.rules.verdicts import expressions_of  # noqa: PLC0415 - the same
 
@@ -50,27 +50,27 @@ def _against(
     from reconciler.rules.ask_worker import RuleInput  # noqa: PLC0415 - loaded by now
     from reconciler.rules.subjects import resource_seen  # noqa: PLC0415 - with it
 
-    # A text that may be a key is not handed on, whatever it is handed on to.
+    # A text that may be a key is not passed on, not even to a worker.
     hidden = {complaint.ref for complaint in loader.complaints if complaint.code == WITHHELD}
     wrong = {complaint.ref for complaint in loader.complaints if complaint.is_error}
-    asked = [manifest for manifest in loader.declared if str(manifest.manifest.ref) not in hidden]
+    checked = [manifest for manifest in loader.declared if str(manifest.manifest.ref) not in hidden]
     questions = [
         RuleInput(
             {"resource": resource_seen(manifest.manifest, loader.scope.environment)},
             tuple(number for number, rule in rules if rule.is_about(manifest.kind.name)),
         )
-        for manifest in asked
+        for manifest in checked
     ]
     by_number = dict(rules)
-    for manifest, found in zip(asked, judges.verdicts(questions), strict=True):
+    for manifest, found in zip(checked, judges.verdicts(questions), strict=True):
         for number, verdict in found.items():
-            # What is missing from it may be what is complained of already.
+            # A field that the rule misses may be the error that is already reported.
             is_wrong = str(manifest.manifest.ref) in wrong
             yield from _complaints(manifest, by_number[number], verdict, is_wrong=is_wrong)
 
 
 def _complaints(
-    one: DeclaredManifest, rule: Rule, verdict: RuleVerdict, *, is_wrong: bool
+    declared: DeclaredManifest, rule: Rule, verdict: RuleVerdict, *, is_wrong: bool
 ) -> Iterator[Complaint]:
     from reconciler.rules.ask_worker import Broken  # noqa: PLC0415 - loaded by now
     from reconciler.rules.verdicts import said_of  # noqa: PLC0415 - with it
@@ -79,14 +79,14 @@ def _complaints(
     if not said or (is_wrong and isinstance(verdict, Broken) and not verdict.is_last):
         return
     severity = Severity.ERROR if rule.is_error else Severity.WARNING
-    text = one.spec if rule.place else one.text
+    text = declared.spec if rule.place else declared.text
     yield text.complaint(Finding(rule.code, rule.place, said, severity))
 
 
 def flaws_told_early(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
-    """Yield what is wrong with expressions where other settings of rules are wrong too.
+    """Yield what is wrong with expressions of rules when other settings of rules are wrong too.
 
-    So that all of it is told in one run; nothing where there is not what judges by them.
+    One run then reports all of it. Yields nothing if the extra that evaluates rules is missing.
     """
     if not settings.rules:
         return
@@ -104,7 +104,7 @@ def _where_it_is(finding: Finding) -> Finding:
 def flaws_in_rules(
     judges: Judges, settings: ProjectFile, placed: Callable[[Finding], Finding] = _where_it_is
 ) -> Iterator[Complaint]:
-    """Yield what is wrong with the expressions of rules, inside of them."""
+    """Yield what is wrong with the expressions of rules, placed inside them."""
     for number, rule in enumerate(settings.rules):
         for flaw in judges.flaws(number):
             yield _flaw_complaint(settings, placed, (number, rule), flaw)
@@ -127,7 +127,7 @@ def _flaw_complaint(
     line, column = locate_inside(text.document, finding.path, written, flaw.offset(written))
     placed_there = complaint_at(text.file, text.document.lines, line, column, finding)
     if near and placed_there.excerpt is not None:
-        # An expression has no blanks around its names, up to which a place is marked otherwise.
+        # An expression has no blanks around its names, where the marked place would end.
         excerpt = replace(placed_there.excerpt, width=len(flaw.name))
         return replace(placed_there, excerpt=excerpt)
     return placed_there

@@ -1,4 +1,4 @@
-"""Samples of logs in a file of their own: read with positions, and what is wrong with them.
+"""Samples of logs in a file of their own: reading with positions, and findings about them.
 
 Source: docs/policy-impact.md.
 """
@@ -25,10 +25,10 @@ from reconciler.syntax.sources import Sources
 
 MALFORMED = "M406"
 MOST_SAMPLES = 1_000
-"""Rows of one file: each plan asks the service about all of them, a hundred in a request."""
+"""Limit of samples in a file: each plan sends all of them to the service, 100 in a request."""
 
 LONGEST = 1_024
-"""Characters of one value."""
+"""Limit of characters in one value."""
 
 LONGEST_KIND = 60
 
@@ -46,8 +46,8 @@ def read_samples(
 ) -> tuple[Samples, list[Complaint]]:
     """Read the samples of an environment, and everything that is wrong with them.
 
-    A file that cannot be read is told where the project file names it. `declared` are the names
-    of all policies that there will be, None where no manifest says so.
+    A file that cannot be read is reported where the project file names it. `declared` are the names
+    of all policies after the run, or None if no manifest declares the list of policies.
     """
     file = root / setting.file
     name = display_name(file, root)
@@ -57,24 +57,24 @@ def read_samples(
     complaints = [*complaints_of_text(name, reading)]
     rows: list[PolicySample] = []
     if not reading.has_errors:
-        for one in _rows(reading, name, declared):
-            if isinstance(one, Complaint):
-                complaints.append(one)
+        for row in _rows(reading, name, declared):
+            if isinstance(row, Complaint):
+                complaints.append(row)
             else:
-                rows.append(one)
+                rows.append(row)
     return Samples(tuple(rows), setting.on_mismatch), complaints
 
 
 @dataclass(frozen=True, slots=True)
 class SamplesSetting:
-    """Where the project file names the samples; None where it was not read from a text."""
+    """The place where the project file names the samples; `text` is None if it has no text."""
 
     text: DocumentText | None
     environment: str
     file: str
 
     def instead_of(self, complaint: Complaint) -> Complaint:
-        """Give a complaint about the file as a whole at this place; others have one."""
+        """Return a complaint about the whole file at this place; others keep their own place."""
         if self.text is None or complaint.line:
             return complaint
         path: Path = ("environments", self.environment, "policySamples")
@@ -89,7 +89,7 @@ _WAY = Advice("begin it with `- {application: shop, subsystem: checkout, severit
 
 
 def _no_list(documents: Sequence[Document], name: str) -> Complaint:
-    """Complain of what is no list of samples, and say what would be one."""
+    """Return the complaint that a file has no list of samples, and how to write it."""
     said = "a file of samples holds one list of {application, subsystem, severity, policy}"
     if not documents:
         return Complaint(
@@ -107,7 +107,7 @@ def _no_list(documents: Sequence[Document], name: str) -> Complaint:
 
 
 def policies_of(manifests: Iterable[Manifest]) -> set[str] | None:
-    """Name the policies of the list that is among manifests, None where there is none."""
+    """Return the names of the policies in the list of policies, or None if there is no list."""
     lists = [manifest for manifest in manifests if BY_NAME[manifest.ref.kind].singleton]
     names = (
         value_at(item, ("policy", "name"))
@@ -121,7 +121,7 @@ def policies_of(manifests: Iterable[Manifest]) -> set[str] | None:
 def _rows(
     reading: Reading, name: str, declared: Collection[str] | None
 ) -> Iterator[PolicySample | Complaint]:
-    """Yield the rows, and complaints in the place of those that are wrong."""
+    """Yield the rows, and complaints in place of the wrong rows."""
     documents = [document for document in reading.documents if document.value is not None]
     value = documents[0].value if len(documents) == 1 else None
     if not isinstance(value, list) or not value:
@@ -162,7 +162,7 @@ def _findings(row: Json, index: int) -> Iterator[Finding]:
 
 
 def _undeclared(row: Json, index: int, declared: Collection[str]) -> Iterator[Finding]:
-    """Warn of a sample that can only fail, as the list will have no such policy."""
+    """Yield a warning if the sample must fail because the list has no such policy."""
     expected = row.get("policy") if isinstance(row, dict) else None
     if not isinstance(expected, str) or not expected.strip():
         return
@@ -192,7 +192,7 @@ def _plain(severity: str) -> str:
 
 
 def _severity(value: str) -> str:
-    """Give a severity as the API names it, "" for none."""
+    """Return a severity as the API names it, or "" if there is none."""
     spelled = value.strip().upper()
     if spelled in SEVERITIES.known:
         return SEVERITIES.prefix + spelled

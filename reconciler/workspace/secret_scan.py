@@ -1,4 +1,4 @@
-"""What no manifest may send: the API key, credentials of the CI system, and their values.
+"""Secret scan: manifests never send the API key, credentials of the CI system or their values.
 
 Source: docs/security.md.
 """
@@ -16,7 +16,7 @@ from reconciler.kinds.type_errors import name_of
 from reconciler.redaction.templates import SecretHole, Template
 from reconciler.syntax.diagnostic import REMOVE, Finding
 
-# By a variable that each system sets: how the names of all that it sets begin.
+# A variable that each system sets, and the prefixes of the names of all its variables.
 _SYSTEMS = {
     "GITHUB_ACTIONS": ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_"),
     "GITLAB_CI": ("CI_", "GITLAB_"),
@@ -27,7 +27,7 @@ _SYSTEMS = {
     "JENKINS_URL": ("JENKINS_", "BUILD_", "HUDSON_"),
 }
 
-# Refused everywhere, so that a manifest which a job would refuse is not good on a desk.
+# Refused everywhere, so that a manifest refused in a job is not valid on a desk.
 _CREDENTIALS = frozenset(
     (
         *("INPUT_TOKEN", "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),
@@ -45,10 +45,10 @@ WITHHELD = "M505"
 
 @dataclass(frozen=True)
 class Withheld:
-    """What is withheld in one run: names, how names begin, and values by their names.
+    """The secrets withheld in one run: names, prefixes of names, and values by name.
 
-    A value that is shorter than eight characters is not looked for inside others. What is made
-    of the values is kept here, so that none is left in memory after the run.
+    A value shorter than eight characters is not searched for inside other texts. Texts derived from
+    the values are kept here, so that none is in memory after the run.
     """
 
     prefixes: tuple[str, ...] = ()
@@ -57,11 +57,11 @@ class Withheld:
 
     @cached_property
     def _forms(self) -> Mapping[str, tuple[str, ...]]:
-        """The forms of each long value by its name."""
+        """Return the forms of each long value, by its name."""
         return {name: _forms(value) for name, value in self.values.items() if _is_long(value)}
 
     def why(self, name: str, value: str) -> str:
-        """Say why `${secret:NAME}` is refused, "" where it is not.
+        """Return why `${secret:NAME}` is refused, or "" if it is not.
 
         `value` is "" where no secrets are read.
         """
@@ -72,7 +72,7 @@ class Withheld:
         return self.why_text(value) or self._why_equal(value)
 
     def why_text(self, text: str) -> str:
-        """Say why a text that would be sent is refused, "" where it is not."""
+        """Return why a text that would be sent is refused, or "" if it is not."""
         for name, forms in self._forms.items():
             if any(form in text for form in forms):
                 return f"holds the value of {name}, which must not be sent to the service in a body"
@@ -85,20 +85,20 @@ class Withheld:
         return ""
 
     def stands_in(self, text: str) -> bool:
-        """Tell whether one of the values stands in the text of a whole file."""
+        """Return whether one of the values is in the text of a whole file."""
         if text not in self._asked:
-            # A file is asked about once for each document in it and each item that makes one.
+            # A file is checked once for each document in it and each item that makes one.
             self._asked.clear()
             self._asked[text] = bool(self.why_text(text))
         return self._asked[text]
 
     def findings(self, document: Json, path: Path = ()) -> Iterator[Finding]:
-        """Yield the texts of a document that would send such a value, however they came by it."""
+        """Yield the texts of a document that would send such a value, whatever its origin."""
         if self._forms and self._may_hold(document):
             yield from self._found(document, path)
 
     def _may_hold(self, document: Json) -> bool:
-        """Look through a whole document without keeping track of places, which is what costs."""
+        """Return whether a document may contain a value; fast because places are not tracked."""
         rest, texts = [document], list[str]()
         while rest:
             value = rest.pop()
@@ -126,11 +126,11 @@ class Withheld:
 
 
 def _forms(secret: str) -> tuple[str, ...]:
-    """Give a secret as it is, and what base64 makes of it wherever it stands in what is encoded."""
+    """Return a secret and its base64 forms at every position in an encoded text."""
     forms = [secret]
     content = secret.encode("utf-8", "surrogateescape")
     for before in range(3):
-        # The first and the last letters hold bits of what stands beside it.
+        # The first and the last letters also encode bits of the neighbouring text.
         bits = 8 * (before + len(content))
         letters = b64encode(bytes(before) + content).decode()[(8 * before + 5) // 6 : bits // 6]
         if _is_long(letters):
@@ -139,12 +139,12 @@ def _forms(secret: str) -> tuple[str, ...]:
 
 
 def _is_long(value: str) -> bool:
-    """Tell a value that is looked for inside others."""
+    """Return whether a value is searched for inside other texts."""
     return len(value) >= SHORTEST_FOUND_INSIDE
 
 
 def _sent(text: str) -> str:
-    """Give what will be sent of a text, references aside."""
+    """Return the text that will be sent, without references."""
     if not isinstance(text, Template):
         return text
     values = (part.value if isinstance(part, SecretHole) else part for part in text.parts)
@@ -152,7 +152,7 @@ def _sent(text: str) -> str:
 
 
 def withheld_from(environ: Mapping[str, str]) -> Withheld:
-    """Give what is withheld in a process with these variables."""
+    """Return what is withheld in a process with these variables."""
     systems = (prefixes for marker, prefixes in _SYSTEMS.items() if environ.get(marker))
     prefixes = tuple(prefix for some in systems for prefix in some)
     names = [

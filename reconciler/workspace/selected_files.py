@@ -1,4 +1,4 @@
-"""Which files hold something that is selected, for what is done to whole files."""
+"""Files that contain selected resources, for operations on whole files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from reconciler.workspace.workspace import load_workspaces, sources_of
 
 @dataclass(slots=True)
 class TakenFiles:
-    """Files by their names: those of which something is selected, and those of which nothing is.
+    """Names of files: `taken` with selected resources, `left` with others only.
 
-    Of those that are `broken` it is not known what they declare.
+    It is not known what the `broken` files declare.
     """
 
     selection: Selection
@@ -30,7 +30,7 @@ class TakenFiles:
     known: set[Ref] = field(default_factory=set)
 
     def has(self, file: str) -> bool:
-        """Tell whether something in a file is selected, or may be where nobody can read it."""
+        """Return whether a file has selected resources, or may have them if it cannot be read."""
         if file in self.taken:
             return True
         if file in self.broken:
@@ -38,7 +38,7 @@ class TakenFiles:
         return file not in self.left and self.selection.takes_whole(file)
 
     def note(self, loader: Loader) -> None:
-        """Note what was met in one environment."""
+        """Record the files of one environment."""
         met = loader.taken
         self.known.update(ref for name in (*met.refs, *met.left) if (ref := Ref.parse(name)))
         self.taken |= met.files
@@ -46,7 +46,7 @@ class TakenFiles:
         for manifest in loader.declared:
             (self.taken if manifest.selected else self.left).add(manifest.manifest.source.file)
         for complaint in loader.complaints:
-            # Of M201, no manifest, it is known that nothing is declared.
+            # A document with M201 is no manifest and declares nothing.
             if not complaint.is_error or complaint.code == "M201":
                 continue
             if complaint.ref in met.refs:
@@ -64,10 +64,10 @@ def files_taken(
     settings: ProjectFile,
     selection: Selection,
 ) -> TakenFiles:
-    """Read every manifest under `paths`, and tell the files that hold what is selected in a scope.
+    """Read every manifest under `paths`, and return the files that a scope selects from.
 
-    What is wrong with them is not told here. Raises UsageError where a resource is selected by its
-    name that none of them declares.
+    Errors in manifests are not reported here. Raises UsageError if a resource is selected by name
+    and no manifest declares it.
     """
     found = find_files(paths, root, settings.exclude, settings.limits.files)
     sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)

@@ -1,4 +1,4 @@
-"""What `--select` and `--exclude` take of a workspace: terms, read and held against manifests.
+"""Terms of `--select` and `--exclude`: reading them, and matching them with manifests.
 
 Pure. Source: docs/plan.md.
 """
@@ -26,7 +26,7 @@ _GLOB = re.compile(r"[*?\[]")
 
 
 class About(Enum):
-    """What a term is about; the value is the word before its `=` or `:`."""
+    """The subject of a term; the value is the word before its `=` or `:`."""
 
     REF = ""
     KIND = "kind"
@@ -37,10 +37,10 @@ class About(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One term: a glob, and what it is held against; `key` is that of a label.
+    """One term: a glob and its subject; `key` is the key of a label.
 
-    `elsewhere` is what belongs to other shards. What is in none, as it cannot be read, may belong
-    to each.
+    `elsewhere` are the resources of other shards. A resource in no shard, because it cannot be
+    read, may belong to any shard.
     """
 
     about: About
@@ -49,7 +49,7 @@ class Term:
     elsewhere: frozenset[Ref] = field(default=frozenset(), repr=False)
 
     def holds(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
-        """Tell whether a manifest is meant."""
+        """Return whether a manifest matches."""
         match self.about:
             case About.REF:
                 kind, _, name = self.glob.partition("/")
@@ -64,7 +64,7 @@ class Term:
                 return ref not in self.elsewhere
 
     def at_homes(self, homes: Mapping[Ref, int]) -> Term:
-        """Give the same, knowing where each resource is at home."""
+        """Return the term with the home number of each resource taken into account."""
         if self.about is not About.SHARD:
             return self
         shard = read_shard(self.glob)
@@ -73,7 +73,7 @@ class Term:
 
     @property
     def named(self) -> Ref | None:
-        """The one resource that is meant, None where it may be several."""
+        """Return the one resource that is named, or None if several may match."""
         if self.about is not About.REF or _GLOB.search(self.glob):
             return None
         return Ref.parse(self.glob)
@@ -81,49 +81,49 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Terms that must all hold, and how they were written."""
+    """Terms that must all match, and their written form."""
 
     terms: tuple[Term, ...]
     written: str
 
     def holds(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
-        """Tell whether a manifest is meant."""
+        """Return whether a manifest matches."""
         return all(term.holds(ref, file, labels) for term in self.terms)
 
     def may_hold_in(self, file: str) -> bool:
-        """Tell whether anything in a file could be meant, whatever it declares."""
+        """Return whether a resource in a file could match, whatever the file declares."""
         return all(matches(file, term.glob) for term in self.terms if term.about is About.FILE)
 
     def holds_in_all_of(self, file: str) -> bool:
-        """Tell whether everything in a file is meant, whatever it declares."""
+        """Return whether all resources in a file match, whatever the file declares."""
         return all(term.about is About.FILE and matches(file, term.glob) for term in self.terms)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is selected: by one of `select`, or by nothing where that is empty, and not excluded."""
+    """A selection: matches of any `select`, or all without any, except matches of `exclude`."""
 
     select: tuple[Alternative, ...] = ()
     exclude: tuple[Alternative, ...] = ()
 
     def __bool__(self) -> bool:
-        """Tell a selection from the whole workspace."""
+        """Return whether this is less than the whole workspace."""
         return bool(self.select or self.exclude)
 
     @property
     def shard(self) -> Shard | None:
-        """The shard that all of it is in; None where none was named."""
+        """Return the shard that contains the selection, or None if no shard is named."""
         terms = (term for alternative in self.select for term in alternative.terms)
         return next((read_shard(term.glob) for term in terms if term.about is About.SHARD), None)
 
     @property
     def is_shard(self) -> bool:
-        """Tell a whole shard from a part of one: its journal knows nothing that is not in it."""
+        """Return whether this is a whole shard: its journal has nothing from outside."""
         alone = not self.exclude and all(len(alternative.terms) == 1 for alternative in self.select)
         return alone and self.shard is not None
 
     def at_homes(self, homes: Mapping[Ref, int]) -> Selection:
-        """Give the same, knowing where each resource is at home, by the number of its group."""
+        """Return the selection with the home number of each resource taken into account."""
         return replace(
             self,
             select=tuple(
@@ -135,7 +135,7 @@ class Selection:
         )
 
     def takes(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
-        """Tell whether a manifest is selected; `file` is relative to the project."""
+        """Return whether a manifest is selected; `file` is relative to the project."""
         wanted = not self.select or any(
             alternative.holds(ref, file, labels) for alternative in self.select
         )
@@ -144,21 +144,21 @@ class Selection:
         )
 
     def may_take_from(self, file: str) -> bool:
-        """Tell whether a file that cannot be read may hold something that is selected."""
+        """Return whether a file that cannot be read may have selected resources."""
         wanted = not self.select or any(
             alternative.may_hold_in(file) for alternative in self.select
         )
         return wanted and not any(alternative.holds_in_all_of(file) for alternative in self.exclude)
 
     def takes_whole(self, file: str) -> bool:
-        """Tell whether a file is selected whatever it declares, be it nothing."""
+        """Return whether a file is selected whatever it declares, even if that is nothing."""
         wanted = not self.select or any(
             alternative.holds_in_all_of(file) for alternative in self.select
         )
         return wanted and not any(alternative.holds_in_all_of(file) for alternative in self.exclude)
 
     def check_named(self, known: Iterable[Ref]) -> None:
-        """Raise UsageError where a resource is selected by its name that no manifest declares."""
+        """Raise UsageError if a resource is selected by name and no manifest declares it."""
         by_name = {str(ref): ref for ref in known}
         for ref in self.named():
             if ref not in by_name.values():
@@ -167,19 +167,19 @@ class Selection:
                 raise UsageError(f"--select {ref}: no manifest declares it{hint}")
 
     def named(self) -> Iterator[Ref]:
-        """Yield the resources that are selected by their whole names."""
+        """Yield the resources that are selected by their full names."""
         for alternative in self.select:
             for term in alternative.terms:
                 if (ref := term.named) is not None:
                     yield ref
 
     def flags(self) -> list[str]:
-        """Give the words of a command line that select the same."""
+        """Return the command-line arguments for the same selection."""
         given = (("--select", self.select), ("--exclude", self.exclude))
-        return [word for flag, some in given for one in _written(some) for word in (flag, one)]
+        return [word for flag, some in given for term in _written(some) for word in (flag, term)]
 
     def leaving_out(self, count: int) -> Selected | None:
-        """Say what was selected, and how many were not; None for the whole workspace."""
+        """Return the selection and the number left out, or None for the whole workspace."""
         if not self:
             return None
         return Selected(_written(self.select), _written(self.exclude), count)
@@ -189,12 +189,12 @@ EVERYTHING = Selection()
 
 
 BETWEEN = frozenset(("M401", "M402", "M403", "M405"))
-"""What is wrong between manifests, of which a selected one may be another than is complained of."""
+"""Findings between two manifests: the selected one may be the other one of the two."""
 
 
 @dataclass(slots=True)
 class SelectedNames:
-    """What was met while a workspace was read: selected resources and left ones, by their names.
+    """Names of selected resources, and of resources left out, from reading a workspace.
 
     `files` and `left_files` are the exports that they name.
     """
@@ -205,11 +205,11 @@ class SelectedNames:
     left_files: set[str] = field(default_factory=set)
 
     def is_about(self, complaint: Complaint, selection: Selection) -> bool:
-        """Tell whether a complaint is about what is selected, or may be."""
+        """Return whether a complaint is, or may be, about the selection."""
         if complaint.code in BETWEEN or complaint.ref in self.refs:
             return True
         if complaint.is_error and selection.shard is not None:
-            # What is broken may refer to anything, so nobody can tell what moves with it.
+            # A broken manifest may refer to anything, so its group is not known.
             return True
         if complaint.ref:
             return complaint.ref not in self.left
@@ -225,9 +225,9 @@ def _written(some: Sequence[Alternative]) -> tuple[str, ...]:
 def read_selection(
     select: Sequence[str], exclude: Sequence[str], kinds: Collection[str]
 ) -> Selection:
-    """Read what stands behind `--select` and `--exclude`; `kinds` are the names of all kinds.
+    """Read the values of `--select` and `--exclude`; `kinds` are the names of all kinds.
 
-    Raises UsageError naming the term, and what may be meant.
+    Raises UsageError with the term, and a suggestion where there is one.
     """
     given = (("--select", select), ("--exclude", exclude))
     read = (tuple(_alternative(flag, text, kinds) for text in some) for flag, some in given)
@@ -237,16 +237,21 @@ def read_selection(
 
 
 def of_shard(shard: Shard) -> Selection:
-    """Give what `--select shard:K/N` selects."""
+    """Return the selection of `--select shard:K/N`."""
     term = Term(About.SHARD, str(shard))
     return Selection((Alternative((term,), f"{SHARD}{shard}"),))
 
 
 def _check_shards(selection: Selection) -> None:
-    """Raise UsageError where not all that is selected is of one shard."""
-    if any(term.about is About.SHARD for some in selection.exclude for term in some.terms):
+    """Raise UsageError if the selection is not within one shard."""
+    if any(
+        term.about is About.SHARD for alternative in selection.exclude for term in alternative.terms
+    ):
         raise UsageError("--exclude takes no shard: select the one that is meant, with --select")
-    shards = [{t.glob for t in some.terms if t.about is About.SHARD} for some in selection.select]
+    shards = [
+        {term.glob for term in alternative.terms if term.about is About.SHARD}
+        for alternative in selection.select
+    ]
     if any(shards) and (len(set().union(*shards)) > 1 or not all(shards)):
         raise UsageError(
             "a run is about one shard: name the same `shard:K/N` in each --select, joined by commas"

@@ -1,8 +1,7 @@
-"""Which resources belong to one shard: those that refer to each other are never apart.
+"""Assignment of resources to shards: resources that refer to each other stay together.
 
-Resources that references join, in whatever direction, are one group. A group goes where the
-digest of its smallest name leads, so that what is added or taken away beside it moves nothing of
-it. Source: docs/ci.md.
+Resources joined by references, in either direction, are one group. The digest of its smallest name
+decides the shard of a group, so that changes outside a group do not move it. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from reconciler.workspace.selection import EVERYTHING
 
 
 class EnvironmentReading(Protocol):
-    """What was read of one environment."""
+    """The result of reading one environment."""
 
     @property
     def manifests(self) -> tuple[Manifest, ...]:
-        """All that is declared there."""
+        """Return all manifests of the environment."""
 
 
 def homes_of(manifests: Iterable[Manifest]) -> dict[Ref, int]:
-    """Give the number that decides where each resource goes; it is the same all over a group."""
+    """Return the number that decides the shard of each resource; a group shares one number."""
     joined: dict[Ref, Ref] = {}
     for manifest in manifests:
         _root(joined, manifest.ref)
@@ -43,7 +42,7 @@ def homes_of(manifests: Iterable[Manifest]) -> dict[Ref, int]:
 
 
 def _root(joined: dict[Ref, Ref], ref: Ref) -> Ref:
-    """Give the smallest name of a group, and shorten the way there."""
+    """Return the smallest name of a group, and shorten the path to it."""
     root = joined.setdefault(ref, ref)
     while joined[root] != root:
         root = joined[root]
@@ -52,17 +51,17 @@ def _root(joined: dict[Ref, Ref], ref: Ref) -> Ref:
     return root
 
 
-def _join(joined: dict[Ref, Ref], one: Ref, other: Ref) -> None:
-    small, large = sorted((_root(joined, one), _root(joined, other)), key=str)
+def _join(joined: dict[Ref, Ref], ref: Ref, other: Ref) -> None:
+    small, large = sorted((_root(joined, ref), _root(joined, other)), key=str)
     joined[large] = small
 
 
 def with_homes(
     scopes: Sequence[Scope], read: Callable[[Sequence[Scope]], Mapping[str, EnvironmentReading]]
 ) -> Sequence[Scope]:
-    """Give scopes whose selections know what belongs to their shards.
+    """Return scopes with selections that know the shard of each resource.
 
-    All manifests are read for that, without a secret: a name or a reference holds none.
+    All manifests are read for that, without secrets: names and references contain none.
     """
     if not any(scope.selection.shard for scope in scopes):
         return scopes

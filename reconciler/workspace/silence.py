@@ -1,6 +1,6 @@
-"""Which complaints are told: levels, comments that ignore, exemptions. Source: docs/practice.md.
+"""Choice of the complaints to report: levels, ignoring comments and exemptions.
 
-Pure.
+Pure. Source: docs/practice.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING}
 
 @dataclass(frozen=True, slots=True)
 class Silenced:
-    """What is told, what is not, and the comments that ignore what nobody complains of."""
+    """Reported complaints, suppressed complaints, and the comments that ignore nothing."""
 
     complaints: tuple[Complaint, ...]
     suppressed: tuple[Suppressed, ...]
@@ -45,7 +45,7 @@ class Silenced:
 
 @dataclass(frozen=True, slots=True)
 class _Comment:
-    """A comment that ignores complaints at a line, in a file."""
+    """A comment in a file that ignores complaints at a line."""
 
     file: str
     lines: Lines
@@ -54,7 +54,7 @@ class _Comment:
 
 @dataclass(slots=True)
 class Silencing:
-    """What a project wants to hear: `levels` by code, `rules` by name, comments by their lines."""
+    """Settings for reporting: `levels` by code, `rules` by name, comments by their lines."""
 
     levels: Mapping[str, Level]
     rules: Collection[str] = ()
@@ -62,26 +62,26 @@ class Silencing:
     _first: dict[tuple[str, int, str], _Comment] = field(default_factory=dict)
 
     def read(self, file: str, lines: Lines) -> Iterator[Complaint]:
-        """Take in the comments of a YAML file; yield what is wrong with them."""
+        """Read the comments of a YAML file; yield what is wrong with them."""
         if MARK not in lines.text:
             return
-        for asked in ignoring_comments(lines.text):
-            wrong = [*_wrong(asked, self.rules)]
+        for ignoring in ignoring_comments(lines.text):
+            wrong = [*_wrong(ignoring, self.rules)]
             for finding in wrong:
-                yield complaint_at(file, lines, asked.line, asked.column, finding)
-            if asked.codes and asked.reason:
-                comment = _Comment(file, lines, asked)
+                yield complaint_at(file, lines, ignoring.line, ignoring.column, finding)
+            if ignoring.codes and ignoring.reason:
+                comment = _Comment(file, lines, ignoring)
                 self._comments.append(comment)
-                for code in asked.codes:
-                    self._first.setdefault((file, asked.about, code), comment)
+                for code in ignoring.codes:
+                    self._first.setdefault((file, ignoring.about, code), comment)
 
     def told(self, complaints: Iterable[Complaint], manifests: Iterable[Manifest]) -> Silenced:
-        """Part what is told from what is not, by comments and by what manifests are exempted from.
+        """Separate reported from suppressed complaints, by comments and by exemptions.
 
-        An exemption goes before a level: what is off is not told anyway.
+        Exemptions come before levels: a complaint that is off is not reported anyway.
         """
         exempt = {str(manifest.ref): manifest.exempt for manifest in manifests if manifest.exempt}
-        told: list[Complaint] = []
+        reported: list[Complaint] = []
         suppressed: list[Suppressed] = []
         used: set[tuple[str, int, int, str]] = set()
         unjudged: set[str] = set()
@@ -89,7 +89,7 @@ class Silencing:
             if complaint.is_error:
                 unjudged.add(complaint.file)
             if not _has_choice(complaint):
-                told.append(complaint)
+                reported.append(complaint)
                 continue
             comment = self._ignoring(complaint)
             exemption = (
@@ -101,31 +101,31 @@ class Silencing:
             elif exemption is not None:
                 suppressed.append(Suppressed(complaint, exemption.reason, in_source=False))
             else:
-                told.extend(self._levelled(complaint))
+                reported.extend(self._levelled(complaint))
         idle = [*self._idle(used, unjudged)]
-        return Silenced(tuple(told), tuple(suppressed), tuple(idle))
+        return Silenced(tuple(reported), tuple(suppressed), tuple(idle))
 
-    def _ignoring(self, one: Complaint) -> _Comment | None:
-        # Inside a text of several lines no comment can stand: the line of its key counts too.
-        lines = (one.line, one.begun) if one.begun else (one.line,)
-        found = (self._first.get((one.file, line, one.code)) for line in lines)
+    def _ignoring(self, complaint: Complaint) -> _Comment | None:
+        # A text of several lines contains no comments: the line of its key counts too.
+        lines = (complaint.line, complaint.begun) if complaint.begun else (complaint.line,)
+        found = (self._first.get((complaint.file, line, complaint.code)) for line in lines)
         return next(filter(None, found), None)
 
-    def _levelled(self, one: Complaint) -> Iterator[Complaint]:
-        level = self.levels.get(one.code)
+    def _levelled(self, complaint: Complaint) -> Iterator[Complaint]:
+        level = self.levels.get(complaint.code)
         if level is None:
-            yield one
+            yield complaint
         elif level != "off":
-            yield replace(one, severity=SEVERITIES[level])
+            yield replace(complaint, severity=SEVERITIES[level])
 
     def _idle(
         self, used: Collection[tuple[str, int, int, str]], unjudged: Collection[str]
     ) -> Iterator[Complaint]:
-        """Yield the comments that ignore nothing; where there are errors not all was looked for."""
+        """Yield the comments that ignore nothing; files with errors are not fully checked."""
         for comment in self._comments:
             at = (comment.file, comment.asked.line, comment.asked.column)
             for code in comment.asked.codes or () if comment.file not in unjudged else ():
-                # What is off is not looked for, nor what happened, so that nobody can tell.
+                # Complaints that are off, or come from audits, are not looked for in this run.
                 is_made = is_on(code, self.levels, only_asked=code in only_asked())
                 is_asked = is_made and not code.startswith(AUDIT)
                 if (*at, code) in used or not is_asked:
@@ -133,26 +133,26 @@ class Silencing:
                 if has_a_level(code, self.rules):
                     said = f"line {comment.asked.about} has no complaint {code} to be ignored"
                     finding = Finding("M117", (), said, Severity.WARNING, REMOVE)
-                    told = complaint_at(comment.file, comment.lines, *at[1:], finding)
-                    yield from self._levelled(told)
+                    complaint = complaint_at(comment.file, comment.lines, *at[1:], finding)
+                    yield from self._levelled(complaint)
 
 
-def _has_choice(one: Complaint) -> bool:
-    """Tell a complaint that may be ignored: an error that breaks something is none."""
-    if one.code.startswith((AUDIT, PRACTICE, RULE)):
+def _has_choice(complaint: Complaint) -> bool:
+    """Return whether a complaint may be ignored; an error that breaks something may not."""
+    if complaint.code.startswith((AUDIT, PRACTICE, RULE)):
         return True
-    return one.code in WARNED_OF and not one.is_error
+    return complaint.code in WARNED_OF and not complaint.is_error
 
 
-def _wrong(asked: Ignoring, rules: Collection[str]) -> Iterator[Finding]:
-    if not asked.codes:
+def _wrong(ignoring: Ignoring, rules: Collection[str]) -> Iterator[Finding]:
+    if not ignoring.codes:
         said = f"`# {MARK}` needs the codes that it is about, as `# {MARK}[L201] REASON`"
         yield Finding("M116", (), said)
         return
-    if not asked.reason:
+    if not ignoring.reason:
         said = "this comment needs a reason after the bracket: why may this be so here?"
         yield Finding("M116", (), said)
-    for code in asked.codes:
+    for code in ignoring.codes:
         if not has_a_level(code, rules):
             said, near = why_no_level(code, rules)
             yield Finding("M116", (), said, suggestion=near)

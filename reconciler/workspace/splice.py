@@ -1,4 +1,4 @@
-"""Where the parts of a text are, and another value in the place of one of them."""
+"""Places of the parts of a text, and replacement of a part by another value."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _BLOCKS = ("|", ">")
 
 @dataclass(slots=True)
 class Splicing:
-    """One document of a text; `value` is what that was read as.
+    """One document of a text, and its splices; `value` is the parsed document.
 
-    `parents` tell what holds each node, and which of its values it is. What stands in `chunks`
-    moves elsewhere, comments and all.
+    `parents` has the parent of each node, and the index in it. Text in `chunks` moves elsewhere
+    with its comments.
     """
 
     where: WrittenText
@@ -39,13 +39,13 @@ class Splicing:
     chunks: list[tuple[int, int]] = field(default_factory=list)
 
     def _at(self, path: Path) -> SyntaxNode:
-        """Give the node at a path, an alias at its end not followed."""
+        """Return the node at a path; an alias at its end is not followed."""
         holder = self.root.at(path[:-1])
         last = path[-1]
         return holder.values[last if isinstance(last, int) else holder.place_of(last)]
 
     def _margin(self, node: SyntaxNode) -> str | None:
-        """Give what stands before the members of a node in flow that have lines of their own."""
+        """Return the indentation of the members of a flow node, or None if they share a line."""
         first = (node.keys or node.values)[0].opening
         before = self.where.text[self.where.line_start(first) : first]
         return before if not before.strip() else None
@@ -54,7 +54,7 @@ class Splicing:
         return max(node.values[nth].end, node.keys[nth].end if node.keys else 0)
 
     def _extent(self, child: SyntaxNode) -> tuple[int, int]:
-        """Give from where to where an item stands with its comments, as it moves elsewhere."""
+        """Return the start and end of an item with its comments, as it moves elsewhere."""
         holder, nth = self.parents[id(child)]
         if holder.is_flow or holder.keys:
             return child.opening, child.end
@@ -65,7 +65,7 @@ class Splicing:
     def _left_comments(
         self, start: int, end: int, moved: Sequence[tuple[int, int]] = ()
     ) -> list[str]:
-        """Give the comments between two places, without those that moved along with an item."""
+        """Return the comments between two places, without those that move with an item."""
         away = [*self.chunks, *moved]
         return [
             self.where.text[begin:after]
@@ -74,7 +74,7 @@ class Splicing:
         ]
 
     def _chunk_start(self, node: SyntaxNode, nth: int) -> int:
-        """Give where the lines of an item begin, the comments right above it among them."""
+        """Return the start of the lines of an item, including the comments right above it."""
         start = self.where.line_start(dash_of(self.where, node, nth))
         before = node.values[nth - 1].end if nth > 0 else self._list_head(node)
         while (above := self.where.line_start(start - 1)) > before:
@@ -84,13 +84,13 @@ class Splicing:
         return start
 
     def _list_head(self, node: SyntaxNode) -> int:
-        """Give where the key or dash ends that a list stands under."""
+        """Return the end of the key or dash above a list."""
         if id(node) not in self.parents:
             return node.start
         return self._head(*self.parents[id(node)])
 
     def _gap(self, node: SyntaxNode) -> int:
-        """Give how many blanks stand between the dash of a list's first item and the item."""
+        """Return the number of blanks between the dash of a list and its first item."""
         dash = node.start
         first = node.values[0].opening if node.values else dash
         is_there = self.where.line_start(first) == self.where.line_start(dash)
@@ -107,7 +107,7 @@ class Splicing:
     def _replace(
         self, node: SyntaxNode, value: Json, like: SyntaxNode | None, anchor: str = ""
     ) -> None:
-        """Write another value in the place of a node."""
+        """Replace a node by another value."""
         if id(node) not in self.parents:
             raise KeyError("the whole document")
         holder, nth = self.parents[id(node)]
@@ -121,7 +121,7 @@ class Splicing:
         self._lay(node, head, (anchor + first).strip(" "), rest)
 
     def _with_comments(self, node: SyntaxNode, text: str) -> str:
-        """Give what comes in place of a node in flow, with the comments that stood in that."""
+        """Return the text that replaces a flow node, with the comments of that node."""
         comments = self._left_comments(node.start, node.end) if node.means is None else []
         margin = self._margin(node) if node.is_flow and node.values else None
         if not comments or margin is None or text[0] not in "[{":
@@ -132,10 +132,10 @@ class Splicing:
         return f"{text[0]}{kept}{rest}"
 
     def _flow_margin(self, node: SyntaxNode, like: SyntaxNode | None) -> str | None:
-        for one in (like, node):
-            is_open = one is not None and one.is_flow and one.values
-            if one is not None and is_open and self._margin(one) is not None:
-                return self._line_margin(one.start)
+        for candidate in (like, node):
+            is_open = candidate is not None and candidate.is_flow and candidate.values
+            if candidate is not None and is_open and self._margin(candidate) is not None:
+                return self._line_margin(candidate.start)
         holder, _ = self.parents[id(node)]
         if like is not None and like.is_flow and like.values:
             return None
@@ -146,7 +146,7 @@ class Splicing:
         return line[: len(line) - len(line.lstrip())]
 
     def _head(self, holder: SyntaxNode, nth: int) -> int:
-        """Give where the colon or the dash before a value ends."""
+        """Return the end of the colon or dash before a value."""
         if holder.keys:
             return self.where.text.index(":", holder.keys[nth].end) + 1
         return dash_of(self.where, holder, nth) + 1
@@ -154,7 +154,7 @@ class Splicing:
     def _laid(
         self, node: SyntaxNode, holder: SyntaxNode, nth: int, value: Json, like: SyntaxNode | None
     ) -> tuple[str, list[str]]:
-        """Give what of a value stands on the line of its key or dash, and the lines below that."""
+        """Return the text of a value on the line of its key or dash, and the lines below."""
         layout, where = self.layout, self.where
         column = where.column(holder.keys[nth].start if holder.keys else holder.start)
         if is_block(value, like):
@@ -172,11 +172,11 @@ class Splicing:
         return lines[0], [" " * (column + by) + line if line else line for line in lines[1:]]
 
     def _in_its_lines(self, node: SyntaxNode, value: str) -> tuple[str, list[str]] | None:
-        """Give a text laid out over lines as the one that it replaces; None where it cannot be."""
+        """Return a text in the layout of the lines that it replaces, or None if impossible."""
         source = self.where.text[node.start : node.end].replace("\r\n", "\n").split("\n")
         if len(source) < 2:  # noqa: PLR2004 - of one line
             return None
-        below = next((one for one in source[1:] if one.strip()), source[-1])
+        below = next((line for line in source[1:] if line.strip()), source[-1])
         margin = below[: len(below) - len(below.lstrip(" "))]
         if node.style == "|":
             lines = block_text(value) or _one_line_block(value)
@@ -189,14 +189,14 @@ class Splicing:
         return lines[0], [margin + line if line else line for line in lines[1:]]
 
     def _lay(self, node: SyntaxNode, head: int, first: str, rest: Sequence[str]) -> None:
-        """Put a first line behind a key or dash, and the rest below, in place of a node."""
+        """Write a first line after a key or dash, and the rest below, in place of a node."""
         where, newline = self.where, self.layout.newline
         head_end = where.line_end(head)
         is_below = node.start > head_end
         end_of_head = self._anchor_end(node) if node.anchor else head
         on_head = is_below or node.start == node.end or not first
         start = end_of_head if on_head else node.start
-        said = f" {first}" if first and on_head else first
+        opening = f" {first}" if first and on_head else first
         if node.style in _BLOCKS and node.means is None:
             header_end = start + len(where.text[start:head_end].split("#")[0].rstrip())
             below, stop = head_end, max(node.end, head_end)
@@ -210,12 +210,12 @@ class Splicing:
             comments = self._left_comments(start, header_end)
         margin = self._line_margin(head - 1)
         lines = [*rest, *(margin + comment for comment in comments)]
-        self.splices.append(Splice(start, header_end, said))
+        self.splices.append(Splice(start, header_end, opening))
         self.splices.append(Splice(below, stop, "".join(newline + line for line in lines)))
 
 
 def _one_line_block(value: str) -> list[str] | None:
-    """Give a text of one line as a block text all the same, as the one before it was."""
+    """Return a text of one line as a block scalar, like the text before it, or None."""
     if not value.strip() or value[:1] in (" ", "\t") or "\n" in value.rstrip("\n"):
         return None
     lines = block_text(value if value.endswith("\n") else value + "\n")
@@ -225,7 +225,7 @@ def _one_line_block(value: str) -> list[str] | None:
 
 
 def _folded(source: Sequence[str], before: str, value: str) -> list[str] | None:
-    """Give the lines of a folded text, of which only one paragraph is known how to fold."""
+    """Return the lines of a folded text, or None if it has more than one paragraph."""
     body = value.rstrip("\n")
     ended = len(value) - len(body)
     if "\n" in before.rstrip("\n") or ended > 1:
@@ -237,7 +237,7 @@ def _folded(source: Sequence[str], before: str, value: str) -> list[str] | None:
 def _wrapped(
     node: SyntaxNode, source: Sequence[str], value: str, margin: str
 ) -> tuple[str, list[str]] | None:
-    """Give a plain or quoted text over several lines."""
+    """Return a plain or quoted text in several lines, or None if it needs another form."""
     quote = node.style
     if quote not in ("", "'", '"') or "\n" in node.text or set("'\"\\#:") & set(value):
         return None
@@ -254,14 +254,14 @@ def _wrapped(
 
 
 def spliced(text: str, splices: Sequence[Splice]) -> str:
-    """Give a text with splices made, those of one place in the order in which they were noted.
+    """Return a text with splices applied; those at one place keep their recorded order.
 
-    Lines that are put behind what is cut come in its place. Of two others that overlap, the
-    later is left out.
+    Lines that are inserted within a cut replace it. Of two other overlapping splices, the later is
+    skipped.
     """
     parts: list[str] = []
     place = 0
-    for splice in sorted(splices, key=lambda each: (each.start, each.end)):
+    for splice in sorted(splices, key=lambda splice: (splice.start, splice.end)):
         if splice.start >= place:
             parts.extend((text[place : splice.start], splice.text))
             place = splice.end

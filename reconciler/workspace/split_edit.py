@@ -1,4 +1,4 @@
-"""Which part of an edit belongs to `spec`, which to `overrides`, and which to neither. Pure."""
+"""Division of an edit into the parts for `spec` and for `overrides`. Pure."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from reconciler.expressions import OPEN, ExpressionKind, expression, whole
 
 
 class WovenError(Exception):
-    """An edit of what stands elsewhere too; its words say where to make it by hand."""
+    """An edit that would change other values too; the message says where to edit by hand."""
 
 
 def split(
     edit: Edit, base: Mapping[str, Json], patch: Mapping[str, Json], shape: Shape
 ) -> tuple[dict[str, Edit], dict[str, Edit]]:
-    """Give the edits of the fields of `spec`, and those of a patch that is merged into it.
+    """Return the edits of the fields of `spec`, and of the patch that is merged into it.
 
-    Raises WovenError for one that cannot be told to be either's.
+    Raises WovenError for an edit that belongs to neither alone.
     """
     if not isinstance(edit, Within):
         raise KeyError("spec")
@@ -42,14 +42,14 @@ def split(
 
 
 def _may_hold(below: Json) -> bool:
-    """Tell what a patch is merged into: an object, or what an expression gives."""
+    """Return whether a patch is merged into this value: an object, or a text with expressions."""
     return isinstance(below, dict) or (isinstance(below, str) and OPEN in below)
 
 
 def check_own(edit: Edit, written: Json, root: Json) -> None:
-    """Raise WovenError for an edit of what only an expression tells.
+    """Raise WovenError for an edit of a value that comes from an expression.
 
-    `written` is what stands at the place of the edit, and `root` the whole `spec`.
+    `written` is the value at the place of the edit, and `root` the whole `spec`.
     """
     match edit:
         case Within(fields=fields):
@@ -67,7 +67,7 @@ def check_own(edit: Edit, written: Json, root: Json) -> None:
 
 
 def value_at_key(written: Json, key: str) -> Json:
-    """Give the value of a key; None where there is none."""
+    """Return the value of a key, or None if there is none."""
     return written.get(key) if isinstance(written, dict) else None
 
 
@@ -76,5 +76,5 @@ def _check_open(written: Json, *, is_inside: bool) -> None:
     if found is not None and (
         is_inside or found.word in (ExpressionKind.FILE, ExpressionKind.EACH)
     ):
-        said = expression(found.word, found.name)
-        raise WovenError(f"`{said}` gives what was edited, maybe elsewhere too: edit it by hand")
+        source = expression(found.word, found.name)
+        raise WovenError(f"`{source}` gives what was edited, maybe elsewhere too: edit it by hand")

@@ -1,9 +1,8 @@
-"""Edits of a text by the places of its parts, so that nothing else of it moves.
+"""Edits of a text by the places of its parts, so that nothing else moves.
 
-A library that writes YAML back lays out the whole file: long lines are wrapped, lists
-indented, quotes changed where it knows better. A repair should be as small as what a
-careful person does by hand, and these repairs are few: so they are made by line and
-column, in JSON alike. What comes of it is read again and compared by who asks for it
+A library that writes YAML formats the whole file: it wraps long lines, indents lists and changes
+quotes. A repair should be as small as a careful edit by hand. There are few kinds of repairs, so
+they are made by line and column, in JSON too. The caller reads the result again and compares it
 (`fixes.py`).
 """
 
@@ -37,7 +36,7 @@ METADATA: Path = ("metadata",)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Splice:
-    """What stands from `start` to `end`, and what to write instead."""
+    """The span from `start` to `end`, and the text that replaces it."""
 
     start: int
     end: int
@@ -45,7 +44,7 @@ class Splice:
 
 
 def edited(text: str, edits: Sequence[Splice]) -> str:
-    """Give a text with edits made, the same one once; of two that overlap the later is left."""
+    """Return a text with edits applied, equal edits once; of two that overlap, the earlier."""
     parts: list[str] = []
     place = 0
     for edit in sorted(set(edits)):
@@ -57,9 +56,9 @@ def edited(text: str, edits: Sequence[Splice]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """Makes edits of repairs in one document, whose paths lead from `prefix` on.
+    """Writer of the edits for repairs in one document; paths begin at `prefix`.
 
-    An alias is followed: what it stands for is edited where that is written.
+    An alias is followed: the edit is made where its value is written.
     """
 
     written: WrittenText
@@ -67,7 +66,7 @@ class Editor:
     prefix: Path
 
     def edits(self, made: Round) -> Iterator[Splice]:
-        """Yield the edits that a round of repairs takes."""
+        """Yield the edits for a round of repairs."""
         gone: dict[Path, set[str]] = defaultdict(set)
         for repair in made:
             match repair:
@@ -109,7 +108,7 @@ class Editor:
         return _instead(key, _quoted_as(key, name))
 
     def _id_moved(self, value: SyntaxNode) -> Splice:
-        """Write an id behind the name, in the metadata."""
+        """Return the splice that writes an id after the name, in the metadata."""
         metadata = self.document.at(METADATA)
         empty = next((key for key in metadata.keys if key.text == "id"), None)
         if empty is not None:
@@ -132,12 +131,12 @@ class Editor:
         return "\r\n" if self.written.text[: first + 1].endswith("\r\n") else "\n"
 
     def without(self, holder: SyntaxNode, names: set[str]) -> Iterator[Splice]:
-        """Take fields away, neighbours together."""
+        """Yield the splices that remove fields, adjacent fields together."""
         marked = [(nth, key.text in names) for nth, key in enumerate(holder.keys)]
         if all(is_gone for _, is_gone in marked):
             yield self._emptied(holder)
             return
-        for is_gone, group in groupby(marked, key=lambda one: one[1]):
+        for is_gone, group in groupby(marked, key=lambda mark: mark[1]):
             if is_gone:
                 places = [nth for nth, _ in group]
                 cut = self._cut_in_line if holder.is_flow else self._cut_lines
@@ -154,7 +153,7 @@ class Editor:
         return Splice(holder.start, end, "{}" + after)
 
     def _kept(self, start: int, end: int, column: int) -> str:
-        """Give the comments of what goes, each on its line, and the indentation after them."""
+        """Return the comments of removed text, a line each, and the indentation after them."""
         comments = self.written.comments(start, end)
         return "".join(f"{comment}{self._break}{' ' * column}" for comment in comments)
 
@@ -162,7 +161,7 @@ class Editor:
         start = holder.keys[first].start
         column = self.written.column(start)
         if not self.written.opens_line(start):
-            # The dash of a list stands before it.
+            # The dash of a list is before it.
             end = holder.keys[last + 1].start
             return Splice(start, end, self._kept(start, end, column))
         start = self.written.line_start(start)
@@ -198,7 +197,7 @@ class Editor:
             yield Splice(start, start, " " * STEP)
 
     def _lifted(self, repair: Lift) -> Iterator[Splice]:
-        """Move an entry behind the content that it stood in, with its comments."""
+        """Yield the splices that move an entry after the content around it, with its comments."""
         outer, holder = self._at(repair.path[:-2]), self._at(repair.path[:-1])
         nth = holder.place_of(str(repair.path[-1]))
         key, value = holder.keys[nth], holder.values[nth]
@@ -223,16 +222,16 @@ class Editor:
         moved = re.sub(
             r"^ +", lambda found: " " * max(0, len(found[0]) + more), body, flags=re.MULTILINE
         )
-        told = self._break.join((*lines, moved))
+        entry_text = self._break.join((*lines, moved))
         last = self.written.line_end(max(key.end for key in (*outer.keys, *outer.values)))
         if last == end:
-            yield Splice(start, end, told)
+            yield Splice(start, end, entry_text)
             return
         yield Splice(start, self.written.text.find("\n", end) + 1, "")
-        yield Splice(last, last, f"{self._break}{told}")
+        yield Splice(last, last, f"{self._break}{entry_text}")
 
     def _lines_after(self, start: int, end: int) -> Iterator[int]:
-        """Yield where the lines begin that follow that of `start`, those of nothing left out."""
+        """Yield the starts of the lines after the line of `start`, without empty lines."""
         place = self.written.text.find("\n", start, end) + 1
         while place:
             if self.written.text[place : place + 1] not in ("\n", "\r", ""):
@@ -267,7 +266,7 @@ class Editor:
         yield Splice(start, end, self._break.join(lines))
 
     def _between(self, inner: SyntaxNode, end: int) -> list[str]:
-        """Give the comments of a mapping that stand in none of its values, and after it."""
+        """Return the comments of a mapping outside of its values, and after it."""
         places = [inner.start]
         for key, value in zip(inner.keys, inner.values, strict=True):
             places.extend((key.start, max(key.end, value.end)))
@@ -276,7 +275,7 @@ class Editor:
         return [comment for start, stop in spans for comment in self.written.comments(start, stop)]
 
     def _spilled(self, key: SyntaxNode, value: SyntaxNode, inner: SyntaxNode) -> Splice:
-        """Put the content of braces in the place of the entry that they stand in."""
+        """Return the splice that replaces an entry by the content of its braces."""
         content = self.written.text[inner.start + 1 : inner.end - 1]
         comments = self.written.comments(key.end, inner.start)
         comments += self.written.comments(inner.end, value.end)
@@ -297,5 +296,5 @@ def _instead(node: SyntaxNode, text: str) -> Splice:
 
 
 def _quoted_as(key: SyntaxNode, name: str) -> str:
-    """Give a name quoted as another key is."""
+    """Return a name with the quotes of another key."""
     return f"{key.style}{name}{key.style}" if key.style in ("'", '"') else name

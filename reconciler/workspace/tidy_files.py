@@ -1,4 +1,4 @@
-"""What the files of a project are in their one layout."""
+"""Files of a project in the standard layout."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MARK = "\ufeff"
 
 
 def tidied(reading: Reading, *, is_json: bool) -> str | None:
-    """Give a text without errors in its one layout; None where that would say something else."""
+    """Return a text without errors in the standard layout, or None if its meaning would change."""
     text = reading.lines.text
     if text.startswith(MARK):
-        # A second byte-order mark, which the parser passes over without counting it.
+        # The parser skips a second byte-order mark without counting it.
         return None
     tidy = tidy_json if is_json else tidy_yaml
     for order in (ORDER, Order()):
         made = tidy(text, order)
         if made.count(MARK) != text.count(MARK):
-            # At the start of a line the parser passes over one, which may be meant.
+            # The parser skips a mark at the start of a line, where it may be intended.
             continue
         if made == text or _says_the_same(made, reading, is_json=is_json):
             return made

@@ -1,4 +1,4 @@
-"""From paths to manifests: every file read, every complaint collected in one run."""
+"""Loading of a workspace: every file is read and every complaint collected in one run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from reconciler.workspace.silence import Silencing
 from reconciler.workspace.workspace_cache import CachedWorkspace, Lookup
 
 MOST_IN_ALL = 10 * MOST_COMPLAINTS
-"""So many complaints are looked for in all environments: the same mistake is one in each."""
+"""Limit of complaints in all environments: one mistake counts in each environment."""
 
 
 def workspace_complaints(loader: Loader) -> Iterator[Complaint]:
@@ -44,32 +44,32 @@ def workspace_complaints(loader: Loader) -> Iterator[Complaint]:
 
 
 def _twins(loader: Loader) -> Iterator[Complaint]:
-    """Complain of two manifests with one name, id or other identity, naming both places."""
+    """Yield complaints about manifests that share a name, id or other identity."""
     names: dict[Ref, DeclaredManifest] = {}
     identities: dict[tuple[str, str, str], DeclaredManifest] = {}
-    for one in loader.declared:
-        manifest = one.manifest
-        other = names.setdefault(manifest.ref, one)
-        if other is not one:
+    for declared in loader.declared:
+        manifest = declared.manifest
+        other = names.setdefault(manifest.ref, declared)
+        if other is not declared:
             said = f"`{manifest.ref}` is declared at {other.manifest.source} already"
             said += ": rename one, or remove it"
             path = ("metadata", "name")
-            yield one.text.complaint(Finding("M401", path, said))
+            yield declared.text.complaint(Finding("M401", path, said))
             continue
-        shared = dict(one.kind.identities(manifest))
+        shared = dict(declared.kind.identities(manifest))
         if manifest.remote_id is not None:
             shared["id"] = str(manifest.remote_id)
         for what, value in shared.items():
-            twin = identities.setdefault((manifest.ref.kind, what, value.casefold()), one)
-            if twin is not one:
+            twin = identities.setdefault((manifest.ref.kind, what, value.casefold()), declared)
+            if twin is not declared:
                 said = f"`{twin.manifest.ref}` at {twin.manifest.source} has this {what} too"
                 path = ("metadata", "id" if what == "id" else "name")
                 said += f": `{value}`; remove one of the two"
-                yield one.text.complaint(Finding("M402", path, said))
+                yield declared.text.complaint(Finding("M402", path, said))
 
 
 def _shared_ids(loader: Loader) -> Iterator[Complaint]:
-    """Warn of an id that every service gives out, where it is used in several environments."""
+    """Yield a warning for each id that services count up, if several environments use it."""
     for manifest in loader.declared:
         metadata = _metadata(manifest)
         value = metadata.get("id") if manifest.manifest.remote_id is not None else None
@@ -83,9 +83,9 @@ def _shared_ids(loader: Loader) -> Iterator[Complaint]:
             yield manifest.text.complaint(warning("M209", ("metadata", "id"), said))
 
 
-def _metadata(one: DeclaredManifest) -> dict[str, Json]:
-    """Give `metadata` as it was written, expressions and all."""
-    document = one.text.document.value
+def _metadata(declared: DeclaredManifest) -> dict[str, Json]:
+    """Return `metadata` as it is written, with its expressions."""
+    document = declared.text.document.value
     metadata = document.get("metadata") if isinstance(document, dict) else None
     return metadata if isinstance(metadata, dict) else {}
 
@@ -105,10 +105,10 @@ def _singletons(loader: Loader) -> Iterator[Complaint]:
 
 
 def complain_of_lost_references(loader: Loader) -> None:
-    """Note the references that lead to nothing in this environment."""
+    """Report the references that have no target in this environment."""
     known = dict.fromkeys(loader.elsewhere, False)
     known |= {manifest.manifest.ref: True for manifest in loader.declared}
-    # One mistake is said once: what cannot be read is there all the same.
+    # A manifest that cannot be read has its own complaint, so a reference to it is valid.
     known |= dict.fromkeys(loader.unusable, True)
     for manifest in loader.declared:
         for text, references in manifest.references:
@@ -117,7 +117,7 @@ def complain_of_lost_references(loader: Loader) -> None:
 
 
 def _cycles(loader: Loader) -> Iterator[Complaint]:
-    """Complain once of each cycle of references, at a manifest on it."""
+    """Yield one complaint for each cycle of references, at a manifest of it."""
     by_ref = {manifest.manifest.ref: manifest for manifest in loader.declared}
     done: set[Ref] = set()
     for start in by_ref:
@@ -125,10 +125,10 @@ def _cycles(loader: Loader) -> Iterator[Complaint]:
         if cycle:
             said = "references form a cycle, so take one of them out: "
             said += " → ".join(map(str, (*cycle, cycle[0])))
-            one = by_ref[cycle[0]]
+            declared = by_ref[cycle[0]]
             text, reference = next(
                 (text, reference)
-                for text, references in one.references
+                for text, references in declared.references
                 for reference in references
                 if reference.ref in cycle
             )
@@ -136,7 +136,7 @@ def _cycles(loader: Loader) -> Iterator[Complaint]:
 
 
 def _cycle_from(start: Ref, by_ref: Mapping[Ref, DeclaredManifest], done: set[Ref]) -> list[Ref]:
-    """Walk depth first without recursion; give the first cycle met."""
+    """Return the first cycle, depth first without recursion, or an empty list."""
     trail: dict[Ref, None] = {}
     stack: list[tuple[Ref, bool]] = [(start, False)]
     while stack:
@@ -163,19 +163,19 @@ NO_SETTINGS = ProjectFile()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace(CachedWorkspace):
-    """Everything under the paths of a run; `read` is every file that was read, exports too."""
+    """Everything under the paths of a run; `read` are all files that were read, also exports."""
 
     read: tuple[Path, ...] = ()
 
     @property
     def known(self) -> Iterator[Ref]:
-        """What is declared, selected or not, here or in other environments."""
+        """Yield all declared resources: selected or not, here or in other environments."""
         yield from (manifest.ref for manifest in (*self.manifests, *self.left_out))
         yield from self.elsewhere
 
     @property
     def errors(self) -> tuple[Complaint, ...]:
-        """The complaints that stop a run."""
+        """Return the complaints that stop a run."""
         return tuple(complaint for complaint in self.complaints if complaint.is_error)
 
 
@@ -187,10 +187,9 @@ def load_workspace(
     *,
     waits: Waits | None = None,
 ) -> Workspace:
-    """Read every manifest under `paths`, but for what the project file excludes.
+    """Read every manifest under `paths`, except those that the project file excludes.
 
-    Nothing is raised for what a file holds: complaints say it all, sorted by
-    file and line.
+    No content of a file raises an error: all errors are complaints, sorted by file and line.
     """
     found = find_files(paths, root, settings.exclude, settings.limits.files)
     return _load(found, sources_of(paths, root, settings.limits.size), scope, settings, waits)
@@ -206,10 +205,10 @@ def load_workspaces(
     instead: Mapping[Path, str] = NOTHING,
     cache: Cache = NO_CACHE,
 ) -> dict[str, Workspace]:
-    """Read every manifest once, and give what it is in each environment, by its name.
+    """Read every manifest once, and return the workspace of each environment by name.
 
-    `instead` are the texts of files that are not read. What `cache` holds of files that did
-    not change is not read again; it is the same.
+    `instead` has texts that replace files. Unchanged files are taken from `cache`, with the same
+    result.
     """
     found = find_files(paths, root, settings.exclude, settings.limits.files)
     sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
@@ -247,7 +246,7 @@ def _workspace(kept: CachedWorkspace, read: tuple[Path, ...]) -> Workspace:
 def sources_of(
     paths: Sequence[Path], root: Path, largest: int = LARGEST_WORKSPACE, *, kept: bool = False
 ) -> Sources[SpecReport]:
-    """Give the files of a run, none of them read; those outside are of paths that lead there."""
+    """Return the sources of a run, not read yet; folders outside come from their paths."""
     return Sources[SpecReport]((root.resolve(), *_outside(paths, root)), kept=kept, largest=largest)
 
 
@@ -258,17 +257,17 @@ def _load_all(
     settings: ProjectFile,
     waits: Waits | None,
 ) -> dict[str, Workspace]:
-    """Read the manifests in each environment, until there is too much to complain of in all."""
+    """Read the manifests in each environment, until there are too many complaints in all."""
     made: dict[str, Workspace] = {}
-    told = 0
+    reported = 0
     for scope in scopes:
-        if told >= MOST_IN_ALL:
+        if reported >= MOST_IN_ALL:
             said = "there is too much to complain of: this environment is unchecked"
             unchecked = Complaint.of_file(PROJECT_FILE, "M115", said)
             made[scope.environment] = Workspace(complaints=(unchecked,))
             continue
         made[scope.environment] = _load(found, sources, scope, settings, waits)
-        told += len(made[scope.environment].complaints)
+        reported += len(made[scope.environment].complaints)
     return made
 
 
@@ -298,15 +297,15 @@ def _load(
     loader.complaints.extend([*practice_complaints(loader, settings)])
     samples = _samples_of(loader, settings)
     manifests = tuple(manifest.manifest for manifest in declared)
-    said = silencing.told(sorted(set(told_once(loader.complaints))), manifests)
+    outcome = silencing.told(sorted(set(told_once(loader.complaints))), manifests)
     about = [
         complaint
-        for complaint in said.complaints
+        for complaint in outcome.complaints
         if loader.taken.is_about(complaint, scope.selection)
     ]
     silenced = [
         suppressed
-        for suppressed in said.suppressed
+        for suppressed in outcome.suppressed
         if loader.taken.is_about(suppressed.complaint, scope.selection)
     ]
     return Workspace(
@@ -316,17 +315,17 @@ def _load(
         files=len(found.files) - loader.samples,
         read=tuple(sources.paths),
         suppressed=tuple(silenced),
-        idle=said.idle,
+        idle=outcome.idle,
         left_out=tuple(manifest.manifest for manifest in declared if not manifest.selected),
-        unheeded=sum(complaint.is_error for complaint in said.complaints)
-        - sum(one.is_error for one in about),
+        unheeded=sum(complaint.is_error for complaint in outcome.complaints)
+        - sum(complaint.is_error for complaint in about),
         samples=samples,
         unselected=tuple(ref for ref in loader.elsewhere if str(ref) in loader.taken.left),
     )
 
 
 def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
-    """Read the samples of the environment, and complain of them."""
+    """Read the samples of the environment, and report what is wrong with them."""
     environment = settings.environments.get(loader.scope.environment)
     setting = environment.policy_samples if environment is not None else None
     if setting is None:
@@ -353,9 +352,9 @@ def wrong_in(
     scope: Scope,
     environments: Mapping[str, object],
 ) -> Complaint | None:
-    """Give the first error in a manifest that is not written yet; None for a good one.
+    """Return the first error in a manifest that is not written yet, or None.
 
-    `texts` are those of `file` and of what it names. What it refers to is not looked for.
+    `texts` are the texts of `file` and of the files that it names. References are not checked.
     """
     sources = Sources[SpecReport](
         (root,), instead={path.resolve(): text for path, text in texts.items()}
@@ -366,7 +365,7 @@ def wrong_in(
 
 
 def _outside(paths: Sequence[Path], root: Path) -> Iterator[Path]:
-    """Yield the folders of paths that are plainly elsewhere; a link inside the root is not."""
+    """Yield the folders of paths outside the root; links inside the root are not followed."""
     for path in paths:
         absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
         if not absolute.is_relative_to(root):

@@ -1,4 +1,4 @@
-"""What was read of unchanged files: workspaces as text in the cache, and back.
+"""Cache of workspaces from unchanged files: encoding as text, and decoding.
 
 Source: docs/performance.md.
 """
@@ -28,25 +28,25 @@ from reconciler.workspace.expression_scope import Scope, value_of_secret
 FORMAT = 3
 
 FAST: Final = 1
-"""The level of packing: a second one takes twice as long and gains a tenth."""
+"""The level of compression: level 2 takes twice as long and saves a tenth."""
 
 CachedJson: TypeAlias = Any
-"""A part of an entry, as JSON gives it."""
+"""A part of an entry, as parsed from JSON."""
 
 
 class _Missed(Exception):
-    """What was kept is not about what there is now."""
+    """The entry is not valid for the current input."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedWorkspace:
-    """What a workspace is made of, but for the files that were read.
+    """A workspace without the files that were read.
 
-    `elsewhere` are the manifests that `metadata.environments` limits to others. `suppressed` is
-    what is not complained of, with the reason, and `idle` are comments that ignore nothing here.
-    `left_out` was not selected, and `unheeded` is how many errors are about that. `samples` are
-    logs that policies are held against, None where the environment has none. `unselected`
-    are those of `elsewhere` that would not be selected there either.
+    `elsewhere` are manifests that `metadata.environments` limits to other environments.
+    `suppressed` are the complaints that are not reported, with the reason; `idle` are comments that
+    ignore nothing here. `left_out` was not selected, and `unheeded` counts its errors. `samples`
+    are logs that policies are checked with, None if the environment has none. `unselected` are the
+    members of `elsewhere` that would not be selected there either.
     """
 
     manifests: tuple[Manifest, ...] = ()
@@ -62,14 +62,14 @@ class CachedWorkspace:
 
 
 LEFT_OUT = frozenset(("salt", "today", "why_unset"))
-"""Of a scope, what no key holds: seals are made anew, an entry tells its day, and where a secret
-cannot be had there is a complaint, which nothing is kept of."""
+"""Fields of a scope that are in no key. Seals are made again, an entry has its day, and a secret
+that cannot be read causes a complaint, so that nothing is kept."""
 
 
 def about_scope(scope: Scope, cache: Cache) -> dict[str, Json]:
-    """Give each field of a scope but those of `LEFT_OUT`.
+    """Return each field of a scope except those of `LEFT_OUT`.
 
-    Of secrets it tells that there are some: they are looked at one by one.
+    For secrets it says only whether there are any: they are compared one by one.
     """
     withheld = scope.withheld
     values: dict[str, Json] = {
@@ -89,9 +89,9 @@ def about_scope(scope: Scope, cache: Cache) -> dict[str, Json]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """What is asked of the cache: everything that decides what a workspace is, but texts of files.
+    """A cache lookup by everything that decides a workspace, except the texts of files.
 
-    `roots` are the folders that files may lie in.
+    `roots` are the folders that files may be in.
     """
 
     cache: Cache
@@ -102,7 +102,7 @@ class Lookup:
 
     @property
     def key(self) -> str:
-        """The key of the entry."""
+        """Return the key of the entry."""
         about: dict[str, Json] = {
             "format": FORMAT,
             "program": program(),
@@ -110,7 +110,7 @@ class Lookup:
             "roots": [str(root) for root in self.roots],
             "files": [[str(file.path), file.name, file.named] for file in self.found.files],
             "settings": self.settings.model_dump(mode="json", by_alias=True),
-            # Complaints of rules stand in the project file's own lines.
+            # Complaints about rules quote the lines of the project file.
             "written": _text_of(self.settings),
             "scopes": [about_scope(scope, self.cache) for scope in self.scopes],
         }
@@ -121,7 +121,7 @@ class Lookup:
         return [scope.today.isoformat() for scope in self.scopes]
 
     def get(self) -> tuple[Mapping[str, CachedWorkspace], tuple[Path, ...]] | None:
-        """Give what the files were, by environment, and what was read; None where it changed."""
+        """Return the workspaces by environment and the files read, or None if a file changed."""
         content = self.cache.get(self.key)
         if content is None:
             return None
@@ -141,15 +141,15 @@ class Lookup:
     def put(
         self, made: Sequence[CachedWorkspace], read: Mapping[Path, tuple[str, str]]
     ) -> Mapping[str, CachedWorkspace] | None:
-        """Keep workspaces and the digests of what was read for them, unless something is wrong.
+        """Keep workspaces and the digests of the files that were read, unless there are errors.
 
-        Gives them as `get` will, by environment, whose manifests take less room; None for none.
+        Returns them by environment as `get` will, with manifests that need less memory, or None.
         """
         wrong = any(complaint.is_error for kept in made for complaint in kept.complaints)
         if wrong or not self.cache.is_on:
             return None
         closing = _Closing(self.cache)
-        # Only exemptions and rules end some day.
+        # Only exemptions and rules end on a day.
         manifests = [manifest for kept in made for manifest in (*kept.manifests, *kept.left_out)]
         ends = bool(self.settings.rules) or any(manifest.exempt for manifest in manifests)
         entry = {
@@ -164,7 +164,7 @@ class Lookup:
         return self._opened(entry, specs)
 
     def _opened(self, entry: CachedJson, specs: bytes) -> Mapping[str, CachedWorkspace]:
-        """Open an entry for each environment. Raises _Missed for what it is not about."""
+        """Decode an entry for each environment. Raises _Missed if it is not valid."""
         return {
             scope.environment: _Opening(self.cache, scope, entry["seals"], specs).kept(workspace)
             for scope, workspace in zip(self.scopes, entry["workspaces"], strict=True)
@@ -177,9 +177,9 @@ def _text_of(settings: ProjectFile) -> str:
 
 @dataclass(slots=True)
 class _Closing:
-    """Makes text of what was read. Of a secret it keeps the name, and a sign of its value.
+    """Encoder of workspaces. Of a secret it keeps the name, and a signature of its value.
 
-    `specs` are those of the manifests, packed one by one, so that each can be opened alone.
+    `specs` are the specs of the manifests, compressed one by one, so that each can be read alone.
     """
 
     cache: Cache
@@ -187,44 +187,50 @@ class _Closing:
     specs: list[bytes] = field(default_factory=list)
     _length: int = 0
 
-    def kept(self, one: CachedWorkspace) -> CachedJson:
+    def kept(self, workspace: CachedWorkspace) -> CachedJson:
         return {
-            "manifests": [*map(self._manifest, one.manifests)],
-            "complaints": [*map(_complaint, one.complaints)],
-            "elsewhere": [list(ref) for ref in one.elsewhere],
+            "manifests": [*map(self._manifest, workspace.manifests)],
+            "complaints": [*map(_complaint, workspace.complaints)],
+            "elsewhere": [list(ref) for ref in workspace.elsewhere],
             "suppressed": [
-                [_complaint(a.complaint), a.reason, a.in_source] for a in one.suppressed
+                [_complaint(suppressed.complaint), suppressed.reason, suppressed.in_source]
+                for suppressed in workspace.suppressed
             ],
-            "idle": [*map(_complaint, one.idle)],
-            "leftOut": [*map(self._manifest, one.left_out)],
-            "unheeded": one.unheeded,
-            "files": one.files,
-            "samples": _samples(one.samples),
-            "unselected": [list(ref) for ref in one.unselected],
+            "idle": [*map(_complaint, workspace.idle)],
+            "leftOut": [*map(self._manifest, workspace.left_out)],
+            "unheeded": workspace.unheeded,
+            "files": workspace.files,
+            "samples": _samples(workspace.samples),
+            "unselected": [list(ref) for ref in workspace.unselected],
         }
 
-    def _manifest(self, one: Manifest) -> CachedJson:
+    def _manifest(self, manifest: Manifest) -> CachedJson:
         holes: list[CachedJson] = []
-        # Most hold no template, and are written as they are.
-        spec = one.spec if is_plain(one) else self._opened(one.spec, (), holes)
+        # Most specs have no template, and are written as they are.
+        spec = manifest.spec if is_plain(manifest) else self._opened(manifest.spec, (), holes)
         text = zlib.compress(json.dumps(spec, separators=(",", ":")).encode(), FAST)
         begin, self._length = self._length, self._length + len(text)
         self.specs.append(text)
-        source = one.source
+        source = manifest.source
         return [
-            list(one.ref),
-            [begin, self._length, sum_of(one), BY_NAME[one.ref.kind].declared_id(one)],
+            list(manifest.ref),
+            [
+                begin,
+                self._length,
+                sum_of(manifest),
+                BY_NAME[manifest.ref.kind].declared_id(manifest),
+            ],
             [source.file, source.line, source.column, _member(source.item)],
-            one.remote_id,
-            dict(one.labels),
-            [list(ref) for ref in sorted(one.references)],
-            one.protect,
-            {code: [why.reason, _day(why.until)] for code, why in one.exempt.items()},
+            manifest.remote_id,
+            dict(manifest.labels),
+            [list(ref) for ref in sorted(manifest.references)],
+            manifest.protect,
+            {code: [why.reason, _day(why.until)] for code, why in manifest.exempt.items()},
             holes,
         ]
 
     def _opened(self, value: Json, path: tuple[str | int, ...], holes: list[CachedJson]) -> Json:
-        """Give a document with nothing where templates stand, which are noted apart."""
+        """Return a document with None in place of its templates, which are added to `holes`."""
         match value:
             case Template(parts=parts):
                 holes.append([[*path], [*map(self._part, parts)]])
@@ -254,7 +260,7 @@ class _Closing:
 
 @dataclass(slots=True)
 class _Opening:
-    """Makes what was read of its text, with the secrets of this run."""
+    """Decoder of workspaces, with the secrets of this run."""
 
     cache: Cache
     scope: Scope
@@ -281,7 +287,7 @@ class _Opening:
     def _manifest(self, held: CachedJson) -> Manifest:
         ref, place, source, remote_id, labels, references, protect, exempt, holes = held
         begin, end, total, declared_id = place
-        # Here, as a secret that changed is a miss.
+        # Filled in here, because a changed secret is a miss.
         filled = [(path, Template(tuple(map(self._part, parts)))) for path, parts in holes]
         opened = partial(_opened_spec, self.specs, begin, end, filled)
         file, line, column, item = source
@@ -312,7 +318,7 @@ class _Opening:
 def _opened_spec(
     specs: bytes, begin: int, end: int, filled: Sequence[tuple[Sequence[str | int], Template]]
 ) -> dict[str, Json]:
-    """Give one `spec` with its templates in their places."""
+    """Return one `spec` with its templates in their places."""
     spec: dict[str, Json] = json.loads(zlib.decompress(specs[begin:end]))
     for path, template in filled:
         inside: Any = spec
@@ -322,8 +328,12 @@ def _opened_spec(
     return spec
 
 
-def _samples(one: Samples | None) -> CachedJson:
-    return None if one is None else [[[*astuple(row)] for row in one.rows], one.on_mismatch]
+def _samples(samples: Samples | None) -> CachedJson:
+    return (
+        None
+        if samples is None
+        else [[[*astuple(row)] for row in samples.rows], samples.on_mismatch]
+    )
 
 
 def _sampled(held: CachedJson) -> Samples | None:
@@ -333,21 +343,21 @@ def _sampled(held: CachedJson) -> Samples | None:
     return Samples(tuple(PolicySample(*row) for row in rows), on_mismatch)
 
 
-def _complaint(one: Complaint) -> CachedJson:
-    found = one.excerpt
+def _complaint(complaint: Complaint) -> CachedJson:
+    found = complaint.excerpt
     excerpt = (
         None if found is None else [[[*line] for line in found.lines], found.start, found.width]
     )
     return [
-        [one.file, one.line, one.column, one.code, one.message],
-        [one.suggestion, isinstance(one.suggestion, Advice)],
-        one.severity.value,
+        [complaint.file, complaint.line, complaint.column, complaint.code, complaint.message],
+        [complaint.suggestion, isinstance(complaint.suggestion, Advice)],
+        complaint.severity.value,
         excerpt,
-        one.ref,
-        [*one.path],
-        [*one.environments],
-        _member(one.item),
-        one.begun,
+        complaint.ref,
+        [*complaint.path],
+        [*complaint.environments],
+        _member(complaint.item),
+        complaint.begun,
     ]
 
 
