@@ -9,7 +9,7 @@ import sys
 from reconciler import __version__
 from reconciler.streams import lost_by, take_streams
 
-# What a run reads lives to its end: looking for garbage in it again and again takes a tenth of the
+# Objects of a run live to its end: searching them for garbage again and again takes a tenth of the
 # time of a large `validate`.
 GARBAGE_THRESHOLDS = (50_000, 20, 50)
 
@@ -17,25 +17,25 @@ GARBAGE_THRESHOLDS = (50_000, 20, 50)
 def main() -> None:
     """Run the command line and exit with its code."""
     take_streams()
-    if (asked := os.environ.get("_RECONCILER_COMPLETE")) is not None:
+    if (request := os.environ.get("_RECONCILER_COMPLETE")) is not None:
         from reconciler.cli.complete import answer as complete  # noqa: PLC0415 - see below
 
-        sys.exit(complete(asked))
+        sys.exit(complete(request))
     try:
         code = answer(sys.argv[1:])
     except KeyboardInterrupt:
         from reconciler.errors import ExitCode  # noqa: PLC0415 - see below
 
-        # It came before anything was begun: what runs takes its signals itself.
+        # The signal came before anything began: a running command handles signals itself.
         code = _told(ExitCode.INTERRUPTED)
     if code:
         sys.exit(code)
 
 
 def answer(arguments: list[str]) -> int:
-    """Run one command line and give its exit code.
+    """Run one command line and return its exit code.
 
-    What scripts and shells ask at every start is answered without importing anything else.
+    Requests that scripts and shells make at every start are answered without other imports.
     """
     if arguments == ["--version"]:
         sys.stdout.write(f"reconciler {__version__}\n")
@@ -57,7 +57,7 @@ def answer(arguments: list[str]) -> int:
 
 
 def _told(code: int) -> int:
-    """Give the code of what is over: a late signal would end this process with another one."""
+    """Ignore further signals and return the code: a late signal would change the exit code."""
     import signal  # noqa: PLC0415 - a third of what `--version` takes
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -1,4 +1,4 @@
-"""Parts of an address that decide where a request ends: this machine, and steps out of a path."""
+"""Parts of an address that decide where a request goes: local hosts, and steps in a path."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _STEPS = (".", "..")
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine by its own name, so that no network has to be asked.
+    """Return whether a host is this machine by its own name, without asking a network.
 
-    `host` is as in a URL, the brackets of an IPv6 address taken off or not.
+    `host` is as in a URL, with or without the brackets of an IPv6 address.
     """
     name = host.strip("[]").rstrip(".").lower()
     try:
@@ -22,10 +22,10 @@ def is_loopback(host: str) -> bool:
 
 
 def steps_in(path: str) -> Iterator[str]:
-    """Yield the parts of a URL's path that lead to another place than they stand at.
+    """Yield the parts of a URL's path that lead to another place.
 
-    They are `.` and `..`, in each spelling that is one: a server or a client
-    between takes them off, and then asks for something else.
+    They are `.` and `..` in every accepted spelling: a server or a client on the way removes them,
+    and then requests something else.
     """
     for part in path.replace("\\", "/").split("/"):
         if part.lower().replace("%2e", ".") in _STEPS:
@@ -36,9 +36,9 @@ _THIS_MACHINE = "localhost,.localhost,127.0.0.0/8,127.0.0.1,::1"
 
 
 def proxies_beyond(environ: Mapping[str, str]) -> dict[str, str]:
-    """Give the variables that keep a proxy out of what is asked of this machine.
+    """Return the variables that keep requests to this machine away from a proxy.
 
-    For clients that read the environment themselves; what it excepts already stays excepted.
+    They are for clients that read the environment themselves; existing exceptions stay.
     """
     known = environ.get("no_proxy") or environ.get("NO_PROXY")
     return dict.fromkeys(
@@ -50,5 +50,5 @@ _LONGEST_PART = 1024
 
 
 def is_part(text: str) -> bool:
-    """Tell whether a text can be an id: one part of a path, whoever takes the address apart."""
+    """Return whether a text can be an id: a single part of a path for every reader of a URL."""
     return 0 < len(text) <= _LONGEST_PART and text.isprintable() and not any(steps_in(text))

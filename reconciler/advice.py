@@ -1,7 +1,7 @@
-"""Command lines that are advised: as printed, each leads to where it was advised.
+"""Commands in advice: as printed, each works in the environment of the run that printed it.
 
-A default environment, or another folder, must not make the command of one environment act on
-another. So no message spells such a command itself (tests/test_advice.py): it asks here.
+A default environment or another folder must not make the command of one environment act on another.
+So messages never spell such commands themselves (tests/test_advice.py): they use this module.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ LOST_JOURNAL: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Here:
-    """What leads a command to the environment of this run, each part with a blank before it.
+    """The options that lead a command to the environment of this run, each after a blank.
 
-    `to_journal` leads what takes `--path`, `to_manifests` what takes paths, and `to_project`
-    what takes neither. `root` is the project's folder as seen from here, and `selection` what
-    limits what takes paths to some manifests. `way_back` is the commands that bring back what the
-    journal lost, as text; "" where there are none.
+    `to_journal` is for commands with `--path`, `to_manifests` for commands with paths, and
+    `to_project` for the others. `root` is the project's folder relative to the current one.
+    `selection` limits commands with paths to some manifests. `way_back` is text with the commands
+    that bring back what the journal lost, or "".
     """
 
     environment: str = ""
@@ -44,18 +44,18 @@ _in_job: ContextVar[bool] = ContextVar("in_job", default=False)
 
 
 def lead_to(here: Here) -> None:
-    """Note which environment this run is about, as soon as that is known."""
+    """Set the environment of this run, as soon as it is known."""
     _here.set(here)
 
 
 def lead_back(way: str) -> None:
-    """Note the commands that bring back what the journal of this run lost; "" for none."""
+    """Set the commands that bring back what the journal of this run lost; "" for none."""
     _here.set(replace(_here.get(_NOWHERE), way_back=way))
 
 
 @contextmanager
 def in_job() -> Iterator[None]:
-    """Advise what is done in CI for a while: a merge, or a run by hand with an input."""
+    """Advise actions for CI inside this context: a merge, or a run by hand with an input."""
     before = _in_job.set(True)
     try:
         yield
@@ -64,26 +64,26 @@ def in_job() -> Iterator[None]:
 
 
 def is_in_job() -> bool:
-    """Return whether whoever reads what is advised acts by a merge or a workflow."""
+    """Return whether the reader of the advice acts by a merge or a workflow."""
     return _in_job.get()
 
 
 def on_journal(command: str, rest: str = "", *, environment: str = "") -> str:
-    """Give a `journal` command by its name, and what follows its options."""
+    """Return a `journal` command by its name; `rest` follows its options."""
     here = _here.get(_NOWHERE)
     return _line(f"journal {command}", environment or here.environment, here.to_journal, rest)
 
 
 def from_journal(command: str, rest: str = "") -> str:
-    """Give a command that takes what it does out of the journal."""
+    """Return a command that takes its input from the journal."""
     here = _here.get(_NOWHERE)
     return _line(command, here.environment, here.to_journal, rest)
 
 
 def on_manifests(command: str, rest: str = "", *, whole: bool = False) -> str:
-    """Give a command that reads manifests, with the paths and the selection of this run.
+    """Return a command that reads manifests, with the paths and the selection of this run.
 
-    With `whole` it is about what is not selected too.
+    With `whole` it includes resources that are not selected.
     """
     here = _here.get(_NOWHERE)
     place = here.to_manifests if whole else f"{here.to_manifests}{here.selection}"
@@ -98,19 +98,19 @@ def on_files(command: str, *files: str, rest: str = "") -> str:
 
 
 def on_part(command: str, *files: str, rest: str = "") -> str:
-    """Return a command that is limited to what some files declare by `--select`."""
+    """Return a command that is limited by `--select` to the resources of some files."""
     part = (f"--select {shlex.quote(f'file={file}')}" for file in files)
     return on_files(command, rest=" ".join(filter(None, (rest, *part))))
 
 
 def from_export(file: str) -> str:
-    """Give the command that makes a manifest of an export, named as in the project's folder."""
+    """Return the command that makes a manifest of an export, named as in the project's folder."""
     here = _here.get(_NOWHERE)
     return _line("import", here.environment, here.to_project, f"--from {_typed(file, here)}")
 
 
 def on_service(command: str, rest: str = "") -> str:
-    """Give a command that only talks to the service."""
+    """Return a command that only uses the service."""
     here = _here.get(_NOWHERE)
     return _line(command, here.environment, here.to_project, rest)
 
@@ -121,21 +121,21 @@ def _typed(file: str, here: Here) -> str:
 
 
 def in_git(command: str, rest: str) -> str:
-    """Give a command of git in the project's folder, of which the paths in it are told."""
+    """Return a git command in the project's folder; its paths are relative to that folder."""
     root = _here.get(_NOWHERE).root
     folder = "" if root == "." else f" -C {shlex.quote(root)}"
     return f"git{folder} {command} {rest}"
 
 
 def from_newest(remote: str, newest: str, ref: str) -> str:
-    """Return the commands that move a ref of a remote to where another one of it is."""
+    """Return the commands that move a ref of a remote to the target of its ref `newest`."""
     fetch = in_git("fetch", shlex.join((remote, newest)))
     push = in_git("push", shlex.join(("--force", remote, f"FETCH_HEAD:{ref}")))
     return f"`{fetch}`, then `{push}`"
 
 
 def bring_back(what: str = "it") -> str:
-    """Return how to bring back a journal: by commands where its remote has what it lost."""
+    """Return how to bring back a journal: by commands if its remote has what was lost."""
     way = _here.get(_NOWHERE).way_back
     return f"bring {what} back {f'with {way}' if way else f'from a copy; {LOST_JOURNAL}'}"
 

@@ -1,6 +1,6 @@
-"""What the API document leaves open and a deployment may do otherwise: `api:` in the project file.
+"""Behaviour of a deployment that the API document leaves open: `api:` in the project file.
 
-Everything else that is assumed stands where it is used; docs/assumptions.md lists it all.
+All other assumptions are where they are used; docs/assumptions.md lists them all.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from reconciler.document import Json
 from reconciler.model_config import STRICT
 
 POLICIES = "/dataplans/policies/v1"
-"""The list of log policies. It is always there, so that asking for it proves target and key."""
+"""The list of log policies. It always exists, so a read of it proves target and key."""
 
 BULK_LIMIT = 100
-"""The most alerts in one bulk replace: 100 were observed to pass, and the document says nothing."""
+"""Most alerts in one bulk replace: 100 were observed to pass; the document gives no limit."""
 
 REQUESTS_AT_ONCE = 16
-"""The requests that are open at once before anything is known of the service."""
+"""Most open requests before anything is known about the service."""
 
 Parameters: TypeAlias = list[tuple[str, str]]
 
@@ -35,28 +35,26 @@ Spelling: TypeAlias = Annotated[str, Field(min_length=1)]
 
 
 class ParameterNames(BaseModel):
-    """How each query parameter is spelled whose name the API document does not show."""
+    """Spellings of the query parameters that the API document does not name."""
 
     model_config = _STRICT
 
     alert_version_ids: Spelling = "alert_ids"
-    """The parameter for ids of versions of alerts, of the events of alerts."""
+    """The parameter of alert events for ids of alert versions."""
     timestamp_range: Spelling = "timestamp_range"
-    """The parameter for a range of time, of the events of alerts."""
+    """The parameter of alert events for a range of time."""
     event_labels: Spelling = "cx_event_labels"
-    """The parameter for labels, of the events of alerts."""
+    """The parameter of alert events for labels."""
     filter: Spelling = "filter"
-    """The parameter for filters, of the listings of incidents and their events."""
+    """The parameter for filters in the listings of incidents and incident events."""
     pagination: Spelling = "pagination"
     """The parameter for size and token of a page."""
     incident_ids: Spelling = "incident_ids"
     """The parameter for the incidents to close."""
     source_type: Spelling = "source_type"
-    """The parameter by which the list of policies is of logs only."""
+    """The parameter that limits the list of policies to logs."""
     enabled_only: Spelling = "enabled_only"
-    """The parameter by which the list of policies is of enabled ones only; it is never sent by a
-    plan.
-    """
+    """The parameter that limits the list of policies to enabled policies; a plan never sends it."""
 
 
 Parameter: TypeAlias = Literal[
@@ -72,31 +70,31 @@ Parameter: TypeAlias = Literal[
 
 
 class RangeNames(BaseModel):
-    """What the two ends of a range of time are called."""
+    """Names of the two ends of a range of time."""
 
     model_config = _STRICT
 
     from_: Annotated[Spelling, Field(alias="from")] = "from"
-    """What the beginning of a range is called."""
+    """The name of the beginning of a range."""
     to: Spelling = "to"
-    """What the end of a range is called."""
+    """The name of the end of a range."""
 
 
 class FilterNames(BaseModel):
-    """How each filter of the listings is spelled whose name the API document does not show."""
+    """Spellings of the filters of listings that the API document does not name."""
 
     model_config = _STRICT
 
     search_query: Spelling = "searchQuery"
-    """What the filter by a text is called."""
+    """The name of the filter by text."""
     contextual_labels: Spelling = "contextualLabels"
-    """What the filter by labels is called."""
+    """The name of the filter by labels."""
     created_at_range: Spelling = "createdAtRange"
-    """What the filter of incidents by their time is called."""
+    """The name of the filter of incidents by time."""
     event_name: Spelling = "name"
-    """What the filter of events of incidents by a name is called."""
+    """The name of the filter of incident events by name."""
     event_time: Spelling = "timestamp"
-    """What the filter of events of incidents by their time is called."""
+    """The name of the filter of incident events by time."""
 
 
 _OF_PATH = re.compile(r"(/(\{id\}|[A-Za-z0-9._~:-]+))+")
@@ -105,7 +103,7 @@ ID = "{id}"
 
 
 def _checked_path(path: str, ids: int) -> str:
-    """Refuse a path that is not below the API root, or has `{id}` otherwise than so often."""
+    """Return a path that is valid below the API root. Raises PydanticCustomError otherwise."""
     said = ""
     if not path.startswith("/") or "//" in path:
         said = "must be a path below the API root, as /v3/x: no host, and no part left empty"
@@ -134,12 +132,12 @@ FieldPath: TypeAlias = Annotated[
 
 
 def steps_of(place: str | None) -> tuple[str, ...]:
-    """Give the steps to a dotted place; none for what was left out."""
+    """Return the steps of a dotted path of fields; none if it is not set."""
     return tuple(place.split(".")) if place else ()
 
 
 class Read(BaseModel):
-    """Where a deployment gives one record of a kind by its id, and what of the answer it is."""
+    """The read of one record of a kind by its id: the path, and the record in the answer."""
 
     model_config = _STRICT
 
@@ -168,12 +166,12 @@ class Read(BaseModel):
         return _checked_path(path, 1)
 
     def path_of(self, quoted_id: str) -> str:
-        """Give the path of one record, whose id is quoted already."""
+        """Return the path of one record; the id is quoted already."""
         return self.path.replace(ID, quoted_id)
 
 
 class Listing(BaseModel):
-    """Where a deployment lists all records of a kind, and where each tells its id and name."""
+    """The listing of all records of a kind: the path, and id and name in each record."""
 
     model_config = _STRICT
 
@@ -198,7 +196,7 @@ class Listing(BaseModel):
 
 
 class Reads(BaseModel):
-    """Reads that the API document does not show, by kind; none is ever tried that is not here."""
+    """Reads that the API document does not show, by kind; no other such read is ever tried."""
 
     model_config = ConfigDict(**{**STRICT, "extra": "allow"})
     __pydantic_extra__: dict[str, Read]
@@ -207,12 +205,12 @@ class Reads(BaseModel):
 
     @property
     def of_kinds(self) -> Mapping[str, Read]:
-        """The reads of single records, by the name of the kind."""
+        """Return the reads of single records, by the name of the kind."""
         return self.__pydantic_extra__
 
 
 class Dashboards(BaseModel):
-    """What a deployment does with dashboards."""
+    """Behaviour of a deployment with dashboards."""
 
     model_config = _STRICT
 
@@ -226,7 +224,7 @@ class Dashboards(BaseModel):
 
 
 class Assumptions(BaseModel):
-    """How this deployment does what the API document does not say."""
+    """Behaviour of this deployment that the API document does not define."""
 
     model_config = _STRICT
 
@@ -242,7 +240,7 @@ class Assumptions(BaseModel):
     @field_validator("base_path")
     @classmethod
     def _stays_below(cls, base_path: str) -> str:
-        """Refuse parts that would lead to other paths of the service with its key."""
+        """Refuse parts that would send the key to other paths of the service."""
         for part in steps_in(base_path):
             said = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
             raise PydanticCustomError("base_path", "{said}", {"said": said})
@@ -340,23 +338,23 @@ class Assumptions(BaseModel):
     ] = Reads()
 
     def range_filter(self, since: str, until: str) -> Json:
-        """Spell a range of time, both ends of it, as services may need either."""
+        """Return the filter for a range of time, with both ends, as services may need either."""
         return {self.range_names.from_: since, self.range_names.to: until}
 
     def text_filter(self, text: str) -> Json:
-        """Spell a text to search for; an empty one is not sent."""
+        """Return the filter for a text; an empty text is not sent."""
         return {self.text_field: text} if self.text_field and text else text
 
     def label_filter(self, labels: Mapping[str, str]) -> Json:
-        """Spell labels that must all be there."""
+        """Return the filter for labels that must all be present."""
         if self.label_filters == "pairs":
             return [{"key": key, "value": value} for key, value in labels.items()]
         return dict(labels)
 
     def parameter(self, name: Parameter, value: Json) -> Parameters:
-        """Spell one query parameter, an object or a list flattened as the deployment takes it.
+        """Return one query parameter; objects and lists are flattened as the deployment needs.
 
-        What is empty is not sent.
+        Empty values are not sent.
         """
         spelled = self.parameter_names.model_dump(by_alias=True)[name]
         if self.query_style == "json" and isinstance(value, dict):

@@ -1,8 +1,8 @@
-"""What a run keeps for the next one, below the user's cache folder. Source: docs/performance.md.
+"""Cache of a run for later runs, in the user's cache folder. Source: docs/performance.md.
 
-Everything in it can be found out again, so nothing here ever fails a run: what is missing,
-damaged, signed by nobody or not ours alone is not there. It is text, never code, and holds no
-secret. `RECONCILER_CACHE` names another folder.
+Everything in it can be computed again, so the cache never fails a run: an entry that is missing,
+damaged, not signed or not private is ignored. Entries are text, never code, and contain no secrets.
+`RECONCILER_CACHE` names another folder.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LARGEST_CACHE: Final = 1 << 30
 _KEY: Final = "key"
 _ENTRY: Final = ".entry"
 _TAG: Final = "CACHEDIR.TAG"
-# The first line is the one by which backups know a cache: https://bford.info/cachedir/
+# Backup programs recognise a cache by the first line: https://bford.info/cachedir/
 _MARK: Final = (
     b"Signature: 8a477f597d28d172789f06886806bc55\n"
     b"# What reconciler keeps for its next run. It may be removed at any time.\n"
@@ -44,7 +44,7 @@ _SECRET: Final = 64
 
 @dataclass(slots=True)
 class Cache:
-    """One folder of entries by their keys. `why_not` says why there is none, "" where there is."""
+    """A folder of entries by their keys. `why_not` says why there is none, or is ""."""
 
     folder: Path | None = None
     why_not: str = ""
@@ -52,23 +52,23 @@ class Cache:
 
     @property
     def is_on(self) -> bool:
-        """Whether anything is kept."""
+        """Return whether anything is kept."""
         return self.folder is not None
 
     def sign(self, text: str) -> str:
-        """Give what stands for a text here and nowhere else, from which nobody can guess it."""
+        """Return a signature of a text, valid only in this cache, that does not reveal the text."""
         return hmac.new(self._secret, text.encode(errors="surrogatepass"), "sha256").hexdigest()
 
     def get(self, key: str) -> bytes | None:
-        """Give what was kept under a key, None where that is nothing, or not as it was kept."""
+        """Return the content kept under a key, or None if there is none, or it was changed."""
         if self.folder is None:
             return None
         path = self._place(key)
         content = _read_own(path, LARGEST_ENTRY + _SIGNED)
         if content is None:
             return None
-        said, kept = content[:_SIGNED], content[_SIGNED:]
-        if not hmac.compare_digest(said, self._signed(key, kept)):
+        signature, kept = content[:_SIGNED], content[_SIGNED:]
+        if not hmac.compare_digest(signature, self._signed(key, kept)):
             with suppress(OSError):
                 path.unlink()
             return None
@@ -77,7 +77,7 @@ class Cache:
         return kept
 
     def put(self, key: str, content: bytes) -> None:
-        """Keep something under a key, in place of what was there."""
+        """Keep content under a key, in place of the old content."""
         if self.folder is None or len(content) > LARGEST_ENTRY:
             return
         path = self._place(key)
@@ -85,23 +85,23 @@ class Cache:
             self._clean(path)
 
     def _place(self, key: str) -> Path:
-        assert self.folder is not None  # noqa: S101 - asked before
+        assert self.folder is not None  # noqa: S101 - checked before
         return self.folder / f"{self.sign(key)}{_ENTRY}"
 
     def _signed(self, key: str, content: bytes) -> bytes:
-        # The key is signed too, so that no entry stands for another one.
+        # The key is signed too, so that an entry is valid for its own key only.
         signed = hmac.new(self._secret, key.encode(), "sha256")
         signed.update(hashlib.sha256(content).digest())
         return signed.hexdigest().encode()
 
     def held(self) -> tuple[int, int]:
-        """Give how many entries there are, and how many bytes they take."""
+        """Return the number of entries, and their size in bytes."""
         sizes = [size for _, size, path in self._files() if path.endswith(_ENTRY)]
         return len(sizes), sum(sizes)
 
     def _files(self) -> Iterator[tuple[float, int, str]]:
-        """Yield when each file of an entry was used last, its size and its path."""
-        assert self.folder is not None  # noqa: S101 - asked before
+        """Yield the time of last use, the size and the path of each file of an entry."""
+        assert self.folder is not None  # noqa: S101 - checked before
         with suppress(OSError), os.scandir(self.folder) as entries:
             for entry in entries:
                 with suppress(OSError):
@@ -110,7 +110,7 @@ class Cache:
                         yield status.st_mtime, status.st_size, entry.path
 
     def _clean(self, newest: Path) -> None:
-        """Remove what was not used for longest, until the rest is small enough."""
+        """Remove the entries that were not used for longest, until the rest is small enough."""
         found = sorted(self._files())
         total = sum(size for _, size, _ in found)
         for _, size, path in found:
@@ -126,9 +126,9 @@ NO_CACHE: Final = Cache(why_not="it was not asked for")
 
 
 def open_cache(environ: Mapping[str, str], project: Path) -> Cache:
-    """Open the cache of this user; one that keeps nothing where that cannot be private.
+    """Open the cache of this user; it is off if it cannot be private.
 
-    What lies in the repository of the project could be written by whoever proposes a change.
+    Files in the project's repository could come from any author of a proposed change.
     """
     named = _folder(environ)
     if named is None:
@@ -142,7 +142,7 @@ def open_cache(environ: Mapping[str, str], project: Path) -> Cache:
 
 
 def _unfit(folder: Path, project: Path) -> str:
-    """Say why a folder cannot be made a private cache, "" where it is one by now."""
+    """Return why a folder cannot be a private cache, or "" once it is one."""
     real = Path(os.path.realpath(folder))
     if real.is_relative_to(_repository_around(project.resolve())):
         return f"{folder} is inside the project: set {VARIABLE} to a folder outside"
@@ -159,9 +159,9 @@ def _unfit(folder: Path, project: Path) -> str:
 
 
 def _claimed(folder: Path) -> str:
-    """Mark a folder as a cache of ours; say why not where it holds anything else.
+    """Mark a folder as a cache of ours; return why not if it contains anything else.
 
-    In a marked one files are removed and replaced, so nothing of others may be in it before.
+    Files in a marked folder are removed and replaced, so it must contain no other files before.
     """
     tag, key = folder / _TAG, folder / _KEY
     mark = _read_own(tag, len(_MARK))
@@ -171,7 +171,7 @@ def _claimed(folder: Path) -> str:
         names = os.listdir(folder)  # noqa: PTH208 - names alone
     except OSError as error:
         return f"{folder} cannot be read: {error.strerror}"
-    # A mark of ours may have been cut short.
+    # A mark of ours may be incomplete.
     others_tag = _TAG in names and (mark is None or not _MARK.startswith(mark))
     others_key = _KEY in names and _known_secret(key) is None
     if others_tag or others_key or not all(map(_OWN.fullmatch, names)):
@@ -193,24 +193,24 @@ def _repository_around(root: Path) -> Path:
 
 
 def _secret_in(folder: Path) -> bytes | None:
-    """Give the secret that entries are signed with, made where there is none."""
+    """Return the secret that signs entries; create it if there is none."""
     path = folder / _KEY
     known = _known_secret(path)
     if known is not None:
         return known
-    beside = folder / f"{_KEY}.{os.getpid()}.{secrets.token_hex(4)}"
+    temporary = folder / f"{_KEY}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
-        _write_new(beside, secrets.token_hex(32).encode())
+        _write_new(temporary, secrets.token_hex(32).encode())
         if not path.exists():
-            # Of several that begin at once, the first one's holds.
+            # Of several runs that begin at once, the secret of the first is used.
             with suppress(FileExistsError):
-                os.link(beside, path)
-            beside.unlink()
+                os.link(temporary, path)
+            temporary.unlink()
         else:
-            beside.replace(path)
+            temporary.replace(path)
     except OSError:
         with suppress(OSError):
-            beside.unlink()
+            temporary.unlink()
     return _known_secret(path)
 
 
@@ -221,13 +221,13 @@ def _known_secret(path: Path) -> bytes | None:
 
 
 def _read_own(path: Path, most: int) -> bytes | None:
-    """Read a file that only this user can have written; None for anything else."""
+    """Return the content of a file that only this user can have written; otherwise None."""
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError:
         return None
     try:
-        # A folder can be opened as a file, and is none for what reads files.
+        # A folder can be opened, but not read as a file.
         with os.fdopen(descriptor, "rb", buffering=0) as stream:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
@@ -240,14 +240,14 @@ def _read_own(path: Path, most: int) -> bytes | None:
 
 
 def _write_in_place(path: Path, content: bytes) -> bool:
-    """Write a file of ours, in place of what was there; tell whether that was possible."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    """Replace a file of ours; return whether that was possible."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
-        _write_new(beside, content)
-        beside.replace(path)
+        _write_new(temporary, content)
+        temporary.replace(path)
     except OSError:
         with suppress(OSError):
-            beside.unlink()
+            temporary.unlink()
         return False
     return True
 
@@ -260,10 +260,10 @@ def _write_new(path: Path, content: bytes) -> None:
 
 @cache
 def program() -> str:
-    """Give what changes with the program and with what it is built on.
+    """Return a digest that changes with the program and its dependencies.
 
-    Of a wheel that is what its list of files says, so that the same one, installed for another
-    job, is the same program; else it is when each file was changed.
+    For a wheel it depends on the wheel's list of files, so that the same wheel installed for
+    another job is the same program. Otherwise it depends on the times of change of the files.
     """
     folder = Path(__file__).parent
     listed = _listed_in_wheel(folder)
@@ -284,9 +284,9 @@ def program() -> str:
 
 
 def _listed_in_wheel(folder: Path) -> str:
-    """Give a digest of the list of files, with theirs, of the wheel that a package came in.
+    """Return a digest of the file list of the wheel of a package, or "" if there is no wheel.
 
-    "" where it came in none.
+    The list contains a digest of each file.
     """
     own = f"{folder.name}/{Path(__file__).name},sha256="
     for record in folder.parent.glob("*reconciler-*.dist-info/RECORD"):
@@ -298,5 +298,5 @@ def _listed_in_wheel(folder: Path) -> str:
 
 
 def _versions_in(folder: str) -> list[str]:
-    """Name what is installed in a folder, with the version of each."""
-    return sorted(one for one in os.listdir(folder) if one.endswith(".dist-info"))  # noqa: PTH208 - names alone
+    """Return the names and versions of the packages that are installed in a folder."""
+    return sorted(name for name in os.listdir(folder) if name.endswith(".dist-info"))  # noqa: PTH208 - names alone

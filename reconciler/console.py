@@ -1,4 +1,4 @@
-"""Where text leaves the process: data to stdout, words to stderr, secrets to neither."""
+"""Output of the process: data to stdout, messages to stderr, secrets to neither."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _lines: list[Callable[[], AbstractContextManager[None]]] = []
 
 
 def redact_with(redaction: Redaction) -> None:
-    """Pass every text from now on through a filter."""
+    """Filter every text from now on."""
     if _redaction:
-        # One filter that knows all is asked once for each text, however many there were.
+        # One filter with all secrets is applied once to each text, however many filters there were.
         _redaction[0].take(redaction)
     else:
-        from reconciler.api.secret import Redaction  # noqa: PLC0415 - whoever calls this has it
+        from reconciler.api.secret import Redaction  # noqa: PLC0415 - callers have loaded it
 
         _redaction.append(Redaction())
         _redaction[0].take(redaction)
@@ -44,7 +44,7 @@ def redact_with(redaction: Redaction) -> None:
 
 @contextmanager
 def giving_way(line: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
-    """Let what is printed until the end of the block be printed while `line()` gives way."""
+    """Enter `line()` around each print until the end of the block, so that the line gives way."""
     _lines.append(line)
     try:
         yield
@@ -60,10 +60,10 @@ def _write(stream: TextIO, text: str) -> OSError | None:
 
 
 def data(text: str, *, ending: int = 0) -> int:
-    """Print what the command was asked for, and give the code that it ends with.
+    """Print the data that the command was asked for, and return its exit code `ending`.
 
-    Raises OutputLost where that is not possible, which ends what only reads. What
-    is still to be done has to be done before.
+    Raises OutputLost if that is not possible, which ends commands that only read. All other work
+    has to be done before.
     """
     lost = _write(sys.stdout, text) if text else None
     if lost is not None:
@@ -72,30 +72,30 @@ def data(text: str, *, ending: int = 0) -> int:
 
 
 def event(text: str) -> None:
-    """Print a line of what a run does while it does it, which goes on though nobody can read it.
+    """Print a line about a step of a run; the run continues even if the line is lost.
 
-    What was lost is known at the end of the run, as it is of `data`.
+    A loss is known at the end of the run, as it is for `data`.
     """
     _write(sys.stdout, text)
 
 
 def json_data(document: object, *, one_line: bool = False, ending: int = 0) -> int:
-    """Print a document as `data` does, what is unsafe in a terminal escaped."""
+    """Print a document as `data` does; characters that are unsafe in a terminal are escaped."""
     return data(json_text(document, one_line=one_line), ending=ending)
 
 
 def words(text: str, *, laid_out: bool = False) -> None:
-    """Print words for a person, a line each. Where nobody can read them, they are dropped.
+    """Print lines for a person; they are dropped if they cannot be written.
 
-    On a terminal long lines are broken between words, but where the text is `laid_out` already.
+    On a terminal long lines are broken between words, unless the text is `laid_out` already.
     """
-    # A secret that is broken over two lines would be found no more.
+    # A secret that is broken over two lines would no longer be found.
     text = redacted(text if text.endswith("\n") else text + "\n")
     _write(sys.stderr, text if laid_out else fitted(text, stderr_style(verbose=False)))
 
 
 def question(text: str) -> None:
-    """Ask a person; what is typed stands on the same line."""
+    """Ask a person; the answer is typed on the same line."""
     _write(sys.stderr, text)
 
 
@@ -106,12 +106,12 @@ def redacted(text: str) -> str:
     return text
 
 
-# What is printed has been laid out by then, and a secret may be broken over its lines.
+# Text is laid out before it is printed, and a secret may then be broken over lines.
 hide_with(redacted)
 
 
 def style_of(stream: TextIO, environ: Mapping[str, str], *, verbose: bool) -> Style:
-    """Decide colour and width: colour only on a terminal, and never with NO_COLOR."""
+    """Return colour and width: colour on a terminal or with FORCE_COLOR, never with NO_COLOR."""
     terminal = stream.isatty()
     plain = environ.get("NO_COLOR", "") != "" or environ.get("TERM") == "dumb"
     forced = environ.get("FORCE_COLOR", "") not in ("", "0")
@@ -120,50 +120,50 @@ def style_of(stream: TextIO, environ: Mapping[str, str], *, verbose: bool) -> St
 
 
 def stdout_style(*, verbose: bool) -> Style:
-    """Give the style of stdout."""
+    """Return the style of stdout."""
     return style_of(sys.stdout, os.environ, verbose=verbose)
 
 
 def stderr_style(*, verbose: bool) -> Style:
-    """Give the style of stderr."""
+    """Return the style of stderr."""
     return style_of(sys.stderr, os.environ, verbose=verbose)
 
 
 def is_terminal() -> bool:
-    """Tell whether a person can be asked."""
+    """Return whether a person can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def agreed(asking: str) -> bool:
-    """Ask a question, and tell whether the answer is yes; no answer is no."""
+    """Ask a question; return whether the answer is yes. No answer means no."""
     return _answer(f"{asking} [y/N]: ").lower() in ("y", "yes")
 
 
 def answered(asking: str) -> str:
-    """Ask a question that any words may answer, "" where there are none."""
+    """Ask a question; return the answer in any words, or ""."""
     return _answer(f"{asking}: ")
 
 
 def _answer(asking: str) -> str:
-    # Not `click.prompt`: what it asks with loses a signal that comes while the question is
-    # written, and writes into stdout.
+    # Not `click.prompt`: it loses a signal that comes while the question is written, and writes to
+    # stdout.
     question(asking)
     line = _line_or_signal(sys.stdin)
-    # What was typed ahead or comes from a pipe has not moved to the next line, and nobody can
-    # tell; else this is a blank line.
+    # If the answer was typed ahead or comes from a pipe, the cursor is still on this line, which
+    # cannot be detected; otherwise this prints a blank line.
     words("")
     return line.strip()
 
 
 def _line_or_signal(stream: TextIO) -> str:
-    """Read a line of a terminal, "" at its end or its own; a signal is heard whenever it comes.
+    """Return a line of a terminal, or "" at its end; a signal is handled at once.
 
-    One that came right before a plain read would be heard after the line only.
+    A signal right before a plain read would be handled only after the line.
     """
     heard, rings = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     before = signal.set_wakeup_fd(rings)
     try:
-        # A signal rings, and its own handler runs as soon as this returns.
+        # A signal writes to the pipe, and its own handler runs as soon as this returns.
         select.select([stream.fileno(), heard], [], [])
         return stream.readline()
     except OSError:
@@ -176,24 +176,24 @@ def _line_or_signal(stream: TextIO) -> str:
 
 
 class Console:
-    """The voice of a run: words on stderr, questions to whoever sits there."""
+    """The output of a run: messages on stderr, and questions to the user."""
 
     def say(self, text: str, *, laid_out: bool = False) -> None:
-        """Print words for a person."""
+        """Print a message for a person."""
         words(text, laid_out=laid_out)
 
     def complain(self, complaints: Sequence[Complaint], *, verbose: bool) -> None:
-        """Print what is wrong, each with its place."""
+        """Print complaints, each with its place."""
         words(complaints_beside(complaints, stderr_style(verbose=verbose)), laid_out=True)
 
     def show(self, plan: Plan, *, verbose: bool) -> None:
-        """Print a plan beside the data."""
+        """Print a plan on stderr."""
         from reconciler.report.plan.text import plan_text  # noqa: PLC0415 - not for validate
 
         words(plan_text(plan, stderr_style(verbose=verbose)), laid_out=True)
 
     def confirm(self, plan: Plan, *, verbose: bool) -> bool:
-        """Show the plan, and tell whether the answer is `yes`."""
+        """Show the plan; return whether the answer is `yes`."""
         self.show(plan, verbose=verbose)
         from reconciler.report.counts import summary  # noqa: PLC0415 - not for validate
 
@@ -205,19 +205,19 @@ class Console:
         return _answer(f"{fitted(asking, style)}{between}{taken}") == "yes"
 
     def writing(self, plan: Plan, *, quiet: bool) -> Callable[[Outcome], None]:
-        """Give what prints each outcome as soon as it is known."""
+        """Return the function that prints each outcome as soon as it is known."""
         return Writing(plan, quiet=quiet).tell
 
     def hide(self, redaction: Redaction) -> None:
-        """Pass every text from now on through a filter."""
+        """Filter every text from now on."""
         redact_with(redaction)
 
 
 class EventConsole(Console):
-    """The voice of a run whose data are events: each outcome is a line on stdout."""
+    """The output of a run with events as its data: each outcome is a line on stdout."""
 
     def writing(self, plan: Plan, *, quiet: bool) -> Callable[[Outcome], None]:
-        """Print that the writes begin, and give what prints each outcome as a line."""
+        """Print that the writes begin; return the function that prints each outcome as a line."""
         from reconciler.report.applied.document import begun_line, outcome_json  # noqa: PLC0415 - not for validate
 
         del quiet
@@ -230,7 +230,7 @@ class EventConsole(Console):
 
 
 class Writing:
-    """Says what became of each change, as soon as that is known."""
+    """Printer of the outcome of each change, as soon as it is known."""
 
     def __init__(self, made: Plan, *, quiet: bool) -> None:
         self.quiet = quiet
@@ -239,9 +239,10 @@ class Writing:
         self.style = stderr_style(verbose=False)
 
     def tell(self, outcome: Outcome) -> None:
-        """Say one outcome; the closing words name what was skipped, so of many only the first.
+        """Print one outcome; of many skipped changes only the first, as the summary names all.
 
-        Why a write was refused, or nobody knows of it, stands nowhere else, and is always said.
+        Refused and unconfirmed writes, and those in doubt, are always printed: their reasons are
+        reported nowhere else.
         """
         from reconciler.model import InDoubt, Refused, Skipped, Unconfirmed  # noqa: PLC0415 - as above
         from reconciler.report.applied.text import outcome_line  # noqa: PLC0415 - not for validate
@@ -258,7 +259,7 @@ class Writing:
 
 
 def plan_words(made: Plan, form: str, project: Project, *, verbose: bool) -> str:
-    """Give a plan in a format by its name."""
+    """Return a plan in the format of this name."""
     match form:
         case "json":
             from reconciler.report.plan.document import plan_json  # noqa: PLC0415 - for this format
@@ -284,7 +285,7 @@ def plan_words(made: Plan, form: str, project: Project, *, verbose: bool) -> str
 
 
 def tell_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) -> int:
-    """Print what an apply did, and give its exit code."""
+    """Print what an apply did, and return its exit code."""
     code = worst(applied.exit_codes)
     try:
         return data(applied_words(applied, made, form, verbose=verbose), ending=code)
@@ -294,7 +295,7 @@ def tell_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) -> i
 
 
 def applied_words(applied: Applied, made: Plan, form: str, *, verbose: bool) -> str:
-    """Give what an apply did in a format by its name."""
+    """Return what an apply did, in the format of this name."""
     from reconciler.report.applied.document import applied_json, ended_line  # noqa: PLC0415 - not for validate
     from reconciler.report.applied.junit import applied_junit  # noqa: PLC0415 - not for validate
     from reconciler.report.applied.text import applied_text, renamed_text  # noqa: PLC0415 - not for validate

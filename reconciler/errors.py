@@ -1,9 +1,9 @@
-"""What stops a run, each with its exit code. Source: docs/exit-codes.md.
+"""Errors that stop a run, each with its exit code. Source: docs/exit-codes.md.
 
 ReconcilerError                1
 ├── InvalidInput               4    manifests, project file, plan file
 ├── UsageError                64    flags that do not fit, no target
-│   └── MissingExtra                what only an extra of the installation can do
+│   └── MissingExtra                an extra of the installation is missing
 ├── Locked                     5
 ├── Stale                      6    live or manifests are not what was reviewed
 ├── Unsettled                  7    an earlier create is in doubt
@@ -12,15 +12,15 @@ ReconcilerError                1
 │   ├── Redirected                  never followed
 │   ├── WrongRoute                  the base URL does not lead to the API
 │   ├── UnreadableReply             a 2xx that cannot be parsed
-│   │   ├── AnotherRecord           one about something else than was asked for
-│   │   ├── CutListing              a listing that announces more than it holds
+│   │   ├── AnotherRecord           an answer about something else than was requested
+│   │   ├── CutListing              a listing that ends before its announced end
 │   │   └── UnclearAbsence          a 404 that may be about something else than the resource
-│   └── OutcomeUnknown              a write whose answer was lost
+│   └── OutcomeUnknown              a write without a received answer
 ├── NotAuthorised             10    no key, a refused key, a missing permission
-├── ServiceRefused             3    the service said no to one request
+├── ServiceRefused             3    the service refused one request
 ├── GuardRefused              11    needs consent
 └── OutputLost                74    stdout could not be written
-    └── PipeClosed           141    nobody reads it any more: told by the code alone
+    └── PipeClosed           141    its reader has left: reported by the code alone
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import ClassVar
 
 
 class ExitCode(IntEnum):
-    """What a command ends with. `EXIT_CODES` has the words, docs/exit-codes.md explains them."""
+    """Exit codes of commands. `EXIT_CODES` describes them, docs/exit-codes.md explains them."""
 
     DONE = 0
     INTERNAL = 1
@@ -53,11 +53,11 @@ class ExitCode(IntEnum):
 
 
 class ReconcilerError(Exception):
-    """Root of everything a command reports without a traceback."""
+    """Root of the errors that a command reports without a traceback."""
 
     exit_code: ClassVar[ExitCode] = ExitCode.INTERNAL
     doubtful: bool = False
-    """Whether a request that this is about may have been carried out all the same."""
+    """Whether the request in question may have been carried out in spite of the error."""
 
 
 class InvalidInput(ReconcilerError):
@@ -67,33 +67,33 @@ class InvalidInput(ReconcilerError):
 
 
 class UsageError(ReconcilerError):
-    """A command line that asks for what cannot be done."""
+    """A command line that asks for something impossible."""
 
     exit_code = ExitCode.USAGE
 
 
 class MissingExtra(UsageError):
-    """What only an extra can do, asked for where that is not installed."""
+    """A feature of an extra that is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        way_out = f"in a checkout of the project: pip install '.[{extra}]'"
-        super().__init__(f"{what} needs the extra `{extra}`; {way_out}")
+        remedy = f"in a checkout of the project: pip install '.[{extra}]'"
+        super().__init__(f"{what} needs the extra `{extra}`; {remedy}")
 
 
 class Locked(ReconcilerError):
-    """Another run holds the journal."""
+    """Another run has locked the journal."""
 
     exit_code = ExitCode.LOCKED
 
 
 class Stale(ReconcilerError):
-    """What would be written is not what was reviewed."""
+    """The changes to write are not those that were reviewed."""
 
     exit_code = ExitCode.STALE
 
 
 class Unsettled(ReconcilerError):
-    """A create whose outcome nobody knows stands in the way."""
+    """A create with an unknown outcome blocks the run."""
 
     exit_code = ExitCode.IN_DOUBT
 
@@ -119,21 +119,21 @@ class WrongRoute(Unavailable):
 
 
 class UnreadableReply(Unavailable):
-    """A success whose body cannot be read."""
+    """A success with a body that cannot be read."""
 
     doubtful = True
 
 
 class AnotherRecord(UnreadableReply):
-    """An answer about something else than was asked for, so that nothing in it is of use."""
+    """An answer about something else than was requested, so that none of it is usable."""
 
 
 class CutListing(UnreadableReply):
-    """A listing that ends before all that it announces."""
+    """A listing that ends before its announced end."""
 
 
 class UnclearAbsence(UnreadableReply):
-    """A 404 without words to a path that no document shows: nothing is there, or no such path."""
+    """A 404 without a message, for a path that no document shows: no record, or no such path."""
 
 
 class OutcomeUnknown(Unavailable):
@@ -143,7 +143,7 @@ class OutcomeUnknown(Unavailable):
 
 
 class NotAuthorised(ReconcilerError):
-    """The service does not accept the key, or, where `known`, the key lacks a permission."""
+    """The service does not accept the key, or, if `known`, the key lacks a permission."""
 
     exit_code = ExitCode.NOT_AUTHORISED
 
@@ -163,7 +163,7 @@ class ServiceRefused(ReconcilerError):
 
 
 class GuardRefused(ReconcilerError):
-    """The plan does what may not be done without consent: each of the `refusals` says what."""
+    """The plan needs consent; each of the `refusals` says for what."""
 
     exit_code = ExitCode.GUARDED
 
@@ -173,7 +173,7 @@ class GuardRefused(ReconcilerError):
 
 
 class OutputLost(ReconcilerError):
-    """What a command was asked for could not be printed; `ending` is what it ends with else."""
+    """The output of a command could not be printed; `ending` is its exit code otherwise."""
 
     exit_code = ExitCode.OUTPUT_LOST
 
@@ -183,14 +183,14 @@ class OutputLost(ReconcilerError):
 
     @classmethod
     def by(cls, why: OSError, ending: int = ExitCode.DONE) -> OutputLost:
-        """Give the error for data that could not be written, after a run that ends with a code."""
+        """Return the error for data that could not be written, after a run with this exit code."""
         if isinstance(why, BrokenPipeError):
             return PipeClosed("nobody reads stdout any more", ending)
         return OutputLost(f"stdout could not be written: {why.strerror or why}", ending)
 
 
 class PipeClosed(OutputLost):
-    """Stdout is a pipe whose reader has left, as `head` does."""
+    """Stdout is a pipe that its reader has closed, as `head` does."""
 
     exit_code = ExitCode.PIPE_CLOSED
 
@@ -233,9 +233,9 @@ PRECEDENCE = (
     ExitCode.OUTPUT_LOST,
     ExitCode.PIPE_CLOSED,
 )
-"""What a run did to the service comes before who could read of it."""
+"""What a run did to the service comes before the loss of its output."""
 
 
 def worst(codes: set[int]) -> int:
-    """Give the exit code of a run in which several apply (docs/exit-codes.md)."""
+    """Return the exit code of a run to which several apply (docs/exit-codes.md)."""
     return next((code for code in PRECEDENCE if code in codes), max(codes, default=0))

@@ -1,8 +1,7 @@
-"""The syntax of `${...}` in manifests, for all who read, check, hide or offer it. Pure.
+"""The syntax of `${...}` in manifests, for reading, checking, hiding and completing it. Pure.
 
-Every other `${...}` is data: dashboards and templates use such forms themselves.
-A near miss of an expression is no data, as whoever wrote it meant one; `$${`
-says that a `${` is meant as text.
+Every other `${...}` is data: dashboards and templates use such forms themselves. A near miss of an
+expression is no data, because its author meant an expression; `$${` is a literal `${`.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from reconciler.suggestions import is_slip, nearest
 
 OPEN: Final = "${"
 LITERAL: Final = "$${"
-"""How a `${` is written that is meant as text."""
+"""The spelling of a literal `${`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A part of a text by what stands there, and how often the same stands before it.
+    """A part of a text: its characters, and how often the same characters come before it.
 
-    `nth` is -1 where that was not counted.
+    `nth` is -1 if that was not counted.
     """
 
     written: str
@@ -33,7 +32,7 @@ class Spot:
 
 
 class ExpressionKind(Enum):
-    """What an expression gives; its value is the word that it begins with."""
+    """The kinds of expressions; the value is the word that an expression begins with."""
 
     VARIABLE = "var"
     SECRET = "secret"  # noqa: S105 - the word, and no secret
@@ -58,7 +57,7 @@ _SHOWN: Final = {
     ExpressionKind.FILE: "PATH",
 }
 _WORDS: Final = {word.value: word for word in ExpressionKind}
-# What other tools call the same things; `nearest` finds slips of the fingers.
+# Words of other tools for the same things; `nearest` finds typing errors.
 _OTHER_WORDS: Final = {
     "env": ExpressionKind.SECRET,
     "environ": ExpressionKind.SECRET,
@@ -72,10 +71,10 @@ _OTHER_WORDS: Final = {
 _COMMON_WORDS: Final = (ExpressionKind.EACH, ExpressionKind.FILE)
 
 LONGEST_NAME: Final = 300
-"""Characters of a near miss; what is longer is some other text, and is not searched to its end."""
+"""Longest near miss in characters; a longer text is something else, and not searched."""
 
 FARTHEST: Final = 10_000
-"""Up to this offset in a text an expression is told apart from others that read the same."""
+"""Up to this offset in a text, expressions with the same text are distinguished."""
 
 _ANY: Final = "|".join(_WORDS)
 _EXPRESSION: Final = re.compile(
@@ -90,22 +89,22 @@ _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-f
 _LARGEST_CHARACTER: Final = 0x10FFFF
 
 OPEN_PATTERN: Final = r"\$\{"
-"""Where an expression begins in the text of a file that nobody parses."""
+"""The beginning of an expression in the text of a file that is not parsed."""
 
 ANY_PATTERN: Final = rf"{OPEN_PATTERN}[^}}\n]*\}}"
-"""An expression in such a text, whatever it names."""
+"""Any expression in such a text."""
 
 EACH_PATTERN: Final = rf"{OPEN_PATTERN}{ExpressionKind.EACH.value}:([\w-]+)\}}"
 FILE_PATTERN: Final = rf"{OPEN_PATTERN}{ExpressionKind.FILE.value}:([^}}\n]+)\}}"
-"""What it names is the group of these two."""
+"""In these two patterns, the group is the name."""
 
 EDITOR_PATTERN: Final = rf"\$\{{({_ANY}):[^}}]+\}}"
-"""A regular expression for editors, which take an expression for a value of any type."""
+"""A pattern for editors, which accept an expression for a value of any type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An expression, and where it stands in the text."""
+    """An expression, and its place in the text."""
 
     word: ExpressionKind
     name: str
@@ -113,14 +112,14 @@ class Expression:
 
 
 def whole(text: str) -> Expression | None:
-    """Give the expression that a text consists of; None where it holds more, or none."""
+    """Return the expression that is the whole text, or None."""
     found = next((part for part in parts_of(text) if part != ""), None) if OPEN in text else None
     return found if isinstance(found, Expression) and found.spot.written == text else None
 
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """What begins as an expression and is none."""
+    """A text that begins like an expression, but is malformed."""
 
     word: ExpressionKind
     spot: Spot
@@ -128,9 +127,9 @@ class Malformed:
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """What was likely meant as an expression, and would go out as text.
+    """A text that was probably meant as an expression, and would be sent as text.
 
-    `meant` is the expression, and `sure` tells that hardly anything else can be meant.
+    `meant` is the expression, and `sure` says that hardly anything else can be meant.
     """
 
     meant: str
@@ -139,16 +138,16 @@ class NearMiss:
 
 
 TextPart: TypeAlias = str | Expression | Malformed | NearMiss
-"""A piece of a text; what is plain text has no escape left in it."""
+"""A piece of a text; plain text has no escapes left."""
 
 
 def form_of(word: ExpressionKind) -> str:
-    """Give the form of an expression, as `${var:NAME}`."""
+    """Return the form of an expression, such as `${var:NAME}`."""
     return expression(word, _SHOWN[word])
 
 
 def expression(word: ExpressionKind, name: str) -> str:
-    """Write an expression."""
+    """Return an expression as text."""
     return f"${{{word.value}:{name}}}"
 
 
@@ -169,7 +168,7 @@ def _part(match: re.Match[str], text: str) -> TextPart | None:
     if written == LITERAL:
         return OPEN
     word, name, closed, other, separator, rest = match.groups()
-    # Counting through a megabyte for each of its expressions would take minutes.
+    # Counting in a megabyte for each of its expressions would take minutes.
     near_enough = match.start() < FARTHEST
     spot = Spot(written, text.count(written, 0, match.start()) if near_enough else -1)
     if word is None:
@@ -183,12 +182,12 @@ def _part(match: re.Match[str], text: str) -> TextPart | None:
 def _near_miss(word: str, separator: str, name: str, spot: Spot) -> NearMiss | None:
     folded = word.casefold()
     if separator == ".":
-        # Other tools read fields so, and only the very word makes it doubtful.
+        # Other tools read fields this way, so only the exact word is a near miss.
         kind = _WORDS.get(folded)
     else:
         kind = _OTHER_WORDS.get(folded) or _WORDS.get(nearest(folded, _WORDS))
         if kind in _COMMON_WORDS and not is_slip(folded, kind.value):
-            # Dashboards have variables that are called so, as in `${filter:csv}`.
+            # Dashboards have variables with these names, as in `${filter:csv}`.
             kind = None
     if kind is None or not _NAMES[kind].fullmatch(name):
         return None
@@ -196,10 +195,9 @@ def _near_miss(word: str, separator: str, name: str, spot: Spot) -> NearMiss | N
 
 
 def escaped(text: str) -> str:
-    """Write a text so that reading its expressions gives it back as it is.
+    """Return a text with escapes, so that reading its expressions returns the original text.
 
-    Only what would be read as an expression, or be complained of as nearly one, is escaped;
-    so most texts are given back themselves.
+    Only expressions and near misses are escaped, so most texts are returned unchanged.
     """
     if OPEN not in text:
         return text
@@ -210,20 +208,20 @@ def escaped(text: str) -> str:
             end = match.end()
     written += text[end:]
     parts = [*parts_of(written)]
-    # What is malformed may hold others, which are seen once it is escaped.
+    # A malformed expression may contain others, which are found once it is escaped.
     is_same = all(isinstance(part, str) for part in parts) and "".join(map(str, parts)) == text
     return written if is_same else text.replace(OPEN, LITERAL)
 
 
-# A file is asked about once for each document in it, and once for each item that makes one.
+# A file is checked once for each document in it, and for each item that makes a document.
 @lru_cache(maxsize=4)
 def may_stand_in(source: str) -> bool:
-    """Tell whether a file's text may hold an expression, also where quotes hide its signs."""
+    """Return whether a file's text may contain an expression, even if escapes hide it."""
     return OPEN in source or _ESCAPED_OPEN.search(source) is not None
 
 
 def secrets_in(source: str) -> set[str]:
-    """Give the names of the secrets that a file's text holds, also where it cannot be parsed."""
+    """Return the names of the secrets in a file's text, even if it cannot be parsed."""
     if not may_stand_in(source):
         return set()
     return {*_SECRET.findall(source), *_SECRET.findall(_ESCAPE.sub(_unescaped, source))}
@@ -235,12 +233,12 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def is_open(text: str) -> bool:
-    """Tell a text that is filled in only when it is sent, so that its form says nothing."""
+    """Return whether a text is filled in only when it is sent, so its form means nothing."""
     return _opens(text, ExpressionKind.SECRET) or _opens(text, ExpressionKind.REFERENCE)
 
 
 def holds_reference(text: str) -> bool:
-    """Tell a text that waits for the id of another resource."""
+    """Return whether a text waits for the id of another resource."""
     return _opens(text, ExpressionKind.REFERENCE)
 
 
@@ -249,18 +247,18 @@ def _opens(text: str, word: ExpressionKind) -> bool:
 
 
 def sealed_form(name: str, seal: str) -> str:
-    """Write what stands for a secret in plans and journals."""
+    """Return the text that replaces a secret in plans and journals."""
     return expression(ExpressionKind.SECRET, f"{name} {seal}")
 
 
 def find_sealed(text: str) -> re.Match[str] | None:
-    """Find the first that `sealed_form` wrote; its groups are name and seal."""
-    # Looking for what it begins with is much cheaper, and nearly always enough.
+    """Return the first match of a text by `sealed_form`; its groups are name and seal."""
+    # A search for its beginning is much cheaper, and nearly always enough.
     return _SEALED.search(text) if _SEALED_BEGINS in text else None
 
 
 def sealed_parts(text: str) -> Iterator[str | tuple[str, str]]:
-    """Yield the pieces of a text as journals keep it: plain, or a secret's name and its seal."""
+    """Yield the pieces of a text of a journal: plain text, or the name and seal of a secret."""
     end = 0
     for match in _SEALED.finditer(text):
         yield text[end : match.start()]

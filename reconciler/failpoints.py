@@ -1,7 +1,7 @@
-"""Named points of a run, at which a test may let the process die.
+"""Named points of a run, at which a test may end the process.
 
-They stand in the code that really runs, so that a campaign can enumerate every
-moment between two effects. Source: docs/reliability.md.
+They are in the production code, so that a campaign can enumerate every moment between two effects.
+Source: docs/reliability.md.
 """
 
 from __future__ import annotations
@@ -41,6 +41,6 @@ def watch(watcher: Callable[[Point], None]) -> None:
 
 
 def reached(point: Point) -> None:
-    """Say that the run is at a point; without a watcher this costs one look at a list."""
+    """Report that the run is at a point; without a watcher this costs one look at a list."""
     for watcher in _watchers:
         watcher(point)

@@ -1,7 +1,7 @@
-"""What each field of a model is for, as the text right below it says.
+"""Descriptions of the fields of models, from the docstrings below the fields.
 
-A text in a class costs a run nothing: the interpreter drops it. It is read out of the
-source by those who show it, schemas, `explain` and the reference, and by nobody else.
+These docstrings cost a run nothing, because the interpreter drops them. Schemas, `explain` and the
+reference read them from the source.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ PUBLISHED: Final = MappingProxyType(
         "WidgetAction": "Action",
     }
 )
-"""The names that classes have in published schemas, where the code has another name for them."""
+"""The names of classes in published schemas, where the code has other names."""
 
 
 @cache
 def descriptions_of(model: type[BaseModel]) -> Mapping[str, str]:
-    """Give what is said of each field of a model, by the field's name on the wire.
+    """Return the description of each field of a model, by the field's name on the wire.
 
-    A `Field(description=...)` goes before the text below. "" where nothing is said.
+    `Field(description=...)` comes before the docstring. "" if there is no description.
     """
     below: dict[str, str] = {}
-    for one in reversed(model.__mro__):
-        if one is not BaseModel and issubclass(one, BaseModel):
-            below |= _texts_in(one.__module__).get(one.__qualname__, {})
+    for parent in reversed(model.__mro__):
+        if parent is not BaseModel and issubclass(parent, BaseModel):
+            below |= _texts_in(parent.__module__).get(parent.__qualname__, {})
     return MappingProxyType(
         {
             info.alias or name: info.description or below.get(name, "")
@@ -53,7 +53,7 @@ def descriptions_of(model: type[BaseModel]) -> Mapping[str, str]:
 
 @cache
 def _texts_in(module: str) -> Mapping[str, Mapping[str, str]]:
-    """Give the texts below the fields of each class of a module. Raises OSError without source."""
+    """Return the field docstrings of each class of a module. Raises OSError without source."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {node.name: _texts_of(node) for node in tree.body if isinstance(node, ast.ClassDef)}
 
@@ -73,7 +73,7 @@ def _texts_of(node: ast.ClassDef) -> dict[str, str]:
 
 
 class PublishedSchema(GenerateJsonSchema):
-    """Pydantic's generator, with the names that classes have in published schemas."""
+    """Pydantic's generator, with the names of classes in published schemas."""
 
     def normalize_name(self, name: str) -> str:
         """Return the name of a definition."""
@@ -94,14 +94,14 @@ def _titled(written: JsonSchemaValue) -> JsonSchemaValue:
 
 
 class DescribedSchema(PublishedSchema):
-    """Pydantic's generator, with what is said of each field."""
+    """Pydantic's generator, with the description of each field."""
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """Say of each field what it is for."""
+        """Return the schema of a model, with the descriptions of its fields."""
         written = super().model_schema(schema)
         model: type[BaseModel] = schema["cls"]
-        said = descriptions_of(model)
+        descriptions = descriptions_of(model)
         for name, inside in written.get("properties", {}).items():
-            if said.get(name):
-                inside.setdefault("description", said[name])
+            if descriptions.get(name):
+                inside.setdefault("description", descriptions[name])
         return written

@@ -1,7 +1,7 @@
-"""The one way git is run: it never asks, never hangs, and shows no credential.
+"""The only calls of git: they never prompt, never hang, and show no credentials.
 
-What a repository says of itself may be a stranger's; `reading` looks at objects
-alone, so that no hook, filter, monitor of files or server of its own is run.
+A repository may come from a stranger. `reading` only looks at objects, so that no hook, filter,
+file monitor or server of the repository is run.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ LIMIT = 60.0
 
 _LONGEST_WORDS = 600
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
-# What says how to reach a server. The rest of the environment's own (GIT_DIR, GIT_TRACE and
-# such) would lead a call elsewhere, or print what it sends.
+# Variables for reaching a server. Other variables (GIT_DIR, GIT_TRACE and such) would lead a call
+# elsewhere, or print what it sends.
 _KEPT = re.compile(r"GIT_(SSH|ASKPASS|SSL|HTTP|PROXY|CONFIG|ALLOW_PROTOCOL|EXEC_PATH|CEILING)")
-# Our own key and inputs, and what a runner keeps for its own steps: no business of git's.
+# Our own key and inputs, and variables for the steps of a CI runner, are not for git.
 _SECRET = ("RECONCILER_", "INPUT_", "ACTIONS_")
 NOTHING_OF_ITS_OWN = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
-"""Options with which git runs nothing that a repository names, filters of files aside."""
+"""Options that keep git from running programs of a repository, except filters of files."""
 
 _ONLY_READING = {
-    # A repository may ask a server for what it lacks, by a command of its own settings.
+    # A repository may set a command that asks a server for missing objects.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -42,11 +42,11 @@ _ONLY_READING = {
 
 
 class GitFailed(Exception):
-    """Git said no, or did not answer; the text is its own words, credentials left out."""
+    """Git failed or did not answer; the text is the message of git without credentials."""
 
 
 class GitStuck(GitFailed):
-    """Git is not there, or took too long: it said nothing at all."""
+    """Git is missing or took too long: there is no message of git."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ class Git:
     def run(
         self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None
     ) -> bytes:
-        """Run one command and give its output. Raises GitFailed, or GitStuck.
+        """Run one command and return its output. Raises GitFailed or GitStuck.
 
-        It runs in a session of its own: a signal to the run does not reach it in
-        the middle of a push, and nothing it starts finds a terminal to ask at.
+        It runs in a session of its own: a signal to the run does not reach it in the middle of a
+        push, and the programs that it starts find no terminal to prompt at.
         """
         try:
             process = subprocess.Popen(  # noqa: S603 - git, by arguments that are checked
@@ -93,16 +93,16 @@ class Git:
         return out
 
     def text(self, *arguments: str) -> str:
-        """Run one command and give the text it prints."""
+        """Run one command and return its output as text."""
         return self.run(*arguments).decode(errors="replace").strip()
 
 
 def ask(
     folder: Path, environ: Mapping[str, str], *arguments: str, given: bytes = b""
 ) -> bytes | None:
-    """Ask git about a folder, and give what it prints; None where it says no.
+    """Ask git about a folder; return its output, or None if it fails.
 
-    Raises GitStuck where it cannot be run, or takes too long.
+    Raises GitStuck if git cannot be run, or takes too long.
     """
     git = Git(folder, environ, NOTHING_OF_ITS_OWN, fixed={"GIT_OPTIONAL_LOCKS": "0"})
     try:
@@ -114,10 +114,10 @@ def ask(
 
 
 def reading(repository: Path, environ: Mapping[str, str], limit: float = LIMIT) -> Git:
-    """Give git for looking at the objects of the repository that stands at a folder.
+    """Return git for reading the objects of the repository at a folder.
 
-    It takes no other repository for it, asks no server, and knows objects as
-    they are stored; no settings count but the repository's own.
+    It uses no other repository, contacts no server, and reads objects as they are stored. Only the
+    settings of the repository apply.
     """
     kept = {name: value for name, value in environ.items() if not name.startswith("GIT_CONFIG")}
     place = f"--git-dir={repository / '.git'}"
@@ -126,10 +126,10 @@ def reading(repository: Path, environ: Mapping[str, str], limit: float = LIMIT) 
 
 
 def shown(words: bytes) -> str:
-    """Give what git said, on one line and without the user information of addresses."""
+    """Return the message of git on one line, without the user information of addresses."""
     lines = words.decode(errors="replace").split("\n")
-    told = "; ".join(line.strip() for line in lines if line.strip())
-    return _USER_INFO.sub("", told)[:_LONGEST_WORDS]
+    message = "; ".join(line.strip() for line in lines if line.strip())
+    return _USER_INFO.sub("", message)[:_LONGEST_WORDS]
 
 
 def _quiet(environ: Mapping[str, str]) -> dict[str, str]:

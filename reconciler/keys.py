@@ -1,4 +1,4 @@
-"""Where the API key comes from. No other module reads it from the environment."""
+"""Access to the API key. No other module reads it from the environment."""
 
 from __future__ import annotations
 
@@ -35,5 +35,4 @@ def is_key(name: str) -> bool:
 
 
 def _variables() -> tuple[str, ...]:
-    """Return every variable that may hold a key."""
     return KEY_VARIABLE, _INPUT

@@ -1,4 +1,4 @@
-"""How everything is read that a person writes into the project file."""
+"""Validation of everything that a person writes into the project file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import ConfigDict
 
 STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
-"""No field that is not known, and no value of another type.
+"""No unknown fields, and no values of another type.
 
-A model is built when it first reads something: those that stand inside others never do.
+A model is built on its first use: models inside others are never built.
 """

@@ -1,4 +1,4 @@
-"""What `plan --out` writes, known by how it begins wherever it lies and whatever it is called."""
+"""Recognition of files from `plan --out` by their first bytes, whatever their name and place."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import os
 import re
 from pathlib import Path
 
-# The first fields of the JSON of a plan, which no manifest and no export begins with.
+# The first fields of the JSON of a plan: no manifest and no export begins with them.
 _BEGINS = re.compile(rb'\{\n  "formatVersion": [0-9]+,\n  "environment": "')
 HEAD = 64
-"""How much of a file tells whether it is a plan."""
+"""Number of bytes that are enough to recognise a plan."""
 
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def begins_plan(head: bytes) -> bool:
-    """Tell by its first bytes what `plan --out` wrote."""
+    """Return whether these are the first bytes of a file from `plan --out`."""
     return _BEGINS.match(head) is not None
 
 
 def is_plan_file(path: Path) -> bool:
-    """Tell a file that `plan --out` wrote; a link is none, wherever it leads."""
+    """Return whether a file is from `plan --out`; a link is not, wherever it leads."""
     try:
         descriptor = os.open(path, _FLAGS)
     except (OSError, ValueError):

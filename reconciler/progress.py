@@ -1,7 +1,7 @@
-"""What a run does and waits for just now, noted by whoever does it.
+"""Notes on the current steps and waits of a run.
 
-A note costs next to nothing, so nobody asks whether anyone looks. Whoever shows the notes
-makes the words (`report/wait_lines.py`), and may look from another thread.
+A note costs almost nothing, so notes are made even if they are not shown. The display writes the
+messages (`report/wait_lines.py`), and may read the notes from another thread.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class Deed(Enum):
-    """What is done with many things, one after the other or side by side."""
+    """Steps on many things, one after the other or in parallel."""
 
     LOADING = auto()
     READING = auto()
@@ -30,9 +30,9 @@ class Deed(Enum):
 
 @dataclass(slots=True)
 class Progress:
-    """How many of a number of things are done; `total` is None where nobody knows it.
+    """How much of a step is done; `total` is None if it is not known.
 
-    `things` are a kind's name or what a listing is of, "" where the deed says enough.
+    `things` is the name of a kind or of a listing, "" if the deed is clear enough.
     """
 
     deed: Deed
@@ -43,13 +43,13 @@ class Progress:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing of it is left to do."""
+        """Return whether the step is finished."""
         return self.total is not None and self.done >= self.total
 
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """The service has been sent a request. `path` is without its query."""
+    """The service was sent a request, and has not answered yet. `path` is without its query."""
 
     method: str
     path: str
@@ -57,7 +57,7 @@ class Answering:
 
 @dataclass(frozen=True, slots=True)
 class AskedAgain:
-    """A request will be sent again at `until`; `status` is that of the answer, None for none."""
+    """A request will be sent again at `until`; `status` is from the answer, None without one."""
 
     method: str
     path: str
@@ -68,28 +68,28 @@ class AskedAgain:
 
 @dataclass(frozen=True, slots=True)
 class Locking:
-    """Another run holds the journal; `said` is what its store says of that."""
+    """Another run has locked the journal; `said` is the message of its store."""
 
     said: str
 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What keeps the journal is asked for it, or told to keep more."""
+    """The store of the journal is read or written."""
 
     place: str
 
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """Time has to pass until `until`, by the clock of the notes."""
+    """The run waits until `until`, by the clock of the notes."""
 
     until: float
 
 
 @dataclass(frozen=True, slots=True)
 class Thawing:
-    """The environment is frozen; `said` is why."""
+    """The environment is frozen; `said` is the reason."""
 
     said: str
 
@@ -99,7 +99,7 @@ Wait: TypeAlias = Answering | AskedAgain | Locking | Keeping | Thawing | Passing
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Something that is waited for, and since when by the clock of the notes."""
+    """A wait and its beginning, by the clock of the notes."""
 
     wait: Wait
     since: float
@@ -107,7 +107,7 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """What is done and waited for at one moment, each in the order in which it began."""
+    """The steps and waits at one moment, each in the order in which they began."""
 
     at: float
     steps: tuple[Progress, ...] = ()
@@ -115,21 +115,21 @@ class Now:
 
     @property
     def since(self) -> float | None:
-        """When the oldest of it began, None where nothing is done."""
+        """Return when the oldest step or wait began, or None if there is none."""
         begun = [*(step.since for step in self.steps), *(wait.since for wait in self.waits)]
         return min(begun, default=None)
 
 
 @dataclass(slots=True)
 class Spent:
-    """What went into one sort of thing: seconds in all, how often, and how much was done of it."""
+    """The total of one kind of step or wait: seconds, how often, and how much was done."""
 
     seconds: float = 0.0
     times: int = 0
     done: int = 0
 
     def add(self, seconds: float, done: int = 0) -> None:
-        """Add one time."""
+        """Add one step or wait."""
         self.seconds += seconds
         self.times += 1
         self.done += done
@@ -138,14 +138,14 @@ class Spent:
 WaitKind: TypeAlias = (
     tuple[Deed, str] | type[Answering | AskedAgain | Locking | Keeping | Thawing | Passing]
 )
-"""What time is added up by: a deed and its things, or what was waited for."""
+"""The key of the totals: a deed and its things, or the type of a wait."""
 
 
 @dataclass(slots=True)
 class Waits:
     """The notes of one run. `clock` never goes back.
 
-    `spent` is what is over. What goes on side by side counts each for itself.
+    `spent` are the totals of what has ended. Parallel steps and waits each count in full.
     """
 
     clock: Callable[[], float] = time.monotonic
@@ -156,7 +156,7 @@ class Waits:
 
     @contextmanager
     def on(self, wait: Wait) -> Iterator[None]:
-        """Note that this is waited for until the end of the block."""
+        """Note a wait until the end of the block."""
         self._number = number = self._number + 1
         self._waits[number] = noted = Noted(wait, self.clock())
         try:
@@ -170,7 +170,7 @@ class Waits:
 
     @contextmanager
     def step(self, deed: Deed, things: str = "", total: int | None = None) -> Iterator[Progress]:
-        """Note that this is done until the end of the block, which counts what is done of it."""
+        """Note a step until the end of the block, which counts what is done."""
         self._number = number = self._number + 1
         self._steps[number] = step = Progress(deed, self.clock(), things, total)
         try:
@@ -187,7 +187,7 @@ class Waits:
                 step.done += 1
 
     def now(self) -> Now:
-        """Give what is noted; safe beside the thread that makes the notes."""
-        # A copy is made in one go, and a walk is not.
+        """Return the current notes; safe in another thread than the one that makes the notes."""
+        # A copy is atomic, and an iteration is not.
         steps, waits = self._steps.copy(), self._waits.copy()
         return Now(self.clock(), tuple(steps.values()), tuple(waits.values()))

@@ -1,4 +1,4 @@
-"""Reads files that an option names: regular files only, without waiting, up to a size."""
+"""Reading of files that an option names: regular files only, without waiting, up to a size."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The streams of this process: writing stops no run, and what stdout lost is known at the end.
+"""The streams of this process: writing stops no run, and lost output is known at the end.
 
-Whoever reads a run may leave, and a disk may be full. What a run does to a service must
-not depend on that, so words that nobody can read are dropped. Data is what a command was
-asked for: that it was lost is an exit code of its own. Imports nothing heavy, as it comes
+The reader of a run may leave, and a disk may be full. What a run does to a service must not depend
+on that, so messages that cannot be written are dropped. Data is the output that a command was asked
+for: its loss has an exit code of its own. This module imports nothing heavy, because it is loaded
 before everything else.
 """
 
@@ -25,7 +25,7 @@ CLOSED = "it is closed"
 
 
 class Sink(io.RawIOBase):
-    """A descriptor that takes what it can. The first failure is kept, and nothing is raised."""
+    """A descriptor that accepts all output. The first failure is kept, and nothing is raised."""
 
     def __init__(self, descriptor: int, *, closed: bool = False) -> None:
         super().__init__()
@@ -34,19 +34,19 @@ class Sink(io.RawIOBase):
         self.lost: OSError | None = None
 
     def fileno(self) -> int:
-        """Give the descriptor."""
+        """Return the descriptor."""
         return self._descriptor
 
     def isatty(self) -> bool:
-        """Tell whether a person reads it."""
+        """Return whether the descriptor is a terminal."""
         return os.isatty(self._descriptor)
 
     def writable(self) -> bool:
-        """Tell that it can be written to."""
+        """Return True, as it can be written to."""
         return True
 
     def write(self, content: Buffer, /) -> int:
-        """Write all of it, or note why not; gives its length either way."""
+        """Write all of the content, or keep the failure; return its length in both cases."""
         rest = memoryview(content).cast("B")
         size = len(rest)
         try:
@@ -62,19 +62,19 @@ class Sink(io.RawIOBase):
         try:
             return os.write(self._descriptor, content)
         except BlockingIOError:
-            # Another program that shares the pipe or terminal made it so.
+            # Another program that shares the pipe or terminal made it non-blocking.
             select.select([], [self._descriptor], [])
             return 0
 
 
 def take_streams() -> None:
-    """Put sinks in the place of stdout and stderr, and something in that of a closed one.
+    """Replace stdout and stderr by sinks, and open something in place of closed descriptors.
 
-    What a program put there itself, such as a test, stays.
+    A stream that a program such as a test has replaced stays.
     """
     closed = [number for number in range(3) if not _is_open(number)]
     for _ in closed:
-        # Else a file that is opened later gets this number, and what is printed by others.
+        # Otherwise a file that is opened later gets this number, and the output of other code.
         os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)  # noqa: FBT003 - no keyword there
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - to the end
@@ -103,7 +103,7 @@ def _over(number: int, before: TextIO | None, closed: list[int]) -> TextIO:
 
 
 def write(stream: TextIO, text: str) -> OSError | None:
-    """Write a text, whole, and give why it could not be."""
+    """Write a whole text; return the error if that fails."""
     encoding = stream.encoding or "utf-8"
     try:
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
@@ -114,6 +114,6 @@ def write(stream: TextIO, text: str) -> OSError | None:
 
 
 def lost_by(stream: TextIO) -> OSError | None:
-    """Give why a stream could not be written to; None where all of it was, as far as is known."""
+    """Return why a stream could not be written to, or None as far as is known."""
     raw = getattr(getattr(stream, "buffer", None), "raw", None)
     return raw.lost if isinstance(raw, Sink) else None

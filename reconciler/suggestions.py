@@ -1,4 +1,4 @@
-"""Words that are a slip of the fingers away from a known one. Pure."""
+"""Known words that are a typing error away from a given word. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ SHORTEST_SHORT = 3
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Give the known word nearest to `word`, or "" where none is near.
+    """Return the known word nearest to `word`, or "" if none is near.
 
-    Near is, the nearest first, another spelling of the same letters (`data_table`), one
-    slip of the fingers, letters out of order (`spce`), much of the same, or a long tail of
-    the known word (`dynamicDuration`).
+    Near means, in this order: another spelling of the same letters (`data_table`), a single typing
+    error, letters out of order (`spce`), mostly the same text, or a long tail of the known word
+    (`dynamicDuration`).
     """
     choices = {_letters(choice): choice for choice in known}
     letters = _letters(word)
@@ -36,11 +36,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def shortened(word: str, known: Iterable[str]) -> str:
-    """Give the one known name that people shorten to `word`, or else the nearest; "" for none.
+    """Return the one known name that people shorten to `word`, or else the nearest, or "".
 
-    Shortened is what leaves letters out behind the first (`prod`, `stg`), or words before the
-    last (`View` of SavedView); one letter may be another (`teem`). That is too much for names of
-    fields, of which there are hundreds.
+    A short form leaves out letters after the first (`prod`, `stg`), or words before the last
+    (`View` of SavedView); one letter may differ (`teem`). That is too loose for names of fields,
+    because there are hundreds.
     """
     choices = {_letters(choice): choice for choice in known}
     letters = _letters(word)
@@ -59,7 +59,7 @@ def _is_head(short: str, name: str) -> bool:
 
 
 def _is_beside(word: str, name: str) -> bool:
-    differ = [one != other for one, other in zip(word, name, strict=False)]
+    differ = [letter != other for letter, other in zip(word, name, strict=False)]
     return len(word) == len(name) > SHORTEST_SHORT and sum(differ) == 1
 
 
@@ -73,10 +73,10 @@ def _leaves_out(short: str, name: str) -> bool:
 
 
 def one_slip_from(word: str, known: Iterable[str]) -> str:
-    """Give the one known word that becomes `word` by a single slip; "" for none, or several.
+    """Return the one known word that becomes `word` by a single slip; "" for none or several.
 
-    A slip is two neighbours swapped, a key left out, or one too many. A key beside is
-    none: of short words, too many are one such key apart.
+    A slip is two neighbours swapped, a letter left out, or a letter too many. A wrong letter is not
+    a slip: too many short words differ by one letter.
     """
     found = [choice for choice in known if _is_one_slip(word, choice)]
     return found[0] if len(found) == 1 else ""
@@ -98,7 +98,7 @@ def _is_one_slip(ours: str, theirs: str) -> bool:
 
 
 def is_slip(word: str, meant: str) -> bool:
-    """Tell a word that differs from another by its spelling or by one key: left out, or beside."""
+    """Return whether two words have the same letters, or differ by one letter."""
     ours, theirs = _letters(word), _letters(meant)
     if sorted(ours) == sorted(theirs):
         return True

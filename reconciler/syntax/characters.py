@@ -1,4 +1,4 @@
-"""Characters, scalars and words of parsers: what a text may hold, and how that is said."""
+"""Characters and scalars that a text may contain, and the messages of parsers in plain words."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from reconciler.syntax.diagnostic import Lines
 _CONTROL = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 
-# The parser ends a line, and so a comment, at each of the last three, where
-# those who review the file see none.
+# The parser ends a line, and so a comment, at each of the last three, but reviewers of the file see
+# no line end there.
 _FORBIDDEN: Final = re.compile(f"[{_CONTROL}\u2028\u2029]")
 _LONE_RETURN: Final = re.compile("\r(?!\n)")
 BIDIRECTIONAL: Final = re.compile(f"[{_DIRECTIONS}]")
 _UNSAFE: Final = re.compile(f"[{_CONTROL}{_DIRECTIONS}]")
 
-# An escaped backslash is taken too, so that what follows it is no escape.
+# Matches an escaped backslash too, so that the text after it is no escape.
 _SURROGATE_PAIR: Final = re.compile(
     r"\\(?:\\|u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2}))"
 )
@@ -41,15 +41,15 @@ _NAMES: Final = {
 
 
 def first_forbidden(text: str) -> tuple[int, str] | None:
-    """Give offset and character of what may stand nowhere in a file."""
-    # Apart, as one pattern with both takes three times as long where neither is found.
+    """Return offset and character of the first character that is forbidden everywhere in a file."""
+    # Two patterns, because one for both takes three times as long where neither is found.
     found = [_FORBIDDEN.search(text), _LONE_RETURN.search(text) if "\r" in text else None]
     places = [(match.start(), match.group()) for match in found if match is not None]
     return min(places, default=None)
 
 
 def reordering(text: str, blocks: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-    """Yield the bidirectional characters outside block texts, whose offsets are `blocks`."""
+    """Yield the bidirectional characters outside block scalars; `blocks` are their offsets."""
     if text.isascii():
         return
     rest = list(reversed(blocks))
@@ -61,12 +61,12 @@ def reordering(text: str, blocks: Sequence[tuple[int, int]]) -> Iterator[tuple[i
 
 
 def escaped_in(value: str, written: str) -> str:
-    """Give the first unsafe character of a value that came in by an escape, or ""."""
+    """Return the first unsafe character of a value that comes from an escape, or ""."""
     return next((element for element in _UNSAFE.findall(value) if element not in written), "")
 
 
 def described(character: str) -> str:
-    """Name a character by its number, never as itself."""
+    """Return the description of a character, with its number and never the character itself."""
     if character in _NAMES:
         return _NAMES[character]
     what = "bidirectional" if BIDIRECTIONAL.fullmatch(character) else "control"
@@ -74,9 +74,9 @@ def described(character: str) -> str:
 
 
 def joined_surrogates(text: str) -> tuple[str, tuple[int, ...]]:
-    """Write JSON's pairs of surrogates as YAML writes them, which takes two characters fewer.
+    """Return JSON with pairs of surrogates written as in YAML, each two characters shorter.
 
-    Gives the offsets after which these two are missing, too.
+    Also returns the offsets after which two characters are missing.
     """
     squeezed: list[int] = []
 
@@ -91,9 +91,9 @@ def joined_surrogates(text: str) -> tuple[str, tuple[int, ...]]:
 
 
 def parted_surrogates(value: str, read: str, start: int, lines: Lines) -> str:
-    """Give a text that knows no escapes as it stands in the file, its pairs not joined.
+    """Return a text without escapes as it is in the file, with its surrogate pairs separate.
 
-    `read` is what the parser read for it, from the offset `start` on.
+    `read` is the text that the parser read, from the offset `start` on.
     """
     squeezed = lines.squeezed
     first, end = (bisect_left(squeezed, place) for place in (start, start + len(read)))
@@ -145,7 +145,7 @@ class BadScalar(Exception):
 
 
 def number(text: str) -> str | int | float:
-    """Give the number that a plain scalar spells, or the text itself when it spells none."""
+    """Return the number that a plain scalar spells, or the text itself if it is no number."""
     if _INTEGER.fullmatch(text):
         return _integer(text, text.lstrip("+-"), 10)
     if _BASED.fullmatch(text):
@@ -161,14 +161,14 @@ def number(text: str) -> str | int | float:
 
 
 def has_leading_zero(text: str) -> bool:
-    """Tell whether an integer is written as older YAML wrote octal numbers."""
+    """Return whether an integer looks like an octal number of older YAML."""
     digits = text.lstrip("+-")
     return len(digits) > 1 and digits[0] == "0" and digits.isdigit()
 
 
 def _integer(text: str, digits: str, base: int) -> int:
     digits = digits.lstrip("0")
-    # Python refuses integers of thousands of digits, and is slow at those it takes.
+    # Python refuses integers of thousands of digits, and is slow with shorter ones.
     if len(digits) <= LONGEST_INTEGER:
         value = int(digits or "0", base)
         if value <= EXACT_INTEGER:
@@ -264,7 +264,7 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class NotJson:
-    """Where a text departs from JSON, from 0, and how."""
+    """The offset, from 0, at which a text departs from JSON, and how."""
 
     offset: int
     message: str
@@ -280,14 +280,14 @@ _CLOSING = {"{": "}", "[": "]"}
 
 
 def is_never_closed(problem: str) -> bool:
-    """Tell a quoted text that goes on to the end of its document."""
+    """Return whether the problem is a quoted text that goes on to the end of its document."""
     return problem in {"found unexpected end of stream", "found unexpected document indicator"}
 
 
 def spoken_problem(problem: str, context: str, here: str, before: str = "") -> str:
-    """Say what the YAML parser found; `here` is the text from the place on.
+    """Return a plain message for a YAML parser problem; `here` is the text from its place on.
 
-    `before` is the text from the bracket on that the place stands in; "{line}" is for its line.
+    `before` is the text from the enclosing bracket on; "{line}" is replaced by its line.
     """
     if here[:1] == "\t":
         return _NO_TABS
@@ -302,23 +302,23 @@ def spoken_problem(problem: str, context: str, here: str, before: str = "") -> s
 
 
 def is_begun_earlier(problem: str) -> bool:
-    """Tell what is found late, and is to blame where the parser began to look."""
+    """Return whether the error of a late problem is where the parser began to look."""
     return is_never_closed(problem) or problem == "could not find expected ':'"
 
 
 def spoken_collection_key(before: str) -> str:
-    """Say why a list or a mapping cannot be a key; `before` is the text just before it."""
+    """Return why a list or a mapping cannot be a key; `before` is the text just before it."""
     if _BRACE.search(before):
         return "`{{` opens a mapping inside a mapping: quote the whole text"
     return "a key must be text, not a list or a mapping"
 
 
 def departure_from_json(text: str) -> NotJson | None:
-    """Find what YAML takes and JSON does not: comments, trailing commas, bare words."""
+    """Return the first place that is YAML but not JSON: a comment, trailing comma or bare word."""
     if not text.strip():
         return None
     try:
-        # Numbers stay text: one of 5,000 digits is a ValueError otherwise.
+        # Numbers stay text, because 5,000 digits would raise ValueError.
         json.loads(text, parse_int=str, parse_float=str, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         return NotJson(error.pos, _spoken_json(error, text))
@@ -338,7 +338,7 @@ _JSON_PROBLEMS: Final = {
     "Invalid control character": "a text stands on one line: write a line break as `\\n`",
     "Invalid \\": "this escape is not known to JSON: double the backslash",
 }
-"""By how the messages of the library's parser begin: it has no codes."""
+"""Messages by the beginnings of the messages of Python's JSON parser, which has no codes."""
 
 NO_COMMENTS: Final = "this is not JSON, which has no comments"
 
@@ -361,5 +361,5 @@ def _spoken_json(error: json.JSONDecodeError, text: str) -> str:
         return "this is not JSON: a file holds one value, and more follows it"
     if here[:1] == "'":
         return "this is not JSON, where texts stand between double quotes"
-    spoken = (said for begins, said in _JSON_PROBLEMS.items() if error.msg.startswith(begins))
+    spoken = (message for begins, message in _JSON_PROBLEMS.items() if error.msg.startswith(begins))
     return f"this is not JSON: {next(spoken, 'no value can begin here')}"

@@ -1,4 +1,4 @@
-"""Comments of a YAML text: all of them, and those that ask `reconciler: ignore[CODE]`. Pure."""
+"""Comments of a YAML text: all of them, and those with `reconciler: ignore[CODE]`. Pure."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _CODE = re.compile(r"[^,\s]+")
 
 @dataclass(frozen=True, slots=True)
 class Ignoring:
-    """A comment of ours, at a line and column, and the line that it is about; all from 1.
+    """An ignoring comment: its line and column, and the line that it is about; all from 1.
 
-    `codes` are None where it has another form.
+    `codes` is None if the comment has another form.
     """
 
     line: int
@@ -39,10 +39,10 @@ class Ignoring:
 
 
 def comments_lost(before: str, after: str) -> list[str]:
-    """Return the comments of a YAML text that another one has no longer.
+    """Return the comments of a YAML text that are missing from another text.
 
-    Another scanner than the one by which edits are made reads both, so that one mistake does
-    not hide the other. What it cannot scan is read as edits read it.
+    Both are read by another scanner than the one that edits use, so that one mistake does not hide
+    the other. A text that this scanner cannot read is read as edits read it.
     """
     if "#" not in before:
         return []
@@ -60,7 +60,7 @@ def _scanned(text: str) -> Counter[str]:
     from ruamel.yaml import YAML  # noqa: PLC0415 - only for edits
 
     found: Counter[str] = Counter()
-    # Some hang in lists, each with the empty lines and the comments below it.
+    # Some comments are in lists, each with the empty lines and comments below it.
     left = [token.comment for token in YAML().scan(text)]
     while left:
         match left.pop():
@@ -75,9 +75,9 @@ def _scanned(text: str) -> Counter[str]:
 
 
 def ignoring_comments(text: str) -> list[Ignoring]:
-    """Give the comments that ask to ignore something. One that stands in a value is none.
+    """Return the comments that ignore complaints. A comment mark inside a value is not counted.
 
-    After a mistake of syntax there are none, as nobody can tell what a comment is there.
+    Nothing after a syntax error is returned, as comments there cannot be recognised.
     """
     if MARK not in text:
         return []
@@ -95,7 +95,7 @@ def ignoring_comments(text: str) -> list[Ignoring]:
 
 
 def _scalars(parsed: str) -> tuple[list[int], list[int], int]:
-    """Give where scalars begin and end, and up to where the text can be read."""
+    """Return where scalars begin and end, and the place up to which the text can be read."""
     starts: list[int] = []
     ends: list[int] = []
     last = 0
@@ -109,7 +109,7 @@ def _scalars(parsed: str) -> tuple[list[int], list[int], int]:
                 return starts, ends, len(parsed)
             if kind is ScalarEvent:
                 begin, end = event.start_mark.index, event.end_mark.index
-                # A comment may follow the indicator of a block text.
+                # A comment may follow the indicator of a block scalar.
                 is_block = event.style in ("|", ">")
                 starts.append(max(begin, parsed.find("\n", begin, end)) if is_block else begin)
                 ends.append(end)
@@ -117,7 +117,7 @@ def _scalars(parsed: str) -> tuple[list[int], list[int], int]:
 
 
 def _read(match: re.Match[str], lines: Lines, about: dict[int, int]) -> Ignoring:
-    """Read a comment; `about` has the lines that those below it are about, by their own."""
+    """Return a comment; `about` has the lines that the comments below it are about."""
     line, column = lines.place(match.start())
     form = _FORM.match(match[1])
     codes = tuple(_CODE.findall(form[1])) if form is not None else None
@@ -129,7 +129,7 @@ def _read(match: re.Match[str], lines: Lines, about: dict[int, int]) -> Ignoring
 
 
 def _next(lines: Lines, line: int, about: Mapping[int, int]) -> int:
-    """Return the line that a comment of its own line is about: the next that holds something."""
+    """Return the line that a comment on its own line is about: the next line with content."""
     after = line + 1
     while after not in about and after < lines.count and _EMPTY.fullmatch(lines.line(after)):
         after += 1

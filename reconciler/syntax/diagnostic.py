@@ -1,4 +1,4 @@
-"""What can be wrong with a text: a finding, its stable code, and a complaint at its place.
+"""Findings about a text: their stable codes, and complaints at their places.
 
 Pure.
 """
@@ -115,7 +115,7 @@ CODES: dict[str, str] = {
     "P104": "an example of a rule is missing, or does not come out as it should",
 }
 
-"""What files tell by themselves."""
+"""Findings that follow from files alone."""
 
 AUDITED: dict[str, str] = {
     "A101": "an alert never fired",
@@ -129,11 +129,11 @@ AUDITED: dict[str, str] = {
     "A201": "no alert watches an SLO",
     "A301": "no log meets a policy",
 }
-"""What files tell beside what happened, which `audit` alone asks for."""
+"""Findings from files and past events, which only `audit` looks for."""
 
 
 class Advice(str):
-    """What to do about a finding, as a sentence: a suggestion that is no text to write instead."""
+    """A suggestion that says in a sentence what to do, and is no replacement text."""
 
     __slots__ = ()
 
@@ -143,11 +143,11 @@ REMOVE = Advice("remove it")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One complaint about one place of one document.
+    """One finding about one place of one document.
 
-    `path` leads from the document's root; `at_key` points at the key itself
-    rather than its value, `spot` at a part of its text. `suggestion` is what to
-    write instead, or an `Advice` where that is not all there is to do.
+    `path` leads from the root of the document. `at_key` points at the key instead of its value,
+    `spot` at a part of its text. `suggestion` is the replacement text, or an `Advice` if more has
+    to be done.
     """
 
     code: str
@@ -162,7 +162,7 @@ class Finding:
 def warning(
     code: str, path: Path, message: str, suggestion: str = "", *, at_key: bool = False
 ) -> Finding:
-    """Make a finding that does not stop the run."""
+    """Return a finding that does not stop the run."""
     return Finding(code, path, message, Severity.WARNING, suggestion, at_key)
 
 
@@ -176,12 +176,12 @@ WANTED = {
     "model_type": "a mapping",
     "string_type": "text",
 }
-"""What a value must be, by the word of pydantic for what is wrong with it."""
+"""The required form of a value, by the pydantic type of the error."""
 
 WIDEST_EXCERPT = 240
-"""Characters that are kept of a line; what is shown of them is cut to the terminal."""
+"""Characters that are kept of a line; the shown part is cut to the terminal."""
 USUAL_EXCERPT = 120
-"""Characters of a line that are shown where nobody knows how many fit."""
+"""Characters of a line that are shown if the width is unknown."""
 WIDEST_MARK = 60
 LONGEST_NAME = 80
 LONGEST_MESSAGE = 600
@@ -193,9 +193,9 @@ _NAMED = re.compile("`([^`]*)`")
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Lines as they stand in the file, cut to what fits around the place.
+    """Lines of the file, cut to fit around a place.
 
-    The last one holds the place: `width` characters from `start`, from 0.
+    The last line contains the place: `width` characters from `start`, from 0.
     """
 
     lines: tuple[tuple[int, str], ...]
@@ -203,7 +203,7 @@ class Excerpt:
     width: int
 
     def within(self, room: int) -> Excerpt:
-        """Give the same lines, cut to so many characters around the place."""
+        """Return the same lines, cut to `room` characters around the place."""
         number, whole = self.lines[-1]
         mark = room // 2
         if len(whole) > room and self.start >= mark:
@@ -215,13 +215,12 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Complaint:
-    """What is wrong, where (from 1; line 0 is the file as a whole), and what to write instead.
+    """What is wrong, where (from 1; line 0 is the whole file), and the suggested text.
 
-    `ref` (`Kind/name`) and the path of the field stay what they are when lines
-    move; they are empty where the text itself is wrong. `environments` are those
-    that it holds in, empty where it holds in all that were looked at. `item` is the
-    one of a `forEach` that it is about. Inside a text of several lines, `begun` is the line
-    of its key, 0 elsewhere.
+    `ref` (`Kind/name`) and the path of the field stay the same when lines move; they are empty if
+    the text itself is wrong. `environments` are the affected environments, empty if all that were
+    checked are affected. `item` is the item of a `forEach` that the complaint is about. Inside a
+    text of several lines, `begun` is the line of its key, otherwise 0.
     """
 
     file: str
@@ -240,18 +239,18 @@ class Complaint:
 
     @classmethod
     def of_file(cls, file: str, code: str, message: str, suggestion: str = "") -> Complaint:
-        """Make one about a file as a whole."""
+        """Return a complaint about a whole file."""
         return cls(file, line=0, column=0, code=code, message=message, suggestion=suggestion)
 
     @property
     def is_error(self) -> bool:
-        """Whether it stops the run."""
+        """Return whether the complaint stops the run."""
         return self.severity is Severity.ERROR
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Suppressed:
-    """A complaint that is not told, and why; `in_source` where a comment at the line says so."""
+    """A complaint that is not reported, and why; `in_source` if a comment at the line says so."""
 
     complaint: Complaint
     reason: str
@@ -259,10 +258,9 @@ class Suppressed:
 
 
 class Lines:
-    """The text of a file by its lines, which are counted when first asked for.
+    """The text of a file by lines, which are counted on first use.
 
-    `squeezed` are offsets in what the parser read, after each of which the file
-    holds two characters more.
+    `squeezed` are offsets in the parsed text; after each, the file has two characters more.
     """
 
     __slots__ = ("_starts", "squeezed", "text")
@@ -273,26 +271,26 @@ class Lines:
         self._starts: array[int] | None = None
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Give line and column, from 1, of an offset in what the parser read."""
+        """Return line and column, from 1, of an offset in the parsed text."""
         return self.place_in_text(self.in_text(offset))
 
     def in_text(self, offset: int) -> int:
-        """Give an offset in the file for one in what the parser read."""
+        """Return the offset in the file for an offset in the parsed text."""
         return offset + 2 * bisect_left(self.squeezed, offset)
 
     def place_in_text(self, offset: int) -> tuple[int, int]:
-        """Give line and column, from 1, of an offset in the file."""
+        """Return line and column, from 1, of an offset in the file."""
         starts = self._counted()
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
     @property
     def count(self) -> int:
-        """How many lines there are; what follows the last break is one."""
+        """Return the number of lines; the text after the last break is a line."""
         return len(self._counted())
 
     def line(self, number: int) -> str:
-        """Give a line without its break; "" where there is none."""
+        """Return a line without its break, or "" if it does not exist."""
         starts = self._counted()
         if not 1 <= number <= len(starts):
             return ""
@@ -300,7 +298,7 @@ class Lines:
         return self.text[starts[number - 1] : end].removesuffix("\r")
 
     def excerpt(self, line: int, column: int) -> Excerpt:
-        """Give the line before a place and the line itself, cut around the place."""
+        """Return the line of a place and the line before it, cut around the place."""
         whole = self.line(line)
         shown = [(line, whole)]
         if line > 1:
@@ -316,13 +314,13 @@ class Lines:
 
 
 def _cut_name(named: re.Match[str]) -> str:
-    """Cut a name in a message; what stands between two names is none."""
+    """Return a name of a message, cut to the maximum length with its backquotes."""
     name = named[1]
     return named[0] if len(name) <= LONGEST_NAME else f"`{name[: LONGEST_NAME - 1]}{CUT}`"
 
 
 def complaint_at(file: str, lines: Lines, line: int, column: int, finding: Finding) -> Complaint:
-    """Make a complaint of a finding; names and messages of any length become readable."""
+    """Return the complaint for a finding; long names and messages are cut."""
     message = _NAMED.sub(_cut_name, finding.message)
     if len(message) > LONGEST_MESSAGE:
         message = message[: LONGEST_MESSAGE - 1] + CUT
@@ -352,9 +350,9 @@ _MEANS_MORE = frozenset("'\"{[|>&*!$")
 
 
 def _width(rest: str, before: str) -> int:
-    """Width of the token that begins here: an expression, a quoted text, or up to a delimiter.
+    """Return the width of the token here: an expression, a quoted text, or up to a delimiter.
 
-    What stands alone behind its key goes on to the end of the line.
+    A plain value directly after its key extends to the end of the line.
     """
     if rest[:1] not in _MEANS_MORE and _KEY_BEFORE.fullmatch(before):
         bare = re.split(r"[ \t]#", rest[:WIDEST_MARK], maxsplit=1)[0].rstrip()

@@ -1,4 +1,4 @@
-"""How files are called in what is said of them."""
+"""Names of files in reports."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from pathlib import Path
 
 
 def display_name(path: Path, root: Path) -> str:
-    """Give a path relative to the root, or as it is where it lies elsewhere."""
+    """Return a path relative to the root, or unchanged if it is outside."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
     if not absolute.is_relative_to(root):
         real = Path(os.path.realpath(absolute.parent), absolute.name)
         absolute = real if real.is_relative_to(root) else absolute
     shown = (absolute.relative_to(root) if absolute.is_relative_to(root) else absolute).as_posix()
-    # A name that is not UTF-8 would be no text to whoever reads a report.
+    # A name that is not UTF-8 could not be part of a report.
     return os.fsencode(shown).decode("utf-8", "backslashreplace")
 
 
 @dataclass(slots=True)
 class DisplayNames:
-    """How the files of a walk are shown, each folder worked out once."""
+    """The names of the files of a walk, with each folder computed once."""
 
     root: Path
     folders: dict[Path, str | None] = field(default_factory=dict)
 
     def name(self, path: Path) -> str:
-        """Give what `display_name` gives."""
+        """Return the same name as `display_name`."""
         folder = path.parent
         if folder not in self.folders:
             absolute = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow links

@@ -23,11 +23,11 @@ LARGEST_FILE = 8 << 20
 LARGEST_WORKSPACE = 2 << 30
 MOST_FILES = 200_000
 LARGEST_AGAIN = 256 << 20
-"""How much is read a second time, in bytes: no setting loosens it."""
+"""Limit of what is read a second time, in bytes: no setting raises it."""
 MOST_MADE = 1_000_000
-"""How many values `forEach`, variables and included files make in one run, all environments."""
+"""Limit of values from `forEach`, variables and included files, in all environments of a run."""
 LARGEST_MADE = 64 << 20
-"""How many characters of keys and texts they make."""
+"""Limit of the characters in keys and texts of these values."""
 LONGEST_LINE = 1 << 20
 DEEPEST_FOLDER = 64
 SUFFIXES = frozenset((".yaml", ".yml", ".json"))
@@ -50,13 +50,13 @@ class File:
 
     @property
     def is_json(self) -> bool:
-        """Whether the file is read as JSON."""
+        """Return whether the file is read as JSON."""
         return self.path.suffix == ".json"
 
 
 @dataclass(slots=True)
 class Files:
-    """What was found under the paths of a run."""
+    """The files found under the paths of a run."""
 
     root: Path
     exclude: Sequence[str] = ()
@@ -64,7 +64,7 @@ class Files:
     complaints: list[Complaint] = field(default_factory=list)
 
     def kept(self, folder: Path, names: list[str]) -> list[str]:
-        """Give what no glob of the project file leaves out of the names in a folder."""
+        """Return the names in a folder that no glob of the project file excludes."""
         place = display_name(folder, self.root)
         return [
             name
@@ -78,9 +78,9 @@ def find_files(
 ) -> Files:
     """List the manifest files under `paths`, each once, sorted by name in each folder.
 
-    Left out are the project file itself, hidden folders and others that are
-    none of ours (docs/manifests.md), and what `exclude` leads to from the root.
-    Links to folders are not followed. A path itself is read, whatever it is.
+    Without the project file, hidden folders and other folders with no manifests
+    (docs/manifests.md), and the matches of `exclude` from the root. Links to folders are not
+    followed. A path itself is read, whatever it is.
     """
     found = Files(root, exclude)
     seen: set[str] = set()
@@ -115,9 +115,10 @@ def _files_under(path: Path, found: Files) -> Iterator[File]:
 
 
 def _files_in(top: Path, found: Files) -> Iterator[File]:
-    """Yield the files of a folder that git does not ignore, and note what is wrong in it.
+    """Yield the files of a folder that git does not ignore, and record what is wrong in it.
 
-    A plan that `plan --out` wrote there declares nothing, and may be larger than any manifest.
+    Files written by `plan --out` are skipped: they declare nothing, and may be larger than any
+    manifest.
     """
     walked = _Walked(found, IgnoreRules(top))
     walked.walk(top)
@@ -137,7 +138,7 @@ def _files_in(top: Path, found: Files) -> Iterator[File]:
 
 @dataclass(slots=True)
 class _Walked:
-    """What a folder holds: files by their path, and folders that cannot be read whole."""
+    """The content of a folder: files by path, and folders that cannot be read completely."""
 
     found: Files
     rules: IgnoreRules
@@ -160,7 +161,7 @@ class _Walked:
                 kept = self.found.kept(folder, kept)
             self.files.extend(folder / name for name in kept)
             if folders and len(folder.parts) - len(top.parts) >= DEEPEST_FOLDER:
-                # The walk recurses, and paths of 4,096 characters hold 2,000 folders.
+                # The walk recurses, and paths of 4,096 characters may contain 2,000 folders.
                 said = f"the folders below are unread: they are nested deeper than {DEEPEST_FOLDER}"
                 name = display_name(folder, self.found.root)
                 self.wrong[folder] = Complaint.of_file(name, "M115", said)
@@ -178,9 +179,9 @@ def _may_declare(name: str) -> bool:
 
 
 def folder_in_repository(root: Path) -> str:
-    """Give where the project stands in the repository around it, "" at its root or without one.
+    """Return the project's folder in its repository, or "" at its root or without one.
 
-    The CI systems that show complaints beside the lines want files named from there.
+    CI systems that show complaints next to the lines need file names from the repository's root.
     """
     for folder in (root, *root.parents):
         if os.path.exists(folder / ".git"):  # noqa: PTH110 - never raises
@@ -189,26 +190,26 @@ def folder_in_repository(root: Path) -> str:
 
 
 def read_file(path: Path, name: str, roots: Sequence[Path]) -> str | Complaint:
-    """Give a file's text, or the complaint that says why it cannot be had.
+    """Return the text of a file, or a complaint that says why it is not available.
 
-    The file must lie inside one of the roots, which hold no links themselves,
-    once all links are followed.
+    With all links followed, the file must be inside one of the roots, which contain no links
+    themselves.
     """
     return text_of(content_of(path, name, roots), name)
 
 
 def digest_of_file(path: Path, name: str, roots: Sequence[Path]) -> str:
-    """Give a digest of the bytes that `read_file` would read, "" where it would complain first."""
+    """Return a digest of the bytes that `read_file` reads, or "" if they cannot be read."""
     return digest_of(content_of(path, name, roots))
 
 
 def digest_of(content: bytes | Complaint) -> str:
-    """Give a digest of the bytes of a file, "" where they could not be had."""
+    """Return a digest of the bytes of a file, or "" if they are not available."""
     return "" if isinstance(content, Complaint) else hashlib.sha256(content).hexdigest()
 
 
 def content_of(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complaint:
-    """Give the bytes of a file; as `read_file` its text."""
+    """Return the bytes of a file under the same conditions as `read_file`."""
     try:
         real = path.resolve(strict=True)
         inside = [real.relative_to(root) for root in roots if real.is_relative_to(root)]
@@ -216,7 +217,7 @@ def content_of(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complain
             said = "this file leads out of the project folder: put a copy inside"
             return Complaint.of_file(name, "M112", said)
         if all(GIT_FOLDER in map(str.lower, path.parts) for path in inside):
-            # Its settings hold the token of a job that checked out with one.
+            # Git's settings contain the token of a CI job that used one for its checkout.
             return Complaint.of_file(name, "M112", "this file leads to what git keeps for itself")
         descriptor = os.open(real, _FLAGS)
     except FileNotFoundError:
@@ -232,18 +233,18 @@ MOST_LISTED = 1_000
 
 
 def _file_like(path: Path, roots: Sequence[Path]) -> str:
-    """Give the name of the file in the same folder that was likely meant, "" for none."""
+    """Return the probable name of the file in the same folder, or "" if there is none."""
     with suppress(OSError, RuntimeError, ValueError):
         folder = path.parent.resolve(strict=True)
         if any(folder.is_relative_to(root) for root in roots):
             with os.scandir(folder) as found:
-                names = [one.name for one in islice(found, MOST_LISTED) if one.is_file()]
+                names = [entry.name for entry in islice(found, MOST_LISTED) if entry.is_file()]
             return nearest(path.name, sorted(names))
     return ""
 
 
 def read_own_file(path: Path, name: str) -> str | Complaint:
-    """Give the text of a file that stands at its own place; a link is complained of, not followed.
+    """Return the text of a file at its own place; a link is an error and not followed.
 
     The folders above it may be links.
     """
@@ -271,7 +272,7 @@ def _read(descriptor: int, name: str) -> bytes | Complaint:
 
 
 def text_of(content: bytes | Complaint, name: str) -> str | Complaint:
-    """Give the text of the bytes of a file, or the complaint that says why it has none."""
+    """Return the text of a file's bytes, or a complaint that says why it has none."""
     return content if isinstance(content, Complaint) else decode(content, name)
 
 
@@ -294,12 +295,12 @@ def _reason(error: Exception) -> str:
         return "its links form a loop"
     if isinstance(error, ValueError):
         return "its name holds a NUL character"
-    said: str = getattr(error, "strerror", None) or type(error).__name__
-    return said[0].lower() + said[1:]
+    reason: str = getattr(error, "strerror", None) or type(error).__name__
+    return reason[0].lower() + reason[1:]
 
 
 def decode(content: bytes, name: str) -> str | Complaint:
-    """Give the text of UTF-8 bytes; a byte-order mark is tolerated, and counts as no column."""
+    """Return the text of UTF-8 bytes; a byte-order mark is accepted, and counts as no column."""
     content = content.removeprefix(BOM_UTF8)
     try:
         text = content.decode("utf-8")

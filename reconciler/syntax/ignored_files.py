@@ -1,4 +1,4 @@
-"""Which files below a folder are none of ours: what tools install, what git ignores, `exclude:`."""
+"""Files below a folder that are not manifests: installed, ignored by git, or in `exclude:`."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from tempfile import TemporaryDirectory
 from reconciler.git import GitStuck, ask
 
 INSTALLED = frozenset(("node_modules", "venv"))
-"""Folders that tools fill with files of others."""
+"""Folders that tools fill with other people's files."""
 
 _MARK = "pyvenv.cfg"
 _RULES = ".gitignore"
 
 
 def is_installed(name: str) -> bool:
-    """Tell a folder that is hidden or holds what a tool installed there, by its name."""
+    """Return whether a folder is hidden or has files that a tool installed, by its name."""
     return name.startswith(".") or name in INSTALLED
 
 
 def is_environment(names: Collection[str]) -> bool:
-    """Tell by the names in it a folder that holds a Python environment, whatever it is called."""
+    """Return whether a folder with these names is a Python environment, whatever it is called."""
     return _MARK in names
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Tell whether a glob leads to a path, or to a folder around it.
+    """Return whether a glob matches a path, or a folder around it.
 
-    `*` stays within a folder, and `**` is any number of folders, none too.
+    `*` stays within a folder, and `**` is any number of folders, or none.
     """
     steps = _steps(pattern)
     return bool(steps) and _leads(_steps(path), steps)
@@ -59,10 +59,10 @@ def _leads(parts: tuple[str, ...], steps: tuple[str, ...]) -> bool:
 
 @dataclass(slots=True)
 class IgnoreRules:
-    """What was met below a folder that decides which of its files git ignores.
+    """The rules below a folder by which git ignores files.
 
-    `homes` maps each folder to the repository inside it that it belongs to, where there is one.
-    `odd` are rules in what is no file: git would wait for a pipe to be written to.
+    `homes` maps each folder to the repository inside it that the folder belongs to, if any. `odd`
+    are rules that are no regular files: git would wait for data from a pipe.
     """
 
     top: Path
@@ -71,7 +71,7 @@ class IgnoreRules:
     odd: list[Path] = field(default_factory=list)
 
     def enter(self, place: Path, folders: Collection[str], names: Collection[str]) -> None:
-        """Note a folder and what is in it; that around it was noted before."""
+        """Record a folder and its content; the folder around it was recorded before."""
         is_home = place != self.top and (_OWN in folders or _OWN in names)
         self.homes[place] = place if is_home else self.homes.get(place.parent)
         if _RULES in names:
@@ -79,7 +79,7 @@ class IgnoreRules:
             self._note(place / _RULES)
 
     def look_around(self) -> None:
-        """Note the rules of the folders around, up to the repository; before `ignored`."""
+        """Record the rules of the outer folders, up to the repository; call it before `ignored`."""
         real = self.top.resolve()
         around = _repository_around(real)
         for folder in real.parents:
@@ -93,11 +93,11 @@ class IgnoreRules:
                 self.odd.append(rules)
 
     def ignored(self, places: Sequence[Path]) -> set[Path]:
-        """Give those of some files and folders that `.gitignore` ignores.
+        """Return the files and folders that `.gitignore` ignores.
 
-        A file that git tracks is never ignored, and nothing is where the top
-        itself would be: it was asked for. In a folder of no repository the rules
-        hold as if it was one. Without git there are none, nor where it would wait for an odd file.
+        A file that git tracks is never ignored. Nothing is ignored if the top folder itself would
+        be, because the user asked for it. In a folder without a repository the rules apply as if it
+        was one. Without git nothing is ignored, nor where git would wait for an odd file.
         """
         real = self.top.resolve()
         around = _repository_around(real)
@@ -125,13 +125,13 @@ def _has_rules(folder: Path, around: Path | None) -> bool:
 
 
 def _ignored(places: Sequence[Path], top: Path, repository: Path | None) -> set[Path]:
-    """Ask git about places below a folder, which stands in a repository or in none.
+    """Return the ignored places below a folder, as git reports them, with or without a repository.
 
-    After `./` no name of a file has a meaning of its own.
+    After a leading `./` git reads no special meaning into the name of a file.
     """
     whole = Path() if repository is None else top.resolve().relative_to(repository.resolve())
-    asked = {f"./{whole / place.relative_to(top)}": place for place in places}
-    given = b"\0".join(os.fsencode(path) for path in (*asked, f"./{whole}"))
+    by_path = {f"./{whole / place.relative_to(top)}": place for place in places}
+    given = b"\0".join(os.fsencode(path) for path in (*by_path, f"./{whole}"))
     if repository is not None:
         answer = ask(repository, os.environ, *_ASKING, given=given)
     else:
@@ -140,8 +140,10 @@ def _ignored(places: Sequence[Path], top: Path, repository: Path | None) -> set[
             answer = ask(
                 top, os.environ, f"--git-dir={own}", "--work-tree=.", *_ASKING, given=given
             )
-    said = set(os.fsdecode(answer or b"").split("\0"))
-    return set() if f"./{whole}" in said else {asked[one] for one in said & asked.keys()}
+    answered = set(os.fsdecode(answer or b"").split("\0"))
+    return (
+        set() if f"./{whole}" in answered else {by_path[path] for path in answered & by_path.keys()}
+    )
 
 
 _OWN = ".git"

@@ -1,4 +1,4 @@
-"""Where a character of a text's value stands in the file that it was written in. Pure."""
+"""Position in the file of a character of a text's value. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _BLOCKS = ("|", ">")
 
 
 def locate_inside(document: Document, path: Path, value: str, offset: int) -> tuple[int, int]:
-    """Give line and column, from 1, of the character at an offset of a text's value.
+    """Return line and column, from 1, of the character at an offset of a text's value.
 
-    However a text is folded and indented, only blanks come and go by that: so all else is
-    counted. Where an alias stands for the text, that is the place.
+    Folding and indentation add and remove only blanks, so the other characters are counted. For an
+    alias it is the place of the alias.
     """
     start, following = document.positions.scalar(document.value, path)
     begin = document.lines.in_text(start)
@@ -28,7 +28,7 @@ def locate_inside(document: Document, path: Path, value: str, offset: int) -> tu
 def _within(written: str, value: str, offset: int) -> int:
     if written.startswith("*"):
         return 0
-    count = sum(not one.isspace() for one in value[:offset])
+    count = sum(not character.isspace() for character in value[:offset])
     at, last = _content(written), 0
     while at < len(written):
         step, is_blank = _next(written, at)
@@ -43,18 +43,18 @@ def _within(written: str, value: str, offset: int) -> int:
 
 
 def _content(written: str) -> int:
-    """Give where the text itself begins: after a quote, or after the line of a block's sign."""
+    """Return where the text itself begins: after a quote, or after the header line of a block."""
     if written.startswith(_BLOCKS):
         return written.find("\n") + 1 or len(written)
     return 1 if written[:1] in ("'", '"') else 0
 
 
 def _next(written: str, at: int) -> tuple[int, bool]:
-    """Give how long the next character is as it is written, and whether it is a blank."""
-    quote, one = written[:1], written[at]
+    """Return the length of the next character as written, and whether it is a blank."""
+    quote, character = written[:1], written[at]
     if quote == "'" and written.startswith("''", at):
         return 2, False
-    escape = _ESCAPE.match(written, at) if quote == '"' and one == "\\" else None
+    escape = _ESCAPE.match(written, at) if quote == '"' and character == "\\" else None
     if escape is not None:
         return len(escape.group()), escape.group() in _BLANK_ESCAPES
-    return 1, one.isspace()
+    return 1, character.isspace()

@@ -1,4 +1,4 @@
-"""What reading a text gives: documents with positions, flaws, and complaints at their lines."""
+"""Results of reading a text: documents with positions, flaws, and complaints at their lines."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from reconciler.syntax.unquoted import braced, marked, misplaced, never_closed, 
 class Positions:
     """The offset of every node in document order; keys are nodes too.
 
-    What is needed to find a child is counted when first asked for, as few
-    documents are, and kept, as one mapping may have many complaints.
+    The data for finding a child is computed on first use, as few documents need it, and kept, as
+    one mapping may have many complaints.
     """
 
     marks: array[int] = field(default_factory=lambda: array("I"))
@@ -38,19 +38,19 @@ class Positions:
     children: dict[int, Mapping[str | int, int]] = field(default_factory=dict)
 
     def offset(self, document: Json, path: Path, *, at_key: bool) -> int:
-        """Give the offset of the nearest place on `path` that was written.
+        """Return the offset of the nearest written place on `path`.
 
-        A path that ends in nothing, as that of a missing field, gives its parent.
+        For a path to nothing, such as a missing field, it is the place of the parent.
         """
         return self._mark(self._node(document, path, at_key=at_key))
 
     def scalar(self, document: Json, path: Path) -> tuple[int, int | None]:
-        """Give where a scalar begins, and where the next node does, None where that is not told."""
+        """Return where a scalar begins, and where the next node begins, or None if unknown."""
         node = self._node(document, path, at_key=False)
         start, following = self._mark(node), node + 1
-        # After an alias comes what it stands for, which was written before it.
-        is_told = following < len(self.marks) and self.marks[following] > start
-        return start, self.marks[following] if is_told else None
+        # After an alias come the nodes that it repeats, which were written before it.
+        is_known = following < len(self.marks) and self.marks[following] > start
+        return start, self.marks[following] if is_known else None
 
     def _node(self, document: Json, path: Path, *, at_key: bool) -> int:
         node = key = 0
@@ -65,7 +65,7 @@ class Positions:
         return key if at_key else node
 
     def _children(self, document: Json, node: int) -> Mapping[str | int, int]:
-        """Map each key or index of a container to the node of its value."""
+        """Return the node of each value of a container, by key or index."""
         known = self.children.get(node)
         if known is not None:
             return known
@@ -101,7 +101,7 @@ class Positions:
 
 @dataclass(frozen=True, slots=True)
 class ParseProblem:
-    """What is wrong with the text itself; line and column from 1."""
+    """An error of the text itself; line and column from 1."""
 
     code: str
     line: int
@@ -122,21 +122,21 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The text of the whole file."""
+        """Return the text of the whole file."""
         return self.lines.text
 
     def locate(self, path: Path = (), *, at_key: bool = False) -> tuple[int, int]:
-        """Give line and column, from 1, of the nearest place on `path` that was written."""
+        """Return line and column, from 1, of the nearest written place on `path`."""
         return self.lines.place(self.positions.offset(self.value, path, at_key=at_key))
 
     def locate_spot(self, path: Path, spot: Spot) -> tuple[int, int]:
-        """Give line and column of a part of a text; where the text begins if it is not found.
+        """Return line and column of a part of a text, or of the text if the part is not found.
 
-        An escape may hide it, and it may stand where an alias was written.
+        An escape may hide the part, or the text may be written at an anchor elsewhere.
         """
         start, following = self.positions.scalar(self.value, path)
         begin = self.lines.in_text(start)
-        # What is made of many items has its mistakes there once for each of them.
+        # A manifest with many items has its mistakes at the same place, once for each item.
         places = self._spots.get((begin, spot.written))
         if places is None:
             end = begin + WIDEST_SEARCH if following is None else self.lines.in_text(following)
@@ -148,7 +148,7 @@ class Document:
 
 
 def written_scalar(text: str, begin: int, end: int) -> str:
-    """Give a scalar as it stands in a text, at most up to `end`, so without a comment after it."""
+    """Return a scalar as written, at most up to `end`, without a comment after it."""
     window = text[begin : min(end, begin + WIDEST_SEARCH)]
     form = _WRITTEN.get(window[:1], _PLAIN)
     found = form.match(window)
@@ -156,7 +156,7 @@ def written_scalar(text: str, begin: int, end: int) -> str:
 
 
 WIDEST_SEARCH = 1 << 16
-"""Characters of a file: a text of some thousands may be written with escapes and indentation."""
+"""Characters of a file: a text of a few thousand may be written with escapes and indentation."""
 
 _WRITTEN = {
     '"': re.compile(r'"(?:[^"\\]+|\\.)*"', re.DOTALL),
@@ -170,7 +170,7 @@ _PLAIN = re.compile(r"(?:[^#]+|(?<!\s)#)*")
 
 @dataclass(slots=True)
 class Reading:
-    """Everything one file gave. What was read before a syntax error is kept."""
+    """The result of reading one file, with everything that comes before a syntax error."""
 
     lines: Lines
     documents: list[Document] = field(default_factory=list)
@@ -178,7 +178,7 @@ class Reading:
 
     @property
     def has_errors(self) -> bool:
-        """Whether something in the text itself stops a run."""
+        """Return whether an error in the text itself stops a run."""
         return any(flaw.severity is Severity.ERROR for flaw in self.flaws)
 
 
@@ -187,15 +187,15 @@ MOST_FLAWS = 1_000
 
 _FIRST = frozenset(("apiVersion", "kind"))
 _LATER = frozenset(("metadata", "spec"))
-"""Keys of a manifest, and of what other tools call so: none stands in a project file."""
+"""Keys of a manifest, also of manifests of other tools: a project file has none of them."""
 
 
 class Stop(Exception):
-    """The rest of the file cannot be read; the flaw is noted."""
+    """The rest of the file cannot be read; the flaw is recorded."""
 
 
 class Flaws:
-    """The flaws of one reading; offsets are in `text`, which is what the parser reads."""
+    """The flaws of one reading; offsets are in `text`, the text that the parser reads."""
 
     def __init__(self, text: str, reading: Reading) -> None:
         self.text = text
@@ -203,7 +203,7 @@ class Flaws:
         self.noted = reading.flaws
 
     def note(self, code: str, offset: int, message: str, suggestion: str = "") -> None:
-        """Note an error at an offset. Raises Stop where there are too many."""
+        """Record an error at an offset. Raises Stop if there are too many."""
         place = self.lines.place(offset)
         self.noted.append(ParseProblem(code, *place, message, suggestion))
         if len(self.noted) >= MOST_FLAWS:
@@ -212,12 +212,12 @@ class Flaws:
             raise Stop
 
     def stop(self, code: str, event: Any, message: str) -> Stop:
-        """Note an error after which nothing more of the file can be read."""
+        """Record an error after which the file cannot be read; return the exception to raise."""
         self.note(code, event.start_mark.index, message)
         return Stop()
 
     def stop_at_key(self, event: Any) -> Stop:
-        """Note a list or a mapping that stands where a key does."""
+        """Record a list or mapping in the place of a key; return the exception to raise."""
         offset = event.start_mark.index
         meant = braced(self.text, offset)
         if meant is None:
@@ -227,14 +227,14 @@ class Flaws:
         return Stop()
 
     def stop_at_next(self, key: str, document: Collection[str], offset: int) -> None:
-        """Note a document that begins without the line before it. Raises Stop where one does."""
+        """Raise Stop if a second manifest begins here without a line `---`."""
         if key in _FIRST and not _LATER.isdisjoint(document):
             said = "a second manifest begins here: write a line `---` above it"
             self.note("M102", offset, said)
             raise Stop
 
     def stop_at_alias(self, event: Any) -> Stop:
-        """Note an alias of nothing, which may be a text that begins with `*`."""
+        """Record an alias without an anchor, which may be a text that begins with `*`."""
         offset = event.start_mark.index
         meant = marked(self.text, offset)
         said = f"the alias `*{event.anchor}` has no anchor before it"
@@ -243,11 +243,11 @@ class Flaws:
         return Stop()
 
     def note_character(self, offset: int, character: str) -> None:
-        """Note a character that may not stand here by its number, never as itself."""
+        """Record a character that is not allowed here, by its number and never as itself."""
         self.note("M111", offset, f"{described(character)} is not allowed here: remove it")
 
     def note_syntax(self, error: MarkedYAMLError, *, is_json: bool = False) -> None:
-        """Note what the parser found; of a comment in JSON it says something else."""
+        """Record the error of the parser; a comment in JSON gets a message of its own."""
         departure = departure_from_json(self.lines.text) if is_json else None
         if departure is not None and departure.message.startswith(NO_COMMENTS):
             self.note_departure_from_json()
@@ -266,7 +266,7 @@ class Flaws:
             self.note("M101", wrong.offset, wrong.message, wrong.text)
             return
         if begun and is_begun_earlier(error.problem or ""):
-            # All up to the end is inside the quotes: what is to blame is where they open.
+            # The rest of the document is inside the quotes: the error is where they open.
             self.note("M101", begun.index, spoken_problem(error.problem or "", "", here))
             return
         before = self.text[begun.index : offset] if begun else ""
@@ -275,7 +275,7 @@ class Flaws:
         self.note("M101", offset, said.replace("{line}", str(line)))
 
     def note_tag(self, event: Any) -> None:
-        """Note a tag; types come from the field, never from the file."""
+        """Record a tag; types come from the field, never from the file."""
         offset = event.start_mark.index
         meant = marked(self.text, offset)
         reason = "or quote the text that it begins" if meant else "fields have types of their own"
@@ -283,14 +283,14 @@ class Flaws:
         self.note("M104", offset, said, meant)
 
     def note_leading_zero(self, text: str, value: Json, offset: int) -> None:
-        """Warn of a number that looks octal, unless a warning more would hide an error."""
+        """Record a warning about a number that looks octal, unless it could hide an error."""
         if len(self.noted) < MOST_FLAWS // 2:
             said = f"`{text}` is the number {value} in YAML 1.2: drop the zero, or quote it"
             place = self.lines.place(offset)
             self.noted.append(ParseProblem("M114", *place, said, "", Severity.WARNING))
 
     def note_departure_from_json(self) -> None:
-        """Note where a file departs from JSON, of which YAML takes more."""
+        """Record where a file departs from JSON, as YAML accepts more."""
         departure = departure_from_json(self.lines.text)
         if departure is not None:
             place = self.lines.place_in_text(departure.offset)
@@ -302,12 +302,12 @@ OF_VARIABLE = Advice("write another value of the variable in the project file")
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """A document and the file it stands in, where complaints are placed.
+    """A document and its file, where complaints are placed.
 
-    `prefix` leads from the document's root to what findings are relative to,
-    `ref` is the resource that the document declares, as far as it can be told, and `item`
-    the one of a `forEach` that it is made of. What stands elsewhere is in `grafts`, by the
-    path that findings have for it, and `note` is added to what is said of it.
+    `prefix` is the path from the document's root to the base of findings. `ref` is the resource
+    that the document declares, as far as known, and `item` the item of a `forEach` that it is made
+    of. `grafts` are parts that come from other texts, by their paths in findings. `note` is added
+    to messages.
     """
 
     file: str
@@ -320,7 +320,7 @@ class DocumentText:
     grafts: Mapping[Path, Graft] = field(default_factory=dict)
 
     def origin(self, path: Path, *, at_key: bool = False) -> tuple[DocumentText, Path]:
-        """Give where a place was written: the text, and the path that this one has for it."""
+        """Return where a place was written: its text, and its path in that text."""
         for length in range(len(path), -1, -1) if self.grafts else ():
             graft = self.grafts.get(path[:length])
             if graft is not None and (not at_key or graft.keyed or length < len(path)):
@@ -329,12 +329,12 @@ class DocumentText:
         return self, path
 
     def inside(self, step: str) -> DocumentText:
-        """Give the same text for findings whose paths lead from the value of a key on."""
+        """Return the same text for findings with paths that begin at the value of a key."""
         grafts = {path[1:]: graft for path, graft in self.grafts.items() if path[:1] == (step,)}
         return replace(self, prefix=(*self.prefix, step), grafts=grafts)
 
     def complaint(self, finding: Finding) -> Complaint:
-        """Place a finding in the file."""
+        """Return the complaint for a finding, at its place in the file."""
         text, place = self.origin(finding.path, at_key=finding.at_key)
         return text._placed(replace(finding, path=place) if text is not self else finding)  # noqa: SLF001 - its own class
 
@@ -352,7 +352,7 @@ class DocumentText:
         return replace(placed, message=said, ref=self.ref, path=path, item=self.item)
 
     def _is_filled(self, path: Path, finding: Finding) -> bool:
-        """Tell a value that expressions gave, so that another one cannot be written here."""
+        """Return whether expressions produced a value, so that no other can be written here."""
         written: Json | Missing = self.document.value
         for step in path:
             if isinstance(written, str):
@@ -363,9 +363,9 @@ class DocumentText:
 
 @dataclass(frozen=True, slots=True)
 class Graft:
-    """Where a part of a document was written: a path of another text.
+    """The origin of a part of a document: a path of another text.
 
-    `keyed` tells that the key which it has stands there too.
+    `keyed` means that the key of the part comes from there too.
     """
 
     text: DocumentText

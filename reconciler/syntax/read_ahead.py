@@ -1,7 +1,7 @@
-"""Files read ahead by processes beside this one, so that they are there when they are asked for.
+"""Files read ahead by other processes, so that they are available when they are needed.
 
-What such a process gives is what this one would have made of the same bytes. Where it gives
-nothing, be it that it could not start or was killed, this one reads the file itself.
+The result of such a process equals the result of reading the same bytes here. If there is none,
+because the process could not start or was killed, this process reads the file itself.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 
 WORTHWHILE = 4_000_000
-"""Below so many bytes a process is started for longer than it helps."""
+"""Below this number of bytes, starting a process takes longer than it saves."""
 
 FIRST = 1_000_000
-"""So many bytes are read here while the processes start."""
+"""Number of bytes that are read here while the processes start."""
 
 MOST_PROCESSES = 2
-"""What is left to do here takes as long as reading, so that more would wait."""
+"""The other work of this process takes as long as reading, so more processes would wait."""
 
 _START = (
     "import sys; sys.path[:] = sys.argv[1:]; "
@@ -40,14 +40,14 @@ _PIPE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """What became of a file: a digest of its bytes, "" without any, and what they were read as."""
+    """The result for a file: a digest of its bytes, or "", and the reading or a complaint."""
 
     digest: str
     reading: Reading | Complaint
 
 
 def read_here(file: File, roots: Sequence[Path]) -> ReadResult:
-    """Read a file as its suffix says."""
+    """Read a file in the format of its suffix."""
     content = content_of(file.path, file.name, roots)
     text = text_of(content, file.name)
     reading = text if isinstance(text, Complaint) else read_text(text, is_json=file.is_json)
@@ -56,19 +56,19 @@ def read_here(file: File, roots: Sequence[Path]) -> ReadResult:
 
 @dataclass(slots=True)
 class ReadAhead:
-    """Gives what was read ahead of each file, as long as the files come in their order."""
+    """The results that were read ahead, for files that are taken in their order."""
 
     shares: dict[Path, _Share] = field(default_factory=dict)
 
     def take(self, file: File) -> ReadResult | None:
-        """Give what became of a file; None where nobody read it ahead. Waits for it."""
+        """Wait for and return the result for a file, or None if it was not read ahead."""
         share = self.shares.pop(file.path, None)
         return share.next() if share is not None else None
 
 
 @contextmanager
 def reading_ahead(files: Sequence[File], roots: Sequence[Path]) -> Iterator[ReadAhead]:
-    """Read files in processes of their own where there are cores for it, and enough to read."""
+    """Read files in other processes if there are enough cores, and enough to read."""
     with ExitStack() as started:
         ahead = ReadAhead()
         rest = _behind_the_first(files)
@@ -82,7 +82,7 @@ def reading_ahead(files: Sequence[File], roots: Sequence[Path]) -> Iterator[Read
 
 
 def _behind_the_first(files: Sequence[File]) -> Sequence[File]:
-    """Give the files that are worth a process, none where all are soon read."""
+    """Return the files for other processes, or none if all are read quickly."""
     ends = list(accumulate(map(_size, files)))
     if not ends or ends[-1] < WORTHWHILE:
         return ()
@@ -97,7 +97,7 @@ def _size(file: File) -> int:
 
 
 def _cores() -> int:
-    """Give how many processes can run at once, one where another one may read names otherwise."""
+    """Return how many processes can run at once, or 1 if others could decode names differently."""
     if sys.getfilesystemencoding() != "utf-8":
         return 1
     if hasattr(os, "sched_getaffinity"):
@@ -107,20 +107,20 @@ def _cores() -> int:
 
 @dataclass(slots=True)
 class _Share:
-    """What one process tells, file by file."""
+    """The results of one process, file by file."""
 
     told: IO[bytes]
     is_over: bool = False
 
     def next(self) -> ReadResult | None:
-        """Give what became of the next file, None from the first that did not come whole."""
+        """Return the result for the next file; None from the first incomplete result on."""
         size = int.from_bytes(self._bytes(_LENGTH), "big")
         content = self._bytes(size)
         if self.is_over:
             return None
         import pickle  # noqa: PLC0415 - short runs need none
 
-        arrived = pickle.loads(content)  # noqa: S301 - ours: nobody else writes to the pipe
+        arrived = pickle.loads(content)  # noqa: S301 - only our own process writes to the pipe
         assert isinstance(arrived, ReadResult)  # noqa: S101 - `serve` writes nothing else
         return arrived
 
@@ -132,21 +132,21 @@ class _Share:
 
 @contextmanager
 def _started(files: Sequence[File], roots: Sequence[Path]) -> Iterator[_Share]:
-    """Start a process that reads some files, and end it, however far it is."""
+    """Start a process that reads some files; end it afterwards, even if it is not finished."""
     import pickle  # noqa: PLC0415 - short runs need none
     import tempfile  # noqa: PLC0415 - as above
 
-    with tempfile.TemporaryFile() as asked:
-        pickle.dump((list(files), list(roots)), asked)
-        asked.seek(0)
+    with tempfile.TemporaryFile() as request:
+        pickle.dump((list(files), list(roots)), request)
+        request.seek(0)
         process = subprocess.Popen(  # noqa: S603 - our own module, run by our own Python
             [sys.executable, "-I", "-c", _START, *sys.path],
-            stdin=asked,
+            stdin=request,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             pipesize=_PIPE,
             env={},
-            # A signal to the run is answered by the run.
+            # Only the run itself handles signals.
             start_new_session=True,
         )
     assert process.stdout is not None  # noqa: S101 - it is a pipe
@@ -159,10 +159,10 @@ def _started(files: Sequence[File], roots: Sequence[Path]) -> Iterator[_Share]:
 
 
 def serve() -> None:
-    """Read the files that stdin names, and write what became of each to stdout."""
+    """Read the files that stdin names, and write the result for each to stdout."""
     import pickle  # noqa: PLC0415 - short runs need none
 
-    # Whoever asked for them has no use for a word of why it ends.
+    # The parent process does not need the reason for an early end.
     with suppress(BrokenPipeError), os.fdopen(1, "wb", closefd=False) as out:
         files, roots = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own making
         for file in files:

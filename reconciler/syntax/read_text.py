@@ -1,4 +1,4 @@
-"""YAML and JSON text to documents with positions, in one pass over the parser's events."""
+"""Reading of YAML and JSON texts as documents with positions, in one pass over parser events."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Anchor:
 
     @property
     def nodes(self) -> int:
-        """How many values an alias of it adds."""
+        """Return the number of values that an alias of the anchor adds."""
         return self.end - self.start
 
     def expand(self, marks: array[int], offset: int) -> Json:
-        """Mark an alias at an offset with all that it stands for, and give that."""
+        """Add the marks of an alias and of all nodes that it repeats; return its value."""
         inner = self.marks[self.start + 1 : self.end]
         marks.append(offset)
         marks.extend(inner)
@@ -64,7 +64,7 @@ class Anchor:
 
 
 class Anchors:
-    """The anchors of one document, whose marks they are ranges of."""
+    """The anchors of one document; each is a range of the marks of the document."""
 
     def __init__(self, marks: array[int]) -> None:
         self.marks = marks
@@ -73,11 +73,11 @@ class Anchors:
         self._standing: list[Anchor] = []
 
     def begin(self, name: str, value: Json) -> Anchor:
-        """Note an anchor whose node is the next to be marked, and goes on."""
+        """Record an anchor with a node that is marked next, and not ended yet."""
         return self._keep(name, Anchor(value, self.marks, len(self.marks), -1))
 
     def note(self, name: str, value: Json) -> None:
-        """Note an anchor whose node is the last that was marked, and a scalar."""
+        """Record an anchor with a scalar that was marked last."""
         end = len(self.marks)
         self._keep(name, Anchor(value, self.marks, end - 1, end))
 
@@ -87,10 +87,10 @@ class Anchors:
         return anchor
 
     def drop(self, start: int) -> None:
-        """Take the marks from an index on out of the document's.
+        """Remove the marks from an index on from the document.
 
-        Anchors among them can still be meant by an alias, and keep theirs. What
-        was dropped counts on, or repeated keys would be a way around the limit.
+        An alias may still use anchors among them, so they keep their marks. Dropped marks still
+        count, as otherwise repeated keys would avoid the limit.
         """
         dropped = self.marks[start:]
         del self.marks[start:]
@@ -102,14 +102,14 @@ class Anchors:
             anchor.end -= start
 
     def count(self, more: int = 0) -> int:
-        """Count the values of the document, dropped ones too, with some more."""
+        """Return the number of values of the document, including dropped ones, plus `more`."""
         return len(self.marks) + self.dropped + more
 
 
 def height(value: Json, known: dict[int, int]) -> int:
-    """Count the levels of a value, which is never deeper than what is read.
+    """Return the number of levels of a value, which is never deeper than the limit.
 
-    What aliases repeat is counted once: an alias bomb is small until it is walked.
+    Values repeated by aliases are counted once: an alias bomb is small until it is walked.
     """
     if isinstance(value, dict):
         inner: Iterable[Json] = value.values()
@@ -155,7 +155,7 @@ class _Reader:
         self.blocks: list[tuple[int, int]] = []
 
     def read(self, *, is_json: bool) -> None:
-        """Read it all. Raises Stop once the flaw is noted that ends it."""
+        """Read the whole text. Raises Stop after a flaw that ends it."""
         forbidden = first_forbidden(self.text)
         if forbidden is not None:
             self.flaws.note_character(*forbidden)
@@ -173,16 +173,16 @@ class _Reader:
             self.flaws.note_departure_from_json()
 
     def first_reordering(self) -> Iterator[tuple[int, str]]:
-        """Yield the first bidirectional characters that reorder what a reviewer sees."""
+        """Yield the first bidirectional characters that change the order that a reviewer sees."""
         found = reordering(self.text, self.blocks)
         yield from (place for place, _ in zip(found, range(MOST_CHARACTERS), strict=False))
 
     def walk(self, parser: CParser, text: str) -> None:  # noqa: C901, PLR0912, PLR0915 - one hot loop
-        """Build the documents. A call for each node would cost a third of the speed."""
+        """Build the documents in one loop: a call for each node would cost a third of the speed."""
         get_event = parser.get_event
-        # Thousands of documents have the same few hundred keys.
+        # Thousands of documents share the same few hundred keys.
         share = intern
-        # Most texts hold none of these, and an attribute read a node is not free.
+        # Most texts contain none of these, and reading an attribute for each node takes time.
         may_pair = bool(self.reading.lines.squeezed)
         may_tag, may_anchor, may_be_long = "!" in text, "&" in text, len(text) > LONGEST_SCALAR
         document = Document(self.reading.lines)
@@ -277,7 +277,7 @@ class _Reader:
                 if duplicate < 0:
                     container[key] = value
                 else:
-                    # Positions follow the document, which keeps the first of the two.
+                    # Positions follow the document, which keeps the first of the two keys.
                     anchors.drop(duplicate)
                     duplicate = -1
                     if anchors.count() > MOST_NODES:
@@ -289,7 +289,7 @@ class _Reader:
                 container.append(value)
 
     def plain_number(self, text: str, mark: Any) -> Json:
-        """Give what a plain scalar spells; note a number that JSON cannot carry."""
+        """Return the value of a plain scalar; record a number that JSON cannot carry."""
         try:
             value = number(text)
         except BadScalar as bad:
@@ -300,7 +300,7 @@ class _Reader:
         return value
 
     def as_written(self, value: str, event: Any) -> str:
-        """Give a text in which a backslash is no escape, so that no pair is one character."""
+        """Return a text in which a backslash is no escape, so surrogate pairs stay separate."""
         start, end = event.start_mark.index, event.end_mark.index
         if event.style in ("|", ">"):
             # A comment may follow the indicator.
@@ -308,7 +308,7 @@ class _Reader:
         return parted_surrogates(value, self.text[start:end], start, self.reading.lines)
 
     def check_quoted(self, value: str, event: Any) -> None:
-        """Note unsafe characters that came in by an escape, and where block texts stand."""
+        """Record unsafe characters that come from an escape, and the places of block scalars."""
         start, end = event.start_mark.index, event.end_mark.index
         if event.style in "|>":
             # A comment may follow the indicator.
@@ -319,7 +319,7 @@ class _Reader:
             self.flaws.note_character(start, found)
 
     def unusual_key(self, value: Json, event: Any) -> str:
-        """Give a key that is empty, not text or a merge key as text, and note what is wrong."""
+        """Return an empty, non-text or merge key as text, and record what is wrong."""
         text: str = event.value
         offset = event.start_mark.index
         if value == "<<" and event.style == "":
@@ -332,7 +332,7 @@ class _Reader:
         return text
 
     def expand(self, event: Any, anchors: Anchors, depth: int) -> Json:
-        """Give what an alias stands for, counted and as deep as what it expands to."""
+        """Return the value of an alias. Raises Stop if it repeats too much or nests too deeply."""
         self.aliases += 1
         if self.aliases > MOST_ALIASES:
             raise self.flaws.stop("M108", event, f"more than {MOST_ALIASES} aliases")

@@ -1,7 +1,7 @@
-"""Where each character of a scalar stands in its file, however it is written.
+"""The place in the file of each character of a scalar, in every way of writing it.
 
-The rules of folding, escapes and indentation are those of YAML 1.1 as the parser has them; what
-they give is held against what the parser gave, so a place is exact or is not told.
+The rules of folding, escapes and indentation are those of YAML 1.1 as the parser applies them. The
+result is compared with the parser's value, so a place is exact or not returned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HEADER = re.compile(r"[|>]([-+0-9]*)[^\n]*\n?")
 _BREAK = re.compile(r"\r?\n")
 _FOLD = re.compile(r"[ \t]*\r?\n(?:[ \t]*\r?\n)*[ \t]*")
 _PLAIN_FOLD = re.compile(rf"(?<![ \t]){_FOLD.pattern}")
-"""The same where a run of blanks is looked at once, and not from each of them."""
+"""Like `_FOLD`, but a run of blanks is tried once and not from each blank."""
 
 _BLANKS = re.compile(r"[ \t]+")
 _BREAKS = ("\r", "\n")
@@ -42,9 +42,9 @@ DEEPEST_INDENT = 1_000
 
 @dataclass(slots=True)
 class Spelled:
-    """What a written scalar means: its characters, and for each where it is written.
+    """The value of a written scalar: its characters, and the place where each is written.
 
-    `places` has one more, for where the last character ends.
+    `places` has one more entry, for the end of the last character.
     """
 
     characters: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Spelled:
         self.places.extend(range(start, end))
 
     def fold(self, text: str, start: int, end: int, *, escaped: bool = False) -> None:
-        """Add what breaks come to: one is a blank, of several the first is dropped."""
+        """Add the value of line breaks: one break is a blank, of several the first is dropped."""
         breaks = [match.start() for match in _BREAK.finditer(text, start, end)]
         if len(breaks) == 1 and not escaped:
             self.add(" ", breaks[0])
@@ -74,14 +74,14 @@ class Spelled:
 
     @property
     def value(self) -> str:
-        """The text as it is meant."""
+        """Return the text of the value."""
         return "".join(self.characters)
 
 
 def spell(text: str, start: int, end: int, value: str) -> array[int] | None:
-    """Give the places of a scalar that is written between two places and means `value`.
+    """Return the places of a scalar that is written between two places and has this value.
 
-    There is one more place than characters. None where that cannot be told.
+    There is one more place than characters. None if the places cannot be determined.
     """
     properties = _PROPERTIES.match(text, start, end)
     start = properties.end() if properties is not None else start
@@ -109,7 +109,7 @@ def _plain(text: str, start: int, end: int) -> Spelled:
 
 
 def _kept_blanks(text: str, start: int, end: int) -> int:
-    """Give where blanks end that stand for themselves, as no break follows; else `start`."""
+    """Return the end of blanks that are part of the text; `start` if a break follows them."""
     blanks = _BLANKS.match(text, start, end)
     if blanks is None or text[blanks.end() : blanks.end() + 1] in _BREAKS:
         return start
@@ -156,7 +156,7 @@ def _double(text: str, start: int, end: int) -> Spelled:
 
 
 def _escape(text: str, start: int, end: int) -> tuple[str, int]:
-    """Give what an escape means, and how many characters it takes."""
+    """Return the character of an escape, and the length of the escape."""
     if (pair := _PAIR.match(text, start, end)) is not None:
         high, low = (int(half, 16) for half in pair.groups())
         return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), len(pair.group())
@@ -172,7 +172,7 @@ def _block(text: str, start: int, end: int, value: str) -> array[int] | None:
     lines = _lines_of(text, header.end(), end)
     widths = (_width(text, *line) for line in lines if text[slice(*line)].strip(" "))
     likely = next(widths, 1)
-    # How deep the text is indented may be said by a number, counted from what stands outside.
+    # A number in the header may set the indentation, relative to the parent.
     for indent in (likely, *range(1, min(likely, DEEPEST_INDENT))):
         spelled = _block_at(text, lines, indent, header.group()[0])
         places = _chomped(spelled, header[1], text, end)
@@ -182,7 +182,7 @@ def _block(text: str, start: int, end: int, value: str) -> array[int] | None:
 
 
 def _lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Give where the lines begin and end, their breaks not counted."""
+    """Return where the lines begin and end, without their breaks."""
     lines = []
     while start < end:
         found = _BREAK.search(text, start, end)
@@ -192,13 +192,13 @@ def _lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _width(text: str, start: int, end: int) -> int:
-    """Count the blanks that a line begins with."""
+    """Return the number of blanks at the start of a line."""
     line = text[start:end]
     return len(line) - len(line.lstrip(" "))
 
 
 def _block_at(text: str, lines: list[tuple[int, int]], indent: int, style: str) -> Spelled:
-    """Give a block text whose lines begin after so many blanks, its last breaks included."""
+    """Return a block text with this indentation of its lines, including its last breaks."""
     spelled = Spelled()
     waiting: list[int] = []
     was_text = False
@@ -222,7 +222,7 @@ def _block_at(text: str, lines: list[tuple[int, int]], indent: int, style: str) 
 
 
 def _chomped(spelled: Spelled, header: str, text: str, end: int) -> array[int]:
-    """Take away the last breaks as the header says, and add where the text ends."""
+    """Remove the last breaks as the header says, and add the end of the text."""
     content = len("".join(spelled.characters).rstrip("\n"))
     breaks = len(spelled.characters) - content
     # A last line without a break has none to keep.
@@ -240,15 +240,15 @@ def _chomped(spelled: Spelled, header: str, text: str, end: int) -> array[int]:
 
 @dataclass(slots=True)
 class Scalars:
-    """Where the scalars of a file are written, found by where they are marked."""
+    """The places where the scalars of a file are written, by their marks."""
 
     lines: Lines
     _found: dict[int, tuple[int, int]] | None = None
 
     def places(self, mark: int, value: str) -> array[int] | None:
-        """Give the places of the scalar at a mark of the document, which means `value`.
+        """Return the places of the scalar at a mark of the document, which has this value.
 
-        An alias has those of what it stands for. None where they cannot be told.
+        An alias has the places of its anchor. None if they cannot be determined.
         """
         if self._found is None:
             self._found = self._find()
@@ -266,7 +266,7 @@ class Scalars:
             while parser.check_event():
                 self._take(parser.get_event(), found, anchors)
         except YAMLError:
-            # What stands before a mistake was read, and is judged.
+            # The text before the error was read, and is validated.
             return found
         return found
 
@@ -278,10 +278,10 @@ class Scalars:
     ) -> None:
         match event:
             case ScalarEvent():
-                one = _span(event)
-                found[one[0]] = one
+                span = _span(event)
+                found[span[0]] = span
                 if event.anchor:
-                    anchors[event.anchor] = one
+                    anchors[event.anchor] = span
             case AliasEvent() if event.anchor in anchors:
                 found[_span(event)[0]] = anchors[event.anchor]
             case DocumentStartEvent():
@@ -295,7 +295,7 @@ def _span(event: Any) -> tuple[int, int]:
 
 
 def complaint_inside(file: str, lines: Lines, finding: Finding, start: int, end: int) -> Complaint:
-    """Place a finding at what stands between two places of a file."""
+    """Return the complaint for a finding about the text between two places of a file."""
     line, column = lines.place_in_text(start)
     last, after = lines.place_in_text(max(start, end - 1))
     complaint = complaint_at(file, lines, line, column, finding)

@@ -1,4 +1,4 @@
-"""The files of one run: each read once, what was made of it kept where it is asked for again."""
+"""The files of one run: each is read once, and results are kept if they are needed again."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Judged = TypeVar("Judged")
 
 @dataclass(slots=True)
 class Sources(Generic[Judged]):
-    """Texts, and what was `Judged` of them. What is `kept` is not read a second time.
+    """Texts and their reports (`Judged`). With `kept`, nothing is read a second time.
 
-    `arrived` is the file that comes next and what was read of it ahead, which is taken once;
-    `paths` are all that was asked for, `instead` are texts that files would have once
-    they are repaired. What was made and `included` is counted over all environments, as all that
-    is made is held in memory together.
+    `arrived` is the next file and its reading from another process, used once. `paths` are all
+    files that were read, `instead` are the texts that files would have after a repair. Values made
+    and files `included` are counted over all environments, because all of them are in memory
+    together.
     """
 
     roots: tuple[Path, ...]
@@ -54,20 +54,20 @@ class Sources(Generic[Judged]):
     patches: dict[tuple[int, str], tuple[Json, list[Finding], list[Finding]]] = field(
         default_factory=dict
     )
-    """What is wrong with patches of environments, as `overrides` are judged with it."""
+    """Findings about patches of environments, for the validation of `overrides`."""
     digests: dict[Path, tuple[str, str]] | None = None
-    """By its path, how a file is shown and a digest of what was read; None where nobody asks."""
+    """The display name of each file and a digest of its bytes, by path; None if not needed."""
 
     def begin(self) -> None:
-        """Begin with another environment, in which the workspace may be as large again."""
+        """Start another environment, with the same size limit again."""
         self.size, self.again, self.first_unread = 0, 0, ""
         self.met = set()
 
     def read(self, path: Path, name: str, *, is_json: bool) -> Reading | Complaint:
-        """Give what a file holds, as long as the workspace is not too large.
+        """Return the reading of a file, as long as the workspace is not too large.
 
-        A file counts each time that it is asked for, as each time it is judged; from the second
-        time on it counts towards what no setting loosens.
+        A file counts each time that it is used, because each use validates it. From the second time
+        on it counts towards a limit that no setting raises.
         """
         if self.size > self.largest or self.again > LARGEST_AGAIN:
             self.first_unread = self.first_unread or name
@@ -98,7 +98,7 @@ class Sources(Generic[Judged]):
         return text if isinstance(text, Complaint) else read_text(text, is_json=is_json)
 
     def text_of(self, path: Path, name: str) -> str | Complaint:
-        """Give the text of a file, or of what it would be."""
+        """Return the text of a file, or the text that replaces it."""
         own = self.instead.get(path.resolve()) if self.instead else None
         if own is not None:
             return own
@@ -109,18 +109,18 @@ class Sources(Generic[Judged]):
 
     def _note(self, path: Path, name: str, digest: str) -> None:
         if self.digests is not None:
-            # What changed while it was read again is what nobody will find again.
+            # A file that changed between two reads gets a digest that never matches.
             known = self.digests.setdefault(path, (name, digest))
             if known[1] != digest:
                 self.digests[path] = name, "changed"
 
     def judge(self, document: Document, judging: Callable[[], Judged]) -> Judged:
-        """Give what is wrong with a document that is the same in every environment."""
+        """Return the report on a document that is the same in every environment."""
         known = self.judged.get(id(document))
         if known is not None:
             return known[1]
         judged = judging()
         if self.kept:
-            # The document is kept too, so that no other takes its place in memory.
+            # The document is kept too, so that no other document gets its id.
             self.judged[id(document)] = document, judged
         return judged

@@ -28,10 +28,10 @@ from reconciler.syntax.diagnostic import Lines
 
 @dataclass(slots=True)
 class SyntaxNode:
-    """One node from `start` to `end`, white space and comments after it left out.
+    """One node from `start` to `end`, without the white space and comments after it.
 
-    `start` is after an anchor, which begins at `begin`. An alias stands where it stands, and
-    `means` is the node that it repeats. A mapping's `keys` are as many as its `values`.
+    `start` is after an anchor, which begins at `begin`. An alias has its own place, and `means` is
+    the node that it repeats. A mapping has as many `keys` as `values`.
     """
 
     start: int
@@ -47,20 +47,20 @@ class SyntaxNode:
 
     @property
     def opening(self) -> int:
-        """Where it begins, its anchor included."""
+        """Return where the node begins, including its anchor."""
         return self.start if self.begin < 0 else self.begin
 
     @property
     def itself(self) -> SyntaxNode:
-        """What stands here once an alias is followed."""
+        """Return the node, or the repeated node if it is an alias."""
         return self if self.means is None else self.means
 
     def place_of(self, name: str) -> int:
-        """Give the place of a key among the keys. Raises StopIteration where there is none."""
+        """Return the index of a key among the keys. Raises StopIteration if it is missing."""
         return next(nth for nth, key in enumerate(self.keys) if key.text == name)
 
     def at(self, path: Path) -> SyntaxNode:
-        """Give what stands at a path. Raises StopIteration or IndexError where nothing does."""
+        """Return the node at a path. Raises StopIteration or IndexError if there is none."""
         node = self.itself
         for step in path:
             place = step if isinstance(step, int) else node.place_of(step)
@@ -70,19 +70,19 @@ class SyntaxNode:
 
 @dataclass(slots=True)
 class WrittenText:
-    """A text without errors, by what stands where."""
+    """A text without errors, with the places of its parts."""
 
     text: str
     documents: list[SyntaxNode] = field(default_factory=list)
     scalars: list[tuple[int, int]] = field(default_factory=list)
-    """Where scalars are written, in which no comment begins."""
+    """Spans of scalars, inside which no comment begins."""
 
     def comments(self, start: int = 0, end: int | None = None) -> list[str]:
-        """Give the comments between two places, in their order."""
+        """Return the comments between two places, in their order."""
         return [self.text[begin:after] for begin, after in self.comment_spans(start, end)]
 
     def comment_spans(self, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-        """Yield where the comments between two places begin and end."""
+        """Yield the start and end of each comment between two places."""
         place, stop = start, len(self.text) if end is None else end
         while (found := _COMMENT.search(self.text, place, stop)) is not None:
             nth = bisect_right(self.scalars, (found.start(), len(self.text))) - 1
@@ -92,21 +92,21 @@ class WrittenText:
                 yield found.span()
 
     def line_start(self, place: int) -> int:
-        """Give where the line of a place begins."""
+        """Return where the line of a place begins."""
         return self.text.rfind("\n", 0, place) + 1
 
     def line_end(self, place: int) -> int:
-        """Give where the line of a place ends, its break not counted."""
+        """Return where the line of a place ends, without its break."""
         end = self.text.find("\n", place)
         end = len(self.text) if end < 0 else end
         return end - 1 if self.text[place:end].endswith("\r") else end
 
     def column(self, place: int) -> int:
-        """Give how many characters stand before a place in its line."""
+        """Return how many characters are before a place in its line."""
         return place - self.line_start(place)
 
     def opens_line(self, place: int) -> bool:
-        """Tell whether only spaces stand before a place in its line."""
+        """Return whether only spaces are before a place in its line."""
         return self.text[self.line_start(place) : place].strip(" ") == ""
 
 
@@ -118,7 +118,7 @@ _HEADER = re.compile(r"[|>][-+0-9]*")
 
 
 def written(text: str) -> WrittenText:
-    """Give what stands where in a text that is known to be without errors."""
+    """Return the places of the parts of a text that is known to have no errors."""
     parsed, squeezed = joined_surrogates(text)
     reader = _Reader(WrittenText(text), Lines(text, squeezed))
     parser = CParser(parsed)
@@ -128,7 +128,7 @@ def written(text: str) -> WrittenText:
 
 
 def texts_of_documents(text: str) -> list[str]:
-    """Return a text in parts, each of which but the first begins with the mark of a document."""
+    """Return a text in parts; each part except the first begins with a document marker."""
     cuts = [0, *(found.start() for found in _MARK.finditer(text)), len(text)]
     return [text[start:end] for start, end in pairwise(cuts)]
 
@@ -168,7 +168,7 @@ class _Reader:
         start, end = self._span(event)
         node = SyntaxNode(start, end, event.value, event.style or "")
         if node.style in ("|", ">"):
-            # Lines that are empty may follow, and a comment the header.
+            # Empty lines may follow the text, and a comment may follow the header.
             node.end = start + len(self.written.text[start:end].rstrip(" \t\r\n"))
             header = _HEADER.match(self.written.text, start)
             first = self.written.line_end(start)
@@ -197,7 +197,7 @@ class _Reader:
         self._add(node)
 
     def _first_dash(self, start: int) -> int:
-        """Pass over the comments that may stand between an anchor and the first dash."""
+        """Return the first dash after the comments that may follow an anchor."""
         while (found := _COMMENT_LINE.match(self.written.text, start)) is not None:
             start = found.end()
         return start

@@ -15,7 +15,7 @@ class Order:
     needed: Sequence[str] = ()
 
     def of(self, names: Sequence[str]) -> list[str] | None:
-        """Give some fields in their order; None where they stand in it."""
+        """Return fields in this order, or None if they already have it or are not complete."""
         leading = [name for name in self.first if name in names]
         if list(names[: len(leading)]) == leading or not set(self.needed).issubset(names):
             return None
@@ -25,7 +25,7 @@ class Order:
 def order_fields(
     lines: list[str], fields: Sequence[tuple[str, int]], kept: int, order: Order
 ) -> None:
-    """Bring the fields of the last document of some lines into their order.
+    """Put the fields of the last document of these lines into order.
 
     `fields` are names and the lines at which they begin. Lines before `kept` are no comments.
     """
@@ -49,7 +49,7 @@ def order_fields(
 
 
 def _above(lines: Sequence[str], place: int, stop: int) -> int:
-    """Give where the comments and empty lines begin that stand right above a line."""
+    """Return the start of the comments and empty lines directly above a line."""
     while place > stop and lines[place - 1][:1] in ("", "#"):
         place -= 1
     return place

@@ -9,7 +9,7 @@ from reconciler.syntax.tidy_scalars import folded_lines
 from reconciler.syntax.tidy_sheet import BLANKS, STEP, Sheet
 
 LONGEST_KEY = 1000
-"""Characters of a key that still ends in a colon; the parser looks no further than 1,024."""
+"""Longest key that is written with a colon after it; the parser looks at most 1,024 ahead."""
 
 _ANCHOR = re.compile(r"&[\w-]+")
 _COMMENTS = re.compile(r"(?:[ \t\r\n]+|(?<![^ \t\r\n])#[^\n]*)*")
@@ -17,10 +17,10 @@ _COMMENTS = re.compile(r"(?:[ \t\r\n]+|(?<![^ \t\r\n])#[^\n]*)*")
 
 @dataclass(slots=True)
 class FlowPart:
-    """A part in flow from `start` to `end`, itself from `own` on, which is after an anchor.
+    """A part in flow from `start` to `end`; the part itself begins at `own`, after an anchor.
 
-    `style` is the quote of a text, or the bracket that opens a container; the members of a
-    mapping are keys and values in turn.
+    `style` is the quote of a text or the opening bracket of a container. The members of a mapping
+    are alternating keys and values.
     """
 
     start: int
@@ -31,7 +31,7 @@ class FlowPart:
     members: list[FlowPart] | None = None
 
     def pairs(self) -> list[tuple[FlowPart | None, FlowPart]]:
-        """Give each value with its key, which is None in a list."""
+        """Return each value with its key, which is None in a list."""
         members = self.members or []
         if self.style == "{":
             return list(zip(members[::2], members[1::2], strict=True))
@@ -39,31 +39,31 @@ class FlowPart:
 
 
 def split_anchor(text: str, start: int, end: int) -> tuple[str, int]:
-    """Give the anchor that a node begins with, and where the node itself does."""
+    """Return the anchor at the start of a node, and the place where the node itself begins."""
     found = _ANCHOR.match(text, start)
     place = found.end() if found is not None else start
     return text[start:place], after_comments(text, place, end)
 
 
 def after_comments(text: str, place: int, end: int | None = None) -> int:
-    """Give where something else than blanks and comments stands, from a place on."""
+    """Return the first place that is neither blank nor comment, from a place on."""
     stop = len(text) if end is None else end
     found = _COMMENTS.match(text, place, stop)
     return found.end() if found is not None else place
 
 
 def is_long_key(written: str, style: str) -> bool:
-    """Tell a key that does not fit on a line with its colon."""
+    """Return whether a key does not fit on a line with its colon."""
     return style in ("|", ">") or "\n" in written or len(written) > LONGEST_KEY
 
 
 def on_one_line(text: str, part: FlowPart) -> str:
-    """Give a part that is on one line, with one blank after each comma and colon."""
+    """Return a part that is on one line, with one blank after each comma and colon."""
     lead = f"&{part.anchor} " if part.anchor else ""
     if part.members is None:
         return (lead + text[part.own : part.end]).rstrip(BLANKS)
-    said = ", ".join(_member(text, key, value) for key, value in part.pairs())
-    return f"{lead}{{{said}}}" if part.style == "{" else f"{lead}[{said}]"
+    joined = ", ".join(_member(text, key, value) for key, value in part.pairs())
+    return f"{lead}{{{joined}}}" if part.style == "{" else f"{lead}[{joined}]"
 
 
 def _member(text: str, key: FlowPart | None, value: FlowPart) -> str:
@@ -79,13 +79,13 @@ def _member(text: str, key: FlowPart | None, value: FlowPart) -> str:
 
 @dataclass(slots=True)
 class FlowWriter:
-    """What writes parts in flow of a text onto a sheet."""
+    """Writer of the flow parts of a text onto a sheet."""
 
     text: str
     sheet: Sheet
 
     def put(self, part: FlowPart, column: int) -> None:
-        """Write a part in flow; one that has several lines has one for each member."""
+        """Write a part in flow; if it has several lines, each member gets a line."""
         text = self.text
         if "\n" not in text[part.start : part.end]:
             self.sheet.put(on_one_line(text, part), column)
@@ -108,7 +108,7 @@ class FlowWriter:
                 self._key(key, value, column + STEP)
             else:
                 self.put(value, column + STEP)
-            # The parser finds a value that is left out behind the comments after its key.
+            # The parser places a missing value after the comments that follow its key.
             is_left_out = key is not None and value.start == value.end
             place = key.end if key is not None and is_left_out else value.end
             if nth + 1 < len(pairs):

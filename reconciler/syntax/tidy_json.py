@@ -1,4 +1,4 @@
-"""JSON in its one layout: numbers and texts as they are spelled, fields in their order."""
+"""JSON in the standard layout: numbers and texts keep their spelling, fields are ordered."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from reconciler.syntax.tidy_fields import Order
 
 WIDEST = 100
-"""Characters of a line on which a list or an object may stay whole."""
+"""Longest line on which a list or an object may stay in one piece."""
 
 STEP = 2
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:" \t\r\n]+|\n')
@@ -18,7 +18,7 @@ _CLOSING = frozenset("]}")
 
 
 def tidy_json(text: str, order: Order) -> str:
-    """Give JSON in its one layout, the fields of a manifest in an order."""
+    """Return JSON in the standard layout, with the fields of a manifest in order."""
     newline = "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
     writer = _Writer(order)
     writer.read(text)
@@ -29,7 +29,10 @@ def tidy_json(text: str, order: Order) -> str:
 
 @dataclass(slots=True)
 class _Writer:
-    """`tokens` without line breaks; `ends` of containers by where they begin, -1 over lines."""
+    """Writer of JSON. `ends` has the end of each container by its start, -1 over several lines.
+
+    `tokens` has no line breaks.
+    """
 
     order: Order
     tokens: list[str] = field(default_factory=list)
@@ -37,7 +40,7 @@ class _Writer:
     parts: list[str] = field(default_factory=list)
 
     def read(self, text: str) -> None:
-        """Take the tokens of a text, and find which containers stand on one line."""
+        """Read the tokens of a text, and find which containers are on one line."""
         tokens = self.tokens
         stack: list[tuple[int, int]] = []
         lines = 0
@@ -54,7 +57,7 @@ class _Writer:
         self.tokens = _ordered(tokens, self.order, self.ends)
 
     def write(self) -> None:
-        """Write them, each member of what does not fit on a line on one of its own."""
+        """Write the tokens; a container that does not fit on a line gets a line for each member."""
         tokens, parts, ends = self.tokens, self.parts, self.ends
         place = depth = column = 0
         while place < len(tokens):
@@ -85,7 +88,7 @@ class _Writer:
             place += 1
 
     def _whole(self, place: int, room: int) -> str:
-        """Give a container on one line, "" for one that does not stay there."""
+        """Return a container on one line, or "" if it does not stay on one."""
         if self.tokens[place + 1] in _CLOSING:
             return self.tokens[place] + self.tokens[place + 1]
         end = self.ends[place]
@@ -98,7 +101,7 @@ class _Writer:
 
 
 def _ordered(tokens: list[str], order: Order, ends: dict[int, int]) -> list[str]:
-    """Give the tokens with the fields of a manifest in their order; `ends` move along."""
+    """Return the tokens with the fields of a manifest in order; `ends` is updated."""
     if tokens[:1] != ["{"]:
         return tokens
     fields: list[tuple[str, int]] = []

@@ -1,4 +1,4 @@
-"""Texts of YAML over several lines, at another indentation."""
+"""Texts of YAML in several lines, with another indentation."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ _HEADER = re.compile(r"([|>])([-+0-9]*)([ \t]*)(#[^\n]*)?[^\n]*")
 
 @dataclass(frozen=True, slots=True)
 class BlockText:
-    """A block text: its header with a comment, and its lines, indented.
+    """A block scalar: its header with a comment, and its indented lines.
 
-    `length` is how much of the source it was, empty lines after it left out unless it `keeps`
-    them.
+    `length` is its length in the source, without the empty lines after it unless it `keeps` them.
     """
 
     header: str
@@ -26,7 +25,7 @@ class BlockText:
 
 
 def laid_block(source: str, column: int, indent: int) -> BlockText:
-    """Lay out a block text that stands in a block at a column, and gets another indentation."""
+    """Return a block scalar of a block at a column, with another indentation."""
     found = _HEADER.match(source)
     assert found is not None  # noqa: S101 - the parser found one
     mark, signs, blanks, comment = found.groups()
@@ -48,7 +47,7 @@ def laid_block(source: str, column: int, indent: int) -> BlockText:
     else:
         content = content[:written]
     if not ends and content:
-        # The text ends without a line break, which the file gets.
+        # The text ends without a line break, which the file adds.
         signs, keeps = f"{digit}-", False
     sign = ("2" if digit else "") + signs.replace(digit, "")
     tail = ("  " if "\t" in blanks else blanks) + comment.rstrip(BLANKS) if comment else ""
@@ -70,7 +69,7 @@ def _margin(lines: Sequence[str]) -> int:
 
 
 def folded_lines(written: str, style: str) -> list[str]:
-    """Give the lines of a plain or quoted text without the blanks around them, which are none."""
+    """Return the lines of a plain or quoted text without the blanks around them."""
     lines = written.split("\n")
     last = len(lines) - 1
     return [
@@ -85,6 +84,6 @@ def _bare(line: str, *, is_first: bool, is_last: bool, escapes: bool) -> str:
     if escapes and len(ended) < len(bare):
         slashes = len(ended) - len(ended.rstrip("\\"))
         if slashes % 2:
-            # What follows the backslash is part of the text.
+            # The character after the backslash is part of the text.
             ended += bare[len(ended)]
     return ended

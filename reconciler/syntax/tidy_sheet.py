@@ -1,4 +1,4 @@
-"""The lines of a text that is written anew, and the comments between its nodes."""
+"""Lines of a text that is written again, and the comments between its nodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 STEP = 2
 BLANKS = " \t\r\n"
-"""What YAML takes for blank: Python strips much more, which is a part of texts."""
+"""The blanks of YAML: Python strips many more characters, which are part of texts."""
 
 MARKER = "---"
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
@@ -16,10 +16,11 @@ _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 
 @dataclass(slots=True)
 class Sheet:
-    """What is written: `out` are whole lines, `line` is the one that goes on, if any.
+    """The written text: `out` are complete lines, `line` is the unfinished line, if any.
 
-    Lines before `kept` are the text of a value, whose empty ones stay. `closed` are the blocks
-    that ended since the last node, by the source's column and ours, the innermost first.
+    Lines before `kept` belong to the text of a value, so their empty lines stay. `closed` are the
+    blocks that ended since the last node, innermost first, each with its column in the source and
+    in the result.
     """
 
     out: list[str] = field(default_factory=list)
@@ -30,7 +31,7 @@ class Sheet:
     def between(self, gap: str, source: int, column: int) -> None:
         """Write the comments and the empty line between two nodes.
 
-        The node that follows belongs to a block at a column of the source, which is now another.
+        The next node belongs to a block at column `source` of the source, which is now at `column`.
         """
         if "#" in gap:
             self._comments(gap, source, column)
@@ -39,7 +40,7 @@ class Sheet:
         self.closed = []
 
     def beside(self, gap: str, column: int) -> None:
-        """Write the comments between an anchor and what it names, which goes on below them."""
+        """Write the comments between an anchor and its node, which continues below them."""
         if "#" in gap:
             self.between(gap, 0, column)
 
@@ -66,7 +67,7 @@ class Sheet:
             self._blank()
 
     def _column_of(self, place: int, source: int, column: int) -> int:
-        """Give the column of a comment: that of the block that it stood in."""
+        """Return the new column of a comment: the column of the block that contained it."""
         if place > source:
             for theirs, ours in self.closed:
                 if theirs <= place:
@@ -79,17 +80,17 @@ class Sheet:
             self.out.append("")
 
     def end_line(self) -> None:
-        """End the line that goes on."""
+        """End the unfinished line."""
         if self.line is not None:
             self.out.append(self.line)
             self.line = None
 
     def put(self, token: str, column: int) -> None:
-        """Write a token behind the others of its line, or at a column of a new one."""
+        """Write a token after the others of its line, or at a column of a new line."""
         self.line = " " * column + token if self.line is None else f"{self.line} {token}"
 
     def put_lines(self, lines: Sequence[str], column: int) -> None:
-        """Write a token over several lines, those below the first at a column."""
+        """Write a token of several lines; all lines but the first begin at a column."""
         for nth, line in enumerate(lines):
             if nth:
                 self.out.append(self.line or "")
@@ -98,7 +99,7 @@ class Sheet:
                 self.put(line, column)
 
     def end(self) -> None:
-        """End the last line of a document, and drop the empty ones after it."""
+        """End the last line of a document, and remove the empty lines after it."""
         self.end_line()
         while len(self.out) > self.kept and self.out[-1] == "":
             self.out.pop()

@@ -1,7 +1,7 @@
-"""YAML in its one layout, written in one pass over the parser's events.
+"""YAML in the standard layout, written in one pass over the parser's events.
 
-Values, comments, anchors and quotes stay as they are written: only blanks, line breaks and
-the order of the fields of a manifest change. docs/fmt.md says what the layout is.
+Values, comments, anchors and quotes stay as they are written: only blanks, line breaks and the
+order of the fields of a manifest change. docs/fmt.md describes the layout.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from reconciler.syntax.tidy_sheet import BLANKS, MARKER, STEP, Sheet
 
 @dataclass(slots=True)
 class _Layer:
-    """An open block: the column that it stands at in the source, and the one that it gets."""
+    """An open block, with its column in the source and its column in the result."""
 
     is_map: bool
     source: int
@@ -48,7 +48,7 @@ class _Layer:
 
 
 def tidy_yaml(text: str, order: Order) -> str:
-    """Give a text without errors in its one layout, the fields of manifests in an order."""
+    """Return an error-free text in the standard layout, with fields of manifests in order."""
     newline = "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
     writer = _Writer(text.replace("\r\n", "\n") if "\r" in text else text, order)
     writer.write()
@@ -58,9 +58,9 @@ def tidy_yaml(text: str, order: Order) -> str:
 
 
 class _Writer:
-    """The state of one pass: what is before `place` in the text is written.
+    """The state of one pass: the text before `place` is written.
 
-    `fields` are those at the top of this document, with the lines at which they begin.
+    `fields` are the top-level fields of this document, with the lines where they begin.
     """
 
     def __init__(self, text: str, order: Order) -> None:
@@ -77,7 +77,7 @@ class _Writer:
         self.get_event = CParser(parsed).get_event
 
     def write(self) -> None:  # noqa: C901 - the table of all events
-        """Write it all."""
+        """Write the whole text."""
         while True:
             event: Any = self.get_event()
             kind = event.__class__
@@ -114,15 +114,13 @@ class _Writer:
         start, end = event.start_mark.index, event.end_mark.index
         return (start, end) if self.in_text is None else (self.in_text(start), self.in_text(end))
 
-    # documents
-
     def _start_document(self, event: Any) -> None:
         if not event.explicit and not self.has_document:
             self.has_document = True
             return
         start, end = self._span(event)
         self._end_document(start)
-        # Without the marker that a directive needs before it, a document has only its own.
+        # Only a document after directives needs the previous end marker.
         head = [part.strip() for part in self.text[start:end].split("\n")] if event.explicit else []
         if len(head) > 1:
             self.sheet.out.extend(["..."] if self.has_document else [])
@@ -140,8 +138,6 @@ class _Writer:
         self.fields = []
         self.sheet.closed = []
 
-    # nodes
-
     def _scalar(self, event: Any) -> None:
         start, end = self._span(event)
         layer = self.layers[-1] if self.layers else None
@@ -151,7 +147,7 @@ class _Writer:
         style = event.style
         text = self.text
         if layer is not None and layer.is_map and text[self.place : start] == ": ":
-            # As nearly all values stand.
+            # Nearly all values are like this.
             column = layer.column + STEP
         else:
             column = self._approach(start, joins=start == end)
@@ -175,7 +171,7 @@ class _Writer:
     def _empty(self, layer: _Layer | None, end: int) -> None:
         self.place = max(self.place, end)
         if layer is not None:
-            # A comment that stands further right was written in the place of the value.
+            # A comment further right was written in the place of the value.
             self.sheet.closed = [(layer.source + 1, layer.column + STEP)]
 
     def _block_text(self, layer: _Layer | None, start: int, end: int) -> None:
@@ -211,7 +207,7 @@ class _Writer:
         layer.wants_value = True
 
     def _long_key(self, layer: _Layer, style: str, start: int, end: int) -> None:
-        """Write a key that fits on no line, with the mark that says so."""
+        """Write a key that fits on no line, with the mark of such a key."""
         self.sheet.put("?", layer.column)
         if style in ("|", ">"):
             self._block_text(layer, start, end)
@@ -226,7 +222,6 @@ class _Writer:
             self.sheet.put(":", layer.column)
 
     def _begin(self, event: Any) -> None:
-        """Begin a block."""
         start, _ = self._span(event)
         is_map = event.__class__ is MappingStartEvent
         column = self._approach(start, joins=True)
@@ -238,7 +233,8 @@ class _Writer:
         if event.anchor or parent is None or parent.is_map:
             rest = self.text[self.place : self.text.find("\n", self.place)]
             if event.anchor and rest.lstrip(BLANKS).startswith("#"):
-                # A comment beside the anchor stays there; those below come with the first member.
+                # A comment on the line of the anchor stays there; the others move with the first
+                # member.
                 self.sheet.between(rest, 0, column)
                 self.place += len(rest)
             self.sheet.end_line()
@@ -258,7 +254,7 @@ class _Writer:
         self._filled()
 
     def _part(self, event: Any) -> FlowPart:
-        """Take a whole part in flow, whose first event is given."""
+        """Read a complete part in flow from its first event."""
         start, end = self._span(event)
         kind = event.__class__
         if kind is AliasEvent:
@@ -280,12 +276,10 @@ class _Writer:
             end = self._span(inner)[1]
         return FlowPart(start, end, own, event.anchor or "", "{" if is_map else "[", members)
 
-    # lines
-
     def _approach(self, start: int, *, joins: bool) -> int:
-        """Write what comes before a node, and give its column where it has a line of its own.
+        """Write the text before a node; return the node's column for the case of a new line.
 
-        One that does not join stays below its key where it stands there.
+        A node that does not join stays below its key if it is there in the source.
         """
         gap = self.text[self.place : start]
         if not self.layers:

@@ -1,6 +1,6 @@
-"""Texts that YAML takes for something else as they stand in no quotes, and how to write them.
+"""Texts without quotes that YAML reads as something else, and how to write them.
 
-Pure. The parser stops far from where the quotes belong: what it says names neither.
+Pure. The parser stops far from the place of the missing quotes, and its message does not name it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LONGEST_LINE: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Unquoted:
-    """Where a text begins that has to be quoted, what is said of it, and how it is written."""
+    """The start of a text that has to be quoted, the message about it, and its quoted form."""
 
     offset: int
     message: str
@@ -44,10 +44,10 @@ _VALUE: Final = re.compile(
 
 
 def unquoted(text: str, offset: int, problem: str) -> Unquoted | None:
-    """Give the text that is to be quoted where the parser stopped; None where it is another.
+    """Return the text that needs quotes where the parser stopped, or None if it is another error.
 
-    An expression between braces or brackets; a text that begins with a character that means
-    something to YAML; one that goes on behind its quotes, and one with `: ` in it.
+    Such texts are: an expression between braces or brackets, a text that begins with a special
+    character of YAML, a text that continues after its quotes, and a text with `: ` in it.
     """
     if problem in _NOT_CLOSED:
         found = _EXPRESSION.match(text, offset - 1) if offset else None
@@ -64,7 +64,7 @@ def unquoted(text: str, offset: int, problem: str) -> Unquoted | None:
 
 
 def _why_quoted(problem: str, begins: str, behind: int) -> str:
-    """Say why a value must be quoted that a parser stopped at, `behind` its first character."""
+    """Return why a value must be quoted; the parser stopped `behind` characters after its start."""
     is_late = behind > 0
     if problem == _LATER and is_late:
         return "a text with `: ` in it must be quoted"
@@ -80,7 +80,7 @@ def _why_quoted(problem: str, begins: str, behind: int) -> str:
 
 
 _CURLY: Final = "\u201c\u201d\u201e\u2018\u2019"
-"""Quotes of a word processor, which YAML takes for letters."""
+"""Quotes of a word processor, which YAML reads as letters."""
 
 
 def _begun(character: str) -> str:
@@ -89,11 +89,11 @@ def _begun(character: str) -> str:
 
 
 def _value_at(text: str, offset: int) -> tuple[int, str] | None:
-    """Give where the value begins that stands on the line of a place, and all of it."""
+    """Return the start and the text of the value on the line of a place."""
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     end = len(text) if end < 0 else end
-    # A line of a megabyte may have a thousand tags, and is looked at for each.
+    # A line of a megabyte may have a thousand tags, and is searched for each.
     line = _VALUE.fullmatch(text[start:end]) if end - start <= LONGEST_LINE else None
     if line is None or not line["value"] or len(line["value"]) > LONGEST:
         return None
@@ -101,7 +101,7 @@ def _value_at(text: str, offset: int) -> tuple[int, str] | None:
 
 
 def braced(text: str, offset: int) -> Unquoted | None:
-    """Give the text of a template of another tool, of which a place is the second brace."""
+    """Return the text of another tool's template if the place is its second brace."""
     found = _value_at(text, offset)
     if found is None or not found[1].startswith("{{") or offset != found[0] + 1:
         return None
@@ -112,13 +112,13 @@ def braced(text: str, offset: int) -> Unquoted | None:
 
 
 _TAG: Final = re.compile(r"!!|!<|![A-Za-z][\w/-]*(?:\s|$)")
-"""Tags as other tools have them: `!secret NAME`, `!Ref NAME`."""
+"""Tags of other tools: `!secret NAME`, `!Ref NAME`."""
 
 
 def marked(text: str, offset: int) -> str:
-    """Give a value in quotes that begins with `*` or `!` and was taken for an alias or a tag.
+    """Return in quotes a value that was read as an alias or a tag for its first `*` or `!`.
 
-    "" where it can be nothing else.
+    Returns "" if it must be an alias or a tag.
     """
     found = _value_at(text, offset)
     if found is None or found[0] != offset or _TAG.match(found[1]):
@@ -128,7 +128,7 @@ def marked(text: str, offset: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Misplaced:
-    """Where a line is wrong that shows on the next one, or further on in it; what to write."""
+    """The place of an error that the parser reports later, the message, and the correct text."""
 
     offset: int
     message: str
@@ -139,7 +139,7 @@ _OPENINGS: Final = {FlowMappingStartToken: "{}", FlowSequenceStartToken: "[]"}
 
 
 def never_closed(text: str, offset: int) -> Misplaced | None:
-    """Give the last bracket that is open where a text ends, if a parser stopped at that end."""
+    """Return the last open bracket at the end of a text, if the parser stopped at that end."""
     if text[offset:].strip():
         return None
     scanner, opened = CParser(text), list[tuple[int, str]]()
@@ -163,9 +163,10 @@ _PAIR: Final = re.compile(r"[A-Za-z_][\w.-]*: +\S.*")
 
 
 def misplaced(text: str, offset: int, problem: str) -> Misplaced | None:
-    """Give the line that is to blame where a key is not expected; None where that is unknown.
+    """Return the wrong line where a key is not expected, or None if it is not known.
 
-    One above without the blank after its `:`, blanks that are none, or too many of them.
+    The error is a missing blank after the `:` of the line above, no-break spaces, or too much
+    indentation.
     """
     if problem != _LATER:
         return None
@@ -193,7 +194,7 @@ def misplaced(text: str, offset: int, problem: str) -> Misplaced | None:
 
 
 def quoted(text: str) -> str:
-    """Write a text of one line in the quotes in which less of it has to be escaped."""
+    """Return a text of one line in the quotes that need fewer escapes."""
     if '"' in text or "\\" in text:
         return "'" + text.replace("'", "''") + "'"
     return f'"{text}"'

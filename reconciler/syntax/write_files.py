@@ -1,6 +1,6 @@
-"""Files written at once: whoever reads one finds all of it or what was there before.
+"""Atomic writes of files: readers find the complete new content or the old content.
 
-A file of several names is written in its place, as each of them must go on to name it.
+A file with several names is overwritten in place, so that each name still leads to it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from reconciler.failpoints import Point, reached
 
 SYNCED_AT_ONCE = 16
 BEGINS, ENDS = ".reconciler-", ".new"
-"""What a file is called before it has its name; nobody reads one."""
+"""Beginning and end of the temporary name of a file; such files are never read."""
 KEPT = ".before"
-"""How the copy of a file of several names ends; a run that is killed meanwhile leaves it there."""
+"""Suffix of the copy of a file with several names; a run that is killed leaves the copy."""
 
 
 def replace_file(real: Path, content: bytes) -> None:
-    """Write a file in the place of one that is there, which holds no link; its mode stays.
+    """Replace a file that exists and is no link; its mode stays.
 
-    One that has several names is written where it stands. Raises OSError.
+    A file with several names is overwritten in place. Raises OSError.
     """
     status = real.stat()
     if status.st_nlink > 1:
@@ -46,13 +46,13 @@ def replace_file(real: Path, content: bytes) -> None:
 
 
 def write_new_files(contents: Sequence[tuple[Path, bytes]]) -> None:
-    """Write files where there are none, in their order, with the rights that any new file gets.
+    """Write files that do not exist yet, in their order, with the default rights of new files.
 
-    All are on the disk before the first has its name, so none is ever seen half. Raises
-    FileExistsError, naming the file, where something is there by now, be it a link, and
-    OSError. The names themselves are kept once `sync_folder` has returned.
+    All are on the disk before the first gets its name, so no partial file is ever visible. Raises
+    FileExistsError with the file name if something is already there, even a link, and OSError. The
+    names are permanent once `sync_folder` has returned.
     """
-    beside: list[str] = []
+    temporary_names: list[str] = []
     descriptors: list[int] = []
     rights = 0o666 & ~_mask()
     with ExitStack() as open_files:
@@ -60,24 +60,24 @@ def write_new_files(contents: Sequence[tuple[Path, bytes]]) -> None:
             for real, content in contents:
                 descriptor, name = _begun(real.parent)
                 open_files.callback(os.close, descriptor)
-                beside.append(name)
+                temporary_names.append(name)
                 descriptors.append(descriptor)
                 os.fchmod(descriptor, rights)
                 _put(descriptor, content)
             reached(Point.FILES_BESIDE)
             _sync(descriptors)
-            for name, (real, _) in zip(beside, contents, strict=True):
+            for name, (real, _) in zip(temporary_names, contents, strict=True):
                 _name_once(name, real)
                 reached(Point.FILE_NAMED)
         finally:
-            for name in beside:
+            for name in temporary_names:
                 _remove(name)
 
 
 def remove_left(folders: Iterable[Path]) -> int:
-    """Remove what runs that died left in folders before it had its name; give how many.
+    """Remove the temporary files of dead runs from folders; return how many.
 
-    What a run that lives has begun is locked, and stays.
+    The files of a live run are locked, and stay.
     """
     return sum(map(_removed, {path for folder in folders for path in _left_in(folder)}))
 
@@ -101,14 +101,14 @@ def _removed(file: Path) -> bool:
 
 
 def _begun(folder: Path) -> tuple[int, str]:
-    """Begin a file of no name that counts; it is locked as long as its descriptor is open."""
+    """Create a file with a temporary name; it is locked as long as its descriptor is open."""
     while True:
         descriptor, name = tempfile.mkstemp(prefix=BEGINS, suffix=ENDS, dir=folder)
         try:
-            # Some file systems have no locks; none of their files is taken for a dead run's.
+            # Some file systems have no locks; their files are never taken for those of dead runs.
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
-            # Who looked for such files just then has taken it for one that is left.
+            # Another run may have removed the file before it was locked.
             if os.path.exists(name):  # noqa: PTH110 - a name, not a path
                 return descriptor, name
         except BaseException:
@@ -128,22 +128,22 @@ def sync_folder(folder: Path) -> None:
 
 
 def _name_once(name: str, real: Path) -> None:
-    """Give a file its name unless something has it: a rename would take that away."""
+    """Name a file only if the name is free: a rename would replace the existing file."""
     try:
         os.link(name, real)
     except FileExistsError as error:
         raise FileExistsError(error.errno, error.strerror, str(real)) from error
     except OSError:
-        # Some file systems have no second names; then the first one is reserved, and replaced.
+        # Some file systems have no second names: then the name is reserved, and replaced.
         os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         os.replace(name, real)  # noqa: PTH105 - a name, not a path
 
 
 def _sync(descriptors: Sequence[int]) -> None:
-    """Wait until files are on the disk, at once: in turn they would wait as often as they are."""
+    """Wait until files are on the disk, in parallel: one after another would take much longer."""
     some = [descriptors[start::SYNCED_AT_ONCE] for start in range(SYNCED_AT_ONCE)]
     with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
-        for done in [pool.submit(_sync_in_turn, each) for each in some if each]:
+        for done in [pool.submit(_sync_in_turn, group) for group in some if group]:
             done.result()
 
 
@@ -164,7 +164,7 @@ def _write(descriptor: int, content: bytes) -> None:
 
 
 def _overwrite(real: Path, content: bytes) -> None:
-    """Write a file in its place; what it held is in a file next to it until that is done."""
+    """Overwrite a file in place; a copy of the old content is next to it until that is done."""
     before = real.read_bytes()
     descriptor, copy = tempfile.mkstemp(prefix=f".{real.name}.", suffix=KEPT, dir=real.parent)
     try:
@@ -196,7 +196,7 @@ def _write_over(real: Path, content: bytes) -> None:
 
 
 def _mask() -> int:
-    """Give what the process takes away from the rights of new files."""
+    """Return the rights that the process removes from new files."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
