@@ -104,19 +104,23 @@ ID = "{id}"
 
 def _checked_path(path: str, ids: int) -> str:
     """Return a path that is valid below the API root. Raises PydanticCustomError otherwise."""
-    said = ""
+    message = ""
     if not path.startswith("/") or "//" in path:
-        said = "must be a path below the API root, as /v3/x: no host, and no part left empty"
+        message = "must be a path below the API root, as /v3/x: no host, and no part left empty"
     elif part := next(steps_in(path), ""):
-        said = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
+        message = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
     elif "?" in path or "#" in path:
-        said = "must be a path and nothing behind it: no query, no fragment"
+        message = "must be a path and nothing behind it: no query, no fragment"
     elif path.count(ID) != ids:
-        said = f"must hold the part `{ID}` once" if ids else f"must hold no `{ID}`, as it lists all"
+        message = (
+            f"must hold the part `{ID}` once" if ids else f"must hold no `{ID}`, as it lists all"
+        )
     elif not _OF_PATH.fullmatch(path):
-        said = f"must consist of parts of letters, digits and `._~:-`, and `{ID}` as a whole part"
-    if said:
-        raise PydanticCustomError("read_path", "{said}", {"said": said})
+        message = (
+            f"must consist of parts of letters, digits and `._~:-`, and `{ID}` as a whole part"
+        )
+    if message:
+        raise PydanticCustomError("read_path", "{said}", {"said": message})
     return path
 
 
@@ -242,8 +246,8 @@ class Assumptions(BaseModel):
     def _stays_below(cls, base_path: str) -> str:
         """Refuse parts that would send the key to other paths of the service."""
         for part in steps_in(base_path):
-            said = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
-            raise PydanticCustomError("base_path", "{said}", {"said": said})
+            message = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
+            raise PydanticCustomError("base_path", "{said}", {"said": message})
         return base_path
 
     query_style: Annotated[

@@ -160,19 +160,19 @@ def _line_or_signal(stream: TextIO) -> str:
 
     A signal right before a plain read would be handled only after the line.
     """
-    heard, rings = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    before = signal.set_wakeup_fd(rings)
+    reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    before = signal.set_wakeup_fd(writer)
     try:
         # A signal writes to the pipe, and its own handler runs as soon as this returns.
-        select.select([stream.fileno(), heard], [], [])
+        select.select([stream.fileno(), reader], [], [])
         return stream.readline()
     except OSError:
         # The terminal is gone.
         return ""
     finally:
         signal.set_wakeup_fd(before)
-        os.close(heard)
-        os.close(rings)
+        os.close(reader)
+        os.close(writer)
 
 
 class Console:

@@ -85,8 +85,8 @@ class Git:
             except BaseException as error:
                 os.killpg(process.pid, signal.SIGKILL)
                 if isinstance(error, subprocess.TimeoutExpired):
-                    said = f"git {arguments[0]} gave no answer within {self.limit:.0f} s"
-                    raise GitStuck(said) from None
+                    message = f"git {arguments[0]} gave no answer within {self.limit:.0f} s"
+                    raise GitStuck(message) from None
                 raise
         if process.returncode != 0:
             raise GitFailed(shown(err) or f"git {arguments[0]} failed ({process.returncode})")

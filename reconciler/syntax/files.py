@@ -91,9 +91,11 @@ def find_files(
                 continue
             seen.add(place)
             if len(seen) > most:
-                said = f"there are more than {most:,} files; this one and the rest are unread"
+                message = f"there are more than {most:,} files; this one and the rest are unread"
                 repair = f"raise `limits: {{files: {most}}}` in reconciler.yaml, or exclude some"
-                found.complaints.append(Complaint.of_file(file.name, "M115", said, Advice(repair)))
+                found.complaints.append(
+                    Complaint.of_file(file.name, "M115", message, Advice(repair))
+                )
                 return found
             found.files.append(file)
     return found
@@ -107,9 +109,9 @@ def _files_under(path: Path, found: Files) -> Iterator[File]:
     if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises for a name that is too long
         yield from _files_in(path, found)
     elif not os.path.lexists(path):
-        said = "there is no such file or folder"
+        message = "there is no such file or folder"
         meant = Advice(f"`--select {name}` chooses a resource") if _REF.fullmatch(name) else ""
-        found.complaints.append(Complaint.of_file(name, "M112", said, meant))
+        found.complaints.append(Complaint.of_file(name, "M112", message, meant))
     elif path.name != PROJECT_FILE:
         yield File(path, name, named=True)
 
@@ -124,8 +126,8 @@ def _files_in(top: Path, found: Files) -> Iterator[File]:
     walked.walk(top)
     walked.rules.look_around()
     for rules in walked.rules.odd:
-        said = "this file is not a regular file, and git cannot read what to ignore: remove it"
-        found.complaints.append(Complaint.of_file(display_name(rules, found.root), "M112", said))
+        message = "this file is not a regular file, and git cannot read what to ignore: remove it"
+        found.complaints.append(Complaint.of_file(display_name(rules, found.root), "M112", message))
     ignored = walked.rules.ignored((*walked.files, *walked.wrong)) if walked.files else set()
     found.complaints.extend(
         complaint for place, complaint in walked.wrong.items() if place not in ignored
@@ -162,16 +164,18 @@ class _Walked:
             self.files.extend(folder / name for name in kept)
             if folders and len(folder.parts) - len(top.parts) >= DEEPEST_FOLDER:
                 # The walk recurses, and paths of 4,096 characters may contain 2,000 folders.
-                said = f"the folders below are unread: they are nested deeper than {DEEPEST_FOLDER}"
+                message = (
+                    f"the folders below are unread: they are nested deeper than {DEEPEST_FOLDER}"
+                )
                 name = display_name(folder, self.found.root)
-                self.wrong[folder] = Complaint.of_file(name, "M115", said)
+                self.wrong[folder] = Complaint.of_file(name, "M115", message)
                 folders.clear()
 
     def complain(self, error: OSError) -> None:
         folder = Path(error.filename)
         name = display_name(folder, self.found.root)
-        said = f"the folder cannot be read: {_reason(error)}"
-        self.wrong[folder] = Complaint.of_file(name, "M112", said)
+        message = f"the folder cannot be read: {_reason(error)}"
+        self.wrong[folder] = Complaint.of_file(name, "M112", message)
 
 
 def _may_declare(name: str) -> bool:
@@ -214,16 +218,18 @@ def content_of(path: Path, name: str, roots: Sequence[Path]) -> bytes | Complain
         real = path.resolve(strict=True)
         inside = [real.relative_to(root) for root in roots if real.is_relative_to(root)]
         if not inside:
-            said = "this file leads out of the project folder: put a copy inside"
-            return Complaint.of_file(name, "M112", said)
+            message = "this file leads out of the project folder: put a copy inside"
+            return Complaint.of_file(name, "M112", message)
         if all(GIT_FOLDER in map(str.lower, path.parts) for path in inside):
             # Git's settings contain the token of a CI job that used one for its checkout.
             return Complaint.of_file(name, "M112", "this file leads to what git keeps for itself")
         descriptor = os.open(real, _FLAGS)
     except FileNotFoundError:
         is_link = os.path.islink(path)  # noqa: PTH114 - is_symlink() raises
-        said = "this file is a link that leads nowhere" if is_link else "this file does not exist"
-        return Complaint.of_file(name, "M112", said, "" if is_link else _file_like(path, roots))
+        message = (
+            "this file is a link that leads nowhere" if is_link else "this file does not exist"
+        )
+        return Complaint.of_file(name, "M112", message, "" if is_link else _file_like(path, roots))
     except (OSError, RuntimeError, ValueError) as error:
         return Complaint.of_file(name, "M112", f"this file cannot be opened: {_reason(error)}")
     return _read(descriptor, name)
@@ -252,12 +258,12 @@ def read_own_file(path: Path, name: str) -> str | Complaint:
         descriptor = os.open(path, _FLAGS)
     except (OSError, ValueError) as error:
         is_link = os.path.islink(path)  # noqa: PTH114 - is_symlink() raises
-        said = (
+        message = (
             "this file is a link, and is not followed: put the file itself here, or name the "
             "other one with --project"
         )
-        said = said if is_link else f"this file cannot be opened: {_reason(error)}"
-        return Complaint.of_file(name, "M112", said)
+        message = message if is_link else f"this file cannot be opened: {_reason(error)}"
+        return Complaint.of_file(name, "M112", message)
     return text_of(_read(descriptor, name), name)
 
 
@@ -285,8 +291,8 @@ def _content(descriptor: int, name: str) -> bytes | Complaint:
         with os.fdopen(descriptor, "rb", closefd=False) as stream:
             content = stream.read(LARGEST_FILE + 1)
     if max(status.st_size, len(content)) > LARGEST_FILE:
-        said = f"this file is larger than {LARGEST_FILE >> 20} MB: divide it, or `exclude:` it"
-        return Complaint.of_file(name, "M110", said)
+        message = f"this file is larger than {LARGEST_FILE >> 20} MB: divide it, or `exclude:` it"
+        return Complaint.of_file(name, "M110", message)
     return content
 
 
@@ -308,12 +314,12 @@ def decode(content: bytes, name: str) -> str | Complaint:
         before = content[: error.start].decode("utf-8")
         line = before.count("\n") + 1
         column = len(before) - before.rfind("\n")
-        said = f"this file is not UTF-8: byte 0x{content[error.start]:02x} cannot stand here"
+        message = f"this file is not UTF-8: byte 0x{content[error.start]:02x} cannot stand here"
         if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
             line = column = 0
-            said = "this file is UTF-16, as some editors of Windows save"
+            message = "this file is UTF-16, as some editors of Windows save"
         return Complaint(
-            name, line, column, code="M111", message=said, suggestion=Advice("save it as UTF-8")
+            name, line, column, code="M111", message=message, suggestion=Advice("save it as UTF-8")
         )
     if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
         return Complaint.of_file(name, "M110", "this file has a line longer than 1 MB")

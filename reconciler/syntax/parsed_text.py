@@ -207,8 +207,8 @@ class Flaws:
         place = self.lines.place(offset)
         self.noted.append(ParseProblem(code, *place, message, suggestion))
         if len(self.noted) >= MOST_FLAWS:
-            said = f"more than {MOST_FLAWS:,} mistakes: the rest of the file is not read"
-            self.noted.append(ParseProblem("M115", *place, said))
+            limit_message = f"more than {MOST_FLAWS:,} mistakes: the rest of the file is not read"
+            self.noted.append(ParseProblem("M115", *place, limit_message))
             raise Stop
 
     def stop(self, code: str, event: Any, message: str) -> Stop:
@@ -221,25 +221,25 @@ class Flaws:
         offset = event.start_mark.index
         meant = braced(self.text, offset)
         if meant is None:
-            said = spoken_collection_key(self.text[max(0, offset - 3) : offset])
-            return self.stop("M107", event, said)
+            message = spoken_collection_key(self.text[max(0, offset - 3) : offset])
+            return self.stop("M107", event, message)
         self.note("M107", meant.offset, meant.message, meant.text)
         return Stop()
 
     def stop_at_next(self, key: str, document: Collection[str], offset: int) -> None:
         """Raise Stop if a second manifest begins here without a line `---`."""
         if key in _FIRST and not _LATER.isdisjoint(document):
-            said = "a second manifest begins here: write a line `---` above it"
-            self.note("M102", offset, said)
+            message = "a second manifest begins here: write a line `---` above it"
+            self.note("M102", offset, message)
             raise Stop
 
     def stop_at_alias(self, event: Any) -> Stop:
         """Record an alias without an anchor, which may be a text that begins with `*`."""
         offset = event.start_mark.index
         meant = marked(self.text, offset)
-        said = f"the alias `*{event.anchor}` has no anchor before it"
-        said += ": quote the text, if `*` begins it" if meant else ""
-        self.note("M101", offset, said, meant)
+        message = f"the alias `*{event.anchor}` has no anchor before it"
+        message += ": quote the text, if `*` begins it" if meant else ""
+        self.note("M101", offset, message, meant)
         return Stop()
 
     def note_character(self, offset: int, character: str) -> None:
@@ -270,24 +270,24 @@ class Flaws:
             self.note("M101", begun.index, spoken_problem(error.problem or "", "", here))
             return
         before = self.text[begun.index : offset] if begun else ""
-        said = spoken_problem(error.problem or "", error.context or "", here, before)
+        message = spoken_problem(error.problem or "", error.context or "", here, before)
         line = self.lines.place(begun.index)[0] if begun else 0
-        self.note("M101", offset, said.replace("{line}", str(line)))
+        self.note("M101", offset, message.replace("{line}", str(line)))
 
     def note_tag(self, event: Any) -> None:
         """Record a tag; types come from the field, never from the file."""
         offset = event.start_mark.index
         meant = marked(self.text, offset)
         reason = "or quote the text that it begins" if meant else "fields have types of their own"
-        said = f"the tag `{event.tag}` is not supported: remove it, {reason}"
-        self.note("M104", offset, said, meant)
+        message = f"the tag `{event.tag}` is not supported: remove it, {reason}"
+        self.note("M104", offset, message, meant)
 
     def note_leading_zero(self, text: str, value: Json, offset: int) -> None:
         """Record a warning about a number that looks octal, unless it could hide an error."""
         if len(self.noted) < MOST_FLAWS // 2:
-            said = f"`{text}` is the number {value} in YAML 1.2: drop the zero, or quote it"
+            message = f"`{text}` is the number {value} in YAML 1.2: drop the zero, or quote it"
             place = self.lines.place(offset)
-            self.noted.append(ParseProblem("M114", *place, said, "", Severity.WARNING))
+            self.noted.append(ParseProblem("M114", *place, message, "", Severity.WARNING))
 
     def note_departure_from_json(self) -> None:
         """Record where a file departs from JSON, as YAML accepts more."""
@@ -348,8 +348,8 @@ class DocumentText:
         if finding.suggestion and not finding.at_key and self._is_filled(path, finding):
             finding = replace(finding, suggestion=OF_VARIABLE)
         placed = complaint_at(self.file, self.document.lines, line, column, finding)
-        said = placed.message + self.note
-        return replace(placed, message=said, ref=self.ref, path=path, item=self.item)
+        message = placed.message + self.note
+        return replace(placed, message=message, ref=self.ref, path=path, item=self.item)
 
     def _is_filled(self, path: Path, finding: Finding) -> bool:
         """Return whether expressions produced a value, so that no other can be written here."""

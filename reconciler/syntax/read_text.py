@@ -225,8 +225,8 @@ class _Reader:
                     if key in container:
                         if len(stack) == 1:
                             self.flaws.stop_at_next(key, container, mark.index)
-                        said = f"`{key}` stands twice in this mapping: remove one"
-                        self.flaws.note("M102", mark.index, said)
+                        message = f"`{key}` stands twice in this mapping: remove one"
+                        self.flaws.note("M102", mark.index, message)
                         duplicate = len(marks) - 1
                     continue
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
@@ -327,8 +327,8 @@ class _Reader:
                 "M103", offset, "merge keys (<<) are not supported: write the fields out"
             )
         elif not isinstance(value, str):
-            said = f"the key `{text or 'null'}` is not text: quote it"
-            self.flaws.note("M107", offset, said, f'"{text}"' if text else "")
+            message = f"the key `{text or 'null'}` is not text: quote it"
+            self.flaws.note("M107", offset, message, f'"{text}"' if text else "")
         return text
 
     def expand(self, event: Any, anchors: Anchors, depth: int) -> Json:
@@ -346,8 +346,8 @@ class _Reader:
                 f"the alias `*{event.anchor}` contains itself: write out what is meant",
             )
         if anchors.count(anchor.nodes) > MOST_NODES:
-            said = f"aliases expand to more than {MOST_NODES:,} values"
-            raise self.flaws.stop("M108", event, said)
+            message = f"aliases expand to more than {MOST_NODES:,} values"
+            raise self.flaws.stop("M108", event, message)
         if depth + height(anchor.value, {}) > DEEPEST:
             raise self.flaws.stop("M109", event, f"the alias nests deeper than {DEEPEST} levels")
         return anchor.expand(anchors.marks, event.start_mark.index)

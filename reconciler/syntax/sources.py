@@ -72,8 +72,8 @@ class Sources(Generic[Judged]):
         if self.size > self.largest or self.again > LARGEST_AGAIN:
             self.first_unread = self.first_unread or name
             most = self.largest if self.size > self.largest else LARGEST_AGAIN
-            said = f"the files are larger than {most >> 20} MB in all: from here, unread"
-            return Complaint.of_file(self.first_unread, "M115", said)
+            message = f"the files are larger than {most >> 20} MB in all: from here, unread"
+            return Complaint.of_file(self.first_unread, "M115", message)
         self.paths.add(path)
         reading = self.readings.get((path, is_json))
         if reading is None:

@@ -135,5 +135,5 @@ class FlowWriter:
             self.sheet.between(gap, 0, column + STEP)
         if is_long:
             self.sheet.put(":", column)
-        is_beside = value.members is not None and self.sheet.line is not None
-        self.put(value, column if is_beside else column + STEP)
+        is_joined = value.members is not None and self.sheet.line is not None
+        self.put(value, column if is_joined else column + STEP)

@@ -46,11 +46,11 @@ class Sheet:
 
     def _comments(self, gap: str, source: int, column: int) -> None:
         pieces = gap.split("\n")
-        is_parted = False
+        has_gap = False
         for nth, piece in enumerate(pieces):
             place = piece.find("#")
             if place < 0:
-                is_parted |= 0 < nth < len(pieces) - 1 and not piece.strip(BLANKS)
+                has_gap |= 0 < nth < len(pieces) - 1 and not piece.strip(BLANKS)
                 continue
             comment, before = piece[place:].rstrip(BLANKS), piece[:place]
             if not nth and self.line is not None and "?" not in before:
@@ -59,11 +59,11 @@ class Sheet:
                 self.end_line()
                 continue
             self.end_line()
-            if is_parted:
+            if has_gap:
                 self._blank()
             self.out.append(" " * self._column_of(place, source, column) + comment)
-            is_parted = False
-        if is_parted:
+            has_gap = False
+        if has_gap:
             self._blank()
 
     def _column_of(self, place: int, source: int, column: int) -> int:

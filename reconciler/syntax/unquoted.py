@@ -53,14 +53,14 @@ def unquoted(text: str, offset: int, problem: str) -> Unquoted | None:
         found = _EXPRESSION.match(text, offset - 1) if offset else None
         if found is None:
             return None
-        said = f"between braces or brackets, `{found.group()}` must be quoted"
-        return Unquoted(offset - 1, said, json.dumps(found.group(), ensure_ascii=False))
+        message = f"between braces or brackets, `{found.group()}` must be quoted"
+        return Unquoted(offset - 1, message, json.dumps(found.group(), ensure_ascii=False))
     there = _value_at(text, offset)
     if there is None:
         return None
     first, value = there
-    said = _why_quoted(problem, value[0], offset - first)
-    return Unquoted(first, said, quoted(value.strip(_CURLY))) if said else None
+    message = _why_quoted(problem, value[0], offset - first)
+    return Unquoted(first, message, quoted(value.strip(_CURLY))) if message else None
 
 
 def _why_quoted(problem: str, begins: str, behind: int) -> str:
@@ -105,9 +105,9 @@ def braced(text: str, offset: int) -> Unquoted | None:
     found = _value_at(text, offset)
     if found is None or not found[1].startswith("{{") or offset != found[0] + 1:
         return None
-    said = "a text that begins with `{{` must be quoted, and is sent as it stands"
+    message = "a text that begins with `{{` must be quoted, and is sent as it stands"
     return Unquoted(
-        found[0], f"{said} (what is filled in here is written `${{var:NAME}}`)", quoted(found[1])
+        found[0], f"{message} (what is filled in here is written `${{var:NAME}}`)", quoted(found[1])
     )
 
 
@@ -177,19 +177,19 @@ def misplaced(text: str, offset: int, problem: str) -> Misplaced | None:
     if here is None or before is None or here["dashes"]:
         return None
     if "\u00a0" in (indent := before["indent"]):
-        said = "this line is indented by no-break spaces (U+00A0): indent it by common ones"
-        return Misplaced(above + indent.index("\u00a0"), said)
+        message = "this line is indented by no-break spaces (U+00A0): indent it by common ones"
+        return Misplaced(above + indent.index("\u00a0"), message)
     if tight := _TIGHT.fullmatch(before["rest"]):
-        said = f"a blank is missing after `{tight['key']}:`"
+        message = f"a blank is missing after `{tight['key']}:`"
         at = above + before.start("rest")
-        return Misplaced(at, said, f"{tight['key']}: {tight['value']}")
+        return Misplaced(at, message, f"{tight['key']}: {tight['value']}")
     deep, wanted = len(here["indent"]), len(before["indent"]) + len(before["dashes"])
     if deep > wanted and _PAIR.fullmatch(before["rest"]):
-        said = (
+        message = (
             f"this line is indented by {deep}, and the one above, which has a value, by {wanted}: "
             f"indent it by {wanted}, or quote the text of both"
         )
-        return Misplaced(start + deep, said)
+        return Misplaced(start + deep, message)
     return None
 
 

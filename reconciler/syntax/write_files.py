@@ -141,9 +141,9 @@ def _name_once(name: str, real: Path) -> None:
 
 def _sync(descriptors: Sequence[int]) -> None:
     """Wait until files are on the disk, in parallel: one after another would take much longer."""
-    some = [descriptors[start::SYNCED_AT_ONCE] for start in range(SYNCED_AT_ONCE)]
+    groups = [descriptors[start::SYNCED_AT_ONCE] for start in range(SYNCED_AT_ONCE)]
     with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
-        for done in [pool.submit(_sync_in_turn, group) for group in some if group]:
+        for done in [pool.submit(_sync_in_turn, group) for group in groups if group]:
             done.result()
 
 

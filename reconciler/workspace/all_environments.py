@@ -77,11 +77,11 @@ def _merged(workspaces: Mapping[str, Workspace]) -> list[Complaint]:
         complaint for complaint, names in holding.items() if len(names) == len(workspaces)
     ]
     # Complaints at the same place that differ only by environment are merged into one.
-    some: dict[_Place, list[Complaint]] = defaultdict(list)
+    by_place: dict[_Place, list[Complaint]] = defaultdict(list)
     for complaint, names in holding.items():
         if len(names) < len(workspaces):
-            some[_place_of(complaint)].append(complaint)
-    return [*everywhere, *(_in_some(group, holding) for group in some.values())]
+            by_place[_place_of(complaint)].append(complaint)
+    return [*everywhere, *(_in_some(group, holding) for group in by_place.values())]
 
 
 def _place_of(complaint: Complaint) -> _Place:

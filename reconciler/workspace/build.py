@@ -78,7 +78,7 @@ class _Spec:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A manifest whose expressions were read in a scope, and whether it is selected."""
+    """A manifest with its expressions read in a scope, and whether it is selected."""
 
     filled: Filled
     envelope: Envelope
@@ -256,7 +256,7 @@ class Making(Complaining):
         return {**rest, OVERRIDES: {self.scope.environment: patch}}, patch
 
     def _fill(
-        self, value: Json, here: DocumentText, path: Path, scope: Scope, each: Each | None = None
+        self, value: Json, here: DocumentText, path: Path, scope: Scope, item: Each | None = None
     ) -> Filled:
         """Fill in the expressions of a document. Most documents have none and are not walked."""
         if not may_stand_in(here.document.text):
@@ -265,7 +265,7 @@ class Making(Complaining):
             findings = scope.withheld.findings(value) if found else ()
             return Filled(value, [*findings])
         inside = Inside(
-            text=here, trail=(path,), each=each, files=self.includes, measure=self.measures.of
+            text=here, trail=(path,), each=item, files=self.includes, measure=self.measures.of
         )
         return fill(value, scope, inside)
 
@@ -358,25 +358,25 @@ class Making(Complaining):
     def _export(self, path: Path, name: str, named: str, inside: DocumentText) -> Document | None:
         """Read the one object of a `spec.file`; report an error where there is none."""
         if Path(named).is_absolute():
-            said = "this file must be relative to the manifest"
-            reading: Reading | Complaint = Complaint.of_file(name, "", said)
+            message = "this file must be relative to the manifest"
+            reading: Reading | Complaint = Complaint.of_file(name, "", message)
         else:
             reading = self.sources.read(path, name, is_json=True)
         if isinstance(reading, Complaint):
-            said = f"`{named}`: {reading.message}"
+            message = f"`{named}`: {reading.message}"
             near = reading.suggestion and str(Path(named).with_name(reading.suggestion))
             if near:
                 # This finding names the file, so it is not also reported as unused.
                 self.exports.add(path.with_name(reading.suggestion).resolve())
-            self.complain(inside, [Finding("M404", ("file",), said, suggestion=near)])
+            self.complain(inside, [Finding("M404", ("file",), message, suggestion=near)])
             return None
         self.exports.add(path.resolve())
         all(map(self.keep, complaints_of_text(name, reading)))
         if len(reading.documents) == 1 and isinstance(reading.documents[0].value, dict):
             return reading.documents[0]
         if not reading.has_errors:
-            said = f"`{named}` does not hold one JSON object"
-            self.complain(inside, [Finding("M404", ("file",), said)])
+            message = f"`{named}` does not hold one JSON object"
+            self.complain(inside, [Finding("M404", ("file",), message)])
         return None
 
 

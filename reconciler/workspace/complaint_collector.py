@@ -70,7 +70,7 @@ class Complaining:
             self.complaints.append(complaint)
             return True
         if self.counts[complaint.file] == MOST_COMPLAINTS + 1 or self.counts[""] == 0:
-            said = "there is too much to complain of: the rest of this file is unchecked"
-            self.complaints.append(Complaint.of_file(complaint.file, "M115", said))
+            message = "there is too much to complain of: the rest of this file is unchecked"
+            self.complaints.append(Complaint.of_file(complaint.file, "M115", message))
         self.counts[""] += full
         return False

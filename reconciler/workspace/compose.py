@@ -104,8 +104,8 @@ def check_writable(document: Json) -> None:
             case _:
                 _check_number(value, path)
         if nodes > MOST_NODES // 2 or len(path) >= DEEPEST:
-            said = f"it holds more than {MOST_NODES // 2:,} values, or {DEEPEST} levels of them"
-            raise UnwritableError(path, said)
+            message = f"it holds more than {MOST_NODES // 2:,} values, or {DEEPEST} levels of them"
+            raise UnwritableError(path, message)
 
 
 def _is_surely_writable(document: Json) -> bool:

@@ -75,8 +75,8 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
     envelope = Envelope()
     if not document.keys() & set(FIELDS):
         # Some other YAML, such as a compose file: one complaint is enough.
-        said = f"this is not a manifest: it has none of {', '.join(FIELDS)}"
-        envelope.findings.append(Finding("M201", (), said))
+        message = f"this is not a manifest: it has none of {', '.join(FIELDS)}"
+        envelope.findings.append(Finding("M201", (), message))
         return envelope
     envelope.findings.extend(_unknown_fields(document, tuple(MANIFEST), ()))
     envelope.findings.extend(_read_kind(document, envelope))
@@ -110,12 +110,12 @@ def _spec_finding(document: dict[str, Json], envelope: Envelope) -> Finding:
         there = {(key,) for key in unindented}
         envelope.findings = [finding for finding in envelope.findings if finding.path not in there]
         names = ", ".join(f"`{key}`" for key in unindented)
-        said = f"`spec` is empty, and its fields stand beside it: {names}"
-        return Finding("M301", ("spec",), said, suggestion=Advice("indent them by two blanks"))
+        message = f"`spec` is empty, and its fields stand beside it: {names}"
+        return Finding("M301", ("spec",), message, suggestion=Advice("indent them by two blanks"))
     wanted = wanted_of(envelope.kind.spec) if envelope.kind else "a mapping"
     repair = NO_ITEMS if is_mappings(spec) else ""
-    said = f"`spec` must be {wanted}, not {_shown(spec)}"
-    return Finding("M301", ("spec",), said, suggestion=repair)
+    message = f"`spec` must be {wanted}, not {_shown(spec)}"
+    return Finding("M301", ("spec",), message, suggestion=repair)
 
 
 def _stands_inside(document: dict[str, Json], key: str) -> bool:
@@ -130,48 +130,48 @@ def _unknown_fields(
     place = "metadata" if path else "a manifest"
     for key in document:
         if path and key in MANIFEST:
-            said = f"`{key}` stands inside `metadata`: unindent it, to the column of `metadata`"
-            yield Finding(UNKNOWN, (*path, key), said, at_key=True)
+            message = f"`{key}` stands inside `metadata`: unindent it, to the column of `metadata`"
+            yield Finding(UNKNOWN, (*path, key), message, at_key=True)
         elif not path and key in METADATA and key not in known:
             yield _beside_metadata(document, key)
         elif key not in known:
             near = nearest(key, known)
-            said = f"unknown field `{key}` in {place} (known: {', '.join(known)})"
-            yield Finding(UNKNOWN, (*path, key), said, suggestion=near, at_key=True)
+            message = f"unknown field `{key}` in {place} (known: {', '.join(known)})"
+            yield Finding(UNKNOWN, (*path, key), message, suggestion=near, at_key=True)
 
 
 def _beside_metadata(document: dict[str, Json], key: str) -> Finding:
     """Return the finding about a field that is one level too high."""
-    said = f"`{key}` stands beside `metadata`, and belongs inside"
+    message = f"`{key}` stands beside `metadata`, and belongs inside"
     repair = "move it there, indented by two blanks"
     if "metadata" not in document:
-        said = f"`{key}` belongs inside `metadata`, which is missing"
+        message = f"`{key}` belongs inside `metadata`, which is missing"
         repair = "write a line `metadata:` above it, and indent it by two blanks"
-    return Finding(UNKNOWN, (key,), said, suggestion=Advice(repair), at_key=True)
+    return Finding(UNKNOWN, (key,), message, suggestion=Advice(repair), at_key=True)
 
 
 def _read_kind(document: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
     version = document.get("apiVersion")
     if version is None:
-        said = f"`apiVersion: {API_VERSION}` is required"
+        message = f"`apiVersion: {API_VERSION}` is required"
         if not _is_misspelt("apiVersion", envelope):
-            yield Finding("M202", (), said, suggestion=Advice("add it as the first line"))
+            yield Finding("M202", (), message, suggestion=Advice("add it as the first line"))
     elif version != API_VERSION:
-        said = f"unknown apiVersion {_shown(version)}"
-        yield Finding("M202", ("apiVersion",), said, suggestion=API_VERSION)
+        message = f"unknown apiVersion {_shown(version)}"
+        yield Finding("M202", ("apiVersion",), message, suggestion=API_VERSION)
     kind = document.get("kind")
     if kind is None:
         meant = kind_hinted(document.get("spec"))
         repair = Advice(f"add `kind: {meant.name}`" if meant else "add the one that is meant")
-        said = f"`kind` is required: one of {', '.join(BY_NAME)}"
+        message = f"`kind` is required: one of {', '.join(BY_NAME)}"
         if not _is_misspelt("kind", envelope):
-            yield Finding("M203", (), said, suggestion=repair)
+            yield Finding("M203", (), message, suggestion=repair)
     elif isinstance(kind, str) and kind in BY_NAME:
         envelope.kind = BY_NAME[kind]
     else:
         near = shortened(kind, BY_NAME) if isinstance(kind, str) else ""
-        said = f"unknown kind {_shown(kind)} (known: {', '.join(BY_NAME)})"
-        yield Finding("M203", ("kind",), said, suggestion=near)
+        message = f"unknown kind {_shown(kind)} (known: {', '.join(BY_NAME)})"
+        yield Finding("M203", ("kind",), message, suggestion=near)
 
 
 def _read_metadata(
@@ -180,13 +180,13 @@ def _read_metadata(
     metadata = document.get("metadata")
     if not isinstance(metadata, dict):
         if "metadata" in document:
-            said = f"`metadata` must be a mapping with a `name`, not {_shown(metadata)}"
+            message = f"`metadata` must be a mapping with a `name`, not {_shown(metadata)}"
             repair = NO_ITEMS if is_mappings(metadata) else ""
-            yield Finding("M204", ("metadata",), said, suggestion=repair)
+            yield Finding("M204", ("metadata",), message, suggestion=repair)
         elif document.keys().isdisjoint(METADATA) and not _is_misspelt("metadata", envelope):
             repair = Advice(f"add `metadata: {{name: {_name_for(document)}}}`")
-            said = "`metadata` with a `name` is required"
-            yield Finding("M204", (), said, suggestion=repair)
+            message = "`metadata` with a `name` is required"
+            yield Finding("M204", (), message, suggestion=repair)
         return
     strange = list(_unknown_fields(metadata, METADATA_FIELDS, ("metadata",)))
     yield from strange
@@ -217,11 +217,11 @@ def _read_name(
     elif isinstance(name, str) and len(name) <= LONGEST_NAME and NAME.fullmatch(name):
         envelope.name = name
     else:
-        said = (
+        message = (
             f"{_shown(name)} is not a name: lower-case letters, digits and `.`, `_`, `-`, "
             f"a letter or digit first, at most {LONGEST_NAME}"
         )
-        yield Finding("M205", ("metadata", "name"), said, suggestion=better_name(name))
+        yield Finding("M205", ("metadata", "name"), message, suggestion=better_name(name))
 
 
 def better_name(name: Json) -> str:
@@ -244,23 +244,23 @@ def _read_identity(
         envelope.remote_id = kind.id_form.parse(value)
         yield from _wrong_id(kind, value, ("metadata", "id"))
     if value is not None and ids is not None:
-        said = "`id` and `ids` exclude each other: `id` is for all environments, `ids` for each"
-        yield Finding("M206", _IDS, said, suggestion=Advice("remove one of them"), at_key=True)
+        message = "`id` and `ids` exclude each other: `id` is for all environments, `ids` for each"
+        yield Finding("M206", _IDS, message, suggestion=Advice("remove one of them"), at_key=True)
     elif isinstance(ids, dict):
         envelope.remote_id = kind.id_form.parse(ids.get(environment))
         yield from _read_ids(ids, kind, known)
         if environment not in ids and _needs_id(envelope, environment):
-            said = (
+            message = (
                 f"`metadata.ids` has no id for `{environment}`, and one is required: "
                 f"{kind.id_form.words}. Add it, or limit the manifest by `metadata.environments`"
             )
-            yield Finding("M206", _IDS, said, at_key=True)
+            yield Finding("M206", _IDS, message, at_key=True)
     elif ids is not None:
-        said = f"`ids` must be a mapping of environments to ids, not {_shown(ids)}"
-        yield Finding("M204", _IDS, said)
+        message = f"`ids` must be a mapping of environments to ids, not {_shown(ids)}"
+        yield Finding("M204", _IDS, message)
     elif value is None and kind.id_form.required:
-        said = f"`metadata.id` is required: {kind.id_form.words}. {kind.limits}"
-        yield Finding("M206", ("metadata",), said, suggestion=ID_SOURCE)
+        message = f"`metadata.id` is required: {kind.id_form.words}. {kind.limits}"
+        yield Finding("M206", ("metadata",), message, suggestion=ID_SOURCE)
 
 
 _IDS = ("metadata", "ids")
@@ -292,10 +292,10 @@ def _wrong_id(kind: Kind, value: Json, path: tuple[str, ...]) -> Iterator[Findin
         near = meant_number(value, is_whole=True) if isinstance(value, str) else ""
         meant = near if near and kind.id_form.parse(int(near)) is not None else ""
         given = f"the text {_shown(value)}" if meant else _shown(value)
-        said = f"the id of this {kind.name} must be {kind.id_form.words}; it is {given}"
+        message = f"the id of this {kind.name} must be {kind.id_form.words}; it is {given}"
         copied = COPIED if kind.id_form.required else COPIED_OR_NONE
         remedy = REMOVE if kind.singleton else copied
-        yield Finding("M206", path, said, suggestion=meant or remedy)
+        yield Finding("M206", path, message, suggestion=meant or remedy)
 
 
 def _read_labels(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Finding]:
@@ -303,16 +303,16 @@ def _read_labels(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Find
     if labels is None:
         return
     if not isinstance(labels, dict):
-        said = f"`labels` must be a mapping of text, not {_shown(labels)}"
-        yield Finding("M204", ("metadata", "labels"), said, suggestion=_meant_labels(labels))
+        message = f"`labels` must be a mapping of text, not {_shown(labels)}"
+        yield Finding("M204", ("metadata", "labels"), message, suggestion=_meant_labels(labels))
         return
     for key, value in labels.items():
         if isinstance(value, str):
             envelope.labels[key] = value
         else:
-            said = f"the label `{key}` must be text, not {_shown(value)}"
+            message = f"the label `{key}` must be text, not {_shown(value)}"
             quoted = "" if isinstance(value, list | dict) else f'"{_spelled(value)}"'
-            yield Finding("M204", ("metadata", "labels", key), said, suggestion=quoted)
+            yield Finding("M204", ("metadata", "labels", key), message, suggestion=quoted)
 
 
 _PAIRS = re.compile(
@@ -338,8 +338,8 @@ def _read_environments(
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         meant = f"[{names}]" if isinstance(names, str) and NAME.fullmatch(names.lower()) else ""
         repair = meant or Advice("write it as `[NAME, NAME]`")
-        said = "`environments` must be a list of names"
-        yield Finding("M204", path, said, suggestion=repair)
+        message = "`environments` must be a list of names"
+        yield Finding("M204", path, message, suggestion=repair)
         return
     envelope.environments = tuple(map(str, names))
     for index, name in enumerate(envelope.environments):
@@ -350,9 +350,11 @@ def _read_environments(
 def _unknown_environment(
     name: str, known: Mapping[str, object], path: tuple[str | int, ...], *, at_key: bool = False
 ) -> Finding:
-    said = f"`{name}` is not an environment of reconciler.yaml (known: {', '.join(sorted(known))})"
+    message = (
+        f"`{name}` is not an environment of reconciler.yaml (known: {', '.join(sorted(known))})"
+    )
     near = shortened(name, known) or NO_ENVIRONMENT
-    return Finding("M207", path, said, suggestion=near, at_key=at_key)
+    return Finding("M207", path, message, suggestion=near, at_key=at_key)
 
 
 NO_ENVIRONMENT = Advice("choose one of these, or add it under `environments:` in reconciler.yaml")
@@ -363,8 +365,10 @@ def _read_protect(metadata: dict[str, Json], envelope: Envelope) -> Iterator[Fin
     if isinstance(protect, bool):
         envelope.protect = protect
         return
-    said = f"`protect` must be true or false, not {_shown(protect)}"
-    yield Finding("M204", ("metadata", "protect"), said, suggestion=_TRUTHS.get(str(protect), ""))
+    message = f"`protect` must be true or false, not {_shown(protect)}"
+    yield Finding(
+        "M204", ("metadata", "protect"), message, suggestion=_TRUTHS.get(str(protect), "")
+    )
 
 
 _TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}

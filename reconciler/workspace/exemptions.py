@@ -24,23 +24,25 @@ def read_exemptions(
     `rules` are the names of the project's own rules.
     """
     if not isinstance(exempt, dict):
-        said = "`exempt` must be a mapping of codes to reasons, as `L201: it calls nobody at night`"
-        yield Finding("M210", EXEMPT, said)
+        message = (
+            "`exempt` must be a mapping of codes to reasons, as `L201: it calls nobody at night`"
+        )
+        yield Finding("M210", EXEMPT, message)
         return
     for code, value in exempt.items():
         path = (*EXEMPT, code)
         if not has_a_level(code, rules):
-            said, near = why_no_level(code, rules)
-            yield Finding("M210", path, said, suggestion=near, at_key=True)
+            message, near = why_no_level(code, rules)
+            yield Finding("M210", path, message, suggestion=near, at_key=True)
         found = yield from _read(value, path)
         if found is None:
             continue
         if found.until is not None and found.until < today:
-            said = (
+            message = (
                 f"this exemption ended with {found.until} and holds no longer: mend what "
                 f"{code} tells, or say until when it may stay"
             )
-            yield warning("M211", (*path, "until"), said)
+            yield warning("M211", (*path, "until"), message)
         else:
             into[code] = found
 
@@ -50,20 +52,20 @@ def _read(value: Json, path: Path) -> Generator[Finding, None, Exemption | None]
     fields = value if isinstance(value, dict) else {"reason": value}
     for key in fields:
         if key not in FIELDS:
-            said = f"unknown field `{key}` in an exemption (known: {', '.join(FIELDS)})"
+            message = f"unknown field `{key}` in an exemption (known: {', '.join(FIELDS)})"
             near = nearest(key, FIELDS)
-            yield Finding("M210", (*path, key), said, suggestion=near, at_key=True)
+            yield Finding("M210", (*path, key), message, suggestion=near, at_key=True)
     reason, until = fields.get("reason"), fields.get("until")
     inside = (*path, "reason") if isinstance(value, dict) else path
     if not isinstance(reason, str) or not reason.strip():
-        said = "an exemption needs a reason: a text that says why this may be so here"
-        yield Finding("M210", inside, said)
+        message = "an exemption needs a reason: a text that says why this may be so here"
+        yield Finding("M210", inside, message)
         return None
     if until is None:
         return Exemption(reason)
     day = day_of(until)
     if day is None:
-        said = "`until` must be the last day that it holds, as 2026-12-31"
-        yield Finding("M210", (*path, "until"), said)
+        message = "`until` must be the last day that it holds, as 2026-12-31"
+        yield Finding("M210", (*path, "until"), message)
         return None
     return Exemption(reason, day)

@@ -91,12 +91,12 @@ def variable_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> J
         return found[1]
     near = shortened(name, scope.variables)
     if scope.variables:
-        said = f"there is no variable `{name}`: known are {', '.join(sorted(scope.variables))}"
+        message = f"there is no variable `{name}`: known are {', '.join(sorted(scope.variables))}"
     else:
-        said = f"environment `{scope.environment}` has no variable `{name}`"
+        message = f"environment `{scope.environment}` has no variable `{name}`"
     declare = f"declare it in reconciler.yaml, environments.{scope.environment}.variables"
     meant = expression(ExpressionKind.VARIABLE, near) if near else Advice(declare)
-    filled.findings.append(Finding("M501", path, said, suggestion=meant, spot=part.spot))
+    filled.findings.append(Finding("M501", path, message, suggestion=meant, spot=part.spot))
     return part.spot.written
 
 
@@ -120,15 +120,15 @@ def secret_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> Sec
     name = part.name
     hole = value_of_secret(name, scope)
     if why := scope.withheld.why(name, hole.value):
-        said = f"`{part.spot.written}` {why}"
+        message = f"`{part.spot.written}` {why}"
         repair = Advice("remove it, or name a secret of your own")
-        filled.findings.append(Finding(WITHHELD, path, said, suggestion=repair, spot=part.spot))
+        filled.findings.append(Finding(WITHHELD, path, message, suggestion=repair, spot=part.spot))
         return SecretHole(name, "", "withheld")
     if hole.seal == _UNSET:
         why = scope.why_unset(name) or f"needs the environment variable {name}, which is not set"
-        said = f"`{part.spot.written}` {why}"
+        message = f"`{part.spot.written}` {why}"
         repair = Advice(f"set it, or say under `secrets:` in the project file where {name} is")
-        filled.findings.append(Finding("M502", path, said, suggestion=repair, spot=part.spot))
+        filled.findings.append(Finding("M502", path, message, suggestion=repair, spot=part.spot))
     return hole
 
 
@@ -161,13 +161,13 @@ def reference_findings(
         if known.get(ref):
             continue
         if ref in known:
-            said = (
+            message = (
                 f"`{ref}` is limited to other environments than `{environment}` "
                 "by its metadata.environments"
             )
-            yield Finding("M503", path, said, spot=spot)
+            yield Finding("M503", path, message, spot=spot)
             continue
         near = nearest(str(ref), map(str, known))
-        said = f"there is no `{ref}` in the manifests that were read"
+        message = f"there is no `{ref}` in the manifests that were read"
         meant = expression(ExpressionKind.REFERENCE, near) if near else NOT_DECLARED
-        yield Finding("M503", path, said, suggestion=meant, spot=spot)
+        yield Finding("M503", path, message, suggestion=meant, spot=spot)

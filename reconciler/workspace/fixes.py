@@ -159,8 +159,8 @@ class _Pasted:
         is_named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
         if kind is None or not is_named or not isinstance(spec, dict):
             return None
-        mould = PasteRepair(kind.spec, kind.id_form, has_id(document))
-        return cls(kind, document, spec, mould)
+        paste_repair = PasteRepair(kind.spec, kind.id_form, has_id(document))
+        return cls(kind, document, spec, paste_repair)
 
     @property
     def rounds(self) -> list[Round]:

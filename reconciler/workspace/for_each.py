@@ -67,17 +67,19 @@ def items_of(filled: Filled, text: DocumentText) -> ForEachItems:
     items = ForEachItems(replace(text, grafts=filled.grafts), findings=filled.findings)
     if not isinstance(value, list):
         if not filled.findings:
-            said = "`forEach` must be a list of mappings, {var: NAME} or ${file:PATH}"
-            items.findings.append(Finding(WRONG, (FOR_EACH,), said))
+            message = "`forEach` must be a list of mappings, {var: NAME} or ${file:PATH}"
+            items.findings.append(Finding(WRONG, (FOR_EACH,), message))
         return items
     items.total = len(value)
     if not value:
-        said = "`forEach` has no items, so nothing is made of this manifest"
-        items.findings.append(warning(WRONG, (FOR_EACH,), said))
+        message = "`forEach` has no items, so nothing is made of this manifest"
+        items.findings.append(warning(WRONG, (FOR_EACH,), message))
     if len(value) > MOST_ITEMS:
-        said = f"`forEach` has {len(value):,} items, and at most {MOST_ITEMS:,} are made into any"
+        message = (
+            f"`forEach` has {len(value):,} items, and at most {MOST_ITEMS:,} are made into any"
+        )
         advice = Advice("divide the items between several manifests")
-        items.findings.append(Finding("M115", (FOR_EACH,), said, suggestion=advice))
+        items.findings.append(Finding("M115", (FOR_EACH,), message, suggestion=advice))
         return items
     items.findings.extend(_take(value, items))
     items.keys = frozenset(key for _, document in items.values for key in document)
@@ -96,14 +98,14 @@ def _take(value: list[Json], items: ForEachItems) -> Iterator[Finding]:
     for nth, item in enumerate(value):
         path = (FOR_EACH, nth)
         if not isinstance(item, dict):
-            said = f"item {nth + 1} must be a mapping, whose values `${{each:KEY}}` gives"
+            message = f"item {nth + 1} must be a mapping, whose values `${{each:KEY}}` gives"
             repair = "" if isinstance(item, list) or item is None else f"{{name: {item}}}"
-            yield Finding(WRONG, path, said, suggestion=repair)
+            yield Finding(WRONG, path, message, suggestion=repair)
         elif not item:
             yield Finding(WRONG, path, f"item {nth + 1} is empty", suggestion=Advice("remove it"))
         elif (first := known.setdefault(canonical_text(item), nth)) != nth:
-            said = f"item {nth + 1} is the same as item {first + 1}"
-            yield Finding(WRONG, path, said, suggestion=Advice("remove one of them"))
+            message = f"item {nth + 1} is the same as item {first + 1}"
+            yield Finding(WRONG, path, message, suggestion=Advice("remove one of them"))
         else:
             items.values.append((nth, item))
 
@@ -158,9 +160,11 @@ class Uses:
                 if key in self.used or key in reported:
                     continue
                 reported.add(key)
-                said = f"nothing names `{key}` of these items: write ${{each:{key}}}, or remove it"
+                message = (
+                    f"nothing names `{key}` of these items: write ${{each:{key}}}, or remove it"
+                )
                 path: Path = (FOR_EACH, nth, key)
-                yield self.items.text.complaint(warning(UNUSED, path, said, at_key=True))
+                yield self.items.text.complaint(warning(UNUSED, path, message, at_key=True))
 
 
 def uses_of(known: dict[str, Uses], items: ForEachItems, value: Json) -> Uses:

@@ -60,13 +60,13 @@ class Includes:
         """Return the content of a file or the reason against it; None if it is already reported."""
         self.sources.included += 1
         if self.sources.included > MOST_INCLUDED:
-            said = f"files are included more than {MOST_INCLUDED:,} times in this run"
+            message = f"files are included more than {MOST_INCLUDED:,} times in this run"
             is_first = self.sources.included == MOST_INCLUDED + 1
-            return replace(_wrong(path, named, said), suggestion=_LESS) if is_first else None
+            return replace(_wrong(path, named, message), suggestion=_LESS) if is_first else None
         target = self._target(named, inside)
-        said = target.why_not or self._why_not(target, inside)
-        if said:
-            return _wrong(path, named, said)
+        message = target.why_not or self._why_not(target, inside)
+        if message:
+            return _wrong(path, named, message)
         file, name = target.file, target.name
         reading = self._reading(file, name, inside)
         if isinstance(reading, Complaint):

@@ -112,7 +112,7 @@ class FileReader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inside:
-    """The place of a document whose expressions are filled in, and what it may insert.
+    """The place of a document in which expressions are filled in, and what it may insert.
 
     `trail` is the chain of files that include each other, the file of the document last. Without
     `files` no file is included.

@@ -103,10 +103,10 @@ def _joined(
 
     A piece alone would not show that the text reads as an expression when it is written again.
     """
-    for is_text, some in groupby(parts, lambda part: isinstance(part, str)):
+    for is_text, group in groupby(parts, lambda part: isinstance(part, str)):
         if not is_text:
-            yield from some
-        elif text := "".join(map(str, some)):
+            yield from group
+        elif text := "".join(map(str, group)):
             yield text
 
 
@@ -138,9 +138,9 @@ def _value(part: Expression, scope: Scope, path: Path, filled: Filled, *, is_who
         return variable_of(part, scope, path, filled)
     item = filled.inside.each if filled.inside is not None else None
     if item is None:
-        said = f"`{part.spot.written}` stands in a manifest without `forEach`"
+        message = f"`{part.spot.written}` stands in a manifest without `forEach`"
         advice = Advice(f"write ${part.spot.written} for a literal, or add `forEach`")
-        filled.findings.append(Finding(OF_ITEM, path, said, suggestion=advice, spot=part.spot))
+        filled.findings.append(Finding(OF_ITEM, path, message, suggestion=advice, spot=part.spot))
         return part.spot.written
     found = along(item.values, part.name)
     if found is None:
@@ -157,25 +157,25 @@ def _value(part: Expression, scope: Scope, path: Path, filled: Filled, *, is_who
 def _not_in_item(part: Expression, item: Each, path: Path) -> Finding:
     name = part.name
     if name in item.keys:
-        said = f"this item has no `{name}`, which others have and the manifest names"
+        message = f"this item has no `{name}`, which others have and the manifest names"
         near = nearest(name, item.values.keys() - item.named)
         if not near:
-            return Finding(OF_ITEM, item.path, said)
+            return Finding(OF_ITEM, item.path, message)
         # A misspelt key is reported as such, and not as unused too.
         item.used.add(near)
-        return Finding(OF_ITEM, (*item.path, near), said, suggestion=name, at_key=True)
+        return Finding(OF_ITEM, (*item.path, near), message, suggestion=name, at_key=True)
     near = nearest(name, item.keys)
-    said = f"no item of `forEach` has `{name}` (they have {', '.join(sorted(item.keys))})"
+    message = f"no item of `forEach` has `{name}` (they have {', '.join(sorted(item.keys))})"
     meant = near and expression(ExpressionKind.EACH, near)
-    return Finding(OF_ITEM, path, said, suggestion=meant, spot=part.spot)
+    return Finding(OF_ITEM, path, message, suggestion=meant, spot=part.spot)
 
 
 def _included(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
     """Return the content of a file, with its expressions filled in where it is included."""
     inside = filled.inside
     if inside is None or inside.files is None:
-        said = f"`{part.spot.written}` cannot stand here: an export is taken as it is"
-        filled.findings.append(Finding("M512", path, said, spot=part.spot))
+        message = f"`{part.spot.written}` cannot stand here: an export is taken as it is"
+        filled.findings.append(Finding("M512", path, message, spot=part.spot))
         return part.spot.written
     content = inside.files.content(part.name, inside, path)
     if content is None:
@@ -209,18 +209,20 @@ def _unfit(part: Expression, value: Json, path: Path, inside: Inside) -> Finding
     """Return the finding that a value is too much to insert, or None if it is not."""
     size = inside.measure(value)
     if len(path) + size.levels > DEEPEST:
-        said = f"what `{part.spot.written}` gives would be nested deeper than {DEEPEST} levels here"
-        return Finding("M109", path, said, spot=part.spot)
+        message = (
+            f"what `{part.spot.written}` gives would be nested deeper than {DEEPEST} levels here"
+        )
+        return Finding("M109", path, message, spot=part.spot)
     return None if inside.files is None or inside.files.spend(size) else too_much(path)
 
 
 def too_much(path: Path) -> Finding:
     """Return the finding that the limit of a run is reached."""
-    said = (
+    message = (
         f"`forEach`, variables and included files make more than {MOST_MADE:,} values or "
         f"{LARGEST_MADE >> 20} MB of text in this run: from here, nothing more is made"
     )
-    return Finding("M115", path, said, suggestion=LESS)
+    return Finding("M115", path, message, suggestion=LESS)
 
 
 LESS = Advice("use fewer items, environments or includes, or divide the project")
@@ -232,17 +234,17 @@ def _within(
     """Return the parts that replace an expression inside a longer text."""
     written = part.spot.written
     if part.word is ExpressionKind.FILE:
-        said = f"`{written}` stands inside a text: it must be all of a value"
-        filled.findings.append(Finding(IN_TEXT, path, said, spot=part.spot))
+        message = f"`{written}` stands inside a text: it must be all of a value"
+        filled.findings.append(Finding(IN_TEXT, path, message, spot=part.spot))
         return (written,)
     value = _value(part, scope, path, filled, is_whole=False)
     if isinstance(value, Template):
         return value.parts
     if isinstance(value, dict | list) or value is None:
         what = "a list" if isinstance(value, list) else "null" if value is None else "a mapping"
-        said = f"`{written}` is {what}, and stands inside a text"
+        message = f"`{written}` is {what}, and stands inside a text"
         advice = Advice("let it be all of the value, or name a text inside of it, as in NAME.key")
-        filled.findings.append(Finding(IN_TEXT, path, said, suggestion=advice, spot=part.spot))
+        filled.findings.append(Finding(IN_TEXT, path, message, suggestion=advice, spot=part.spot))
         return (written,)
     inside = filled.inside
     unfit = _unfit(part, value, path, inside) if inside is not None and _is_large(value) else None
@@ -256,16 +258,16 @@ def _wrong(part: Malformed | NearMiss, path: Path) -> Finding:
     written = part.spot.written
     match part:
         case Malformed(word=word):
-            said = f"`{written}` is malformed: write {form_of(word)}, or {LITERAL} for a literal"
-            return Finding("M504", path, said, spot=part.spot)
+            message = f"`{written}` is malformed: write {form_of(word)}, or {LITERAL} for a literal"
+            return Finding("M504", path, message, spot=part.spot)
         case NearMiss(meant=meant, sure=sure):
             literal = f"${written}"
-            said = (
+            message = (
                 f"`{written}` is no expression, though near one: write `{literal}` for a literal"
                 if sure
                 else f"`{written}` is sent as text; `{literal}` says that this is meant"
             )
             severity = Severity.ERROR if sure else Severity.WARNING
-            return Finding("M504", path, said, severity, meant, spot=part.spot)
+            return Finding("M504", path, message, severity, meant, spot=part.spot)
         case _:
             assert_never(part)

@@ -165,9 +165,11 @@ def item_like(node: SyntaxNode | None, value: Json) -> SyntaxNode | None:
         return None
     mine = set(value) if isinstance(value, dict) else set()
     # The first items are enough, and each is searched.
-    some = node.itself.values[:50]
+    candidates = node.itself.values[:50]
     return max(
-        some, key=lambda item: len(mine & {key.text for key in item.itself.keys}), default=None
+        candidates,
+        key=lambda item: len(mine & {key.text for key in item.itself.keys}),
+        default=None,
     )
 
 

@@ -66,14 +66,14 @@ class Loader(Making):
         for document in documents:
             self._declare(file, document)
         if not documents and not reading.has_errors:
-            said = "this file holds no manifest: write one, remove it, or `exclude:` it"
+            message = "this file holds no manifest: write one, remove it, or `exclude:` it"
             self.complaints.append(
                 Complaint(
                     file.name,
                     1,
                     1,
                     code="M113",
-                    message=said,
+                    message=message,
                     suggestion="",
                     severity=Severity.WARNING,
                 )
@@ -94,7 +94,7 @@ class Loader(Making):
                 if isinstance(again, Reading):
                     self._take(file, again)
                 continue
-            said = "this file is not a manifest, and no manifest's spec.file names it"
+            message = "this file is not a manifest, and no manifest's spec.file names it"
             remedy = Advice(
                 f"write `spec: {{file: {file.path.name}}}` in one, or `exclude:` it in "
                 "reconciler.yaml"
@@ -104,7 +104,7 @@ class Loader(Making):
                 0,
                 0,
                 code="M113",
-                message=said,
+                message=message,
                 suggestion=remedy,
                 severity=Severity.WARNING,
             )
@@ -122,9 +122,9 @@ class Loader(Making):
     def _declare(self, file: File, document: Document) -> None:
         here = DocumentText(file.name, document)
         if not isinstance(document.value, dict):
-            said = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
+            message = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
             remedy = NO_LIST if is_mappings(document.value) else ""
-            self.complain(here, [Finding("M201", (), said, suggestion=remedy)])
+            self.complain(here, [Finding("M201", (), message, suggestion=remedy)])
             return
         if self._is_foreign(file, document.value, here):
             return

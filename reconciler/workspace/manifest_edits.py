@@ -171,7 +171,7 @@ class Originals:
 
 @dataclass(slots=True)
 class Unadopted:
-    """A resource whose manifest is left unchanged, and why."""
+    """A resource with a manifest that is left unchanged, and why."""
 
     ref: Ref
     why: str
@@ -183,7 +183,7 @@ _Change = tuple[Script, int, Edit]
 def write_edits(
     edits: Mapping[Ref, tuple[Original, Edit]],
 ) -> tuple[list[Edited], list[Unadopted]]:
-    """Return the files with all edits, and the resources whose edits do not fit.
+    """Return the files with all edits, and the resources with edits that do not fit.
 
     Nothing is written. Either all files of a resource are edited, or none.
     """
@@ -235,7 +235,7 @@ def _attempt(
 
 
 def _refused_in(script: Script, here: Mapping[int, tuple[Edit, Sequence[Ref]]]) -> list[Unadopted]:
-    """Return the resources whose edits do not fit a file; all, if only the combination fails."""
+    """Return the resources with edits that do not fit a file; all if only the combination fails."""
     read = [read_text(text, is_json=script.is_json) for text in texts_of_documents(script.text)]
     alone = [replace(script, reading=reading) for reading in read if reading.documents]
     wrong = [*here]

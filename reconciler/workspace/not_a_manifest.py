@@ -31,23 +31,25 @@ def is_of_kubernetes(document: dict[str, Json]) -> bool:
 def record_finding(file: File, value: Json, code: str, severity: Severity) -> Finding | None:
     """Return what a bare record is and how to make a manifest of it; None if it is not known."""
     if stranger := stranger_in(value):
-        said = (
+        message = (
             f"this is {stranger}, and no manifest: import it, and leave it out with `exclude:` in "
             "reconciler.yaml, or move it away"
         )
         remedy = f"make manifests of it with `{from_export(file.name)}`"
-        return Finding(code, (), said, severity, Advice(remedy))
+        return Finding(code, (), message, severity, Advice(remedy))
     if isinstance(value, dict) and is_of_kubernetes(value):
-        said = f"this is a `{value['kind']}` of Kubernetes, and no manifest of this tool"
-        return Finding(code, (), said, severity, ELSEWHERE)
+        message = f"this is a `{value['kind']}` of Kubernetes, and no manifest of this tool"
+        return Finding(code, (), message, severity, ELSEWHERE)
     kind = kind_like(value)
     if kind is None:
         return None
-    said = f"this looks like an exported {kind.name}, and is no manifest"
+    message = f"this looks like an exported {kind.name}, and is no manifest"
     if kind.from_export is not None and file.is_json:
         name = better_name(file.path.stem) or "NAME"
         head = f"apiVersion: {API_VERSION}, kind: {kind.name}, metadata: {{name: {plain(name)}}}"
         manifest = f"{{{head}, spec: {{file: {plain(file.path.name)}}}}}"
-        return Finding(code, (), said, severity, Advice(f"write a manifest beside it: {manifest}"))
+        return Finding(
+            code, (), message, severity, Advice(f"write a manifest beside it: {manifest}")
+        )
     remedy = f"make a manifest of it with `{from_export(file.name)}`, then remove it here"
-    return Finding(code, (), said, severity, Advice(remedy))
+    return Finding(code, (), message, severity, Advice(remedy))

@@ -113,11 +113,11 @@ def _key(item: Json, shape: Shape) -> str:
 def _odd_item(key: str, shape: Shape, place: Path, *, twice: bool) -> Finding:
     named = ".".join(shape.identity)
     if not key:
-        said = f"{name_of(place)} has no `{named}`, by which items of this list are told apart"
-        return Finding(WRONG, place, said, suggestion=Advice(f"add `{named}`"))
+        message = f"{name_of(place)} has no `{named}`, by which items of this list are told apart"
+        return Finding(WRONG, place, message, suggestion=Advice(f"add `{named}`"))
     owner = "of this override" if twice else "of the list in `spec`"
-    said = f"two items {owner} have the `{named}` `{key}`: which of them is meant is not told"
-    return Finding(WRONG, place, said)
+    message = f"two items {owner} have the `{named}` `{key}`: which of them is meant is not told"
+    return Finding(WRONG, place, message)
 
 
 def without_nulls(patch: Json) -> Json:
@@ -151,8 +151,8 @@ def override_findings(
     results, so that they are not computed again for each environment.
     """
     if not isinstance(overrides, dict):
-        said = "`overrides` must be a mapping of environments to fields of `spec`"
-        yield Finding(WRONG, (OVERRIDES,), said)
+        message = "`overrides` must be a mapping of environments to fields of `spec`"
+        yield Finding(WRONG, (OVERRIDES,), message)
         return
     key = id(overrides), ""
     if key not in known:
@@ -168,9 +168,11 @@ def override_findings(
             yield from others[: max(MOST_NAMED - other_findings, 0)]
             other_findings += len(others)
     if other_findings > MOST_NAMED:
-        said = f"{other_findings - MOST_NAMED:,} more mistakes in overrides of other environments"
+        message = (
+            f"{other_findings - MOST_NAMED:,} more mistakes in overrides of other environments"
+        )
         advice = Advice("correct these first, then run `validate` again")
-        yield Finding(WRONG, (OVERRIDES,), said, suggestion=advice, at_key=True)
+        yield Finding(WRONG, (OVERRIDES,), message, suggestion=advice, at_key=True)
 
 
 def _unknown_findings(
@@ -182,14 +184,14 @@ def _unknown_findings(
     more = len(environments) - MOST_NAMED
     listed += f" and {more:,} more" if more > 0 else ""
     for name in unknown[:MOST_NAMED]:
-        said = f"`{name}` is not an environment of reconciler.yaml (known: {listed})"
+        message = f"`{name}` is not an environment of reconciler.yaml (known: {listed})"
         near = shortened(name, environments)
-        yield Finding("M207", (OVERRIDES, name), said, suggestion=near, at_key=True)
+        yield Finding("M207", (OVERRIDES, name), message, suggestion=near, at_key=True)
     if len(unknown) > MOST_NAMED:
         name = unknown[MOST_NAMED]
-        said = f"`{name}` and {len(unknown) - MOST_NAMED - 1:,} more are no environments either"
+        message = f"`{name}` and {len(unknown) - MOST_NAMED - 1:,} more are no environments either"
         advice = Advice("declare them in reconciler.yaml, or remove them here")
-        yield Finding("M207", (OVERRIDES, name), said, suggestion=advice, at_key=True)
+        yield Finding("M207", (OVERRIDES, name), message, suggestion=advice, at_key=True)
 
 
 def _findings_of(
@@ -198,8 +200,8 @@ def _findings_of(
     """Return what is wrong with a patch everywhere, and only outside its own environment."""
     path = (OVERRIDES, name)
     if not isinstance(patch, dict) and not _is_open(patch):
-        said = f"the override for `{name}` must be a mapping of fields of `spec`"
-        return [Finding(WRONG, path, said)], []
+        message = f"the override for `{name}` must be a mapping of fields of `spec`"
+        return [Finding(WRONG, path, message)], []
     if kind is None:
         return [], []
     found = known.get((id(patch), name))
@@ -212,9 +214,9 @@ def _findings_of(
 
 def _misplaced_findings(patch: Json, kind: Kind, path: Path) -> Iterator[Finding]:
     for key in misplaced_in(patch, kind) if isinstance(patch, dict) else ():
-        said = f"`{key}` stands in an override, which holds fields of `spec` alone"
+        message = f"`{key}` stands in an override, which holds fields of `spec` alone"
         repair = INNER if key == "spec" else REMOVE
-        yield Finding(WRONG, (*path, key), said, suggestion=repair, at_key=True)
+        yield Finding(WRONG, (*path, key), message, suggestion=repair, at_key=True)
 
 
 INNER = Advice("write what stands in it one level higher")

@@ -29,9 +29,9 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
         path = ("environments", name, "guards")
         for kind in environment.guards.kinds:
             if kind not in BY_NAME:
-                said = f"unknown kind `{kind}` (known: {', '.join(BY_NAME)})"
+                message = f"unknown kind `{kind}` (known: {', '.join(BY_NAME)})"
                 near = shortened(kind, BY_NAME)
-                yield Finding("P101", (*path, "kinds", kind), said, suggestion=near, at_key=True)
+                yield Finding("P101", (*path, "kinds", kind), message, suggestion=near, at_key=True)
         if environment.guards.allow or environment.guards.levels:
             # A rule for plans is a guard like any other.
             rules = {rule.code: rule.level for rule in settings.rules if rule.on == "plan"}
@@ -50,11 +50,13 @@ def _allowed_findings(
     for index, code in enumerate(guards.allow):
         level = guards.levels.get(code) or rules.get(code)
         if code in known and level == EXPLICIT_LEVEL:
-            said = f"`{code}` is of level explicit here, and no such guard can be allowed for good"
-            yield Finding("P101", (*path, index), said)
+            message = (
+                f"`{code}` is of level explicit here, and no such guard can be allowed for good"
+            )
+            yield Finding("P101", (*path, index), message)
         elif code in GUARDS and code not in known:
-            said = f"`{code}` cannot be allowed for good (what can be: {', '.join(known)})"
-            yield Finding("P101", (*path, index), said)
+            message = f"`{code}` cannot be allowed for good (what can be: {', '.join(known)})"
+            yield Finding("P101", (*path, index), message)
         elif code not in known:
             yield _unknown_code((*path, index), code, known)
 
@@ -62,8 +64,8 @@ def _allowed_findings(
 def _unknown_code(
     path: tuple[str | int, ...], code: str, known: Sequence[str], *, at_key: bool = False
 ) -> Finding:
-    said = f"unknown code `{code}` (known: {', '.join(known)})"
-    return Finding("P101", path, said, suggestion=nearest(code, known), at_key=at_key)
+    message = f"unknown code `{code}` (known: {', '.join(known)})"
+    return Finding("P101", path, message, suggestion=nearest(code, known), at_key=at_key)
 
 
 def reads_findings(settings: ProjectFile) -> Iterator[Finding]:
@@ -81,8 +83,8 @@ def reads_findings(settings: ProjectFile) -> Iterator[Finding]:
         reads, path = environment.api.reads, ("environments", name, "api", "reads")
         for kind in reads.of_kinds:
             if kind in BY_NAME and kind not in unread:
-                said = f"the API document has a read of `{kind}`, and that one is used"
-                yield Finding("P101", (*path, kind), said, at_key=True)
+                message = f"the API document has a read of `{kind}`, and that one is used"
+                yield Finding("P101", (*path, kind), message, at_key=True)
             elif kind not in unread:
                 yield _unknown_kind((*path, kind), kind, [*unread, "lists"])
         for kind in reads.lists:
@@ -94,9 +96,9 @@ def ignored_findings(settings: ProjectFile) -> Iterator[Finding]:
     """Yield the rules under `driftIgnore:` that match no kind."""
     for index, rule in enumerate(settings.drift_ignore):
         if not any(fnmatchcase(kind, rule.kind) for kind in BY_NAME):
-            said = f"there is no kind `{rule.kind}` (known: {', '.join(BY_NAME)})"
+            message = f"there is no kind `{rule.kind}` (known: {', '.join(BY_NAME)})"
             near = shortened(rule.kind, BY_NAME)
-            yield Finding("P101", ("driftIgnore", index, "kind"), said, suggestion=near)
+            yield Finding("P101", ("driftIgnore", index, "kind"), message, suggestion=near)
 
 
 def rule_findings(settings: ProjectFile) -> Iterator[Finding]:
@@ -104,19 +106,19 @@ def rule_findings(settings: ProjectFile) -> Iterator[Finding]:
     names: set[str] = set()
     for index, rule in enumerate(settings.rules):
         if rule.name in names:
-            said = f"another rule is called `{rule.name}` already"
-            yield Finding("P101", ("rules", index, "name"), said)
+            message = f"another rule is called `{rule.name}` already"
+            yield Finding("P101", ("rules", index, "name"), message)
         names.add(rule.name)
         for place, kind in enumerate(rule.kinds):
             if kind not in BY_NAME:
-                said = f"there is no kind `{kind}` (known: {', '.join(BY_NAME)})"
+                message = f"there is no kind `{kind}` (known: {', '.join(BY_NAME)})"
                 near = shortened(kind, BY_NAME)
-                yield Finding("P101", ("rules", index, "kinds", place), said, suggestion=near)
+                yield Finding("P101", ("rules", index, "kinds", place), message, suggestion=near)
 
 
 def _unknown_kind(path: tuple[str, ...], kind: str, known: Sequence[str]) -> Finding:
-    said = f"there is nothing of `{kind}` to be read so (known: {', '.join(known)})"
-    return Finding("P101", path, said, suggestion=nearest(kind, known), at_key=True)
+    message = f"there is nothing of `{kind}` to be read so (known: {', '.join(known)})"
+    return Finding("P101", path, message, suggestion=nearest(kind, known), at_key=True)
 
 
 def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
@@ -133,8 +135,8 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     if any(complaint.is_error for complaint in complaints):
         return None, complaints
     if len(reading.documents) != 1:
-        said = "a project file holds one mapping, as `manifests: [.]`"
-        return None, [*complaints, Complaint(file.name, 1, 1, code="P101", message=said)]
+        message = "a project file holds one mapping, as `manifests: [.]`"
+        return None, [*complaints, Complaint(file.name, 1, 1, code="P101", message=message)]
     document = reading.documents[0]
     place = DocumentText(file.name, document)
     findings = list(project_findings(document.value))

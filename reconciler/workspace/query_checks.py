@@ -127,9 +127,9 @@ class QueryPositions:
         text, place = declared.spec.origin(query.path)
         path = (*text.prefix, *place[text.dropped :])
         start, width = wrong.start, wrong.width
-        said = f"this {query.language.value} cannot be parsed: {wrong.message}"
+        message = f"this {query.language.value} cannot be parsed: {wrong.message}"
         meant = f"`{wrong.meant}`" if wrong.meant else ""
-        finding = Finding(CODES[query.language], query.path, said, Severity.WARNING, wrong.meant)
+        finding = Finding(CODES[query.language], query.path, message, Severity.WARNING, wrong.meant)
         written = value_at(text.document.value, path)
         filling = filling_of(written, query.text, self.scope) if isinstance(written, str) else None
         places = self._places(text, path, written) if isinstance(written, str) else None
@@ -139,16 +139,16 @@ class QueryPositions:
             return declared.spec.complaint(replace(finding, suggestion=advice))
         named = filling.expression_at(start)
         if named:
-            said = f"{said} (this is in what `{named}` gives)"
-            finding = replace(finding, message=said, suggestion=OF_VARIABLE)
+            message = f"{message} (this is in what `{named}` gives)"
+            finding = replace(finding, message=message, suggestion=OF_VARIABLE)
             end = filling.origins[start] + len(named)
         else:
             end = filling.origins[min(start + width, len(filling.origins)) - 1] + 1
         begin = places[filling.origins[start]]
         placed = complaint_inside(text.file, text.document.lines, finding, begin, places[end])
-        said = placed.message + text.note
+        message = placed.message + text.note
         key, _ = text.document.locate(path, at_key=True)
-        return replace(placed, message=said, ref=text.ref, path=path, item=text.item, begun=key)
+        return replace(placed, message=message, ref=text.ref, path=path, item=text.item, begun=key)
 
     def place(self, text: DocumentText, path: Path, offset: int = 0) -> tuple[int, int]:
         """Return the line and column of a query, or of one of its characters."""

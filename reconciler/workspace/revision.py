@@ -109,9 +109,9 @@ def write_files(revision: Revision, target: Path) -> Tree:
     tree = _tree(revision)
     entries = list(tree.blobs.items())
     for start in range(0, len(entries), _AT_ONCE):
-        some = entries[start : start + _AT_ONCE]
-        contents = _contents(revision, [blob for _, blob in some])
-        for (name, _), content in zip(some, contents, strict=True):
+        batch = entries[start : start + _AT_ONCE]
+        contents = _contents(revision, [blob for _, blob in batch])
+        for (name, _), content in zip(batch, contents, strict=True):
             file = target / name
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -138,9 +138,9 @@ def _tree(revision: Revision) -> Tree:
         tree.add(mode, blob, size, name)
     blobs = list(links.values())
     for start in range(0, len(blobs), _AT_ONCE):
-        some = list(links)[start : start + _AT_ONCE]
+        batch = list(links)[start : start + _AT_ONCE]
         for name, content in zip(
-            some, _contents(revision, blobs[start : start + _AT_ONCE]), strict=True
+            batch, _contents(revision, blobs[start : start + _AT_ONCE]), strict=True
         ):
             links[name] = os.fsdecode(content)
     tree.follow(links)

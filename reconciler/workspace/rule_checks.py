@@ -75,12 +75,12 @@ def _complaints(
     from reconciler.rules.ask_worker import Broken  # noqa: PLC0415 - loaded by now
     from reconciler.rules.verdicts import said_of  # noqa: PLC0415 - with it
 
-    said = said_of(rule, verdict)
-    if not said or (is_wrong and isinstance(verdict, Broken) and not verdict.is_last):
+    message = said_of(rule, verdict)
+    if not message or (is_wrong and isinstance(verdict, Broken) and not verdict.is_last):
         return
     severity = Severity.ERROR if rule.is_error else Severity.WARNING
     text = declared.spec if rule.place else declared.text
-    yield text.complaint(Finding(rule.code, rule.place, said, severity))
+    yield text.complaint(Finding(rule.code, rule.place, message, severity))
 
 
 def flaws_told_early(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
@@ -118,12 +118,12 @@ def _flaw_complaint(
 ) -> Complaint:
     number, rule = numbered
     written = rule.check if flaw.part == "check" else rule.when or ""
-    said = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
+    message = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
     near = nearest(flaw.name, rule.variables) if flaw.name else ""
-    finding = placed(Finding("P103", ("rules", number, flaw.part), said, suggestion=near))
+    finding = placed(Finding("P103", ("rules", number, flaw.part), message, suggestion=near))
     text = settings.written
     if text is None:
-        return Complaint.of_file(PROJECT_FILE, finding.code, said, near)
+        return Complaint.of_file(PROJECT_FILE, finding.code, message, near)
     line, column = locate_inside(text.document, finding.path, written, flaw.offset(written))
     placed_there = complaint_at(text.file, text.document.lines, line, column, finding)
     if near and placed_there.excerpt is not None:

@@ -80,9 +80,9 @@ class SamplesSetting:
         path: Path = ("environments", self.environment, "policySamples")
         value = value_at(self.text.document.value, path)
         path = (*path, "file") if isinstance(value, dict) else path
-        said = f"`policySamples` names `{complaint.file}`: {complaint.message}"
+        message = f"`policySamples` names `{complaint.file}`: {complaint.message}"
         near = complaint.suggestion and str(File(self.file).parent / complaint.suggestion)
-        return self.text.complaint(Finding(complaint.code, path, said, suggestion=near))
+        return self.text.complaint(Finding(complaint.code, path, message, suggestion=near))
 
 
 _WAY = Advice("begin it with `- {application: shop, subsystem: checkout, severity: error}`")
@@ -90,20 +90,22 @@ _WAY = Advice("begin it with `- {application: shop, subsystem: checkout, severit
 
 def _no_list(documents: Sequence[Document], name: str) -> Complaint:
     """Return the complaint that a file has no list of samples, and how to write it."""
-    said = "a file of samples holds one list of {application, subsystem, severity, policy}"
+    message = "a file of samples holds one list of {application, subsystem, severity, policy}"
     if not documents:
         return Complaint(
-            name, 1, 1, code=MALFORMED, message=f"{said}, and this one is empty", suggestion=_WAY
+            name, 1, 1, code=MALFORMED, message=f"{message}, and this one is empty", suggestion=_WAY
         )
     if len(documents) > 1:
-        said = f"{said}, and this one has {len(documents)} documents"
-        finding = Finding(MALFORMED, (), said, suggestion=Advice("keep one list in it"))
+        message = f"{message}, and this one has {len(documents)} documents"
+        finding = Finding(MALFORMED, (), message, suggestion=Advice("keep one list in it"))
         return DocumentText(name, documents[1]).complaint(finding)
     value = documents[0].value
     kind = value.get("kind") if isinstance(value, dict) else None
     if isinstance(kind, str):
-        said = f"{said}, and this one a `{kind[:LONGEST_KIND]}`"
-    return DocumentText(name, documents[0]).complaint(Finding(MALFORMED, (), said, suggestion=_WAY))
+        message = f"{message}, and this one a `{kind[:LONGEST_KIND]}`"
+    return DocumentText(name, documents[0]).complaint(
+        Finding(MALFORMED, (), message, suggestion=_WAY)
+    )
 
 
 def policies_of(manifests: Iterable[Manifest]) -> set[str] | None:
@@ -129,8 +131,8 @@ def _rows(
         return
     place = DocumentText(name, documents[0])
     if len(value) > MOST_SAMPLES:
-        said = f"there are {len(value):,} samples, and at most {MOST_SAMPLES:,} can be asked for"
-        yield place.complaint(Finding(MALFORMED, (MOST_SAMPLES,), said))
+        message = f"there are {len(value):,} samples, and at most {MOST_SAMPLES:,} can be asked for"
+        yield place.complaint(Finding(MALFORMED, (MOST_SAMPLES,), message))
         return
     for index, row in enumerate(value):
         findings = [*_findings(row, index)]
@@ -145,14 +147,14 @@ def _rows(
 
 def _findings(row: Json, index: int) -> Iterator[Finding]:
     if not isinstance(row, dict):
-        said = "a sample is a mapping of application, subsystem, severity and perhaps policy"
-        yield Finding(MALFORMED, (index,), said)
+        message = "a sample is a mapping of application, subsystem, severity and perhaps policy"
+        yield Finding(MALFORMED, (index,), message)
         return
     for name in row:
         if name not in FIELDS:
-            said = f"unknown field `{name}` (known: {', '.join(FIELDS)})"
+            message = f"unknown field `{name}` (known: {', '.join(FIELDS)})"
             near = nearest(name, FIELDS)
-            yield Finding(MALFORMED, (index, name), said, suggestion=near, at_key=True)
+            yield Finding(MALFORMED, (index, name), message, suggestion=near, at_key=True)
     for name in _NEEDED:
         if name not in row:
             yield Finding(MALFORMED, (index,), f"`{name}` is required")
@@ -169,8 +171,8 @@ def _undeclared(row: Json, index: int, declared: Collection[str]) -> Iterator[Fi
     folded = {text.casefold() for text in declared}
     if expected.strip().casefold() not in folded:
         near = shortened(expected, declared)
-        said = f"no policy of the list that is declared is called `{expected}`"
-        yield warning(MALFORMED, (index, "policy"), said, near)
+        message = f"no policy of the list that is declared is called `{expected}`"
+        yield warning(MALFORMED, (index, "policy"), message, near)
 
 
 def _value_findings(value: Json, name: str, path: Path) -> Iterator[Finding]:
@@ -178,13 +180,13 @@ def _value_findings(value: Json, name: str, path: Path) -> Iterator[Finding]:
         or_none = ", or null for no policy" if name == "policy" else ""
         yield Finding(MALFORMED, path, f"`{name}` must be text{or_none}")
     elif len(value) > LONGEST:
-        said = f"`{name}` has {len(value):,} characters, and may have {LONGEST:,}"
-        yield Finding(MALFORMED, path, said)
+        message = f"`{name}` has {len(value):,} characters, and may have {LONGEST:,}"
+        yield Finding(MALFORMED, path, message)
     elif name == "severity" and not _severity(value):
         listed = ", ".join(_plain(text) for text in SEVERITIES.known)
-        said = f"`{value}` is no severity (known: {listed}, or a name of the API whole)"
+        message = f"`{value}` is no severity (known: {listed}, or a name of the API whole)"
         near = _plain(nearest(value.strip().upper(), SEVERITIES.known))
-        yield Finding(MALFORMED, path, said, suggestion=near)
+        yield Finding(MALFORMED, path, message, suggestion=near)
 
 
 def _plain(severity: str) -> str:

@@ -154,7 +154,7 @@ def _sent(text: str) -> str:
 def withheld_from(environ: Mapping[str, str]) -> Withheld:
     """Return what is withheld in a process with these variables."""
     systems = (prefixes for marker, prefixes in _SYSTEMS.items() if environ.get(marker))
-    prefixes = tuple(prefix for some in systems for prefix in some)
+    prefixes = tuple(prefix for group in systems for prefix in group)
     names = [
         name
         for name in sorted(environ)

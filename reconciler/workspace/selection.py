@@ -176,7 +176,12 @@ class Selection:
     def flags(self) -> list[str]:
         """Return the command-line arguments for the same selection."""
         given = (("--select", self.select), ("--exclude", self.exclude))
-        return [word for flag, some in given for term in _written(some) for word in (flag, term)]
+        return [
+            word
+            for flag, alternatives in given
+            for term in _written(alternatives)
+            for word in (flag, term)
+        ]
 
     def leaving_out(self, count: int) -> Selected | None:
         """Return the selection and the number left out, or None for the whole workspace."""
@@ -218,8 +223,8 @@ class SelectedNames:
         return complaint.file not in self.left_files and selection.may_take_from(complaint.file)
 
 
-def _written(some: Sequence[Alternative]) -> tuple[str, ...]:
-    return tuple(sorted({alternative.written for alternative in some}))
+def _written(alternatives: Sequence[Alternative]) -> tuple[str, ...]:
+    return tuple(sorted({alternative.written for alternative in alternatives}))
 
 
 def read_selection(
@@ -230,7 +235,7 @@ def read_selection(
     Raises UsageError with the term, and a suggestion where there is one.
     """
     given = (("--select", select), ("--exclude", exclude))
-    read = (tuple(_alternative(flag, text, kinds) for text in some) for flag, some in given)
+    read = (tuple(_alternative(flag, text, kinds) for text in texts) for flag, texts in given)
     selection = Selection(*read)
     _check_shards(selection)
     return selection
@@ -289,8 +294,8 @@ def _ref_term(flag: str, text: str, kinds: Collection[str]) -> Term:
     meant = f"; did you mean kind={near}?" if near else ""
     if not near and text and not slash and not _has_braces(text):
         meant = f"; did you mean */{text}?"
-    said = "this is no term" if text else "there is no term between the commas"
-    raise UsageError(f"{flag} `{text}`: {said}: a term is {FORMS}{meant}")
+    message = "this is no term" if text else "there is no term between the commas"
+    raise UsageError(f"{flag} `{text}`: {message}: a term is {FORMS}{meant}")
 
 
 def _has_braces(text: str) -> bool:
@@ -307,8 +312,8 @@ def _no_term(name: str, value: str) -> str:
     if meant == LABEL:
         meant = f"{LABEL}{key or 'KEY'}="
     hint = f"; did you mean {meant}{value or 'VALUE'}?" if meant else ""
-    said = f"there is no term `{name}=`" if value or not dot else "nothing stands after the `=`"
-    return f"{said}: a term is {FORMS}{hint}"
+    message = f"there is no term `{name}=`" if value or not dot else "nothing stands after the `=`"
+    return f"{message}: a term is {FORMS}{hint}"
 
 
 def _check_kind(flag: str, text: str, glob: str, form: str, kinds: Collection[str]) -> None:

@@ -131,8 +131,8 @@ class Silencing:
                 if (*at, code) in used or not is_asked:
                     continue
                 if has_a_level(code, self.rules):
-                    said = f"line {comment.asked.about} has no complaint {code} to be ignored"
-                    finding = Finding("M117", (), said, Severity.WARNING, REMOVE)
+                    message = f"line {comment.asked.about} has no complaint {code} to be ignored"
+                    finding = Finding("M117", (), message, Severity.WARNING, REMOVE)
                     complaint = complaint_at(comment.file, comment.lines, *at[1:], finding)
                     yield from self._levelled(complaint)
 
@@ -146,13 +146,13 @@ def _has_choice(complaint: Complaint) -> bool:
 
 def _wrong(ignoring: Ignoring, rules: Collection[str]) -> Iterator[Finding]:
     if not ignoring.codes:
-        said = f"`# {MARK}` needs the codes that it is about, as `# {MARK}[L201] REASON`"
-        yield Finding("M116", (), said)
+        message = f"`# {MARK}` needs the codes that it is about, as `# {MARK}[L201] REASON`"
+        yield Finding("M116", (), message)
         return
     if not ignoring.reason:
-        said = "this comment needs a reason after the bracket: why may this be so here?"
-        yield Finding("M116", (), said)
+        message = "this comment needs a reason after the bracket: why may this be so here?"
+        yield Finding("M116", (), message)
     for code in ignoring.codes:
         if not has_a_level(code, rules):
-            said, near = why_no_level(code, rules)
-            yield Finding("M116", (), said, suggestion=near)
+            message, near = why_no_level(code, rules)
+            yield Finding("M116", (), message, suggestion=near)

@@ -253,7 +253,8 @@ class Editor:
         if inner.is_flow:
             pairs = zip(inner.keys, inner.values, strict=True)
             entries = [
-                f"{' ' * column}{self._shown(node)}: {self._shown(it)}" for node, it in pairs
+                f"{' ' * column}{self._shown(node)}: {self._shown(member)}"
+                for node, member in pairs
             ]
             comments = self._between(inner, end)
             lines += [*(f"{' ' * column}{comment}" for comment in comments), *entries]

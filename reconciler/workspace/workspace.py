@@ -51,10 +51,10 @@ def _twins(loader: Loader) -> Iterator[Complaint]:
         manifest = declared.manifest
         other = names.setdefault(manifest.ref, declared)
         if other is not declared:
-            said = f"`{manifest.ref}` is declared at {other.manifest.source} already"
-            said += ": rename one, or remove it"
+            message = f"`{manifest.ref}` is declared at {other.manifest.source} already"
+            message += ": rename one, or remove it"
             path = ("metadata", "name")
-            yield declared.text.complaint(Finding("M401", path, said))
+            yield declared.text.complaint(Finding("M401", path, message))
             continue
         shared = dict(declared.kind.identities(manifest))
         if manifest.remote_id is not None:
@@ -62,10 +62,10 @@ def _twins(loader: Loader) -> Iterator[Complaint]:
         for what, value in shared.items():
             twin = identities.setdefault((manifest.ref.kind, what, value.casefold()), declared)
             if twin is not declared:
-                said = f"`{twin.manifest.ref}` at {twin.manifest.source} has this {what} too"
+                message = f"`{twin.manifest.ref}` at {twin.manifest.source} has this {what} too"
                 path = ("metadata", "id" if what == "id" else "name")
-                said += f": `{value}`; remove one of the two"
-                yield declared.text.complaint(Finding("M402", path, said))
+                message += f": `{value}`; remove one of the two"
+                yield declared.text.complaint(Finding("M402", path, message))
 
 
 def _shared_ids(loader: Loader) -> Iterator[Complaint]:
@@ -76,11 +76,11 @@ def _shared_ids(loader: Loader) -> Iterator[Complaint]:
         limits = metadata.get("environments")
         names = limits if isinstance(limits, list) else sorted(loader.environments)
         if manifest.kind.id_form.counted and isinstance(value, int) and len(names) > 1:
-            said = (
+            message = (
                 f"the id {value} is used in {', '.join(map(str, names))}, and may be another "
                 f"{manifest.kind.name} in each: write `ids: {{ENVIRONMENT: {value}}}`"
             )
-            yield manifest.text.complaint(warning("M209", ("metadata", "id"), said))
+            yield manifest.text.complaint(warning("M209", ("metadata", "id"), message))
 
 
 def _metadata(declared: DeclaredManifest) -> dict[str, Json]:
@@ -97,11 +97,11 @@ def _singletons(loader: Loader) -> Iterator[Complaint]:
             continue
         other = first.setdefault(manifest.kind.name, manifest)
         if other is not manifest:
-            said = (
+            message = (
                 f"there is one {manifest.kind.name} for the whole service, and "
                 f"`{other.manifest.ref}` at {other.manifest.source} is it: put all in one manifest"
             )
-            yield manifest.text.complaint(Finding("M403", ("kind",), said))
+            yield manifest.text.complaint(Finding("M403", ("kind",), message))
 
 
 def complain_of_lost_references(loader: Loader) -> None:
@@ -123,8 +123,8 @@ def _cycles(loader: Loader) -> Iterator[Complaint]:
     for start in by_ref:
         cycle = _cycle_from(start, by_ref, done)
         if cycle:
-            said = "references form a cycle, so take one of them out: "
-            said += " → ".join(map(str, (*cycle, cycle[0])))
+            message = "references form a cycle, so take one of them out: "
+            message += " → ".join(map(str, (*cycle, cycle[0])))
             declared = by_ref[cycle[0]]
             text, reference = next(
                 (text, reference)
@@ -132,7 +132,7 @@ def _cycles(loader: Loader) -> Iterator[Complaint]:
                 for reference in references
                 if reference.ref in cycle
             )
-            yield text.complaint(Finding("M405", reference.path, said, spot=reference.spot))
+            yield text.complaint(Finding("M405", reference.path, message, spot=reference.spot))
 
 
 def _cycle_from(start: Ref, by_ref: Mapping[Ref, DeclaredManifest], done: set[Ref]) -> list[Ref]:
@@ -225,7 +225,7 @@ def load_workspaces(
     known = lookup.get()
     if known is not None:
         kept, read = known
-        return {name: _workspace(cached_workspace, read) for name, cached_workspace in kept.items()}
+        return {name: _workspace(workspace, read) for name, workspace in kept.items()}
     sources.digests = {}
     made = _load_all(found, sources, scopes, settings, waits)
     packed = lookup.put([*made.values()], sources.digests) or {}
@@ -262,8 +262,8 @@ def _load_all(
     reported = 0
     for scope in scopes:
         if reported >= MOST_IN_ALL:
-            said = "there is too much to complain of: this environment is unchecked"
-            unchecked = Complaint.of_file(PROJECT_FILE, "M115", said)
+            message = "there is too much to complain of: this environment is unchecked"
+            unchecked = Complaint.of_file(PROJECT_FILE, "M115", message)
             made[scope.environment] = Workspace(complaints=(unchecked,))
             continue
         made[scope.environment] = _load(found, sources, scope, settings, waits)

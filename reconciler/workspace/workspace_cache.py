@@ -155,7 +155,7 @@ class Lookup:
         entry = {
             "days": self._days if ends else None,
             "read": [[str(path), name, known] for path, (name, known) in read.items()],
-            "workspaces": [closing.kept(cached_workspace) for cached_workspace in made],
+            "workspaces": [closing.kept(workspace) for workspace in made],
             "seals": closing.seals,
         }
         head = json.dumps(entry, separators=(",", ":")).encode()
