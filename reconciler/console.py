@@ -100,7 +100,7 @@ def question(text: str) -> None:
 
 
 def redacted(text: str) -> str:
-    """Give the text without any secret."""
+    """Return the text without any secret."""
     for redaction in _redaction:
         text = redaction(text)
     return text

@@ -57,7 +57,7 @@ class ReconcilerError(Exception):
 
     exit_code: ClassVar[ExitCode] = ExitCode.INTERNAL
     doubtful: bool = False
-    """Whether the request in question may have been carried out in spite of the error."""
+    """True if the request in question may have been carried out in spite of the error."""
 
 
 class InvalidInput(ReconcilerError):
@@ -233,7 +233,7 @@ PRECEDENCE = (
     ExitCode.OUTPUT_LOST,
     ExitCode.PIPE_CLOSED,
 )
-"""What a run did to the service comes before the loss of its output."""
+"""Order of exit codes: effects on the service come before the loss of output."""
 
 
 def worst(codes: set[int]) -> int:

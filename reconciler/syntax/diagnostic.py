@@ -215,7 +215,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Complaint:
-    """What is wrong, where (from 1; line 0 is the whole file), and the suggested text.
+    """A problem, its place (from 1; line 0 is the whole file), and the suggested text.
 
     `ref` (`Kind/name`) and the path of the field stay the same when lines move; they are empty if
     the text itself is wrong. `environments` are the affected environments, empty if all that were

@@ -78,7 +78,7 @@ def find_files(
 ) -> Files:
     """List the manifest files under `paths`, each once, sorted by name in each folder.
 
-    Without the project file, hidden folders and other folders with no manifests
+    Skips the project file, hidden folders and other folders with no manifests
     (docs/manifests.md), and the matches of `exclude` from the root. Links to folders are not
     followed. A path itself is read, whatever it is.
     """
@@ -117,7 +117,7 @@ def _files_under(path: Path, found: Files) -> Iterator[File]:
 
 
 def _files_in(top: Path, found: Files) -> Iterator[File]:
-    """Yield the files of a folder that git does not ignore, and record what is wrong in it.
+    """Yield the files of a folder that git does not ignore, and record errors.
 
     Files written by `plan --out` are skipped: they declare nothing, and may be larger than any
     manifest.

@@ -374,7 +374,7 @@ class Graft:
 
 
 def complaints_of_text(file: str, reading: Reading) -> Iterator[Complaint]:
-    """Yield what is wrong with the text itself."""
+    """Yield complaints about the text itself."""
     for flaw in reading.flaws:
         finding = Finding(flaw.code, (), flaw.message, flaw.severity, flaw.suggestion)
         yield complaint_at(file, reading.lines, flaw.line, flaw.column, finding)

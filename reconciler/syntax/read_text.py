@@ -319,7 +319,7 @@ class _Reader:
             self.flaws.note_character(start, found)
 
     def unusual_key(self, value: Json, event: Any) -> str:
-        """Return an empty, non-text or merge key as text, and record what is wrong."""
+        """Return an empty, non-text or merge key as text, and record errors."""
         text: str = event.value
         offset = event.start_mark.index
         if value == "<<" and event.style == "":

@@ -1,4 +1,4 @@
-"""Where the parts of a YAML or JSON text begin and end, comments included."""
+"""The parts of a YAML or JSON text with their places, comments included."""
 
 from __future__ import annotations
 

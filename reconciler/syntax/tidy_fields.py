@@ -25,7 +25,7 @@ class Order:
 def order_fields(
     lines: list[str], fields: Sequence[tuple[str, int]], kept: int, order: Order
 ) -> None:
-    """Put the fields of the last document of these lines into order.
+    """Sort the fields of the last document of these lines.
 
     `fields` are names and the lines at which they begin. Lines before `kept` are no comments.
     """

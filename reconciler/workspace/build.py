@@ -138,7 +138,7 @@ class Making(Complaining):
             all(map(self.keep, use.unused()))
 
     def check_overrides(self, value: dict[str, Json], here: DocumentText) -> None:
-        """Report what is wrong with `overrides`, including those of other environments."""
+        """Report errors in `overrides`, including those of other environments."""
         if OVERRIDES in value:
             kind = BY_NAME.get(str(value.get("kind")))
             current = self.scope.environment

@@ -36,7 +36,7 @@ ID_SOURCE = Advice(
     "make it in the web interface, and copy its id from there; of an export, `reconciler import "
     "--from FILE` makes the whole manifest"
 )
-"""Where to find the id of a resource that the API cannot create."""
+"""Advice on the id of a resource that the API cannot create."""
 COPIED = Advice("copy it from the web interface")
 COPIED_OR_NONE = Advice("copy it from the web interface, or remove it for what is new")
 

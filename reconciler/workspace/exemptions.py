@@ -19,7 +19,7 @@ FIELDS = ("reason", "until")
 def read_exemptions(
     exempt: Json, rules: Collection[str], today: date, into: dict[str, Exemption]
 ) -> Iterator[Finding]:
-    """Add the exemptions that are valid today to `into`, by code; yield what is wrong with them.
+    """Add the exemptions that are valid today to `into`, by code; yield findings about errors.
 
     `rules` are the names of the project's own rules.
     """
@@ -48,7 +48,7 @@ def read_exemptions(
 
 
 def _read(value: Json, path: Path) -> Generator[Finding, None, Exemption | None]:
-    """Yield what is wrong with an exemption; return it, or None if it is not valid."""
+    """Yield findings about an exemption; return it, or None if it is not valid."""
     fields = value if isinstance(value, dict) else {"reason": value}
     for key in fields:
         if key not in FIELDS:

@@ -116,7 +116,7 @@ def lacking(document: Json) -> list[str]:
 
 
 def secret_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole:
-    """Return the hole of a secret; record what is wrong with it."""
+    """Return the hole of a secret; record findings about it."""
     name = part.name
     hole = value_of_secret(name, scope)
     if why := scope.withheld.why(name, hole.value):

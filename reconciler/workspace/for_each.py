@@ -93,7 +93,7 @@ def items_of(filled: Filled, text: DocumentText) -> ForEachItems:
 
 
 def _take(value: list[Json], items: ForEachItems) -> Iterator[Finding]:
-    """Add the usable items; yield what is wrong with the others."""
+    """Add the usable items; yield findings about the others."""
     known: dict[str, int] = {}
     for nth, item in enumerate(value):
         path = (FOR_EACH, nth)

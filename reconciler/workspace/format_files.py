@@ -79,7 +79,7 @@ def find_untidy(
 
 
 def text_in(content: bytes, name: str) -> tuple[str, str | Sequence[Complaint]]:
-    """Return a text from outside a file, and its standard layout or what is wrong with it.
+    """Return a text from outside a file, and its standard layout or its errors.
 
     A text that is valid JSON is read as JSON.
     """
@@ -93,7 +93,7 @@ def text_in(content: bytes, name: str) -> tuple[str, str | Sequence[Complaint]]:
 
 
 def _made_of(reading: Reading, name: str, *, is_json: bool) -> str | Sequence[Complaint]:
-    """Return a text in the standard layout, or what is wrong with it."""
+    """Return a text in the standard layout, or its errors."""
     errors = [complaint for complaint in complaints_of_text(name, reading) if complaint.is_error]
     if errors:
         return errors

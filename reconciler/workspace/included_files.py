@@ -109,7 +109,7 @@ class Includes:
         return ""
 
     def _reading(self, file: File, name: str, inside: Inside) -> Reading | Complaint:
-        """Read a file, and report once what is wrong with its text."""
+        """Read a file, and report the errors of its text once."""
         known = self.readings.get(file)
         if known is None:
             known = self.sources.read(file, name, is_json=file.suffix == ".json")

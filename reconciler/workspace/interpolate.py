@@ -133,7 +133,7 @@ def _whole(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
 
 
 def _value(part: Expression, scope: Scope, path: Path, filled: Filled, *, is_whole: bool) -> Json:
-    """Return the value of a variable or of an item; record what is wrong."""
+    """Return the value of a variable or of an item; record errors."""
     if part.word is ExpressionKind.VARIABLE:
         return variable_of(part, scope, path, filled)
     item = filled.inside.each if filled.inside is not None else None

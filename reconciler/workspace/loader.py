@@ -27,7 +27,7 @@ NO_LIST = Advice("remove the `- ` before it, and write a line `---` between two 
 
 @dataclass(slots=True)
 class Loader(Making):
-    """Reader of files that collects what they declare and what is wrong."""
+    """Reader of files that collects their manifests and errors."""
 
     strays: list[File] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Loader(Making):
         self._take(file, reading)
 
     def _take(self, file: File, reading: Reading) -> None:
-        """Add the manifests of a file, and report what is wrong with it."""
+        """Add the manifests of a file, and report its errors."""
         self.note_text(file, reading)
         if reading.has_errors:
             self.broken.append(reading.lines.text)

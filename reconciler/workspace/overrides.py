@@ -144,7 +144,7 @@ def override_findings(
     current: str,
     known: Patches,
 ) -> Iterator[Finding]:
-    """Yield what is wrong with `overrides`, in every environment.
+    """Yield findings about `overrides`, for all environments.
 
     The patch of the `current` environment is validated when it is merged with its `spec`. The
     patches of other environments are validated alone, as far as a part can be. `known` keeps the
@@ -197,7 +197,7 @@ def _unknown_findings(
 def _findings_of(
     patch: Json, name: str, kind: Kind | None, known: Patches
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return what is wrong with a patch everywhere, and only outside its own environment."""
+    """Return findings about a patch: for all environments, and for all but its own."""
     path = (OVERRIDES, name)
     if not isinstance(patch, dict) and not _is_open(patch):
         message = f"the override for `{name}` must be a mapping of fields of `spec`"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def rule_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint]:
-    """Yield the violations of the rules that are valid today, and what is wrong with rules.
+    """Yield the violations of the rules that are valid today, and errors in rules.
 
     Raises MissingExtra if there are rules but the extra that evaluates them is not installed.
     """
@@ -84,7 +84,7 @@ def _complaints(
 
 
 def flaws_told_early(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
-    """Yield what is wrong with expressions of rules when other settings of rules are wrong too.
+    """Yield errors in expressions of rules when other settings of rules are wrong too.
 
     One run then reports all of it. Yields nothing if the extra that evaluates rules is missing.
     """
@@ -104,7 +104,7 @@ def _where_it_is(finding: Finding) -> Finding:
 def flaws_in_rules(
     judges: Judges, settings: ProjectFile, placed: Callable[[Finding], Finding] = _where_it_is
 ) -> Iterator[Complaint]:
-    """Yield what is wrong with the expressions of rules, placed inside them."""
+    """Yield errors in the expressions of rules, placed inside them."""
     for number, rule in enumerate(settings.rules):
         for flaw in judges.flaws(number):
             yield _flaw_complaint(settings, placed, (number, rule), flaw)

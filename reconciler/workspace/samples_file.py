@@ -44,7 +44,7 @@ def read_samples(
     named: SamplesSetting,
     declared: Collection[str] | None,
 ) -> tuple[Samples, list[Complaint]]:
-    """Read the samples of an environment, and everything that is wrong with them.
+    """Read the samples of an environment, and all errors in them.
 
     A file that cannot be read is reported where the project file names it. `declared` are the names
     of all policies after the run, or None if no manifest declares the list of policies.

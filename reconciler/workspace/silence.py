@@ -62,7 +62,7 @@ class Silencing:
     _first: dict[tuple[str, int, str], _Comment] = field(default_factory=dict)
 
     def read(self, file: str, lines: Lines) -> Iterator[Complaint]:
-        """Read the comments of a YAML file; yield what is wrong with them."""
+        """Read the comments of a YAML file; yield complaints about malformed comments."""
         if MARK not in lines.text:
             return
         for ignoring in ignoring_comments(lines.text):

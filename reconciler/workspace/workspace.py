@@ -38,7 +38,7 @@ MOST_IN_ALL = 10 * MOST_COMPLAINTS
 
 
 def workspace_complaints(loader: Loader) -> Iterator[Complaint]:
-    """Yield what is wrong between the manifests of a workspace."""
+    """Yield complaints about conflicts between the manifests of a workspace."""
     for check in (_twins, _shared_ids, _singletons, _cycles):
         yield from check(loader)
 
@@ -325,7 +325,7 @@ def _load(
 
 
 def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
-    """Read the samples of the environment, and report what is wrong with them."""
+    """Read the samples of the environment, and report errors in them."""
     environment = settings.environments.get(loader.scope.environment)
     setting = environment.policy_samples if environment is not None else None
     if setting is None:
