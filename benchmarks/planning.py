@@ -25,7 +25,7 @@ from reconciler.api.wire import make_transport
 from reconciler.assumptions import REQUESTS_AT_ONCE
 from reconciler.model import Action
 from reconciler.operations.open_project import Options
-from reconciler.operations.open_session import Session, open_bench
+from reconciler.operations.open_session import Session, begin_session
 from reconciler.operations.plan_and_drift import plan_now
 
 DASHBOARDS = 600
@@ -53,7 +53,7 @@ def run() -> None:
 
 
 def _measure(folder: Path, base_url: str) -> None:
-    bench = open_bench(
+    bench = begin_session(
         Options(paths=(folder,), environment=None, project=None, verbose=False, quiet=True)
     )
     history = bench.journal().history

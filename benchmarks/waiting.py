@@ -22,7 +22,7 @@ from benchmarks.worlds import KEY, world_of
 from reconciler.api.wire import make_transport
 from reconciler.assumptions import REQUESTS_AT_ONCE
 from reconciler.operations.open_project import Options
-from reconciler.operations.open_session import open_bench
+from reconciler.operations.open_session import begin_session
 from reconciler.operations.plan_and_drift import plan_now
 
 COUNT = 1_000
@@ -37,7 +37,7 @@ def run() -> None:
         folder = Path(name)
         with world_of(COUNT, folder / "world") as world:
             os.environ |= world.environ
-            bench = open_bench(
+            bench = begin_session(
                 Options(
                     paths=(world.folder,), environment=None, project=None, verbose=False, quiet=True
                 )

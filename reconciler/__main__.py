@@ -27,7 +27,7 @@ def main() -> None:
         from reconciler.errors import ExitCode  # noqa: PLC0415 - see below
 
         # The signal came before anything began: a running command handles signals itself.
-        code = _told(ExitCode.INTERRUPTED)
+        code = _reported(ExitCode.INTERRUPTED)
     if code:
         sys.exit(code)
 
@@ -47,7 +47,7 @@ def answer(arguments: list[str]) -> int:
         gc.set_threshold(*GARBAGE_THRESHOLDS)
         from reconciler.cli.root import run  # noqa: PLC0415 - see above
 
-        return _told(run(arguments))
+        return _reported(run(arguments))
     sys.stdout.flush()
     if lost_by(sys.stdout) is None:
         return 0
@@ -56,7 +56,7 @@ def answer(arguments: list[str]) -> int:
     return with_loss(0)
 
 
-def _told(code: int) -> int:
+def _reported(code: int) -> int:
     """Ignore further signals and return the code: a late signal would change the exit code."""
     import signal  # noqa: PLC0415 - a third of what `--version` takes
 

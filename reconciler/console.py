@@ -258,7 +258,7 @@ class Writing:
         words(f"{count}{outcome_line(outcome, self.style)[1:]}")
 
 
-def plan_words(made: Plan, form: str, project: Project, *, verbose: bool) -> str:
+def describe_plan(made: Plan, form: str, project: Project, *, verbose: bool) -> str:
     """Return a plan in the format of this name."""
     match form:
         case "json":
@@ -284,17 +284,17 @@ def plan_words(made: Plan, form: str, project: Project, *, verbose: bool) -> str
             return plan_text(made, stdout_style(verbose=verbose))
 
 
-def tell_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) -> int:
+def report_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) -> int:
     """Print what an apply did, and return its exit code."""
     code = worst(applied.exit_codes)
     try:
-        return data(applied_words(applied, made, form, verbose=verbose), ending=code)
+        return data(describe_applied(applied, made, form, verbose=verbose), ending=code)
     finally:
         if applied.stopped_by is not None:
             words(f"error: {safe(str(applied.stopped_by))}")
 
 
-def applied_words(applied: Applied, made: Plan, form: str, *, verbose: bool) -> str:
+def describe_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) -> str:
     """Return what an apply did, in the format of this name."""
     from reconciler.report.applied.document import applied_json, ended_line  # noqa: PLC0415 - not for validate
     from reconciler.report.applied.junit import applied_junit  # noqa: PLC0415 - not for validate

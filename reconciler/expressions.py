@@ -215,14 +215,14 @@ def escaped(text: str) -> str:
 
 # A file is checked once for each document in it, and for each item that makes a document.
 @lru_cache(maxsize=4)
-def may_stand_in(source: str) -> bool:
+def is_allowed_in(source: str) -> bool:
     """Return whether a file's text may contain an expression, even if escapes hide it."""
     return OPEN in source or _ESCAPED_OPEN.search(source) is not None
 
 
 def secrets_in(source: str) -> set[str]:
     """Return the names of the secrets in a file's text, even if it cannot be parsed."""
-    if not may_stand_in(source):
+    if not is_allowed_in(source):
         return set()
     return {*_SECRET.findall(source), *_SECRET.findall(_ESCAPE.sub(_unescaped, source))}
 

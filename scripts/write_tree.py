@@ -25,10 +25,10 @@ _BY_NAME = {
 
 def tree_text() -> str:
     """Give the text that the file should hold."""
-    return json.dumps(_told(cli, click.Context(cli)), indent=1, ensure_ascii=True) + "\n"
+    return json.dumps(_reported(cli, click.Context(cli)), indent=1, ensure_ascii=True) + "\n"
 
 
-def _told(command: click.Command, ctx: click.Context) -> Command:
+def _reported(command: click.Command, ctx: click.Context) -> Command:
     told: Command = {
         "help": command.get_short_help_str(LONGEST_HELP),
         "options": [
@@ -44,7 +44,7 @@ def _told(command: click.Command, ctx: click.Context) -> Command:
     }
     if isinstance(command, click.Group):
         named = ((name, command.get_command(ctx, name)) for name in command.list_commands(ctx))
-        told["commands"] = {name: _told(one, ctx) for name, one in named if one is not None}
+        told["commands"] = {name: _reported(one, ctx) for name, one in named if one is not None}
     return told
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import ANY, Json, Shape, differences
 from reconciler.model import Ref
-from reconciler.redaction.redact import conceal, resealed, stands_for
+from reconciler.redaction.redact import conceal, is_seal_of, resealed
 from reconciler.redaction.templates import (
     HIDDEN,
     RefHole,
@@ -236,7 +236,7 @@ def test_nothing_is_changed_in_place() -> None:
 )
 def test_stands_for(live: Json, kept: Json, *, same: bool) -> None:
     """A live text is what a journal keeps of it, whichever template hides either of them."""
-    assert stands_for(live, kept, "salt") is same
+    assert is_seal_of(live, kept, "salt") is same
 
 
 def with_seals(document: Json) -> Json:

@@ -93,7 +93,7 @@ class Api:
     sent: int = 0
     _exchange: Exchange | None = None
     _route_proof: asyncio.Task[bool] | None = None
-    _told: tuple[str, datetime] | None = None
+    _reported: tuple[str, datetime] | None = None
 
     async def __aenter__(self) -> Self:
         """Prepare the connections: nothing is sent yet.
@@ -335,13 +335,13 @@ class Api:
         self.sent += 1
         attempt = await self._exchange.attempt(call)
         if attempt.reply is not None and attempt.reply.date:
-            self._told = attempt.reply.date, self.patience.now()
+            self._reported = attempt.reply.date, self.patience.now()
         return attempt
 
     @property
     def clock_difference(self) -> float | None:
         """Return by how many seconds the service's clock is ahead, None where it sent no time."""
-        return None if self._told is None else seconds_between(*self._told)
+        return None if self._reported is None else seconds_between(*self._reported)
 
 
 def _answer(attempt: Attempt) -> Reply:

@@ -177,7 +177,7 @@ def check_whole(reply: Json | Missing, member: str) -> None:
     """Raise UnreadableReply where an answer announces more than its list `member` holds."""
     found = reply.get(member) if isinstance(reply, dict) else None
     held = len(found) if isinstance(found, list) else 0
-    for path, announced in _told_beside(reply, member):
+    for path, announced in _reported_with(reply, member):
         name = str(path[-1]).replace("_", "").replace("-", "").lower()
         counted = name in _COUNTS or name == f"total{member}".lower()
         if (counted and _number(announced) > held) or _tells_of_pages(name, announced):
@@ -185,7 +185,7 @@ def check_whole(reply: Json | Missing, member: str) -> None:
             raise UnreadableReply(f"{message} tells of more: a part of a list is no list")
 
 
-def _told_beside(reply: Json | Missing, member: str) -> Iterator[tuple[Path, Json]]:
+def _reported_with(reply: Json | Missing, member: str) -> Iterator[tuple[Path, Json]]:
     """Yield the fields of an answer next to its list, and the fields inside those."""
     waiting: list[tuple[Path, Json]] = []
     if isinstance(reply, dict):

@@ -19,7 +19,7 @@ from reconciler.journal.entries import Entry, RefusedEntry, Started, WrittenEntr
 from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
 from reconciler.kinds.kind import Kind, Sending, WriteResult, observe
-from reconciler.kinds.log_policy_set.sample_answers import told_of
+from reconciler.kinds.log_policy_set.sample_answers import answers_to
 from reconciler.model import Outcome, Ref, Refused, RemoteId, Seen, Unconfirmed, Written
 from reconciler.model.policy_impact import Met, PolicyImpact, SampleAnswer
 from reconciler.quoting import quoted, quoted_pair
@@ -73,7 +73,7 @@ class Proving:
         if self.impact.on_mismatch == "rollback":
             overwrite = replace(overwrite, after=await self._seen(kind, overwrite))
         try:
-            wrong = await self._told_otherwise()
+            wrong = await self._reported_otherwise()
         except ReconcilerError as error:
             message = (
                 f"the samples could not be asked after the overwrite ({error}): the new list is "
@@ -87,7 +87,7 @@ class Proving:
             return _standing(overwrite, f"{message}; the new list is live")
         return await self._put_back(kind, overwrite, message)
 
-    async def _told_otherwise(self) -> list[SampleAnswer]:
+    async def _reported_otherwise(self) -> list[SampleAnswer]:
         """Return the samples with an answer that was not planned.
 
         Their `before` is the answer, and `after` the plan. A service may apply a write a little
@@ -96,7 +96,7 @@ class Proving:
         planned = [answer for answer in self.impact.answers if answer.after is not None]
         wrong: list[SampleAnswer] = []
         for pause in (*PAUSES, None):
-            answers = await told_of(self.api, [answer.sample for answer in planned])
+            answers = await answers_to(self.api, [answer.sample for answer in planned])
             wrong = [
                 SampleAnswer(answer.sample, met, answer.after)
                 for answer, met in zip(planned, answers, strict=True)

@@ -175,7 +175,7 @@ def not_removed(
     )
 
 
-def as_told(found: Sequence[Difference]) -> tuple[Difference, ...]:
+def as_reported(found: Sequence[Difference]) -> tuple[Difference, ...]:
     """Return the differences for a person: `before` is sent, `after` stored, without secrets."""
     return tuple(turned(map(_without_secret, found)))
 

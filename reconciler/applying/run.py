@@ -11,7 +11,7 @@ from reconciler.api.client import Api
 from reconciler.applying.applied import Applied, batches, blocked, left, why_skipped
 from reconciler.applying.read_back import (
     Acknowledged,
-    as_told,
+    as_reported,
     is_empty,
     is_stale_read,
     moved,
@@ -51,7 +51,7 @@ from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal
 from reconciler.kinds.kind import Kind, Sending, WriteResult
 from reconciler.model import (
-    NOTHING_TOLD,
+    NO_SERVER_INFO,
     Absent,
     Action,
     Change,
@@ -396,7 +396,7 @@ class Run:
         change, at = sending.change, self.journal.now()
         stale = now is not None and is_stale_read(change.observation, now)
         told_later = now.revision if now is not None and not stale else ""
-        seen = now.told if now is not None and not stale else NOTHING_TOLD
+        seen = now.told if now is not None and not stale else NO_SERVER_INFO
         acknowledged = replace(
             answer, revision=answer.revision or told_later, told=answer.told.or_else(seen)
         )
@@ -407,7 +407,7 @@ class Run:
         stored = answer.stored if now is None else now.document
         found = stored_otherwise(kind, filled(change.declared, self.ids), stored)
         kept = not_removed(change, filled(change.body, self.ids), stored)
-        shown = as_told((*found, *kept))
+        shown = as_reported((*found, *kept))
         if shown and now is not None and was_overtaken(change.observation, now, answer):
             overtaken = Overtaken(now.edit, shown)
             self.applied.overtaken[change.ref] = overtaken

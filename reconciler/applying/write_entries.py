@@ -26,7 +26,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Sending, WriteResult
 from reconciler.kinds.taken_back import brought_back, fields_taken_back
 from reconciler.model import (
-    NOTHING_TOLD,
+    NO_SERVER_INFO,
     Action,
     AnotherObject,
     Change,
@@ -302,7 +302,7 @@ def adopting_entries(
                 adopted=True,
                 revision=_revision(change.observation),
                 instead_of=not_given(change, remote_id),
-                told=_told(change.observation),
+                told=_reported(change.observation),
             )
         )
         if last is not None and last.rewritten:
@@ -322,8 +322,8 @@ def _is_news(change: Change, last: LastWrite | None, declared: dict[str, Json]) 
     return change.turns_protection and isinstance(change.observation, Seen | Remembered)
 
 
-def _told(observation: Observation) -> ServerInfo:
-    return observation.told if isinstance(observation, Seen) else NOTHING_TOLD
+def _reported(observation: Observation) -> ServerInfo:
+    return observation.told if isinstance(observation, Seen) else NO_SERVER_INFO
 
 
 def _revision(observation: Observation) -> str:

@@ -168,15 +168,15 @@ class Conversation:
             missing=f"{missing}; or use `require-plan: file` or `none`",
         )
 
-    def check_newest(self, made: Plan, bench: Session) -> str:
+    def check_newest(self, made: Plan, session: Session) -> str:
         """Raise Stale where the branch no longer declares the changes of a plan.
 
         Return why that is unknown, "" if it was checked.
         """
         if self.repository is None or not has_work(made):
             return ""
-        read = bench.workspace.read
-        return check_not_moved_on(made, read, bench.project, self.event, self.repository)
+        read = session.workspace.read
+        return check_not_moved_on(made, read, session.project, self.event, self.repository)
 
     def check_queued(self, environment: str, made: Plan) -> None:
         """Compare the plan of a merge queue with the reviewed plan.

@@ -40,7 +40,7 @@ from reconciler.ci.result import (
 )
 from reconciler.ci.steps import CiStep, Planned, Postponed, WayBack, with_found, with_said
 from reconciler.ci.trust import OverBase, ProjectTrust
-from reconciler.console import data, redacted, stdout_style, tell_applied, words
+from reconciler.console import data, redacted, report_applied, stdout_style, words
 from reconciler.errors import (
     SIGNALLED,
     ExitCode,
@@ -68,7 +68,7 @@ from reconciler.operations.plan_and_drift import (
     write_private,
 )
 from reconciler.operations.plan_signals import EvidenceOptions
-from reconciler.operations.watch_alerts import ToWatch, back_words, watch_now, way_back
+from reconciler.operations.watch_alerts import ToWatch, describe_way_back, watch_now, way_back
 from reconciler.project import Project
 from reconciler.report.adoption_formats import adopted_markdown
 from reconciler.report.complaints.junit import annotation_lines
@@ -93,14 +93,14 @@ class Job:
     """
 
     talk: Conversation
-    asked: Options
+    options: Options
     has_key: bool
 
     def steps(self) -> CiStep[None]:
         """Run the command, and yield the result of each step. Raises what ends it early."""
         match self.talk.inputs.command:
             case "validate":
-                yield from self._valid(check_manifests(self.asked, in_all=True))
+                yield from self._valid(check_manifests(self.options, in_all=True))
             case "plan":
                 yield from self._plan()
             case "apply":
@@ -126,20 +126,20 @@ class Job:
     def _judged(self, secrets: Mapping[str, str] | None) -> CiStep[tuple[Checked, ProjectTrust]]:
         """Check the manifests, and decide what may be used of them. Raises as `_valid` does."""
         talk = self.talk
-        checked, use = check_and_judge(talk.event, talk.inputs, self.asked, secrets)
+        checked, use = check_and_judge(talk.event, talk.inputs, self.options, secrets)
         yield from self._valid(checked)
         return checked, use
 
     def _admitted(self, use: ProjectTrust) -> CiStep[Admitted]:
         """Decide which environment the key may be used for. Raises GuardRefused."""
-        admitted = admit(use, self.talk.event, self.talk.inputs, self.asked)
+        admitted = admit(use, self.talk.event, self.talk.inputs, self.options)
         yield Postponed(admitted.postponed)
         return admitted
 
     def _opened(
         self, admitted: Admitted, *, may_lack: bool = False
     ) -> AbstractContextManager[Session]:
-        return opened(admitted, self.asked, self.talk.event, may_lack=may_lack)
+        return opened(admitted, self.options, self.talk.event, may_lack=may_lack)
 
     def _plan(self) -> CiStep[None]:
         """Plan, show the plan, and write it to its file."""
@@ -165,21 +165,21 @@ class Job:
         checked, use = yield from self._judged(None)
         own = checked.project
         assert own is not None  # noqa: S101 - else it is not valid
-        if has_own_emulator(use, self.asked):
+        if has_own_emulator(use, self.options):
             return checked, (yield from self._planned_live(use))
-        with opened_without_key(use, own, self.asked) as offline:
-            made = self._owned(offline.plan(), offline.offline.bench.project)
+        with opened_without_key(use, own, self.options) as offline:
+            made = self._owned(offline.plan(), offline.offline.session.project)
             return checked, Planned(made, offline.compared)
 
     def _planned_live(self, use: ProjectTrust) -> CiStep[Planned]:
         """Plan on the service, with the differences between live and the base branch."""
         admitted = yield from self._admitted(use)
-        with self._opened(admitted) as bench:
-            wanted = EvidenceOptions(track_record=bench.environment.track_record)
-            made = asyncio.run(plan_now(bench, bench.journal().history, wanted))
-            made = self._owned(made, bench.project)
-            refusals = refusals_of(made, bench, self.talk.event)
-        return Planned(beside_base(made, admitted, self.asked), refusals=refusals)
+        with self._opened(admitted) as session:
+            wanted = EvidenceOptions(track_record=session.environment.track_record)
+            made = asyncio.run(plan_now(session, session.journal().history, wanted))
+            made = self._owned(made, session.project)
+            refusals = refusals_of(made, session, self.talk.event)
+        return Planned(beside_base(made, admitted, self.options), refusals=refusals)
 
     def _owned(self, made: Plan, project: Project) -> Plan:
         """Return the plan with the owners of its resources; report why they are unknown."""
@@ -193,19 +193,19 @@ class Job:
         checked, use = yield from self._judged(os.environ)
         _refuse_to_write(use, "an apply is")
         admitted = yield from self._admitted(use)
-        with self._opened(admitted) as bench:
+        with self._opened(admitted) as session:
             if self.talk.inputs.thaw.seconds:
-                wait_for_thaw(bench, self.talk.inputs.thaw)
+                wait_for_thaw(session, self.talk.inputs.thaw)
             review = self.talk.review(checked.environment)
             yield review
-            reviewed = replace(bench, review=UnderReview(listed=review.lists))
+            reviewed = replace(session, review=UnderReview(listed=review.lists))
             made, applied = yield from self._apply_reviewed(reviewed, review)
         yield applied
-        tell_applied(applied, made, "text", verbose=False)
+        report_applied(applied, made, "text", verbose=False)
         if code := worst(applied.exit_codes):
             yield Failure(code=code, errors=_what_stopped(applied))
 
-    def _apply_reviewed(self, bench: Session, review: Review) -> CiStep[tuple[Plan, Applied]]:
+    def _apply_reviewed(self, session: Session, review: Review) -> CiStep[tuple[Plan, Applied]]:
         """Apply the plan if the review consents; yield the plan in any case."""
         plans: list[Plan] = []
         comments: list[CommentResult] = []
@@ -213,7 +213,7 @@ class Job:
         def agree(made: Plan) -> Consent:
             plans.append(made)
             consent = review.consent_to(made)
-            if untold := self.talk.check_newest(made, bench):
+            if untold := self.talk.check_newest(made, session):
                 words(safe(untold))
             return consent
 
@@ -224,7 +224,7 @@ class Job:
 
         try:
             made, applied = plan_and_apply(
-                bench, agree, "ci apply", verbose=False, quiet=False, begin=begin
+                session, agree, "ci apply", verbose=False, quiet=False, begin=begin
             )
         finally:
             yield from map(Planned, plans)
@@ -241,13 +241,13 @@ class Job:
         if inputs.adopt:
             _refuse_to_write(use, "a proposal is")
         admitted = yield from self._admitted(use)
-        with self._opened(admitted, may_lack=True) as bench:
-            look = drift_now(bench, remember=inputs.remember)
+        with self._opened(admitted, may_lack=True) as session:
+            look = drift_now(session, remember=inputs.remember)
             yield look
             data(drift_text(look, stdout_style(verbose=False)))
             if inputs.adopt:
-                self._keep_page(bench, look)
-                yield from filter(None, [self._propose(bench)])
+                self._keep_page(session, look)
+                yield from filter(None, [self._propose(session)])
         code = exit_code_of(look.found)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
             yield Failure(code=code, errors=("some resources could not be read",))
@@ -259,32 +259,32 @@ class Job:
         if inputs.remember:
             _refuse_to_write(use, "noise is remembered")
         admitted = yield from self._admitted(use)
-        with self._opened(admitted, may_lack=True) as bench:
+        with self._opened(admitted, may_lack=True) as session:
             wanted = ToWatch(run=LAST, wait=inputs.watch_for, remember=inputs.remember)
-            found = watch_now(bench, wanted)
+            found = watch_now(session, wanted)
             yield found
             data(watched_text(found, stdout_style(verbose=False)))
-            if (back := way_back(bench, found)) is not None:
+            if (back := way_back(session, found)) is not None:
                 to_roll_back, made = back
-                remedy = back_words(to_roll_back)
+                remedy = describe_way_back(to_roll_back)
                 yield WayBack(remedy)
                 data(plan_text(made, stdout_style(verbose=False)))
                 words(remedy)
 
-    def _keep_page(self, bench: Session, look: DriftReport) -> None:
+    def _keep_page(self, session: Session, look: DriftReport) -> None:
         """Write the page of drifted resources to its file. Raises InvalidInput."""
         file = self.talk.inputs.plan_file
         refuse_links(file)
-        made = made_now(bench.project)
-        page = drift_html(look, bench.name, bench.target.name, made)
+        made = made_now(session.project)
+        page = drift_html(look, session.name, session.target.name, made)
         write_private(file, redacted(page), begins_page)
 
-    def _propose(self, bench: Session) -> PullRequest | None:
+    def _propose(self, session: Session) -> PullRequest | None:
         """Propose to adopt live edits in a pull request; nothing is merged or journaled."""
         talk = self.talk
-        made = adopt(bench, self.asked, ToAdopt(every=True, only_shown=True))
+        made = adopt(session, self.options, ToAdopt(every=True, only_shown=True))
         body = redacted(adopted_markdown(made, drift_page=talk.inputs.artifact))
-        proposal = propose(made, bench.project.root, body, talk)
+        proposal = propose(made, session.project.root, body, talk)
         if proposal.request is None and proposal.commit:
             words(f"pushed to the branch {safe(proposal.branch)}: {talk.missing}")
             data(body)
@@ -322,8 +322,10 @@ class Job:
         if result.code in SIGNALLED and result.applied is None:
             return None
         if result.command == "apply":
-            is_told = result.applied is None or (result.plan is not None and has_work(result.plan))
-            return talk.show_applied(result) if is_told else None
+            is_finding = result.applied is None or (
+                result.plan is not None and has_work(result.plan)
+            )
+            return talk.show_applied(result) if is_finding else None
         if result.command == "plan" and talk.event.name != "merge_group":
             return talk.show_plan(result)
         return talk.show_watched(result)

@@ -34,7 +34,7 @@ from reconciler.guards.undone_rollbacks import UnderReview
 from reconciler.model import BaseDrift, Plan, Ref
 from reconciler.operations.check_project import Checked, check, check_in
 from reconciler.operations.open_project import Options, lead_here
-from reconciler.operations.open_session import Session, bench_of
+from reconciler.operations.open_session import Session, session_of
 from reconciler.operations.plan_against import Offline, in_folder, opened_offline
 from reconciler.operations.reporter import Silent
 from reconciler.operations.secret_sources import Allowed
@@ -55,7 +55,7 @@ from reconciler.workspace.selection import EVERYTHING, of_shard
 from reconciler.workspace.workspace import Workspace
 
 
-def asked_by(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Options:
+def options_of(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Options:
     """Return the options of these inputs; the default path is the project file's own.
 
     What one step of a job reads is cached in a folder of the job for the next step. A cache of an
@@ -69,7 +69,7 @@ def asked_by(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Optio
         quiet=False,
         waits=waits,
         kept_in=kept_in,
-        voice=Console(),
+        reporter=Console(),
         selection=EVERYTHING if inputs.shard is None else of_shard(inputs.shard),
     )
 
@@ -160,21 +160,21 @@ def opened(
         if isinstance(use, OverBase):
             environment = _confined(use, admitted.name, environment, Path(folder))
         allowed = places_allowed(use, event)
-        bench = bench_of(
+        session = session_of(
             options, use.project, admitted.name, environment, allowed, may_lack=may_lack
         )
         if isinstance(use, OverBase):
-            base = cache(partial(_base_workspace, use, bench, options))
+            base = cache(partial(_base_workspace, use, session, options))
             review = UnderReview(base=lambda: _specs_in(base()))
-            bench = replace(_unexempted(bench), base=base, review=review)
-        yield bench
+            session = replace(_unexempted(session), base=base, review=review)
+        yield session
 
 
-def _base_workspace(use: OverBase, bench: Session, options: Options) -> Workspace | None:
+def _base_workspace(use: OverBase, session: Session, options: Options) -> Workspace | None:
     """Return what the base branch declares; None where that cannot be read, or is not valid."""
     try:
         with TemporaryDirectory(prefix="reconciler-") as folder:
-            scope = bench.scope(options)
+            scope = session.scope(options)
             found = declared_at(base_of(use), Path(folder), use.project, scope, options.paths)
     except ReconcilerError as error:
         words(safe(f"the base branch cannot be compared: {error}"))
@@ -188,14 +188,14 @@ def _specs_in(workspace: Workspace | None) -> dict[Ref, Json] | None:
     return {manifest.ref: manifest.spec for manifest in workspace.manifests}
 
 
-def _unexempted(bench: Session) -> Session:
+def _unexempted(session: Session) -> Session:
     """Return a session without the exemptions in the manifests of a change.
 
     Consent to a guard needs an earlier merge. Exemptions from complaints were applied when the
     manifests were read.
     """
-    manifests = tuple(replace(manifest, exempt={}) for manifest in bench.workspace.manifests)
-    return replace(bench, workspace=replace(bench.workspace, manifests=manifests))
+    manifests = tuple(replace(manifest, exempt={}) for manifest in session.workspace.manifests)
+    return replace(session, workspace=replace(session.workspace, manifests=manifests))
 
 
 def places_allowed(use: Whole | OverBase, event: Event) -> Allowed:
@@ -277,7 +277,7 @@ def opened_without_key(use: ProjectTrust, own: Project, options: Options) -> Ite
     with opened_offline(options, project, name, environment) as begun:
         empty = begun
         if not isinstance(use, Whole):
-            empty = replace(begun, bench=_unexempted(begun.bench))
+            empty = replace(begun, session=_unexempted(begun.session))
         held = _holding_base(empty, use) if isinstance(use, OverBase) else None
         compared = PlanBasis.BASE if held is not None else PlanBasis.NOTHING
         words(f"no live comparison, as there is no key: {compared.value}")
@@ -313,7 +313,7 @@ def beside_base(made: Plan, admitted: Admitted, options: Options) -> Plan:
     use, environment = admitted.use, admitted.environment
     if not isinstance(use, OverBase):
         return made
-    silenced = replace(options, quiet=True, voice=Silent())
+    silenced = replace(options, quiet=True, reporter=Silent())
     try:
         revision = base_of(use)
         with opened_offline(silenced, use.project, admitted.name, environment) as offline:

@@ -70,7 +70,7 @@ class Refusals:
 NO_REFUSALS: Final = Refusals()
 
 
-def refusals_of(made: Plan, bench: Session, event: Event) -> Refusals:
+def refusals_of(made: Plan, session: Session, event: Event) -> Refusals:
     """Return the refusals of a plan that the plan of the base branch does not have.
 
     Without an event there is no base branch, and all count. On the default branch none counts.
@@ -78,8 +78,8 @@ def refusals_of(made: Plan, bench: Session, event: Event) -> Refusals:
     found = _refusals_in(made)
     if not found.codes:
         return found
-    if bench.base is not None:
-        base = _plan_of(bench.base(), bench)
+    if session.base is not None:
+        base = _plan_of(session.base(), session)
         return without(found, _refusals_in(base)) if base is not None else found
     return replace(without(found, found), is_base=True) if event.name else found
 
@@ -124,12 +124,12 @@ def _refusals_in(made: Plan) -> Refusals:
     )
 
 
-def _plan_of(base: Workspace | None, bench: Session) -> Plan | None:
+def _plan_of(base: Workspace | None, session: Session) -> Plan | None:
     """Return the plan of what the base branch declares; None where it cannot be planned."""
     if base is None:
         return None
-    bench = replace(bench, workspace=base, others=base.left_out, voice=Silent())
+    session = replace(session, workspace=base, others=base.left_out, reporter=Silent())
     try:
-        return asyncio.run(plan_now(bench, bench.journal().history))
+        return asyncio.run(plan_now(session, session.journal().history))
     except ReconcilerError:
         return None

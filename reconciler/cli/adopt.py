@@ -13,7 +13,7 @@ from reconciler.model import AdoptionRun, Side
 from reconciler.operations.adopt_live import ToAdopt, check_names, wanted_refs
 from reconciler.operations.adopt_live import adopt as adopt_now
 from reconciler.operations.open_project import Options
-from reconciler.operations.open_session import open_bench
+from reconciler.operations.open_session import begin_session
 from reconciler.report.adoption_document import adopted_json
 from reconciler.report.adoption_formats import adopted_markdown, adopted_text
 
@@ -31,7 +31,7 @@ from reconciler.report.adoption_formats import adopted_markdown, adopted_text
 def adopt(  # noqa: PLR0913 - one parameter a flag
     *,
     refs: tuple[str, ...],
-    asked: Options,
+    options: Options,
     form: str,
     every: bool,
     dry_run: bool,
@@ -45,15 +45,15 @@ def adopt(  # noqa: PLR0913 - one parameter a flag
     expressions stay. Where git changed the same field since the last apply, no
     manifest of that resource is touched, and the command ends with 3.
     """
-    every = every or (bool(asked.selection) and not refs)
+    every = every or (bool(options.selection) and not refs)
     check_names(refs, every=every)
     if ours and theirs:
         raise UsageError("--ours and --theirs exclude each other")
     side = Side.OURS if ours else Side.THEIRS if theirs else None
-    bench = open_bench(asked, may_lack=True)
-    wanted = ToAdopt(refs=wanted_refs(bench, refs), every=every, side=side, only_shown=dry_run)
-    made = adopt_now(bench, asked, wanted, patience)
-    style = stdout_style(verbose=asked.verbose)
+    session = begin_session(options, may_lack=True)
+    wanted = ToAdopt(refs=wanted_refs(session, refs), every=every, side=side, only_shown=dry_run)
+    made = adopt_now(session, options, wanted, patience)
+    style = stdout_style(verbose=options.verbose)
     return data(shown(made, form) or adopted_text(made, style), ending=made.exit_code)
 
 

@@ -9,7 +9,7 @@ from reconciler.console import data, stdout_style, words
 from reconciler.errors import ExitCode
 from reconciler.kinds.audit_rule import Audit
 from reconciler.operations.open_project import Options, made_now
-from reconciler.operations.open_session import Session, open_bench
+from reconciler.operations.open_session import Session, begin_session
 from reconciler.report.table import Style
 from reconciler.syntax.diagnostic import Severity
 from reconciler.syntax.files import folder_in_repository
@@ -34,7 +34,7 @@ MOST_DAYS = 365
     type=click.Choice([severity.value for severity in Severity]),
     help="End with 2 for findings that are so severe, or more.",
 )
-def audit(*, asked: Options, days: int, form: str, fail_on: str | None) -> int:
+def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int:
     """Hold what is declared against what happened: hygiene of alerts, SLOs and policies.
 
     Each finding has a code, its place and its evidence. What the service does not
@@ -42,34 +42,34 @@ def audit(*, asked: Options, days: int, form: str, fail_on: str | None) -> int:
     """
     from reconciler.operations.audit_workspace import audit_now, is_found  # noqa: PLC0415 - heavy
 
-    bench = open_bench(asked, may_lack=True)
-    made = audit_now(bench, asked, days)
-    shown = _shown(made, form, bench, stdout_style(verbose=asked.verbose))
-    if asked.verbose:
-        from reconciler.report.audit_formats import requests_words  # noqa: PLC0415 - heavy
+    session = begin_session(options, may_lack=True)
+    made = audit_now(session, options, days)
+    shown = _shown(made, form, session, stdout_style(verbose=options.verbose))
+    if options.verbose:
+        from reconciler.report.audit_formats import describe_requests  # noqa: PLC0415 - heavy
 
-        words(requests_words(made))
+        words(describe_requests(made))
     failed = fail_on is not None and is_found(made, Severity(fail_on))
     return data(shown, ending=ExitCode.DIFFERENT if failed else ExitCode.DONE)
 
 
-def _shown(made: Audit, form: str, bench: Session, style: Style) -> str:
+def _shown(made: Audit, form: str, session: Session, style: Style) -> str:
     """Return an audit in a format by its name."""
     from reconciler.report import audit_formats  # noqa: PLC0415 - heavy
 
     match form:
         case "json":
-            return audit_formats.audit_json(made, bench.name, bench.target.name)
+            return audit_formats.audit_json(made, session.name, session.target.name)
         case "sarif":
-            folder = folder_in_repository(bench.project.root)
-            return audit_formats.audit_sarif(made, folder, bench.name)
+            folder = folder_in_repository(session.project.root)
+            return audit_formats.audit_sarif(made, folder, session.name)
         case "markdown":
-            return audit_formats.audit_markdown(made, bench.name)
+            return audit_formats.audit_markdown(made, session.name)
         case "html":
             from reconciler.report.html import audit_html  # noqa: PLC0415 - for this format only
 
             summary = audit_formats.audit_summary(made)
-            where = bench.name, bench.target.name
-            return audit_html(made, *where, summary, made_now(bench.project))
+            where = session.name, session.target.name
+            return audit_html(made, *where, summary, made_now(session.project))
         case _:
             return audit_formats.audit_text(made, style)

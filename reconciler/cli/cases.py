@@ -66,7 +66,7 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
     text: str,
     unassigned: bool,
     limit: int,
-    asked: Options,
+    options: Options,
     form: str,
 ) -> int:
     """List cases, newest first. The key needs the permission `case:Read`."""
@@ -81,4 +81,4 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
         unassigned=unassigned,
     )
     listing = ListFormat(COLUMNS, form, limit, "case")
-    return run_listing(asked, listing, lambda api, most: list_cases(api, wanted, most))
+    return run_listing(options, listing, lambda api, most: list_cases(api, wanted, most))

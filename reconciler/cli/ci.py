@@ -19,12 +19,12 @@ from reconciler.advice import in_job
 from reconciler.api.secret import Redaction
 from reconciler.ci.conversation import conversation
 from reconciler.ci.job import Job
-from reconciler.ci.job_session import asked_by, refuse_linked_inputs
+from reconciler.ci.job_session import options_of, refuse_linked_inputs
 from reconciler.ci.result import JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
 from reconciler.ci.steps import ended_by, with_found
 from reconciler.cli.lock_wait import waiting
-from reconciler.cli.root import first_of, tell_error
+from reconciler.cli.root import first_of, report_error
 from reconciler.console import data, redact_with
 from reconciler.errors import ExitCode, UsageError
 from reconciler.forge.event import read_event
@@ -101,8 +101,8 @@ def ci(
         conversation(inputs, read_event(environ), runner, environ) as talk,
     ):
         with runner.log(), waiting(quiet=False) as waits, _own_folder() as cache_folder:
-            asked = asked_by(inputs, waits, cache_folder)
-            job = Job(talk=talk, asked=asked, has_key=bool(key.strip()))
+            options = options_of(inputs, waits, cache_folder)
+            job = Job(talk=talk, options=options, has_key=bool(key.strip()))
             # The plan of `watch` is a rollback, which a person applies with `rollback`.
             with in_job() if inputs.command in ("plan", "apply") else nullcontext():
                 result = _carried_out(job)
@@ -132,9 +132,9 @@ def _matrix(
         raise UsageError("say how many shards each environment has: `--shards 4`, or 1 for none")
     if form == "github" and runner.output is None:
         raise UsageError("GITHUB_OUTPUT names no file to append to: take `--format json`")
-    asked = asked_by(read_inputs(environ, "plan"), Waits())
-    refuse_linked_inputs(asked)
-    made = matrix_json(environments_of(asked, shards), shards)
+    options = options_of(read_inputs(environ, "plan"), Waits())
+    refuse_linked_inputs(options)
+    made = matrix_json(environments_of(options, shards), shards)
     if form == "github":
         runner.write_outputs({MATRIX: made})
         return ExitCode.DONE
@@ -194,5 +194,5 @@ def _carried_out(job: Job) -> JobResult:
         raise
     except BaseException as raised:  # noqa: BLE001 - as in root.py: a job reports every error
         error = first_of(raised)
-        return ended_by(result, error, tell_error(error))
+        return ended_by(result, error, report_error(error))
     return result

@@ -29,15 +29,15 @@ _COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
 def conformance(
     *,
     base_url: str | None,
-    asked: Options,
+    options: Options,
     form: str,
 ) -> int:
     """Ask a service what can be asked without changing it; exit with 2 where it differs.
 
     What its data cannot tell is `untold`. Exits with 9 or 10 where a question got no answer.
     """
-    bench = _bench(asked, base_url)
-    found = asyncio.run(_examined(bench))
+    session = _session(options, base_url)
+    found = asyncio.run(_examined(session))
     differing = sum(finding.verdict == "differs" for finding in found)
     code = worst({finding.exit_code for finding in found} - {0}) or (
         ExitCode.DIFFERENT if differing else ExitCode.DONE
@@ -54,9 +54,9 @@ def conformance(
         ]
         json_data(document, ending=code)
     else:
-        style = stdout_style(verbose=asked.verbose)
+        style = stdout_style(verbose=options.verbose)
         data("".join(_line(finding, style) for finding in found), ending=code)
-    if not asked.quiet:
+    if not options.quiet:
         words(f"questions: {len(found)}, of which {differing} differ")
     return code
 
@@ -67,18 +67,18 @@ def _line(finding: ConformanceFinding, style: Style) -> str:
     return f"{verdict}  {finding.endpoint or '-':>2}  {finding.question}{detail}\n"
 
 
-def _bench(asked: Options, base_url: str | None) -> Session:
+def _session(options: Options, base_url: str | None) -> Session:
     if base_url is None:
-        return open_target(asked)
+        return open_target(options)
     why = unsafe_base_url(base_url)
     if why:
         raise InvalidInput(f"--base-url {why}")
-    found = open_project(asked)
+    found = open_project(options)
     name, chosen = ("default", Environment())
-    if asked.environment is not None:
-        name, chosen = choose_environment(found, asked.environment)
+    if options.environment is not None:
+        name, chosen = choose_environment(found, options.environment)
     target = Service(base_url.rstrip("/"), chosen.authorization)
-    named = named_secrets(asked, found, name, chosen)
+    named = named_secrets(options, found, name, chosen)
     return Session(
         project=found,
         name=name,
@@ -87,11 +87,11 @@ def _bench(asked: Options, base_url: str | None) -> Session:
         workspace=Workspace(),
         whole=False,
         named=named,
-        waits=asked.waits,
-        voice=asked.voice,
+        waits=options.waits,
+        reporter=options.reporter,
     )
 
 
-async def _examined(bench: Session) -> list[ConformanceFinding]:
-    async with open_api(bench) as api:
+async def _examined(session: Session) -> list[ConformanceFinding]:
+    async with open_api(session) as api:
         return await examine(api)

@@ -52,13 +52,13 @@ _COLOURS = {
 @click.command
 @options.connected
 @options.formats("text", "json")
-def doctor(*, asked: Options, form: str) -> int:
+def doctor(*, options: Options, form: str) -> int:
     """Check project file, cache, target, key, permissions, clock, proxy, TLS and journal.
 
     Nothing is changed, and no secret is printed. Exits with the code of the
     worst that was found.
     """
-    checks = _checks(asked)
+    checks = _checks(options)
     code = worst({check.exit_code for check in checks if check.exit_code})
     if form == "json":
         document: DoctorDocument = [
@@ -66,7 +66,7 @@ def doctor(*, asked: Options, form: str) -> int:
             for check in checks
         ]
         return json_data(document, ending=code)
-    return data(_text(checks, stdout_style(verbose=asked.verbose)), ending=code)
+    return data(_text(checks, stdout_style(verbose=options.verbose)), ending=code)
 
 
 def _text(checks: list[Check], style: Style) -> str:
@@ -89,24 +89,24 @@ def _failed(name: str, error: ReconcilerError) -> Check:
     return Check(name, CheckState.FAILED, str(error), error.exit_code)
 
 
-def _checks(asked: Options) -> list[Check]:
+def _checks(options: Options) -> list[Check]:
     """Return the checks in their order; a failed check ends those that depend on it."""
     try:
-        project = open_project(asked)
+        project = open_project(options)
     except ReconcilerError as error:
         return [_failed("project file", error)]
     where = str(project.file) if project.file is not None else f"none; root {project.root}"
     checks = [Check("project file", CheckState.OK, where), _cache(project.root)]
     try:
-        name, environment = choose_environment(project, asked.environment)
-        environment = in_shard(environment, asked.shard)
-        lead_here(asked, project, name)
+        name, environment = choose_environment(project, options.environment)
+        environment = in_shard(environment, options.shard)
+        lead_here(options, project, name)
         checks.append(Check("environment", CheckState.OK, name))
         target = choose_target(project, name, environment, os.environ)
     except ReconcilerError as error:
         return [*checks, _failed("target", error)]
-    named = named_secrets(asked, project, name, environment)
-    bench = Session(
+    named = named_secrets(options, project, name, environment)
+    session = Session(
         project=project,
         name=name,
         environment=environment,
@@ -114,23 +114,23 @@ def _checks(asked: Options) -> list[Check]:
         workspace=Workspace(),
         whole=False,
         named=named,
-        waits=asked.waits,
-        voice=asked.voice,
+        waits=options.waits,
+        reporter=options.reporter,
     )
-    way = [Check("target", CheckState.OK, _target_words(bench))]
+    way = [Check("target", CheckState.OK, _describe_target(session))]
     if isinstance(target, Service):
         way += [_key(), _proxy(target), _tls(target)]
-    checks += [*way, *_journal(bench, asked), *_secrets(bench)]
+    checks += [*way, *_journal(session, options), *_secrets(session)]
     if all(check.state is not CheckState.FAILED for check in way):
-        checks += asyncio.run(_service(bench))
+        checks += asyncio.run(_service(session))
     return checks
 
 
-def _target_words(bench: Session) -> str:
-    if isinstance(bench.target, Embedded):
-        return f"the embedded emulator, {bench.target.data}"
-    origin = "reconciler.yaml" if bench.environment.base_url else BASE_URL
-    return f"{bench.target.base_url}, from {origin}"
+def _describe_target(session: Session) -> str:
+    if isinstance(session.target, Embedded):
+        return f"the embedded emulator, {session.target.data}"
+    origin = "reconciler.yaml" if session.environment.base_url else BASE_URL
+    return f"{session.target.base_url}, from {origin}"
 
 
 def _key() -> Check:
@@ -141,9 +141,9 @@ def _key() -> Check:
     return Check("key", CheckState.OK, f"present, from {KEY_VARIABLE}")
 
 
-def _secrets(bench: Session) -> Iterator[Check]:
+def _secrets(session: Session) -> Iterator[Check]:
     """Yield for each listed secret where it comes from, and whether a plan can read it."""
-    known = secrets_of(bench.project, bench.name, bench.environment, os.environ)
+    known = secrets_of(session.project, session.name, session.environment, os.environ)
     for name in known.places:
         if why := known.why(name):
             yield Check(f"secret {name}", CheckState.FAILED, why, ExitCode.INVALID)
@@ -193,14 +193,14 @@ def _tls(target: Service) -> Check:
     )
 
 
-def _journal(bench: Session, asked: Options) -> list[Check]:
+def _journal(session: Session, options: Options) -> list[Check]:
     try:
-        journal = bench.journal()
+        journal = session.journal()
         holder = journal.holder()
     except ReconcilerError as error:
         return [_failed("journal", error)]
     if journal.header is None and not journal.torn:
-        return [_no_journal(bench, journal, asked)]
+        return [_no_journal(session, journal, options)]
     torn = "; the last line is torn, as by a crash" if journal.torn else ""
     entries = len(journal.entries)
     detail = f"{journal.place}, {entries:,} {'entry' if entries == 1 else 'entries'}{torn}"
@@ -217,7 +217,7 @@ def _journal(bench: Session, asked: Options) -> list[Check]:
     checks = [Check("journal", CheckState.WARNING if bad else CheckState.OK, detail)]
     unsettled = [*map(str, journal.history.unsettled())]
     if unsettled:
-        settle = on_journal("settle", f"{unsettled[0]} --id ID", environment=bench.name)
+        settle = on_journal("settle", f"{unsettled[0]} --id ID", environment=session.name)
         ways = f"`{settle}`, or `--never-happened` in place of `--id ID`"
         detail = f"{', '.join(unsettled)}; say what became of each: {ways}"
         checks.append(Check("unsettled", CheckState.FAILED, detail, 7))
@@ -232,12 +232,12 @@ def _is_open_to_others(place: str) -> bool:
     return False
 
 
-def _no_journal(bench: Session, journal: Journal, asked: Options) -> Check:
+def _no_journal(session: Session, journal: Journal, options: Options) -> Check:
     """Return the check of a missing journal: after a loss it is unknown what was applied."""
     if journal.is_gone:
         detail = f"the one at {journal.place} is gone: the last run left one there"
         return Check("journal", CheckState.WARNING, f"{detail}: {bring_back()}")
-    known = 0 if isinstance(bench.target, Embedded) else _declared_ids(bench, asked)
+    known = 0 if isinstance(session.target, Embedded) else _declared_ids(session, options)
     if known:
         detail = (
             f"none at {journal.place}, and {known:,} declared resources have an id: if they were "
@@ -247,23 +247,23 @@ def _no_journal(bench: Session, journal: Journal, asked: Options) -> Check:
     return Check("journal", CheckState.OK, f"none yet; it will be {journal.place}")
 
 
-def _declared_ids(bench: Session, asked: Options) -> int:
+def _declared_ids(session: Session, options: Options) -> int:
     """Return the number of declared resources with an id; 0 if the manifests cannot be read."""
-    scope = stand_in_scope(bench.name, bench.environment.variables)
+    scope = stand_in_scope(session.name, session.environment.variables)
     try:
-        workspace = read_workspace(asked, bench.project, scope)
+        workspace = read_workspace(options, session.project, scope)
     except ReconcilerError:
         return 0
     return sum(manifest.remote_id is not None for manifest in workspace.manifests)
 
 
-async def _service(bench: Session) -> list[Check]:
+async def _service(session: Session) -> list[Check]:
     try:
-        async with open_api(bench) as api:
+        async with open_api(session) as api:
             checks = await check_service(api, now())
     except ReconcilerError as error:
         return [_failed("service", error)]
-    if isinstance(bench.target, Embedded):
+    if isinstance(session.target, Embedded):
         # It uses the clock of this process, and there is no server that reports the time.
         return [check for check in checks if check.name != "clock"]
     return checks

@@ -10,7 +10,7 @@ from reconciler.console import data, stdout_style
 from reconciler.journal.store import LockTimeout
 from reconciler.model import DriftReport
 from reconciler.operations.open_project import Options, made_now
-from reconciler.operations.open_session import Session, open_bench
+from reconciler.operations.open_session import Session, begin_session
 from reconciler.operations.plan_and_drift import drift_now, exit_code_of
 from reconciler.report.drift_formats import drift_json, drift_markdown, drift_text
 from reconciler.report.table import Style
@@ -26,30 +26,30 @@ from reconciler.report.table import Style
     help="Keep what was found in the journal, so that the next look tells what is new.",
 )
 @lock_timeout
-def drift(*, asked: Options, form: str, remember: bool, patience: LockTimeout) -> int:
+def drift(*, options: Options, form: str, remember: bool, patience: LockTimeout) -> int:
     """Compare live with what was last applied; exit with 2 where it differs.
 
     Edits of manifests that were not applied yet are no drift: `plan` shows those.
     What cannot be read is counted: alert definitions and saved views, unless
     `api: reads:` says how. Nothing is written, but for --remember.
     """
-    bench = open_bench(asked, may_lack=True)
-    look = drift_now(bench, remember=remember, patience=patience)
-    text = shown(look, form, bench, stdout_style(verbose=asked.verbose))
+    session = begin_session(options, may_lack=True)
+    look = drift_now(session, remember=remember, patience=patience)
+    text = shown(look, form, session, stdout_style(verbose=options.verbose))
     return data(text, ending=exit_code_of(look.found))
 
 
-def shown(found: DriftReport, form: str, bench: Session, style: Style) -> str:
+def shown(found: DriftReport, form: str, session: Session, style: Style) -> str:
     """Return a drift report in a format by its name."""
     match form:
         case "json":
-            return drift_json(found, bench.name, bench.target.name)
+            return drift_json(found, session.name, session.target.name)
         case "markdown":
-            return drift_markdown(found, bench.name)
+            return drift_markdown(found, session.name)
         case "html":
             from reconciler.report.html import drift_html  # noqa: PLC0415 - for this format only
 
-            made = made_now(bench.project)
-            return drift_html(found, bench.name, bench.target.name, made)
+            made = made_now(session.project)
+            return drift_html(found, session.name, session.target.name, made)
         case _:
             return drift_text(found, style)

@@ -49,10 +49,10 @@ def list_events(
     versions: tuple[str, ...],
     labels: tuple[str, ...],
     limit: int,
-    asked: Options,
+    options: Options,
     form: str,
 ) -> int:
     """List alert events, such as those of the last day: --since 24h."""
     wanted = EventFilter(versions, parse_range(since, until), parse_single_pairs(labels, "--label"))
     listing = ListFormat(COLUMNS, form, limit, "event")
-    return run_listing(asked, listing, lambda api, most: list_alert_events(api, wanted, most))
+    return run_listing(options, listing, lambda api, most: list_alert_events(api, wanted, most))

@@ -20,7 +20,7 @@ from reconciler.suggestions import nearest
 @click.option("--expanded", is_flag=True, help="Show the manifest of a Kind/name as it is made.")
 @options.formats("text", "json")
 def explain(
-    words: tuple[str, ...], *, asked: Options, recursive: bool, expanded: bool, form: str
+    words: tuple[str, ...], *, options: Options, recursive: bool, expanded: bool, form: str
 ) -> int:
     """Say what a field or a code means, with an example, or what a manifest comes to.
 
@@ -33,10 +33,10 @@ def explain(
     and files put in; secrets and references stay expressions.
     """
     if expanded:
-        return _expanded(words, asked, is_plain=not recursive and form == "text")
+        return _expanded(words, options, is_plain=not recursive and form == "text")
     if words[0].startswith(PREFIX) and len(words) == 1:
-        return _own_rule(words[0], asked, form)
-    if asked.environment is not None or asked.project is not None:
+        return _own_rule(words[0], options, form)
+    if options.environment is not None or options.project is not None:
         raise UsageError(
             "-e and --project are for --expanded: fields and codes are the same everywhere"
         )
@@ -53,16 +53,16 @@ def explain(
         raise UsageError(f"there is no field or code `{subject.typed}`{hint}{where}")
     if form == "json":
         return data(explained_json(subject, recursive=recursive))
-    return data(explained_text(subject, stdout_style(verbose=asked.verbose), recursive=recursive))
+    return data(explained_text(subject, stdout_style(verbose=options.verbose), recursive=recursive))
 
 
-def _own_rule(code: str, asked: Options, form: str) -> int:
+def _own_rule(code: str, options: Options, form: str) -> int:
     """Print what a rule of the project file checks. Raises UsageError for an unknown rule."""
     from reconciler.explaining.explain_rule import explained_rule  # noqa: PLC0415 - as above
     from reconciler.operations.open_project import open_project  # noqa: PLC0415 - for these codes alone
     from reconciler.report.explain_formats import explained_json, explained_text  # noqa: PLC0415 - as above
 
-    rules = {rule.code: rule for rule in open_project(asked).settings.rules}
+    rules = {rule.code: rule for rule in open_project(options).settings.rules}
     if code not in rules:
         near = nearest(code, rules)
         hint = f"; did you mean `{near}`?" if near else f" (known: {', '.join(rules) or 'none'})"
@@ -70,10 +70,10 @@ def _own_rule(code: str, asked: Options, form: str) -> int:
     subject = explained_rule(rules[code])
     if form == "json":
         return data(explained_json(subject, recursive=False))
-    return data(explained_text(subject, stdout_style(verbose=asked.verbose), recursive=False))
+    return data(explained_text(subject, stdout_style(verbose=options.verbose), recursive=False))
 
 
-def _expanded(words: tuple[str, ...], asked: Options, *, is_plain: bool) -> int:
+def _expanded(words: tuple[str, ...], options: Options, *, is_plain: bool) -> int:
     """Print one manifest with everything filled in."""
     from reconciler.operations import expand_manifest  # noqa: PLC0415 - manifests are read for this alone
     from reconciler.workspace.compose import UnwritableError  # noqa: PLC0415 - as below
@@ -81,7 +81,7 @@ def _expanded(words: tuple[str, ...], asked: Options, *, is_plain: bool) -> int:
     if len(words) > 1 or not is_plain:
         raise UsageError("--expanded takes one Kind/name, and is YAML without another option")
     try:
-        text = expand_manifest.expanded(asked, words[0])
+        text = expand_manifest.expanded(options, words[0])
     except UnwritableError as error:
         raise InvalidInput(f"{safe(words[0])} cannot be written out: {safe(error.why)}") from None
     return data(text)

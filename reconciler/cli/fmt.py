@@ -25,30 +25,32 @@ STDIN = Path("-")
 @click.option("--check", is_flag=True, help="Write nothing; exit 2 where something would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
 @click.option("--modeline", is_flag=True, help="Name the schema of each file in its first line.")
-def fmt(*, asked: Options, check: bool, diff: bool, modeline: bool) -> int:
+def fmt(*, options: Options, check: bool, diff: bool, modeline: bool) -> int:
     """Bring manifests, exports and the project file into their one layout.
 
     Comments, anchors, quotes and block texts stay, and what a file says never
     changes. `-` reads stdin and writes stdout. Without PATH, the manifests of the
     project file are meant, else those in this folder.
     """
-    if STDIN in asked.paths:
-        if len(asked.paths) > 1 or modeline or asked.selection:
+    if STDIN in options.paths:
+        if len(options.paths) > 1 or modeline or options.selection:
             raise UsageError("`-` is stdin, and stands alone")
         return _stdin(check=check, diff=diff)
     from reconciler.operations.format_project import find, write  # noqa: PLC0415 - not for stdin
 
-    found = find(asked, modeline=modeline)
+    found = find(options, modeline=modeline)
     changed = found.changed
     if not check and not diff:
         write(found)
     if found.complaints:
-        words(complaints_text(found.complaints, stderr_style(verbose=asked.verbose)), laid_out=True)
+        words(
+            complaints_text(found.complaints, stderr_style(verbose=options.verbose)), laid_out=True
+        )
     if diff:
         data("".join(fix_diff(tidy.name, tidy.before, tidy.after) for tidy in changed))
     else:
         data("".join(f"{safe(tidy.name)}\n" for tidy in changed))
-    if not asked.quiet:
+    if not options.quiet:
         is_done = not check and not diff
         words(format_summary(len(changed), found.files, found.left_out, is_done=is_done))
     return _ending(is_wrong=bool(found.complaints), would_change=check and bool(changed))

@@ -13,7 +13,7 @@ from reconciler.model.resource_graph import Graph
 from reconciler.operations.open_project import Options
 from reconciler.operations.read_graph import read_graph
 from reconciler.report.complaints.text import complaints_text
-from reconciler.report.counts import selection_words
+from reconciler.report.counts import describe_selection
 from reconciler.report.graph_formats import graph_dot, graph_json, graph_mermaid, graph_text
 from reconciler.report.safe import safe
 from reconciler.suggestions import nearest
@@ -29,28 +29,28 @@ from reconciler.suggestions import nearest
     metavar="NAME",
     help="Only what uses a metric, a label, a log field, or refers to a Kind/name.",
 )
-def graph(*, asked: Options, form: str, metric: str | None, uses: str | None) -> int:
+def graph(*, options: Options, form: str, metric: str | None, uses: str | None) -> int:
     """Show what refers to what, and which metrics, labels and log fields queries use.
 
     Without -e, it is that of all environments. No service, key or secret is needed.
     """
     if metric is not None and uses is not None:
         raise UsageError("--metric and --uses exclude each other: --uses finds metrics too")
-    whole, checked = read_graph(asked)
+    whole, checked = read_graph(options)
     if checked.workspace.errors:
-        words(complaints_text(checked.workspace.errors, stderr_style(verbose=asked.verbose)))
+        words(complaints_text(checked.workspace.errors, stderr_style(verbose=options.verbose)))
     shown = whole
     if metric is not None:
         shown = whole.with_metric(metric)
-        _tell(metric, whole.metrics, shown, asked)
+        _tell(metric, whole.metrics, shown, options)
     elif uses is not None:
         shown = whole.with_name(uses)
         _check_is_declared(uses, whole, shown)
-        _tell(uses, whole.names, shown, asked)
-    if checked.selected is not None and not asked.quiet:
-        words(safe(selection_words(checked.selected)))
+        _tell(uses, whole.names, shown, options)
+    if checked.selected is not None and not options.quiet:
+        words(safe(describe_selection(checked.selected)))
     return data(
-        rendered(shown, form, asked, checked.selected),
+        rendered(shown, form, options, checked.selected),
         ending=InvalidInput.exit_code if checked.workspace.errors else 0,
     )
 
@@ -68,16 +68,16 @@ def _check_is_declared(name: str, whole: Graph, shown: Graph) -> None:
         raise UsageError(f"nothing declares `{safe(name)}`{hint}")
 
 
-def _tell(name: str, known: list[str], shown: Graph, asked: Options) -> None:
+def _tell(name: str, known: list[str], shown: Graph, options: Options) -> None:
     """Report that nothing was found, and suggest a similar name."""
-    if shown.manifests or asked.quiet:
+    if shown.manifests or options.quiet:
         return
     near = nearest(name, known)
     hint = f": did you mean `{safe(near)}`?" if near else ""
     words(f"nothing uses `{safe(name)}`{hint}")
 
 
-def rendered(shown: Graph, form: str, asked: Options, selected: Selected | None = None) -> str:
+def rendered(shown: Graph, form: str, options: Options, selected: Selected | None = None) -> str:
     """Return a graph in a format by its name; `selected` is what it is limited to."""
     match form:
         case "dot":
@@ -87,4 +87,4 @@ def rendered(shown: Graph, form: str, asked: Options, selected: Selected | None 
         case "json":
             return graph_json(shown, selected)
         case _:
-            return graph_text(shown, stdout_style(verbose=asked.verbose))
+            return graph_text(shown, stdout_style(verbose=options.verbose))

@@ -74,7 +74,7 @@ def import_(  # noqa: PLR0913 - one for each option
     dry_run: bool,
     parameterise: str | None,
     given_ids: tuple[str, ...],
-    asked: Options,
+    options: Options,
     patience: LockTimeout,
     form: str,
 ) -> int:
@@ -97,16 +97,16 @@ def import_(  # noqa: PLR0913 - one for each option
         live=live, exports=paths, everything=everything, environments=names, ids=ids
     )
     wanted = ToImport(what=sources, to=to, keep_json=keep_json, dry_run=dry_run)
-    result = import_now(asked, wanted, patience)
+    result = import_now(options, wanted, patience)
     code = worst(result.exit_codes)
-    tell_skipped(result, quiet=asked.quiet)
+    report_skipped(result, quiet=options.quiet)
     if form == "json":
         json_data(document_of(result), ending=code)
     else:
         data("".join(f"{safe(line)}\n" for line in lines_of(result)), ending=code)
-    if not asked.quiet:
+    if not options.quiet:
         words(summary_of(result, dry_run=dry_run))
-        if exports and not dry_run and (unwatched := unwatched_words(result)):
+        if exports and not dry_run and (unwatched := describe_unwatched(result)):
             words(unwatched)
     return code
 
@@ -176,7 +176,7 @@ def document_of(result: ImportResult) -> ImportDocument:
     }
 
 
-def tell_skipped(result: ImportResult, *, quiet: bool) -> None:
+def report_skipped(result: ImportResult, *, quiet: bool) -> None:
     """Print each skipped resource with the reason; print each remedy once.
 
     With `quiet`, only failures that the exit code reports are printed.
@@ -184,8 +184,8 @@ def tell_skipped(result: ImportResult, *, quiet: bool) -> None:
     skipped = [left for left in result.skipped if left.exit_code or not quiet]
     for left in skipped:
         words(safe(f"{'not imported: ' if left.exit_code else ''}{left.what}: {left.why}"))
-    for way_out in dict.fromkeys(left.way_out for left in skipped if left.way_out):
-        words(safe(f"to import what is named above: {way_out}"))
+    for remedy in dict.fromkeys(left.remedy for left in skipped if left.remedy):
+        words(safe(f"to import what is named above: {remedy}"))
 
 
 def summary_of(result: ImportResult, *, dry_run: bool) -> str:
@@ -196,7 +196,7 @@ def summary_of(result: ImportResult, *, dry_run: bool) -> str:
     return f"wrote {count}" if result.imported else "nothing to write"
 
 
-def unwatched_words(result: ImportResult) -> str:
+def describe_unwatched(result: ImportResult) -> str:
     """Return which exports drift cannot watch yet: they have no journal entry before an apply."""
     count = sum(resource.can_be_read for resource in result.imported)
     if not count:

@@ -103,7 +103,7 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
     since: str | None,
     until: str | None,
     limit: int,
-    asked: Options,
+    options: Options,
     form: str,
 ) -> int:
     """List incidents, such as the open ones of the last week: --open --since 7d."""
@@ -120,7 +120,7 @@ def list_all(  # noqa: PLR0913 - one parameter a flag
         open_only=open_only,
     )
     listing = ListFormat(COLUMNS, form, limit, "incident")
-    return run_listing(asked, listing, lambda api, most: list_incidents(api, wanted, most))
+    return run_listing(options, listing, lambda api, most: list_incidents(api, wanted, most))
 
 
 @incidents.command
@@ -142,7 +142,7 @@ def events(  # noqa: PLR0913 - one parameter a flag
     since: str | None,
     until: str | None,
     limit: int,
-    asked: Options,
+    options: Options,
     form: str,
 ) -> int:
     """List what happened to incidents."""
@@ -154,7 +154,7 @@ def events(  # noqa: PLR0913 - one parameter a flag
         span=parse_range(since, until),
     )
     listing = ListFormat(EVENT_COLUMNS, form, limit, "event")
-    return run_listing(asked, listing, lambda api, most: list_incident_events(api, wanted, most))
+    return run_listing(options, listing, lambda api, most: list_incident_events(api, wanted, most))
 
 
 @incidents.command
@@ -166,27 +166,27 @@ def close(
     *,
     ids: tuple[str, ...],
     yes: bool,
-    asked: Options,
+    options: Options,
     form: str,
 ) -> int:
     """Show the incidents, ask, and close them. Exits with 3 where one stays open."""
     if not yes and not is_terminal():
         raise UsageError("nobody can be asked here: give --yes")
-    bench = open_target(asked)
+    session = open_target(options)
     wanted = list(dict.fromkeys(ids))
-    found = asyncio.run(_find(bench, wanted))
+    found = asyncio.run(_find(session, wanted))
     lost = [text for text in wanted if text not in found]
     if lost:
         raise UsageError(f"there is no incident {', '.join(lost)}; nothing was closed")
     still_open = [text for text in wanted if found[text].is_open]
-    if not asked.quiet:
-        words(record_table(COLUMNS, list(found.values()), stderr_style(verbose=asked.verbose)))
-    if not still_open and not asked.quiet:
+    if not options.quiet:
+        words(record_table(COLUMNS, list(found.values()), stderr_style(verbose=options.verbose)))
+    if not still_open and not options.quiet:
         words("nothing to close: closed already")
     if still_open and not yes and not agreed(f"Close {len(still_open)} of {len(wanted)}?"):
         words("nothing was closed")
         still_open = []
-    known = asyncio.run(_close(bench, still_open)) if still_open else []
+    known = asyncio.run(_close(session, still_open)) if still_open else []
     closed = [incident for incident in known if not incident.is_open]
     stay = [text for text in still_open if text not in {incident.id for incident in closed}]
     code = ExitCode.PARTIAL if stay else ExitCode.DONE
@@ -197,11 +197,11 @@ def close(
     return data("".join(f"closed {safe(incident.id)}\n" for incident in closed), ending=code)
 
 
-async def _find(bench: Session, ids: list[str]) -> dict[str, Incident]:
-    async with open_api(bench) as api:
+async def _find(session: Session, ids: list[str]) -> dict[str, Incident]:
+    async with open_api(session) as api:
         return await find_incidents(api, ids)
 
 
-async def _close(bench: Session, ids: list[str]) -> list[Incident]:
-    async with open_api(bench) as api:
+async def _close(session: Session, ids: list[str]) -> list[Incident]:
+    async with open_api(session) as api:
         return await close_incidents(api, ids)

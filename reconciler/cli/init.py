@@ -24,7 +24,7 @@ from reconciler.operations.init_project import (
 )
 from reconciler.operations.open_project import Options
 from reconciler.project.settings import project_schema
-from reconciler.report.init_formats import InitDocument, init_words
+from reconciler.report.init_formats import InitDocument, format_init
 from reconciler.report.safe import safe
 from reconciler.workspace.modelines import MANIFEST_SCHEMA, PROJECT_SCHEMA
 
@@ -51,9 +51,9 @@ def init(
 
     What is there already stays as it is. On a terminal it asks for what is not given.
     """
-    asked = Options(paths=(folder,), environment=None, project=None, verbose=verbose, quiet=quiet)
+    options = Options(paths=(folder,), environment=None, project=None, verbose=verbose, quiet=quiet)
     wanted = _wanted(folder, base_url, environment, asks=is_terminal() and not quiet)
-    made = start(asked, folder, wanted, _schemas())
+    made = start(options, folder, wanted, _schemas())
     if form == "json":
         document: InitDocument = {
             "created": [*made.created],
@@ -64,7 +64,7 @@ def init(
     else:
         data("".join(f"{safe(os.path.relpath(folder / text))}\n" for text in made.created))
     if not quiet:
-        words(init_words(made.kept, made.remarks, made.next), laid_out=True)
+        words(format_init(made.kept, made.remarks, made.next), laid_out=True)
     return 0
 
 

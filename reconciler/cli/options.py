@@ -67,7 +67,7 @@ _SELECTING = (
 
 
 def selecting(command: Command) -> Command:
-    """Add `--select` and `--exclude` to a command that reads manifests, as `asked.selection`."""
+    """Add `--select` and `--exclude` to a command that reads manifests, as `options.selection`."""
     for flag in reversed(_SELECTING):
         command = flag(command)
     return command
@@ -86,32 +86,32 @@ def formats(*names: str) -> Callable[[Command], Command]:
 
 
 def reading(command: Command) -> Command:
-    """Add the arguments for reading manifests to a command, as `asked`."""
+    """Add the arguments for reading manifests to a command, as `options`."""
     return _asking(command, paths, environment, project, verbose, quiet, no_cache, timings)
 
 
 def locating(command: Command) -> Command:
-    """Add the arguments for a command that needs only the project file, as `asked`."""
+    """Add the arguments for a command that needs only the project file, as `options`."""
     return _asking(command, paths, project, verbose, quiet)
 
 
 def connected(command: Command) -> Command:
-    """Add the options for a command that only talks to the service, as `asked`."""
+    """Add the options for a command that only talks to the service, as `options`."""
     return _asking(command, environment, project, shard, verbose, quiet)
 
 
 def remembering(command: Command) -> Command:
-    """Add the options for a command that needs only a journal, as `asked`."""
+    """Add the options for a command that needs only a journal, as `options`."""
     return _asking(command, environment, project, place, shard, verbose, quiet)
 
 
 def recalling(command: Command) -> Command:
-    """Add the arguments for a command that reads manifests and a journal, as `asked`."""
+    """Add the arguments for a command that reads manifests and a journal, as `options`."""
     return _asking(command, paths, environment, project, shard, verbose, quiet, no_cache, timings)
 
 
 def adopting(command: Command) -> Command:
-    """Add the options for a command that changes manifests and journal, as `asked`."""
+    """Add the options for a command that changes manifests and journal, as `options`."""
     return _asking(command, environment, project, place, verbose, quiet)
 
 
@@ -141,19 +141,19 @@ def _asking(command: Command, *flags: Callable[[Command], Command]) -> Command:
     ) -> Any:
         selection = _selection(select, exclude)
         with waiting(quiet=quiet, timings=timings) as waits:
-            asked = Options(
+            options = Options(
                 paths=paths,
                 environment=environment,
                 project=project,
                 verbose=verbose,
                 quiet=quiet,
                 waits=waits,
-                voice=Console(),
+                reporter=Console(),
                 selection=selection,
                 cached=no_cache is False,
                 journal_of_shard=shard,
             )
-            return command(asked=asked, **own)
+            return command(options=options, **own)
 
     asking = cast("Command", gathered)
     for flag in reversed(flags):

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from reconciler.cli import options
-from reconciler.console import data, plan_words, redacted, stdout_style, words
+from reconciler.console import data, describe_plan, redacted, stdout_style, words
 from reconciler.errors import ExitCode, ReconcilerError, UsageError, worst
 from reconciler.operations.open_project import Options, manifest_paths, project_file, read_project
-from reconciler.operations.open_session import cache_of, open_bench
+from reconciler.operations.open_session import begin_session, cache_of
 from reconciler.operations.plan_and_drift import (
     as_part,
     check_writable,
@@ -22,7 +22,7 @@ from reconciler.operations.plan_and_drift import (
     find_changed,
     part_of,
     plan_now,
-    tell_part,
+    report_part,
     write_private,
 )
 from reconciler.operations.plan_signals import DAYS, MOST_DAYS, EvidenceOptions
@@ -72,7 +72,7 @@ CLEARED = "\x1b[H\x1b[2J"
 )
 def plan(  # noqa: PLR0913 - one for each flag
     *,
-    asked: Options,
+    options: Options,
     form: str,
     out: Path | None,
     exit_code: bool,
@@ -90,8 +90,8 @@ def plan(  # noqa: PLR0913 - one for each flag
     revisions = _Revisions(against, since)
     if watch:
         _check_watching(form, out, exit_code=exit_code)
-        return _watch(asked, revisions, days)
-    return _plan(_Wanted(asked, form, out, revisions, days, exit_code=exit_code))
+        return _watch(options, revisions, days)
+    return _plan(_Wanted(options, form, out, revisions, days, exit_code=exit_code))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +109,22 @@ def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
         raise UsageError("--watch is for a terminal: nobody reads along here")
 
 
-def _watch(asked: Options, revisions: _Revisions, days: int) -> int:
+def _watch(options: Options, revisions: _Revisions, days: int) -> int:
     """Plan now and after every save, until a signal ends it."""
     from reconciler.operations.file_watch import Watch, watched  # noqa: PLC0415 - for --watch only
 
     def seen() -> Watch:
-        project, _ = read_project(asked)
-        file = project_file(asked)
+        project, _ = read_project(options)
+        file = project_file(options)
         if project is None:
             # Its `manifests:` is unknown, so a change of any file next to it may repair it.
-            return Watch([*(asked.paths or [(file or Path()).parent])], [file] if file else [])
-        return Watch(manifest_paths(asked, project), [file] if file is not None else [])
+            return Watch([*(options.paths or [(file or Path()).parent])], [file] if file else [])
+        return Watch(manifest_paths(options, project), [file] if file is not None else [])
 
     def planned() -> None:
         data(CLEARED if stdout_style(verbose=False).terminal else "")
         try:
-            _plan(_Wanted(asked, "text", None, revisions, days, exit_code=False))
+            _plan(_Wanted(options, "text", None, revisions, days, exit_code=False))
         except ReconcilerError as error:
             words(f"error: {safe(str(error))}", laid_out=True)
         except ExceptionGroup as group:
@@ -140,7 +140,7 @@ def _watch(asked: Options, revisions: _Revisions, days: int) -> int:
 class _Wanted:
     """Options of the command."""
 
-    asked: Options
+    options: Options
     form: str
     out: Path | None
     revisions: _Revisions
@@ -149,45 +149,45 @@ class _Wanted:
 
 
 def _plan(wanted: _Wanted) -> int:
-    asked, out, since = wanted.asked, wanted.out, wanted.revisions.since
+    options, out, since = wanted.options, wanted.out, wanted.revisions.since
     if wanted.revisions.against is not None:
         from reconciler.operations.plan_against import opened_against  # noqa: PLC0415 - for this only
 
         if out is not None:
             check_writable(out)
-        with opened_against(asked, wanted.revisions.against) as offline:
+        with opened_against(options, wanted.revisions.against) as offline:
             made = offline.plan()
-        return _shown(made, offline.bench.project, wanted)
-    bench = open_bench(asked)
+        return _shown(made, offline.session.project, wanted)
+    session = begin_session(options)
     if out is not None:
         check_writable(out)
-    changed = find_changed(bench, asked, since) if since is not None else None
-    bench = part_of(bench, changed) if changed is not None else bench
-    history = bench.journal().history
+    changed = find_changed(session, options, since) if since is not None else None
+    session = part_of(session, changed) if changed is not None else session
+    history = session.journal().history
     made = asyncio.run(
         plan_now(
-            bench,
+            session,
             history,
             EvidenceOptions(track_record=wanted.days),
-            cache_of(asked, bench.project),
+            cache_of(options, session.project),
         )
     )
     if changed is not None:
         made = as_part(made, changed, history)
-        if not asked.quiet:
-            tell_part(changed, asked.voice)
-    return _shown(made, bench.project, wanted)
+        if not options.quiet:
+            report_part(changed, options.reporter)
+    return _shown(made, session.project, wanted)
 
 
 def _shown(made: Plan, project: Project, wanted: _Wanted) -> int:
     """Print a plan, write it to a file if wanted, and return the exit code."""
-    asked, out = wanted.asked, wanted.out
+    options, out = wanted.options, wanted.out
     if out is not None:
         write_private(out, redacted(plan_json(made)))
     code = worst(failures_of(made))
     if not code and wanted.exit_code and (made.has_changes or made.is_noted):
         code = ExitCode.DIFFERENT
-    data(plan_words(made, wanted.form, project, verbose=asked.verbose), ending=code)
-    if made.unsettled and not asked.quiet:
+    data(describe_plan(made, wanted.form, project, verbose=options.verbose), ending=code)
+    if made.unsettled and not options.quiet:
         words("nothing can be applied before the unsettled creates are settled")
     return code

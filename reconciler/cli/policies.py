@@ -72,12 +72,12 @@ def list_all(
     *,
     enabled_only: bool,
     source: str,
-    asked: Options,
+    options: Options,
     form: str,
 ) -> int:
     """List the policies in the order in which they are tried."""
-    bench = open_target(asked)
-    found = asyncio.run(_listed(bench, source.upper(), enabled_only=enabled_only))
+    session = open_target(options)
+    found = asyncio.run(_listed(session, source.upper(), enabled_only=enabled_only))
 
     async def each() -> AsyncIterator[LogPolicy]:
         for policy in found:
@@ -87,8 +87,8 @@ def list_all(
     return 0
 
 
-async def _listed(bench: Session, source: str, *, enabled_only: bool) -> list[LogPolicy]:
-    async with open_api(bench) as api:
+async def _listed(session: Session, source: str, *, enabled_only: bool) -> list[LogPolicy]:
+    async with open_api(session) as api:
         return await list_log_policies(api, source, enabled_only=enabled_only)
 
 
@@ -110,7 +110,7 @@ def test(
     subsystem: str,
     severity: str,
     file: Path | None,
-    asked: Options,
+    options: Options,
     form: str,
 ) -> int:
     """Show which policy each kind of log would meet; nothing is changed."""
@@ -121,9 +121,9 @@ def test(
         raise UsageError("give --application, --subsystem or --severity, or --file FILE")
     rows = [row] if file is None else read_rows(file, ROW_FIELDS)
     wire_rows = [_wire_row(row, "--severity")] if file is None else _wire_rows(rows, file)
-    bench = open_target(asked)
-    results = asyncio.run(_tested(bench, wire_rows))
-    _print_results(rows, results, form, verbose=asked.verbose)
+    session = open_target(options)
+    results = asyncio.run(_tested(session, wire_rows))
+    _print_results(rows, results, form, verbose=options.verbose)
     return 0
 
 
@@ -143,8 +143,8 @@ def _wire_row(row: dict[str, Json], flag: str) -> dict[str, Json]:
     return dict(zip(WIRE_FIELDS, values, strict=True))
 
 
-async def _tested(bench: Session, rows: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
-    async with open_api(bench) as api:
+async def _tested(session: Session, rows: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
+    async with open_api(session) as api:
         return await bulk_test(api, rows)
 
 
@@ -188,7 +188,7 @@ def add(
     *,
     file: Path,
     yes: bool,
-    asked: Options,
+    options: Options,
     form: str,
 ) -> int:
     """Add the policies of FILE, all or none: a list in the form of the API.
@@ -200,15 +200,15 @@ def add(
         raise UsageError("nobody can be asked here: give --yes")
     requests = read_rows(file, None)
     _check_inputs(requests, file)
-    bench = open_target(asked)
+    session = open_target(options)
     if not yes:
         rows = [[text_of(request, "name"), text_of(request, "priority")] for request in requests]
         headings = (Heading("name", whole=True), Heading("priority"))
-        words(table(headings, rows, stderr_style(verbose=asked.verbose)))
-    is_agreed = yes or agreed(f"Add them to {bench.name}?")
+        words(table(headings, rows, stderr_style(verbose=options.verbose)))
+    is_agreed = yes or agreed(f"Add them to {session.name}?")
     if not is_agreed:
         words("nothing was added")
-    created = asyncio.run(_added(bench, requests)) if is_agreed else []
+    created = asyncio.run(_added(session, requests)) if is_agreed else []
     if form == "json":
         json_data(list(created))
     else:
@@ -228,6 +228,6 @@ def _check_inputs(requests: Sequence[dict[str, Json]], file: Path) -> None:
         names.add(name)
 
 
-async def _added(bench: Session, requests: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
-    async with open_api(bench) as api:
+async def _added(session: Session, requests: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
+    async with open_api(session) as api:
         return await bulk_create(api, requests)

@@ -205,7 +205,7 @@ class ListFormat(Generic[Item]):
 
 
 def run_listing(
-    asked: Options,
+    options: Options,
     listing: ListFormat[Item],
     records: Callable[[Api, Allowance], AsyncIterator[Item]],
 ) -> int:
@@ -213,22 +213,22 @@ def run_listing(
 
     A warning that the service announces more than it lists is printed even with --quiet.
     """
-    bench = open_target(asked)
+    session = open_target(options)
     allowed = Allowance(records=listing.most or None)
 
     async def run() -> int:
-        async with open_api(bench) as api:
+        async with open_api(session) as api:
             with api.waits.step(Deed.LISTING, listing.noun) as step:
                 found = records(api, allowed)
                 return await print_records(found, listing.columns, listing.form, step)
 
-    tell_count(asyncio.run(run()), listing.most, listing.noun, quiet=asked.quiet)
+    report_count(asyncio.run(run()), listing.most, listing.noun, quiet=options.quiet)
     if allowed.missing:
         words(f"warning: the service announces {allowed.missing:,} more than it lists")
     return 0
 
 
-def tell_count(count: int, most: int, noun: str, *, quiet: bool) -> None:
+def report_count(count: int, most: int, noun: str, *, quiet: bool) -> None:
     """Print how many records were listed, and that there may be more; `noun` is singular."""
     if quiet:
         return

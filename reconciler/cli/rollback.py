@@ -14,7 +14,14 @@ from reconciler.advice import from_journal
 from reconciler.applying.run import Applied
 from reconciler.cli import options
 from reconciler.cli.consent_options import check_asked, consenting
-from reconciler.console import applied_words, data, plan_words, redacted, tell_applied, words
+from reconciler.console import (
+    data,
+    describe_applied,
+    describe_plan,
+    redacted,
+    report_applied,
+    words,
+)
 from reconciler.errors import UsageError, worst
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan, Ref, RollsBack, Written
@@ -30,7 +37,7 @@ from reconciler.operations.plan_and_drift import (
 )
 from reconciler.operations.roll_back import ToRollBack, before_of
 from reconciler.report.plan.document import plan_json
-from reconciler.report.remarks import remark_words
+from reconciler.report.remarks import describe_remark
 from reconciler.report.safe import safe
 from reconciler.report.unplanned import not_applied
 
@@ -68,7 +75,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     *,
     run: str,
     refs: tuple[Ref, ...],
-    asked: Options,
+    options: Options,
     form: str,
     dry_run: bool,
     out: Path | None,
@@ -91,38 +98,42 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
         raise UsageError("--out needs --dry-run, which plans and applies nothing")
     wanted = ToRollBack(run=run, refs=refs, live=live)
     if dry_run:
-        return _show(open_target(asked), wanted, asked, form, out)
+        return _show(open_target(options), wanted, options, form, out)
     check_asked(consent)
-    bench = replace(open_target(asked), prepare=partial(before_of, wanted=wanted))
+    session = replace(open_target(options), prepare=partial(before_of, wanted=wanted))
     if thaw.seconds:
-        wait_for_thaw(bench, thaw)
+        wait_for_thaw(session, thaw)
     made, applied = plan_and_apply(
-        bench,
+        session,
         lambda _: consent,
         "rollback",
-        verbose=asked.verbose,
-        quiet=asked.quiet,
+        verbose=options.verbose,
+        quiet=options.quiet,
         patience=patience,
     )
     if applied is None:
         words(not_applied(made.digest, _line_of(wanted)), laid_out=True)
-        return data(applied_words(Applied(), made, form, verbose=False) if form != "text" else "")
+        return data(
+            describe_applied(Applied(), made, form, verbose=False) if form != "text" else ""
+        )
     try:
-        return tell_applied(applied, made, form, verbose=asked.verbose)
+        return report_applied(applied, made, form, verbose=options.verbose)
     finally:
-        if not asked.quiet and any(isinstance(outcome, Written) for outcome in applied.outcomes):
+        if not options.quiet and any(isinstance(outcome, Written) for outcome in applied.outcomes):
             _remind(made)
 
 
-def _show(bench: Session, wanted: ToRollBack, asked: Options, form: str, out: Path | None) -> int:
+def _show(
+    session: Session, wanted: ToRollBack, options: Options, form: str, out: Path | None
+) -> int:
     if out is not None:
         check_writable(out)
-    journal = bench.journal()
-    made = asyncio.run(plan_now(before_of(bench, journal, wanted), journal.history))
+    journal = session.journal()
+    made = asyncio.run(plan_now(before_of(session, journal, wanted), journal.history))
     if out is not None:
         write_private(out, redacted(plan_json(made)))
     code = worst(failures_of(made))
-    return data(plan_words(made, form, bench.project, verbose=asked.verbose), ending=code)
+    return data(describe_plan(made, form, session.project, verbose=options.verbose), ending=code)
 
 
 def _line_of(wanted: ToRollBack) -> str:
@@ -134,4 +145,4 @@ def _remind(made: Plan) -> None:
     """Print after a rollback, too, that git would bring the changes back."""
     for remark in made.remarks:
         if isinstance(remark, RollsBack):
-            words(safe(remark_words(remark)))
+            words(safe(describe_remark(remark)))

@@ -151,7 +151,7 @@ def _run(arguments: Sequence[str]) -> int:
         error = first_of(raised)
         if isinstance(error, OutputLost):
             return _tell_loss(error)
-        code = tell_error(error, arguments)
+        code = report_error(error, arguments)
     else:
         code = result if isinstance(result, int) else 0
     return with_loss(code)
@@ -179,7 +179,7 @@ def _tell_loss(error: OutputLost) -> int:
     return worst({error.exit_code, error.ending})
 
 
-def tell_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
+def report_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
     """Report an error, and return its exit code; `arguments` are the typed words."""
     error = first_of(error)
     match error:

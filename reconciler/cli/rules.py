@@ -21,20 +21,20 @@ def rules() -> None:
 @rules.command
 @options.locating
 @options.formats("text", "json")
-def test(*, asked: Options, form: str) -> int:
+def test(*, options: Options, form: str) -> int:
     """Hold each rule of the project file against its examples. Offline.
 
     With PATH, the project file is looked for from there upward.
     """
     from reconciler.operations.rule_tests import run_rule_tests  # noqa: PLC0415 - brings the rules
 
-    tested = run_rule_tests(asked)
+    tested = run_rule_tests(options)
     if form == "json":
         data(rule_tests_json(tested.rules, tested.complaints))
     elif shown := [
-        complaint for complaint in tested.complaints if complaint.is_error or not asked.quiet
+        complaint for complaint in tested.complaints if complaint.is_error or not options.quiet
     ]:
-        data(complaints_text(shown, stdout_style(verbose=asked.verbose)))
-    if not asked.quiet:
+        data(complaints_text(shown, stdout_style(verbose=options.verbose)))
+    if not options.quiet:
         words(rule_tests_summary(tested.rules, tested.complaints))
     return 0 if tested.is_good else InvalidInput.exit_code

@@ -14,7 +14,7 @@ import click
 
 from reconciler import regular_files
 from reconciler.cli import options
-from reconciler.cli.record_output import Column, print_records, tell_count
+from reconciler.cli.record_output import Column, print_records, report_count
 from reconciler.console import data, stdout_style, words
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
 from reconciler.operations.open_project import Options
@@ -144,7 +144,7 @@ def usage(
     span: str,
     chart: bool,
     png: Path | None,
-    asked: Options,
+    options: Options,
     form: str,
 ) -> int:
     """Show the units of each day. The table shows the main ones; -v and CSV show all."""
@@ -152,18 +152,18 @@ def usage(
         raise UsageError("--chart and --format exclude each other")
     if png is not None:
         check_picture(png)
-    bench = open_target(asked)
-    days = asyncio.run(_days(bench, span.upper().replace("-", "_")))
+    session = open_target(options)
+    days = asyncio.run(_days(session, span.upper().replace("-", "_")))
     if png is not None:
         _draw(days, png)
     if chart:
         bars = [(day.stats_date, day.total_units) for day in days]
-        data(usage_chart(bars, stdout_style(verbose=asked.verbose)))
+        data(usage_chart(bars, stdout_style(verbose=options.verbose)))
     else:
-        columns = COLUMNS if asked.verbose or form != "text" else NARROW
+        columns = COLUMNS if options.verbose or form != "text" else NARROW
         asyncio.run(print_records(_each(days), columns, form))
-    tell_count(len(days), 0, "day", quiet=asked.quiet)
-    if png is not None and not asked.quiet:
+    report_count(len(days), 0, "day", quiet=options.quiet)
+    if png is not None and not options.quiet:
         words(f"drew {png}")
     return 0
 
@@ -179,8 +179,8 @@ def _draw(days: Sequence[DailyUnits], png: Path) -> None:
     usage_picture([day.stats_date for day in days], used, png)
 
 
-async def _days(bench: Session, span: str) -> list[DailyUnits]:
-    async with open_api(bench) as api:
+async def _days(session: Session, span: str) -> list[DailyUnits]:
+    async with open_api(session) as api:
         return await daily_units(api, span)
 
 

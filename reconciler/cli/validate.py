@@ -14,9 +14,9 @@ from reconciler.operations.check_project import Checked, check, check_in
 from reconciler.operations.open_project import Options, manifest_paths, read_project
 from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
 from reconciler.report.complaints.text import complaints_summary, complaints_text
-from reconciler.report.counts import selection_words
+from reconciler.report.counts import describe_selection
 from reconciler.report.safe import safe
-from reconciler.report.unplanned import unheeded_words
+from reconciler.report.unplanned import describe_unheeded
 from reconciler.syntax.diagnostic import Severity
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ DIFFS = ("text", "json")
     show_default=True,
     help="End with 4 for complaints that are so severe, or more.",
 )
-def validate(*, asked: Options, form: str, fix: bool, diff: bool, fail_on: str) -> int:
+def validate(*, options: Options, form: str, fix: bool, diff: bool, fail_on: str) -> int:
     """Check manifests offline: syntax, fields, names, references.
 
     Without PATH, the manifests of the project file are checked, else those in
@@ -51,9 +51,9 @@ def validate(*, asked: Options, form: str, fix: bool, diff: bool, fail_on: str) 
     if diff and form not in DIFFS:
         raise UsageError(f"--diff has the formats {' and '.join(DIFFS)}")
     if fix:
-        return _fix(asked, form, fail_on, diff=diff)
-    checked = check(asked, in_all=True)
-    _tell(asked, checked, form)
+        return _fix(options, form, fail_on, diff=diff)
+    checked = check(options, in_all=True)
+    _tell(options, checked, form)
     return _code(checked, fail_on)
 
 
@@ -64,39 +64,39 @@ def _code(checked: Checked, fail_on: str) -> int:
     return InvalidInput.exit_code if severe else 0
 
 
-def _fix(asked: Options, form: str, fail_on: str, *, diff: bool) -> int:
+def _fix(options: Options, form: str, fail_on: str, *, diff: bool) -> int:
     """Repair what can be repaired, or show how, and report what is left."""
     from reconciler.report.complaints.document import fix_diff, fix_summary  # noqa: PLC0415 - rare
 
-    project, _ = read_project(asked)
+    project, _ = read_project(options)
     if project is None:
-        _tell(asked, check(asked, in_all=True), form)
+        _tell(options, check(options, in_all=True), form)
         return InvalidInput.exit_code
-    every = _fixes_of(asked, project, only_shown=diff)
+    every = _fixes_of(options, project, only_shown=diff)
     fixes = every.found
     instead = {fix.path.resolve(): fix.after for fix in fixes} if diff else {}
-    checked = check_in(project, asked, in_all=True, instead=instead)
+    checked = check_in(project, options, in_all=True, instead=instead)
     shown = [
         FixDocument(
             file=fix.name, repairs=fix.repairs, diff=fix_diff(fix.name, fix.before, fix.after)
         )
         for fix in fixes
     ]
-    if not asked.quiet:
+    if not options.quiet:
         count = sum(fix.repairs for fix in fixes)
         words(fix_summary(count, len(fixes), every.unrepaired, is_done=not diff))
     if diff and form == "text":
         data("".join(fix["diff"] for fix in shown))
-        left = checked.workspace.errors if asked.quiet else checked.workspace.complaints
+        left = checked.workspace.errors if options.quiet else checked.workspace.complaints
         if left:
-            words(complaints_text(left, stderr_style(verbose=asked.verbose)))
-        _summarise(asked, checked)
+            words(complaints_text(left, stderr_style(verbose=options.verbose)))
+        _summarise(options, checked)
     else:
-        _tell(asked, checked, form, shown)
+        _tell(options, checked, form, shown)
     return _code(checked, fail_on)
 
 
-def _fixes_of(asked: Options, project: Project, *, only_shown: bool) -> Fixes:
+def _fixes_of(options: Options, project: Project, *, only_shown: bool) -> Fixes:
     """Return the possible repairs; write them unless they are only shown.
 
     Raises InvalidInput for a file that cannot be written.
@@ -105,11 +105,11 @@ def _fixes_of(asked: Options, project: Project, *, only_shown: bool) -> Fixes:
     from reconciler.workspace.new_files import replace_text  # noqa: PLC0415 - the same
 
     left: set[tuple[str, int]] = set()
-    if asked.selection:
-        found = check_in(project, asked, in_all=True).workspace
+    if options.selection:
+        found = check_in(project, options, in_all=True).workspace
         left = {(manifest.source.file, manifest.source.line) for manifest in found.left_out}
         left -= {(manifest.source.file, manifest.source.line) for manifest in found.manifests}
-    paths = manifest_paths(asked, project)
+    paths = manifest_paths(options, project)
     fixes = find_fixes(paths, project.root, project.settings, left)
     for fix in () if only_shown else fixes.found:
         replace_text(fix.path, fix.name, fix.roots, before=fix.before, after=fix.after)
@@ -117,27 +117,27 @@ def _fixes_of(asked: Options, project: Project, *, only_shown: bool) -> Fixes:
 
 
 def _tell(
-    asked: Options, checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None
+    options: Options, checked: Checked, form: str, fixes: Sequence[FixDocument] | None = None
 ) -> None:
     """Print the complaints, and their number."""
     workspace = checked.workspace
     if form == "text":
-        shown = workspace.errors if asked.quiet else workspace.complaints
-        data(complaints_text(shown, stdout_style(verbose=asked.verbose)))
+        shown = workspace.errors if options.quiet else workspace.complaints
+        data(complaints_text(shown, stdout_style(verbose=options.verbose)))
     else:
         data(rendered(checked, form, fixes))
-    _summarise(asked, checked)
+    _summarise(options, checked)
 
 
-def _summarise(asked: Options, checked: Checked) -> None:
-    if not asked.quiet:
+def _summarise(options: Options, checked: Checked) -> None:
+    if not options.quiet:
         workspace = checked.workspace
         count = len(workspace.manifests)
         ignored = len(workspace.suppressed)
         summary = complaints_summary(workspace.complaints, count, workspace.files, ignored)
         selected = checked.selected
-        left = f"{safe(selection_words(selected))}" if selected is not None else ""
-        unheeded = unheeded_words(workspace.unheeded)
+        left = f"{safe(describe_selection(selected))}" if selected is not None else ""
+        unheeded = describe_unheeded(workspace.unheeded)
         words("\n".join(filter(None, (summary, left, unheeded, checked.advice))))
 
 

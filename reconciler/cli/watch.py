@@ -8,13 +8,13 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.lock_wait import lock_timeout
-from reconciler.console import data, plan_words, stdout_style, words
+from reconciler.console import data, describe_plan, stdout_style, words
 from reconciler.errors import ExitCode
 from reconciler.journal.store import LockTimeout
 from reconciler.operations.durations import read_duration
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import open_target
-from reconciler.operations.watch_alerts import ToWatch, back_words, watch_now, way_back
+from reconciler.operations.watch_alerts import ToWatch, describe_way_back, watch_now, way_back
 from reconciler.report.noise_formats import watched_json, watched_markdown, watched_text
 
 
@@ -48,7 +48,7 @@ def _duration(_: click.Context, __: click.Parameter, text: str | None) -> timede
 def watch(
     *,
     run: str,
-    asked: Options,
+    options: Options,
     form: str,
     wait: timedelta | None,
     fail_on: str | None,
@@ -61,19 +61,19 @@ def watch(
     `last`. What they fired since is held against the same hours of the seven days before, as
     far as no other run wrote them then. Nothing is written, but for --remember.
     """
-    bench = open_target(asked)
-    found = watch_now(bench, ToWatch(run=run, wait=wait, remember=remember), patience)
+    session = open_target(options)
+    found = watch_now(session, ToWatch(run=run, wait=wait, remember=remember), patience)
     code = ExitCode.DIFFERENT if fail_on and found.noisier else ExitCode.DONE
     match form:
         case "json":
-            text = watched_json(found, bench.name, bench.target.name)
+            text = watched_json(found, session.name, session.target.name)
         case "markdown":
-            text = watched_markdown(found, bench.name)
+            text = watched_markdown(found, session.name)
         case _:
-            text = watched_text(found, stdout_style(verbose=asked.verbose))
+            text = watched_text(found, stdout_style(verbose=options.verbose))
     data(text, ending=code)
-    if (back := way_back(bench, found)) is not None:
+    if (back := way_back(session, found)) is not None:
         wanted, made = back
-        words(plan_words(made, "text", bench.project, verbose=asked.verbose), laid_out=True)
-        words(back_words(wanted))
+        words(describe_plan(made, "text", session.project, verbose=options.verbose), laid_out=True)
+        words(describe_way_back(wanted))
     return code

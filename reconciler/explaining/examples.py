@@ -125,7 +125,7 @@ _UNREADABLE: Final = next(kind.name for kind in KINDS if not kind.readable)
 
 def value_of(field: Field, depth: int = 0) -> Json:
     """Return an example of a field's value, with the inner fields that the service needs."""
-    found = _by_words(field)
+    found = _describe_by(field)
     if found is None:
         found = _inside(field, depth) if field.model is not None else _plain(field)
         if field.each == "list":
@@ -185,7 +185,7 @@ def _beside(outer: Field, inner: Field, value: dict[str, Json]) -> dict[str, Jso
     return {field.name: value_of(field) for field in needed} | value
 
 
-def _by_words(field: Field) -> Json:
+def _describe_by(field: Field) -> Json:
     if field.example is not None or field.model is not None:
         return field.example
     steps = (field.root, *field.path)

@@ -44,11 +44,11 @@ def look_up(typed: str) -> Subject:
         return explained
     steps = _steps(typed)
     # The name of a kind is also a value of `kind`.
-    exactly = tuple(_matching(steps, _stands_there))
+    exactly = tuple(_matching(steps, _is_present))
     valued = tuple(field for field in all_fields() if typed.upper() in field.values)
     if valued and not exactly:
         return valued[0] if len(valued) == 1 else _general(valued) or Several(typed, valued)
-    for rule in (_stands_there, _ends_so, _begins_so):
+    for rule in (_is_present, _ends_so, _begins_so):
         found = tuple(_matching(steps, rule))
         if found:
             return found[0] if len(found) == 1 else _general(found) or Several(typed, found)
@@ -86,7 +86,7 @@ def _matching(steps: Sequence[str], rule: MatchRule) -> Iterator[Field]:
             yield field
 
 
-def _stands_there(steps: Sequence[str], own: Sequence[str]) -> bool:
+def _is_present(steps: Sequence[str], own: Sequence[str]) -> bool:
     return list(steps) == list(own)
 
 
@@ -123,9 +123,9 @@ def _near(typed: str, steps: Sequence[str]) -> str:
     meant = [step if step in known else nearest(step, known) for step in steps]
     if not all(meant) or list(meant) == list(steps):
         return ""
-    for rule in (_stands_there, _ends_so, _begins_so):
+    for rule in (_is_present, _ends_so, _begins_so):
         found = next(_matching(meant, rule), None)
         if found is not None:
-            exact = rule is _stands_there
+            exact = rule is _is_present
             return found.address if exact else ".".join(known.get(text, text) for text in meant)
     return ""

@@ -146,7 +146,7 @@ class Client:
                 response = self._exchange(method, url, body, parameters)
             except httpx.HTTPError as error:
                 sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-                failure = ForgeError(f"{method} {url}: {_words(error)}", is_lost=sent)
+                failure = ForgeError(f"{method} {url}: {_describe(error)}", is_lost=sent)
                 wait = BACKOFF_SECONDS * 2 ** (attempt - 1)
             else:
                 if response.is_success:
@@ -233,9 +233,9 @@ def _is_limited(response: httpx.Response) -> bool:
     if response.status_code not in _LIMITED:
         return False
     headers = response.headers
-    is_told = "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    is_finding = "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
     is_plain = response.status_code == HTTPStatus.TOO_MANY_REQUESTS
-    return is_told or is_plain or _LIMIT_WORDS in response.text.lower()
+    return is_finding or is_plain or _LIMIT_WORDS in response.text.lower()
 
 
 def _message(document: object) -> str:
@@ -250,5 +250,5 @@ def _message(document: object) -> str:
     return ""
 
 
-def _words(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return " ".join(str(error).split())[:LONGEST_MESSAGE] or type(error).__name__

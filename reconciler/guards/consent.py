@@ -46,8 +46,8 @@ def at_level(objection: GuardViolation, level: GuardLevel, environment: str) -> 
     if level == objection.level:
         return objection
     never = (reviewing(), reviewing_file(), allowing(objection.code, environment))
-    ways_out = tuple(way for way in objection.ways_out if way not in never)
-    return replace(objection, own_level=level, ways_out=ways_out)
+    remedies = tuple(way for way in objection.remedies if way not in never)
+    return replace(objection, own_level=level, remedies=remedies)
 
 
 def with_levels(plan: Plan, guards: Guards) -> Plan:

@@ -23,21 +23,21 @@ def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     if not failures:
         return
     counted = "1 sample" if len(failures) == 1 else f"{len(failures)} samples"
-    shown = "; ".join(map(_told_otherwise, failures[:MOST_NAMED]))
+    shown = "; ".join(map(_reported_otherwise, failures[:MOST_NAMED]))
     more = f"; and {len(failures) - MOST_NAMED} more" if len(failures) > MOST_NAMED else ""
     message = f"{counted} of logs would not have the policy that is expected: {shown}{more}"
-    ways_out = (
+    remedies = (
         "declare the policies in an order in which each sample meets the expected one",
         "if the sample is wrong by now, say in it which policy is meant",
         reviewing(),
         allowing(POLICY_SAMPLES, plan.environment),
         overriding(POLICY_SAMPLES),
     )
-    figures = digest([_told_otherwise(failure) for failure in failures])
-    yield GuardViolation(said=message, ways_out=ways_out, code=POLICY_SAMPLES, figures=figures)
+    figures = digest([_reported_otherwise(failure) for failure in failures])
+    yield GuardViolation(said=message, remedies=remedies, code=POLICY_SAMPLES, figures=figures)
 
 
-def _told_otherwise(one: SampleAnswer) -> str:
+def _reported_otherwise(one: SampleAnswer) -> str:
     sample, after = one.sample, one.after
     severity = sample.severity.removeprefix("SEVERITY_").lower()
     log = f"{quoted_pair(sample.application, sample.subsystem)} {severity}"

@@ -73,7 +73,7 @@ def _judged(
     """Add the objections; what is unknown is an objection unless the environment allows it."""
     if freeze.on_unknown == "allow":
         return _guarded(_remarked(plan, *map(FreezeUnknown, unknown)), told)
-    return _guarded(plan, [*told, *(_untold(why, plan.environment) for why in unknown)])
+    return _guarded(plan, [*told, *(_unreported(why, plan.environment) for why in unknown)])
 
 
 def _by_another_clock(plan: Plan, seconds: float | None) -> tuple[Plan, list[str]]:
@@ -111,18 +111,18 @@ def _in_window(held: Holding, environment: str) -> GuardViolation:
     if held.until is None:
         message = f"`{environment}` is frozen, and no end is in sight within a year: {reasons}"
         later = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"
-        return GuardViolation(said=message, ways_out=(later, breaking_glass()), code=FROZEN)
-    until = moment_words(held.until, held.windows[0].zone, held.windows[0].timezone)
+        return GuardViolation(said=message, remedies=(later, breaking_glass()), code=FROZEN)
+    until = format_moment(held.until, held.windows[0].zone, held.windows[0].timezone)
     later = f"apply again after that, or {waiting()}"
     return GuardViolation(
         said=f"`{environment}` is frozen until {until}: {reasons}",
-        ways_out=(later, breaking_glass()),
+        remedies=(later, breaking_glass()),
         code=FROZEN,
         until=held.until.isoformat(),
     )
 
 
-def moment_words(at: datetime, zone: tzinfo, name: str) -> str:
+def format_moment(at: datetime, zone: tzinfo, name: str) -> str:
     """Return a moment as text, in the time of a zone and in UTC."""
     there, here = (
         at.astimezone(clock_zone).strftime("%Y-%m-%d %H:%M") for clock_zone in (zone, UTC)
@@ -137,7 +137,7 @@ def _while_open(stopping: Sequence[Stopping], environment: str) -> list[GuardVio
     message = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}{more}"
     closed = "apply again once they are closed (`reconciler incidents list --open`)"
     later = f"{closed}, or {waiting()}"
-    return [GuardViolation(said=message, ways_out=(later, breaking_glass()), code=FROZEN)]
+    return [GuardViolation(said=message, remedies=(later, breaking_glass()), code=FROZEN)]
 
 
 def _name(stopping: Stopping) -> str:
@@ -149,12 +149,12 @@ def _name(stopping: Stopping) -> str:
     return quoted(incident.name or incident.id) + (f" ({about})" if about else "")
 
 
-def _untold(why: str, environment: str) -> GuardViolation:
+def _unreported(why: str, environment: str) -> GuardViolation:
     setting = f"`freeze: {{onUnknown: allow}}` of `{environment}` in reconciler.yaml"
-    ways_out = (
+    remedies = (
         "mend that, and apply again",
         f"in an earlier merge, set {setting}",
         breaking_glass(),
     )
     message = f"nobody can tell whether `{environment}` is frozen: {why}"
-    return GuardViolation(said=message, ways_out=ways_out, code=FROZEN)
+    return GuardViolation(said=message, remedies=remedies, code=FROZEN)

@@ -65,11 +65,11 @@ async def open_incidents_of(
     if wanted.scope == "all" or not found:
         return [*map(Stopping, found)]
     touched = [_marks_of(change) for change in plan.changes if change.action.writes]
-    facts = [_told_by(incident) for incident in found]
+    facts = [_reported_by(incident) for incident in found]
     why = [_why(fact, touched) for fact in facts]
     apart = [incident for incident, reason in zip(found, why, strict=True) if not reason]
     if apart:
-        more = await _told_by_events(api, apart)
+        more = await _named_by_events(api, apart)
         why = [
             reason or _why(_with(fact, more.get(incident.id)), touched)
             for incident, fact, reason in zip(found, facts, why, strict=True)
@@ -103,7 +103,7 @@ class _Marks:
     takes_logs_of: Callable[[str, str], bool] = field(compare=False)
 
 
-def _told_by(incident: Incident) -> _Told:
+def _reported_by(incident: Incident) -> _Told:
     labels: list[tuple[object, object]] = [
         *incident.contextual_labels.items(),
         *incident.display_labels.items(),
@@ -118,7 +118,7 @@ def _with(told: _Told, more: _Told | None) -> _Told:
     return _Told(told.names | more.names, told.alerts | more.alerts, told.labels | more.labels)
 
 
-async def _told_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Told]:
+async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Told]:
     """Map incidents to the facts about their alerts, from their events.
 
     Raises UnreadableReply where the alert of an incident is unknown: it may be any alert.
@@ -144,7 +144,9 @@ async def _told_by_events(api: Api, incidents: list[Incident]) -> dict[str, _Tol
         if incident.id not in facts or not facts[incident.id].alerts
     ]
     # Labels say what an incident is about; a name alone does not say of which alert it is.
-    unseen = [incident.id for incident in unmatched if not (is_whole and _told_by(incident).labels)]
+    unseen = [
+        incident.id for incident in unmatched if not (is_whole and _reported_by(incident).labels)
+    ]
     if unseen:
         read = f"the {MOST_EVENT_PAGES * PAGE_SIZE:,} events that are read"
         among = "the events that are told" if is_whole else read

@@ -78,7 +78,7 @@ async def _found(
     open_incidents = [incident for incident in listed if incident.is_open]
     by_events: Mapping[str, Ref | None] = {}
     if open_incidents:
-        by_events, is_whole = await _told_by_events(api, open_incidents, ids)
+        by_events, is_whole = await _named_by_events(api, open_incidents, ids)
         if not is_whole and any(incident.id not in by_events for incident in open_incidents):
             newest = f"the newest {MOST_EVENT_PAGES * PAGE_SIZE:,}"
             cut = cut or f"of an open incident no event is among {newest}"
@@ -93,7 +93,7 @@ async def _found(
     return OpenIncidents(silenced, found, cut=cut)
 
 
-async def _told_by_events(
+async def _named_by_events(
     api: Api, open_ones: list[Incident], ids: Mapping[str, Ref]
 ) -> tuple[dict[str, Ref | None], bool]:
     """Map open incidents to the alert that one of their events names, None for another alert.

@@ -160,13 +160,13 @@ def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) 
         f"the guard allows {limit} in one apply"
     )
     where = f"`guards: {{{setting}: N}}` of `{environment}` in reconciler.yaml"
-    ways_out = (
+    remedies = (
         reviewing(),
         f"split the change, so that at most {allowed} change at once",
         f"in an earlier merge, set {where}",
         overriding(TOO_MANY),
     )
-    return GuardViolation(said=message, ways_out=ways_out, code=TOO_MANY)
+    return GuardViolation(said=message, remedies=remedies, code=TOO_MANY)
 
 
 DESTROYS = "destroys"
@@ -226,14 +226,14 @@ def without_memory(plan: Plan) -> Iterator[GuardViolation]:
         "nor deleted"
     )
     init = f"`{on_journal('init', environment=plan.environment)}`"
-    ways_out = (
+    remedies = (
         bringing_journal_back() if is_lost else bring_back("the newer one"),
         "give what exists its `metadata.id`",
         f"if nothing was applied before: {init}, or {consenting('new-journal')}"
         if is_lost
         else f"if nothing was applied since: {consenting('new-journal')}",
     )
-    yield GuardViolation(said=message, ways_out=ways_out, code=NEW_JOURNAL)
+    yield GuardViolation(said=message, remedies=remedies, code=NEW_JOURNAL)
 
 
 def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[GuardViolation]:
@@ -272,19 +272,19 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Gua
     )
     rename = on_journal("rename", f"{refs[0]} {change.ref}", environment=environment)
     forget = on_journal("forget", str(refs[0]), environment=environment)
-    ways_out = (
+    remedies = (
         f"if it is the same under a new name: `{rename}`",
         f"if it is another, and the old one is no concern any more: `{forget}`",
         overriding(LOOKS_LIKE_RENAME),
     )
-    return GuardViolation(ref=change.ref, said=message, ways_out=ways_out, code=LOOKS_LIKE_RENAME)
+    return GuardViolation(ref=change.ref, said=message, remedies=remedies, code=LOOKS_LIKE_RENAME)
 
 
 def _seen_live(
     change: Change, code: str, message: str, reason: _OfOthers, environment: str
 ) -> GuardViolation:
     who = f" (live was last changed {reason.edit})" if reason.edit.told else ""
-    ways_out = (
+    remedies = (
         reviewing(),
         *_adopting(change, reason),
         allowing(code, environment),
@@ -294,7 +294,7 @@ def _seen_live(
     return GuardViolation(
         ref=change.ref,
         said=f": {message}{who}",
-        ways_out=ways_out,
+        remedies=remedies,
         code=code,
         figures=f": {message}",
     )
@@ -339,25 +339,25 @@ def _said(change: Change, weakening: RiskyChange, incidents: OpenIncidents | Non
 
 
 def _weakened(change: Change, code: str, message: str, environment: str) -> GuardViolation:
-    ways_out = (
+    remedies = (
         reviewing_file() if code == ALERT_SILENCED else reviewing(),
         splitting(change.ref),
         allowing(code, environment),
         overriding(code),
     )
-    return GuardViolation(ref=change.ref, said=f": {message}", ways_out=ways_out, code=code)
+    return GuardViolation(ref=change.ref, said=f": {message}", remedies=remedies, code=code)
 
 
 def _protected(change: Change) -> GuardViolation:
     count = len(change.differences)
     fields = "1 field" if count == 1 else f"{count} fields"
     message = f" is protected since its last apply, and {fields} of it would change"
-    ways_out = (
+    remedies = (
         splitting(change.ref),
         "take `metadata.protect` away in an earlier merge, apply that, and change it then",
         overriding(PROTECTED),
     )
-    return GuardViolation(ref=change.ref, said=message, ways_out=ways_out, code=PROTECTED)
+    return GuardViolation(ref=change.ref, said=message, remedies=remedies, code=PROTECTED)
 
 
 def _destroying(change: Change) -> GuardViolation:
@@ -368,7 +368,7 @@ def _destroying(change: Change) -> GuardViolation:
     empty = value_at(change.body, BY_NAME[change.ref.kind].destroyable) == []
     if empty:
         message += "; the list that it declares is empty, so none would be left"
-    ways_out = (
+    remedies = (
         "keep them: declare them in the list",
         splitting(change.ref),
         f"{consenting('allow-destroy')}, which prints whole what is lost",
@@ -376,7 +376,7 @@ def _destroying(change: Change) -> GuardViolation:
     return GuardViolation(
         ref=change.ref,
         said=message,
-        ways_out=ways_out,
+        remedies=remedies,
         code=DESTROYS_ALL if empty else DESTROYS,
         destroys=change.destroys,
     )

@@ -89,7 +89,7 @@ def _said(
 
 def _objection(said: _Said, environment: str) -> GuardViolation:
     ref, code = said.manifest.ref, said.rule.code
-    ways_out = (
+    remedies = (
         f"declare {ref} so that the rule holds",
         reviewing(),
         splitting(ref),
@@ -98,7 +98,7 @@ def _objection(said: _Said, environment: str) -> GuardViolation:
         overriding(code),
     )
     return at_level(
-        GuardViolation(ref=ref, said=f": {said.words}", ways_out=ways_out, code=code),
+        GuardViolation(ref=ref, said=f": {said.words}", remedies=remedies, code=code),
         said.rule.level,
         environment,
     )

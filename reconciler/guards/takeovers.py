@@ -124,7 +124,7 @@ def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[GuardViolat
     taken = [change for change in plan.changes if never_written(change) is not None]
     if not taken or TAKES_OVER in guards.allow:
         return
-    ways_out = (
+    remedies = (
         reviewing(),
         "where the id is that of another: correct `metadata.id`",
         bringing_journal_back(),
@@ -132,15 +132,15 @@ def taken_over(plan: Plan, guards: Guards, unnamed: str) -> Iterator[GuardViolat
         overriding(TAKES_OVER),
     )
     yield GuardViolation(
-        said=_words(taken, unnamed),
-        ways_out=ways_out,
+        said=_describe(taken, unnamed),
+        remedies=remedies,
         code=TAKES_OVER,
         # Names are left out: they appear and vanish with incidents.
         figures=" ".join(f"{change.ref}={change.remote_id}" for change in taken),
     )
 
 
-def _words(changes: Sequence[Change], unread: str) -> str:
+def _describe(changes: Sequence[Change], unread: str) -> str:
     """Return the message about what an apply would take over unseen, with the names in events."""
     reasons = {change.ref: never_written(change) for change in changes}
     others = {ref: why for ref, why in reasons.items() if why is not None and why.is_another}

@@ -56,7 +56,7 @@ def undone_rollbacks(plan: Plan, guards: Guards, review: UnderReview) -> tuple[G
     return tuple(
         objection
         if objection.key in listed or _is_edited(change, reason, base, ids)
-        else replace(objection, own_level=EXPLICIT_LEVEL, ways_out=objection.ways_out[1:])
+        else replace(objection, own_level=EXPLICIT_LEVEL, remedies=objection.remedies[1:])
         for objection, (change, reason) in zip(objections, found, strict=True)
     )
 
@@ -68,7 +68,7 @@ def _objection(change: Change, reason: UndoesRollback, environment: str) -> Guar
     return GuardViolation(
         ref=change.ref,
         said=f" would bring back what {who} rolled back at {reason.at}, in {fields}",
-        ways_out=(
+        remedies=(
             reviewing(),
             _KEEP,
             splitting(change.ref),

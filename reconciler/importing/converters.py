@@ -11,7 +11,7 @@ from reconciler.errors import ExitCode
 from reconciler.importing import grafana, openslo, prometheus
 from reconciler.importing.conversion import Converted, Converter, FileDocuments, LeftBehind, named
 from reconciler.importing.records import ImportRecord, Left, id_given, judged
-from reconciler.importing.unique_names import Naming, told_apart
+from reconciler.importing.unique_names import Naming, with_unique_names
 from reconciler.workspace.secret_scan import Withheld
 
 CONVERTERS: Final[tuple[Converter, ...]] = (openslo, prometheus, grafana)
@@ -64,7 +64,7 @@ def records_of(
     foreign: Sequence[Foreign], withheld: Withheld, beside: Beside
 ) -> Iterator[ImportRecord | Left]:
     """Yield the records of all converted resources; no name depends on their order."""
-    given = told_apart([resource.made for resource in foreign], beside.ids)
+    given = with_unique_names([resource.made for resource in foreign], beside.ids)
     if beside.ids:
         beside.met.update(given.met)
     yield from given.left

@@ -115,7 +115,7 @@ class Hiding:
         """Return a text for people without any secret."""
         return self._filter(text)
 
-    def stands_in(self, text: str) -> bool:
+    def lies_in(self, text: str) -> bool:
         """Return whether a text contains a secret, in any spelling."""
         return text in self._names or self._filter(text) != text
 
@@ -124,7 +124,7 @@ class Hiding:
         if not self._names:
             return ""
         ids = (*record.ids.values(), *([] if record.remote_id is None else [record.remote_id]))
-        if any(self.stands_in(str(id_)) for id_ in (record.title, *ids)):
+        if any(self.lies_in(str(id_)) for id_ in (record.title, *ids)):
             return IN_A_NAME
         hidden = self.hidden(record.spec)
         places = dict(self.written(hidden))
@@ -136,7 +136,7 @@ class Hiding:
         match value:
             case dict():
                 inner = (
-                    not self.stands_in(key) and self._stays_hidden(member)
+                    not self.lies_in(key) and self._stays_hidden(member)
                     for key, member in value.items()
                 )
                 return all(inner)
@@ -144,9 +144,9 @@ class Hiding:
                 return all(map(self._stays_hidden, value))
             case Template():
                 pieces = (part for part in value.parts if isinstance(part, str))
-                return self._is_read_back(value) and not any(map(self.stands_in, pieces))
+                return self._is_read_back(value) and not any(map(self.lies_in, pieces))
             case str():
-                return not self.stands_in(value)
+                return not self.lies_in(value)
             case bool() | None:
                 return True
             case _:

@@ -11,13 +11,13 @@ from reconciler.document import Json, Path, value_at
 from reconciler.errors import ExitCode
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.paste_repair import MOST_ROUNDS, PasteRepair, in_told_order
+from reconciler.kinds.paste_repair import MOST_ROUNDS, PasteRepair, in_reported_order
 from reconciler.kinds.repairs import MoveId, repaired
 from reconciler.kinds.shape import in_usual_order
 from reconciler.model import RemoteId
 from reconciler.syntax.diagnostic import Finding, Severity
 from reconciler.workspace.compose import UnwritableError, check_writable
-from reconciler.workspace.layout import untold_words
+from reconciler.workspace.layout import describe_unreported
 from reconciler.workspace.secret_scan import Withheld
 
 LITERAL_KEY = "M313"
@@ -84,12 +84,12 @@ class Left:
     what: str
     why: str
     exit_code: int = ExitCode.DONE
-    way_out: str = ""
+    remedy: str = ""
 
     @property
     def told(self) -> str:
         """The whole reason."""
-        return ": ".join(filter(None, (self.why, self.way_out)))
+        return ": ".join(filter(None, (self.why, self.remedy)))
 
 
 def id_given(kind: Kind, name: str, where: str, given: str) -> RemoteId | Left | None:
@@ -110,7 +110,7 @@ def record_of(
     kept. A resource without an id gets the id that `ids` has for its name.
     """
     mould = PasteRepair(kind.spec, kind.id_form, has_id=False)
-    document = in_told_order(document, kind.spec)
+    document = in_reported_order(document, kind.spec)
     remote_id: RemoteId | None = None
     for _ in range(MOST_ROUNDS):
         made = mould.next_round(document)
@@ -119,7 +119,7 @@ def record_of(
         for repair in made:
             if isinstance(repair, MoveId):
                 remote_id = kind.id_form.parse(_json(value_at(document, repair.path)))
-        document = in_told_order(repaired(document, made), kind.spec)
+        document = in_reported_order(repaired(document, made), kind.spec)
     spec = document if isinstance(document, dict) else {}
     if kind.inner_id and remote_id is None:
         remote_id = kind.id_form.parse(_json(value_at(spec, kind.inner_id)))
@@ -137,7 +137,7 @@ def judged(record: ImportRecord, withheld: Withheld) -> ImportRecord | Left:
     """Return a record that a manifest can hold, with its comments; or Left with the reason."""
     kind, spec = record.kind, record.spec
     if kind.id_form.required and record.remote_id is None:
-        return replace(_refused(record, NO_ID), way_out=GIVE_ID)
+        return replace(_refused(record, NO_ID), remedy=GIVE_ID)
     try:
         check_writable(spec)
     except UnwritableError as error:
@@ -170,7 +170,7 @@ def _missing(record: ImportRecord, report: SpecReport) -> Iterator[tuple[Path, s
         if finding.code == MISSING and finding.path not in untold:
             yield finding.path, f"{finding.message}; add it before this is changed"
     for path, names in untold.items():
-        yield path, untold_words(names)
+        yield path, describe_unreported(names)
 
 
 def _refused(record: ImportRecord, why: str) -> Left:

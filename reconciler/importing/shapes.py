@@ -15,7 +15,7 @@ from reconciler.importing.records import ImportRecord, Left, record_of
 from reconciler.kinds import KINDS
 from reconciler.kinds.judge_spec import kind_hinted, kind_like
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.paste_repair import in_told_order
+from reconciler.kinds.paste_repair import in_reported_order
 from reconciler.kinds.shape import facts_at, facts_of
 from reconciler.model import API_VERSION
 from reconciler.workspace.secret_scan import Withheld
@@ -76,7 +76,7 @@ def _as_whole(document: Json) -> Json:
         return document
     for kind in KINDS:
         if kind.singleton and kind.destroyable:
-            whole = in_told_order({kind.destroyable[0]: document}, kind.spec)
+            whole = in_reported_order({kind.destroyable[0]: document}, kind.spec)
             if kind_like(whole) is kind and all(map(partial(_is_member, kind), document)):
                 return whole
     return document

@@ -34,7 +34,7 @@ class Naming:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldApart:
+class UniqueNames:
     """The names of each resource, the names `met` that `--id` accepts, and the ids `left` over."""
 
     each: Sequence[Naming]
@@ -42,7 +42,7 @@ class ToldApart:
     left: list[Left]
 
 
-def told_apart(made: Sequence[Converted], ids: Mapping[str, str]) -> ToldApart:
+def with_unique_names(made: Sequence[Converted], ids: Mapping[str, str]) -> UniqueNames:
     """Return the names of each resource, with its own id of `ids`.
 
     Resources of one name are distinguished by severity, else by the first different label in
@@ -58,7 +58,7 @@ def told_apart(made: Sequence[Converted], ids: Mapping[str, str]) -> ToldApart:
             for nth, mark in zip(group, marks_of([made[nth] for nth in group]), strict=True):
                 given[nth].handle = f"{made[nth].name}[{mark}]"
                 given[nth].mark = "" if made[nth].labels is None else mark
-    result = ToldApart(given, set(), [])
+    result = UniqueNames(given, set(), [])
     for nth in firsts if ids else ():
         result.met.update((made[nth].name, given[nth].handle))
     _hand_out(made, firsts, ids, result)
@@ -100,7 +100,7 @@ def marks_of(made: Sequence[Converted]) -> list[str]:
 
 
 def _hand_out(
-    made: Sequence[Converted], firsts: Sequence[int], ids: Mapping[str, str], result: ToldApart
+    made: Sequence[Converted], firsts: Sequence[int], ids: Mapping[str, str], result: UniqueNames
 ) -> None:
     """Assign each id to its resource; an id that fits several resources of a kind is left."""
     by_name: dict[str, list[int]] = defaultdict(list)
@@ -136,10 +136,10 @@ def _selected(
         if given[nth].handle == key:
             return [nth]
     wanted = found[2] if found is not None else ""
-    return [nth for nth in nths if wanted in _words(made[nth].labels or {})]
+    return [nth for nth in nths if wanted in _describe(made[nth].labels or {})]
 
 
-def _words(labels: Mapping[str, str]) -> Iterable[str]:
+def _describe(labels: Mapping[str, str]) -> Iterable[str]:
     for name, value in labels.items():
         yield value
         yield f"{name}={value}"

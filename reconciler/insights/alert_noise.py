@@ -104,7 +104,7 @@ async def watch(
 ) -> NoiseWatch:
     """Read once all events of the alerts, and judge them at the level of one per cent."""
     spans = [span for alert in alerts if alert.spans is not None for span in alert.spans.all]
-    listed = await _asked(api, joined(spans), alerts) if spans else ToldEvents()
+    listed = await _asked(api, joined(spans), alerts) if spans else ReportedEvents()
     return NoiseWatch(
         run=run.run,
         command=run.command or "apply",
@@ -119,7 +119,7 @@ async def watch(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldEvents:
+class ReportedEvents:
     """The events that a service returned.
 
     `unread` is why it returned none, and `cut` means that it had more.
@@ -135,7 +135,7 @@ class ToldEvents:
         return not (self.unread or self.cut)
 
 
-async def _asked(api: Api, spans: Iterable[Span], alerts: Sequence[Touched]) -> ToldEvents:
+async def _asked(api: Api, spans: Iterable[Span], alerts: Sequence[Touched]) -> ReportedEvents:
     pages = Allowance(MOST_REQUESTS)
     events: list[AlertEvent] = []
     try:
@@ -146,10 +146,10 @@ async def _asked(api: Api, spans: Iterable[Span], alerts: Sequence[Touched]) -> 
     except NotAuthorised as error:
         if not error.known:
             raise
-        return ToldEvents(events=tuple(events), unread=str(error))
+        return ReportedEvents(events=tuple(events), unread=str(error))
     except (ServiceRefused, UnreadableReply) as error:
-        return ToldEvents(events=tuple(events), unread=str(error))
-    return ToldEvents(events=tuple(events), cut=pages.cut)
+        return ReportedEvents(events=tuple(events), unread=str(error))
+    return ReportedEvents(events=tuple(events), cut=pages.cut)
 
 
 def _batches(alerts: Sequence[Touched]) -> list[tuple[str, ...]]:
@@ -163,7 +163,7 @@ def _batches(alerts: Sequence[Touched]) -> list[tuple[str, ...]]:
 
 
 def judged(
-    alerts: Sequence[Touched], told: ToldEvents, level: float = LEVEL
+    alerts: Sequence[Touched], told: ReportedEvents, level: float = LEVEL
 ) -> Iterator[WatchedAlert]:
     """Yield the verdict on each alert, at a level that holds for all of them together."""
     moments, unassigned = _moments(alerts, told.events)
@@ -203,7 +203,7 @@ class _Counted:
 
 
 def _counted(
-    alert: Touched, moments: Sequence[datetime], told: ToldEvents, untold: int
+    alert: Touched, moments: Sequence[datetime], told: ReportedEvents, untold: int
 ) -> _Counted:
     found = WatchedAlert(
         ref=alert.ref,
@@ -241,7 +241,7 @@ def _counted(
 
 
 def _cause(
-    alert: Touched, spans: Spans | None, told: ToldEvents, untold: int
+    alert: Touched, spans: Spans | None, told: ReportedEvents, untold: int
 ) -> UnknownCause | None:
     """Return why an alert cannot be judged, None where it can."""
     if spans is None or alert.until - alert.at < SHORTEST:

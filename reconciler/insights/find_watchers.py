@@ -31,7 +31,7 @@ def watchers_of(
             continue
         by_id = (change.ref.kind, _normal(change.ref, change.remote_id))
         refs = {*declared.get(change.ref, ()), *declared.get(by_id, ())}
-        named = watchers_named(_told(change, history), alerts)
+        named = watchers_named(_reported(change, history), alerts)
         watchers = replace(named, refs=tuple(sorted({*refs, *named.refs})))
         if watchers.refs or watchers.others:
             found[change.ref] = watchers
@@ -67,6 +67,6 @@ def _normal(ref: Ref, remote_id: RemoteId | None) -> str:
     return "" if remote_id is None else str(BY_NAME[ref.kind].normal_id(remote_id)).lower()
 
 
-def _told(change: Change, history: History) -> tuple[str, ...]:
+def _reported(change: Change, history: History) -> tuple[str, ...]:
     last = history.of(change.ref).last
     return (*change.alerts, *((last.told.alerts or ()) if last is not None else ()))

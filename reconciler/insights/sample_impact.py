@@ -12,7 +12,7 @@ from reconciler.document import Json, digest
 from reconciler.errors import ReconcilerError
 from reconciler.insights.policy_evaluator import policies_in, shadowed
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.log_policy_set.sample_answers import told_of
+from reconciler.kinds.log_policy_set.sample_answers import answers_to
 from reconciler.model import Action, Change, Plan, Seen
 from reconciler.model.policy_impact import Met, PolicyImpact, SampleAnswer, Samples
 
@@ -53,7 +53,7 @@ async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact 
     unasked = UNREAD
     if change.action is not Action.BLOCKED:
         try:
-            answers, unasked = await told_of(api, samples.rows), ""
+            answers, unasked = await answers_to(api, samples.rows), ""
         except ReconcilerError as error:
             unasked = str(error)
     is_any_case = api.assumptions.policy_names == "anyCase"

@@ -12,7 +12,7 @@ from pydantic import GetPydanticSchema, model_validator
 
 from reconciler.document.lazy_json import let_open
 from reconciler.journal import line_fields as of
-from reconciler.model import NOTHING_TOLD
+from reconciler.model import NO_SERVER_INFO
 
 FORMAT = 1
 _ADOPTED_BEFORE = "live was already as declared"
@@ -49,7 +49,7 @@ class LastWrite(of.JournalLine):
     rewritten: of.Pairs
     revision: of.Said = ""
     origin: of.Said = ""
-    told: of.ToldField = NOTHING_TOLD
+    told: of.ToldField = NO_SERVER_INFO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ class WrittenEntry(_OfWrite):
     adopted: of.Flag = False
     revision: of.Said = ""
     instead_of: of.MaybeId = None
-    told: of.ToldField = NOTHING_TOLD
+    told: of.ToldField = NO_SERVER_INFO
     unchanged: of.Flag = False
     put_back: of.Flag = False
 

@@ -108,7 +108,7 @@ class GitStore:
                 self._fetch()
                 held = self._lease
             if held is not None:
-                raise Locked(f"{self.place} is locked by {held.words}{held.way_out}")
+                raise Locked(f"{self.place} is locked by {held.words}{held.remedy}")
             try:
                 self._commit(self._lines, b"", lease, Note(f"locked by {lease.words}", lease.actor))
             except RefMoved:
@@ -152,7 +152,7 @@ class GitStore:
         if held is None:
             return None
         if held.owner != owner:
-            raise Locked(f"{self.place} is locked by {held.words}{held.way_out}")
+            raise Locked(f"{self.place} is locked by {held.words}{held.remedy}")
         try:
             self._commit(self._lines, b"", None, Note(f"lock taken from {held.words}", ""))
         except RefMoved:

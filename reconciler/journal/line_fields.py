@@ -14,7 +14,7 @@ from pydantic_core import core_schema
 from reconciler.addresses import is_part
 from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.errors import JournalError
-from reconciler.model import NOTHING_TOLD, Ref, RemoteId, ServerInfo
+from reconciler.model import NO_SERVER_INFO, Ref, RemoteId, ServerInfo
 
 _SHOWN = 80
 
@@ -67,10 +67,10 @@ def _paths(value: Json) -> tuple[Path, ...]:
     return tuple(map(_path, value))
 
 
-def _told(value: Json) -> ServerInfo:
+def _reported(value: Json) -> ServerInfo:
     """Read what the service returned; a value of another form counts as nothing returned."""
     if not isinstance(value, dict):
-        return NOTHING_TOLD
+        return NO_SERVER_INFO
     version, updated = value.get("version"), value.get("updated")
     ids, alerts = value.get("ids"), value.get("alerts")
     return ServerInfo(
@@ -98,7 +98,7 @@ MaybeId = Annotated[RemoteId | None, _read_by(_remote_id)]
 KnownId = Annotated[RemoteId, _read_by(_known_id)]
 Value = Annotated[Union[Json, Missing], _instance_of(object)]  # noqa: UP007 - `Json` is a forward reference
 PathField = Annotated[Path, _read_by(_path)]
-ToldField = Annotated[ServerInfo, _read_by(_told)]
+ToldField = Annotated[ServerInfo, _read_by(_reported)]
 PathsField = Annotated[tuple[Path, ...], _read_by(_paths)]
 
 

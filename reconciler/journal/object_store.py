@@ -124,7 +124,7 @@ class Bucket:
         try:
             yield
         except (BaseError, OSError) as error:
-            raise JournalError(f"{self.url} cannot be {what}: {_words(error)}") from error
+            raise JournalError(f"{self.url} cannot be {what}: {_describe(error)}") from error
 
 
 def _open(url: str, *, plain: bool) -> ServiceClient:
@@ -140,7 +140,7 @@ def _open(url: str, *, plain: bool) -> ServiceClient:
                 retry_config={"max_retries": 4, "retry_timeout": timedelta(seconds=60)},
             )
     except (BaseError, ValueError) as error:
-        raise JournalError(f"{url} cannot be opened: {_words(error)}") from error
+        raise JournalError(f"{url} cannot be opened: {_describe(error)}") from error
 
 
 @contextlib.contextmanager
@@ -172,7 +172,7 @@ def _version(e_tag: str | None, version: str | None) -> UpdateVersion:
     return known
 
 
-def _words(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     """Return the first line of an error without the queries of addresses, which may be signed."""
     first = str(error).split("\n", 1)[0]
     return _QUERY.sub("", first)[:_LONGEST_WORDS]
@@ -279,7 +279,7 @@ class ObjectStore:
                 holder = self.holder()
             else:
                 return
-        shown = holder.words + holder.way_out if holder is not None else "others"
+        shown = holder.words + holder.remedy if holder is not None else "others"
         raise Locked(f"{self.place} is locked by {shown}")
 
     def release(self, lease: Lease, ended: str) -> None:
@@ -312,7 +312,7 @@ class ObjectStore:
         if record.lease is None:
             return None
         if record.lease.owner != owner:
-            raise Locked(f"{self.place} is locked by {record.lease.words}{record.lease.way_out}")
+            raise Locked(f"{self.place} is locked by {record.lease.words}{record.lease.remedy}")
         self._write_lock(LockRecord(None, record.ended), held)
         return record.lease
 

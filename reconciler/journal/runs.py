@@ -32,7 +32,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.journal.history import History, Memory
 from reconciler.journal.line_fields import KnownSeal
-from reconciler.journal.seals import Sealed, ToldSeals, seals_in
+from reconciler.journal.seals import JournalSeals, Sealed, seals_in
 from reconciler.model import Ref
 
 OUTCOMES = (
@@ -160,10 +160,10 @@ _BECAME: dict[type[Entry], str] = {
 
 def words_of(entries: Sequence[Entry]) -> str:
     """Return one line about an append, for people who read a store's own history."""
-    return "; ".join((*_told(entries), *_listed(entries))) or "journal"
+    return "; ".join((*_reported(entries), *_listed(entries))) or "journal"
 
 
-def _told(entries: Sequence[Entry]) -> Iterator[str]:
+def _reported(entries: Sequence[Entry]) -> Iterator[str]:
     for entry in entries:
         match entry:
             case RunEntry():
@@ -221,7 +221,7 @@ def compacted(entries: Sequence[Entry], at: str) -> list[Entry]:
     kept.extend(_runs(entries))
     kept.extend(entry for entry in entries if isinstance(entry, WatchedEntry))
     kept.extend(last_backups(entries).values())
-    seals = ToldSeals()
+    seals = JournalSeals()
     seals.add(entries)
     for ref, memory in sorted(history.memories.items()):
         older = seals.of(ref, memory.remote_id) - seals_in(memory.candidates)

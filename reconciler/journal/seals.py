@@ -70,7 +70,7 @@ class _Thing:
 
 
 @dataclass(slots=True)
-class ToldSeals:
+class JournalSeals:
     """The seals of each resource, from all entries."""
 
     _things: dict[_Alias, _Thing] = field(default_factory=dict)

@@ -55,7 +55,7 @@ class Lease:
         return f"{who}process {self.pid} on {self.host} since {self.since}"
 
     @property
-    def way_out(self) -> str:
+    def remedy(self) -> str:
         """The end of the lease, and what to do where its holder is gone, as text."""
         return (
             f", at least until {self.expires}; if that run is gone, take its lock away with "

@@ -21,7 +21,7 @@ from reconciler.journal.entries import (
     WatchedEntry,
     WrittenEntry,
 )
-from reconciler.model import NOTHING_TOLD, Ref, ServerInfo
+from reconciler.model import NO_SERVER_INFO, Ref, ServerInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Write:
     run: str
     declared: dict[str, Json] | None
     changed: bool
-    told: ServerInfo = NOTHING_TOLD
+    told: ServerInfo = NO_SERVER_INFO
     undone: bool = False
     seen: bool = False
 

@@ -53,14 +53,14 @@ async def read_record(
         return ABSENT
     setting = f"`api.reads.{name}`"
     record = _object_at(answer, read.record, f"{setting}: the answer to GET {path}", "record")
-    id_form.check(remote_id, _told_id(record))
+    id_form.check(remote_id, _reported_id(record))
     spec = _object_at(record, read.spec, f"{setting}: the record at {path}", "spec")
     camel_case = camel_case_known_fields(record, model)
     assert isinstance(camel_case, dict)  # noqa: S101 - an object stays an object
     return ReadRecord(camel_case, _as_declared(spec, model, id_form, setting))
 
 
-def _told_id(record: Json | Missing) -> Json | Missing:
+def _reported_id(record: Json | Missing) -> Json | Missing:
     return value_at(record, ("id",))
 
 

@@ -71,7 +71,9 @@ def judge(kind: Kind, spec: dict[str, Json], written: Json, *, has_id: bool) -> 
     ]
     records = _records(fixed, kind, rounds, origins)
     moves_id = any(isinstance(repair, MoveId) for made in rounds for repair in made)
-    return SpecReport([*(_told(record, findings) for record in records), *placed], fixed, moves_id)
+    return SpecReport(
+        [*(_reported(record, findings) for record in records), *placed], fixed, moves_id
+    )
 
 
 def unacceptable(kind: Kind, document: dict[str, Json]) -> Iterator[Finding]:
@@ -170,7 +172,7 @@ def _members(document: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, s
             yield (*path, index), f"item {index + 1}{shown}"
 
 
-def _told(record: _Record, plain: Sequence[Finding]) -> Finding:
+def _reported(record: _Record, plain: Sequence[Finding]) -> Finding:
     """Return the one finding of a record; if only one field is wrong, its own finding."""
     path, repair = record.repairs[0]
     if len(record.repairs) == 1 and not isinstance(repair, Unwrap | Wrap | Lift):

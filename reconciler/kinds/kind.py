@@ -178,8 +178,8 @@ def refusal(sending: Sending, refused: ServiceRefused) -> Refused | Unconfirmed:
     if refused.doubtful:
         return Unconfirmed(sending.ref, str(refused), refused.exit_code)
     gone = refused.status == HTTPStatus.NOT_FOUND and sending.change.remote_id is not None
-    ways_out = to_begin_anew(sending.manifest) if gone else ()
-    return Refused(sending.ref, str(refused), ways_out=ways_out)
+    remedies = to_begin_anew(sending.manifest) if gone else ()
+    return Refused(sending.ref, str(refused), remedies=remedies)
 
 
 class ConsentRule(Enum):

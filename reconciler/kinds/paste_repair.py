@@ -109,7 +109,7 @@ class PasteRepair:
                 assert_never(read_only.fate)
 
 
-def in_told_order(document: Json, model: type[Part]) -> Json:
+def in_reported_order(document: Json, model: type[Part]) -> Json:
     """Return a document with the items of lists in the order of their position fields.
 
     Only a list of stored objects has one, if all its members have a number, and no two the same;
@@ -121,14 +121,14 @@ def in_told_order(document: Json, model: type[Part]) -> Json:
     for name, facts in facts_of(model).items():
         items = document.get(name)
         if isinstance(items, list) and facts.keyed is not None and facts.keyed.distinct:
-            positions = [_told_place(item, facts.items) for item in items]
+            positions = [_reported_place(item, facts.items) for item in items]
             if None not in positions and len(set(positions)) == len(items):
                 both = zip(positions, items, strict=True)
                 ordered[name] = [item for _, item in sorted(both, key=lambda pair: pair[0] or 0)]
     return ordered
 
 
-def _told_place(item: Json, facts: Facts | None) -> float | None:
+def _reported_place(item: Json, facts: Facts | None) -> float | None:
     """Return the number in the position field of a list member."""
     part = facts.part if facts is not None else None
     if part is None or not isinstance(item, dict):

@@ -115,7 +115,7 @@ if TYPE_CHECKING:
         RollsBack,
         SignalsUnread,
     )
-    from reconciler.model.server_info import NOTHING_TOLD, ServerInfo
+    from reconciler.model.server_info import NO_SERVER_INFO, ServerInfo
     from reconciler.model.signals import (
         NO_SIGNALS,
         BaseDifference,
@@ -131,7 +131,7 @@ if TYPE_CHECKING:
 __all__ = [
     "API_VERSION",
     "NOBODY",
-    "NOTHING_TOLD",
+    "NO_SERVER_INFO",
     "NO_SIGNALS",
     "Absent",
     "Action",

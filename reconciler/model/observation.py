@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from reconciler.document import Json, Path
 from reconciler.model.manifest import RemoteId
-from reconciler.model.server_info import NOTHING_TOLD, ServerInfo
+from reconciler.model.server_info import NO_SERVER_INFO, ServerInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class Seen:
     revision: str = ""
     unseen: tuple[Path, ...] = ()
     overwritten: tuple[Path, ...] = ()
-    told: ServerInfo = NOTHING_TOLD
+    told: ServerInfo = NO_SERVER_INFO
     """Further facts that the service reported of this state, for later."""
 
     def cannot_tell(self, path: Path) -> bool:

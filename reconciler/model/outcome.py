@@ -10,7 +10,7 @@ from reconciler.errors import ExitCode
 from reconciler.model.manifest import Ref, RemoteId
 from reconciler.model.observation import LastEdit
 from reconciler.model.reason import Reason
-from reconciler.model.server_info import NOTHING_TOLD, ServerInfo
+from reconciler.model.server_info import NO_SERVER_INFO, ServerInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Written:
     message: str = ""
     stored: dict[str, Json] | None = None
     revision: str = ""
-    told: ServerInfo = NOTHING_TOLD
+    told: ServerInfo = NO_SERVER_INFO
     """Further facts in the answer that are needed later."""
 
 
@@ -51,7 +51,7 @@ class Refused:
     message: str
     exit_code: int = ExitCode.PARTIAL
     reasons: tuple[Reason, ...] = ()
-    ways_out: tuple[str, ...] = ()
+    remedies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

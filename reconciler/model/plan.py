@@ -182,7 +182,7 @@ class GuardViolation:
 
     ref: Ref | None = None
     said: str
-    ways_out: tuple[str, ...]
+    remedies: tuple[str, ...]
     code: str
     destroys: tuple[str, ...] = ()
     until: str = ""
@@ -355,7 +355,7 @@ class Drift:
     cause: DriftCause | None = None
     edit: LastEdit = NOBODY
     ignored: tuple[Ignored, ...] = ()
-    ways_out: tuple[Remedy, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
     is_new: bool | None = None
     since: str = ""
     applied: Json | Missing = ABSENT
@@ -366,7 +366,7 @@ class Drift:
         return self.state in ("drifted", "gone")
 
     @property
-    def is_told(self) -> bool:
+    def is_finding(self) -> bool:
         """Return whether it is a finding: it drifted, or could not be read."""
         return self.drifted or self.state == "unread"
 

@@ -44,4 +44,4 @@ class ServerInfo:
         )
 
 
-NOTHING_TOLD = ServerInfo()
+NO_SERVER_INFO = ServerInfo()

@@ -43,13 +43,13 @@ class ToAdopt:
     only_shown: bool = False
 
 
-def wanted_refs(bench: Session, names: Sequence[str]) -> tuple[Ref, ...]:
+def wanted_refs(session: Session, names: Sequence[str]) -> tuple[Ref, ...]:
     """Return the refs of the named manifests.
 
     Raises UsageError for an unknown or unselected name.
     """
-    known = {str(manifest.ref): manifest.ref for manifest in bench.workspace.manifests}
-    left_out = {str(manifest.ref) for manifest in bench.workspace.left_out}
+    known = {str(manifest.ref): manifest.ref for manifest in session.workspace.manifests}
+    left_out = {str(manifest.ref) for manifest in session.workspace.left_out}
     for name in names:
         if name in left_out:
             raise UsageError(f"{name} is not selected")
@@ -61,26 +61,26 @@ def wanted_refs(bench: Session, names: Sequence[str]) -> tuple[Ref, ...]:
 
 
 def adopt(
-    bench: Session, options: Options, wanted: ToAdopt, patience: LockTimeout | None = None
+    session: Session, options: Options, wanted: ToAdopt, patience: LockTimeout | None = None
 ) -> AdoptionRun:
     """Write live edits into the manifests, under the journal's lock, or only show them.
 
     Files are written before the journal entries. If a run dies in between, the next run completes
     its work. Raises Locked, and what planning raises.
     """
-    journal, name = bench.journal(), str(uuid4())
+    journal, name = session.journal(), str(uuid4())
     if wanted.only_shown:
-        return _Run(bench, options, wanted, journal).made()
+        return _Run(session, options, wanted, journal).made()
     with journal.locked(name, patience):
-        run = _Run(bench, options, wanted, journal)
+        run = _Run(session, options, wanted, journal)
         made = run.made()
         if remove_left(run.folders):
-            options.voice.say(LEFT_BESIDE)
+            options.reporter.say(LEFT_BESIDE)
         for file in run.files:
             _write(file, run.roots)
         entries = [*_entries(made, name, journal.now())]
         if entries:
-            commit = applied_commit(bench.project)
+            commit = applied_commit(session.project)
             journal.begin(journal.run_entry(name, "adopt", commit))
             journal.append(entries)
     return made
@@ -138,8 +138,8 @@ class _Wrong:
 class _Run:
     """One adoption, up to the new texts of the files."""
 
-    bench: Session
-    asked: Options
+    session: Session
+    options: Options
     wanted: ToAdopt
     journal: Journal
     originals: dict[Ref, Original] = field(default_factory=dict)
@@ -149,8 +149,8 @@ class _Run:
 
     def made(self) -> AdoptionRun:
         """Merge the wanted resources, and compute the new texts of their files."""
-        bench = self.bench
-        manifests = bench.workspace.manifests
+        session = self.session
+        manifests = session.workspace.manifests
         chosen = set(self.wanted.refs)
         named = [manifest for manifest in manifests if self.wanted.every or manifest.ref in chosen]
         self._find(named)
@@ -164,8 +164,8 @@ class _Run:
         for ref, why in self.why.items():
             adoptions[ref] = replace(adoptions[ref], state="refused", why=why, edit=None, base=None)
         return AdoptionRun(
-            environment=bench.name,
-            target=bench.target.name,
+            environment=session.name,
+            target=session.target.name,
             adoptions=tuple(adoptions.values()),
             files=tuple(
                 EditedText(
@@ -179,7 +179,7 @@ class _Run:
             ),
             only_shown=self.wanted.only_shown,
             named=not self.wanted.every,
-            selected=bench.selected,
+            selected=session.selected,
         )
 
     @property
@@ -193,31 +193,31 @@ class _Run:
 
     def _find(self, named: Sequence[Manifest]) -> None:
         """Find the original text of each manifest."""
-        project = self.bench.project
-        paths = manifest_paths(self.asked, project)
+        project = self.session.project
+        paths = manifest_paths(self.options, project)
         self.roots = sources_of(paths, project.root).roots
-        read = self.bench.workspace.read
-        originals = Originals(project.root, self.roots, read, self.bench.name)
+        read = self.session.workspace.read
+        originals = Originals(project.root, self.roots, read, self.session.name)
         found = ((manifest.ref, originals.of(manifest)) for manifest in named)
         self.originals = {ref: original for ref, original in found if original is not None}
 
     async def _look(self, named: Sequence[Manifest]) -> Scene:
-        bench = self.bench
+        session = self.session
         place = PlanTarget(
-            bench.name,
-            bench.target.name,
-            embedded=isinstance(bench.target, Embedded),
-            salt=bench.salt(),
+            session.name,
+            session.target.name,
+            embedded=isinstance(session.target, Embedded),
+            salt=session.salt(),
         )
-        variables = bench.environment.variables
+        variables = session.environment.variables
         values = {
             expression(ExpressionKind.VARIABLE, key): spelled(variable)
             for key, variable in variables.items()
             if not isinstance(variable, dict | list)
         }
-        every = (*bench.workspace.manifests, *bench.others)
+        every = (*session.workspace.manifests, *session.others)
         refs = [manifest.ref for manifest in named]
-        async with open_api(bench) as api:
+        async with open_api(session) as api:
             return await look(
                 api,
                 every,
@@ -226,7 +226,7 @@ class _Run:
                 place,
                 values=values,
                 side=self.wanted.side,
-                ignore=bench.project.settings.drift_ignore,
+                ignore=session.project.settings.drift_ignore,
                 older=OlderSeals(lambda: self.journal.entries),
             )
 
@@ -241,14 +241,14 @@ class _Run:
         try:
             found = adoption(manifest, original.spec, scene)
             made = manifest.source.item is not None and found.edit is not None
-            return _told_apart(found, manifest) if made else found
+            return _with_unique_names(found, manifest) if made else found
         except RecursionError:
             why = "what is live is nested too deep"
             return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
 
     def _files(self, adoptions: dict[Ref, Adoption], scene: Scene) -> list[Edited]:
         """Return the edited files. Edits are refused until no file is wrong."""
-        manifests = {manifest.ref: manifest for manifest in self.bench.workspace.manifests}
+        manifests = {manifest.ref: manifest for manifest in self.session.workspace.manifests}
         tried: set[Ref] = set()
         while True:
             edits = {
@@ -286,7 +286,7 @@ class _Run:
         refused = _complained_of(after, files)
         if refused:
             return _Wrong(refused)
-        workspace = self.bench.workspace
+        workspace = self.session.workspace
         now = {manifest.ref: manifest for manifest in (*after.manifests, *after.left_out)}
         for manifest in (*workspace.manifests, *workspace.left_out):
             ref = manifest.ref
@@ -303,25 +303,25 @@ class _Run:
         return _Wrong(refused, frozenset(unsettled))
 
     def _read(self, instead: Mapping[Path, str]) -> Workspace:
-        bench = self.bench
-        scope = replace(bench.scope(self.asked), may_lack=True)
-        return read_workspaces(self.asked, bench.project, [scope], instead)[bench.name]
+        session = self.session
+        scope = replace(session.scope(self.options), may_lack=True)
+        return read_workspaces(self.options, session.project, [scope], instead)[session.name]
 
     def _elsewhere(self) -> Mapping[Ref, tuple[str, ...]]:
         """Return, by resource, the other environments in which the edits change the declaration."""
-        project = self.bench.project
-        here = replace(self.bench.scope(self.asked), secrets=None, ruled=False)
+        project = self.session.project
+        here = replace(self.session.scope(self.options), secrets=None, ruled=False)
         scopes = [
             replace(here, environment=name, variables=environment.variables)
             for name, environment in project.settings.environments.items()
-            if name != self.bench.name
+            if name != self.session.name
         ]
         edited = {ref for file in self.files for ref in file.refs}
         if not scopes or not edited:
             return {}
         instead = {file.script.path.resolve(): file.after for file in self.files}
-        before = read_workspaces(self.asked, project, scopes)
-        after = read_workspaces(self.asked, project, scopes, instead)
+        before = read_workspaces(self.options, project, scopes)
+        after = read_workspaces(self.options, project, scopes, instead)
         changed = [(name, _changed(before[name], after[name])) for name in before]
         found = {ref: tuple(name for name, refs in changed if ref in refs) for ref in edited}
         return {ref: names for ref, names in found.items() if names}
@@ -343,7 +343,7 @@ def _complained_of(after: Workspace, files: Sequence[Edited]) -> dict[Ref, str]:
     return wrong
 
 
-def _told_apart(found: Adoption, manifest: Manifest) -> Adoption:
+def _with_unique_names(found: Adoption, manifest: Manifest) -> Adoption:
     """Refuse an edit of a resource that a `forEach` makes together with others."""
     if found.state != "adopted":
         return found

@@ -87,7 +87,7 @@ class Consent:
         return None
 
 
-def check(made: Plan, consent: Consent, voice: Reporter, *, verbose: bool) -> None:
+def check(made: Plan, consent: Consent, reporter: Reporter, *, verbose: bool) -> None:
     """Check a plan before anything is written.
 
     This is law I7 of docs/reliability.md. Raises Unsettled, Stale or GuardRefused.
@@ -102,7 +102,7 @@ def check(made: Plan, consent: Consent, voice: Reporter, *, verbose: bool) -> No
     expected = reviewed["digest"] if reviewed is not None else consent.expect
     is_known = expected is None or expected == made.digest or consent.part is not None
     if not is_known and (reviewed is None or not is_rest(reviewed, made)):
-        raise Stale(_stale_words(made, str(expected), consent, voice, verbose=verbose))
+        raise Stale(_describe_stale(made, str(expected), consent, reporter, verbose=verbose))
     found = unmet(made.guarded, consent.agreed_of(made))
     if found:
         raise GuardRefused(
@@ -115,25 +115,25 @@ def refusal(objection: GuardViolation, *, is_reviewed: bool = False) -> str:
     message = f"{objection.message} [{objection.code}]"
     if is_reviewed and objection.level == REVIEW_LEVEL:
         message += "; no reviewed plan lists that: plan again, and review it"
-    return "\n".join((message, *(f"  - {way}" for way in objection.ways_out)))
+    return "\n".join((message, *(f"  - {way}" for way in objection.remedies)))
 
 
-def _stale_words(
-    made: Plan, expected: str, consent: Consent, voice: Reporter, *, verbose: bool
+def _describe_stale(
+    made: Plan, expected: str, consent: Consent, reporter: Reporter, *, verbose: bool
 ) -> str:
     lines = [f"the plan is no longer the reviewed one: expected {expected}, is {made.digest}"]
     if consent.reviewed is not None:
         known = with_done(consent.reviewed, made)
         lines.extend(f"  {line}" for line in changed_since(known, made))
     else:
-        voice.show(made, verbose=verbose)
+        reporter.show(made, verbose=verbose)
         way = "review it in a change" if is_in_job() else "review it, then apply its digest"
         lines.append(f"  the plan as it is now stands above; {way}")
     return "\n".join(lines)
 
 
 def plan_and_apply(
-    bench: Session,
+    session: Session,
     agree: Callable[[Plan], Consent],
     command: str,
     *,
@@ -150,55 +150,59 @@ def plan_and_apply(
     in the journal. Raises Locked, and what planning, `agree` and `check` raise; nothing was applied
     then.
     """
-    rules = {rule.code for rule in bench.project.settings.rules if rule.on == "plan"}
-    journal, name = bench.journal(), str(uuid4())
+    rules = {rule.code for rule in session.project.settings.rules if rule.on == "plan"}
+    journal, name = session.journal(), str(uuid4())
     with journal.locked(name, patience):
         try:
-            bench = bench.prepare(bench, journal)
-            made = asyncio.run(plan_now(bench, journal.history))
+            session = session.prepare(session, journal)
+            made = asyncio.run(plan_now(session, journal.history))
             consent = agree(made)
             consent.overridden.check_rules(rules)
             if consent.part is not None and consent.reviewed is not None:
                 made, others = part_of_reviewed(
-                    made, consent.reviewed, consent.part, bench.environment.guards
+                    made, consent.reviewed, consent.part, session.environment.guards
                 )
                 if others:
-                    bench.voice.say(not_as_reviewed(others))
-            check(made, consent, bench.voice, verbose=verbose)
+                    session.reporter.say(not_as_reviewed(others))
+            check(made, consent, session.reporter, verbose=verbose)
             does_work = made.has_changes or made.is_noted
             if consent.given:
                 made = consented(made)
             if does_work and consent.given and not (consent.is_reviewed or quiet):
-                bench.voice.show(made, verbose=verbose)
-            if not consent.given and does_work and not bench.voice.confirm(made, verbose=verbose):
+                session.reporter.show(made, verbose=verbose)
+            if (
+                not consent.given
+                and does_work
+                and not session.reporter.confirm(made, verbose=verbose)
+            ):
                 return made, None
         except KeyboardInterrupt:
-            bench.voice.say("\nnothing was applied")
+            session.reporter.say("\nnothing was applied")
             raise
         begin(made)
-        journal.begin(_run_entry(bench, journal, name, made, command))
-        _note_lifted(bench, journal, made, consent)
-        return made, asyncio.run(_apply_now(bench, journal, name, made, quiet=quiet))
+        journal.begin(_run_entry(session, journal, name, made, command))
+        _note_lifted(session, journal, made, consent)
+        return made, asyncio.run(_apply_now(session, journal, name, made, quiet=quiet))
 
 
-def _note_lifted(bench: Session, journal: Journal, made: Plan, consent: Consent) -> None:
+def _note_lifted(session: Session, journal: Journal, made: Plan, consent: Consent) -> None:
     """Write to the journal which guards and freezes were lifted and why, before the first write.
 
     A flag that had nothing to lift is reported, and not written to the journal.
     """
     # A reason that a person types may hold a secret; the journal must not.
-    hide = known_secrets(bench)
+    hide = known_secrets(session)
     for flag, reason, codes in _lifted(made, consent):
         if codes:
             journal.append([OverrideEntry(at=journal.now(), reason=hide(reason), codes=codes)])
         else:
-            _say_needless(bench, flag, "no guard that it lifts was in the way")
+            _say_needless(session, flag, "no guard that it lifts was in the way")
     if (why := consent.flags.get(BREAK_GLASS)) is not None:
         if frozen := [violation.message for violation in made.guarded if violation.code == FROZEN]:
             reason, messages = hide(why.strip()), hide("; ".join(frozen))
             journal.append([Unfrozen(at=journal.now(), reason=reason, frozen=messages)])
         else:
-            _say_needless(bench, "--break-glass", "nothing was frozen")
+            _say_needless(session, "--break-glass", "nothing was frozen")
 
 
 def _lifted(made: Plan, consent: Consent) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -220,38 +224,38 @@ def _lifted(made: Plan, consent: Consent) -> Iterator[tuple[str, str, tuple[str,
             yield f"--{flag}", reason, tuple(code for code in there if flag_of(code) == flag)
 
 
-def _say_needless(bench: Session, flag: str, why: str) -> None:
-    bench.voice.say(f"{flag} was not needed: {why}, so the journal keeps nothing of it")
+def _say_needless(session: Session, flag: str, why: str) -> None:
+    session.reporter.say(f"{flag} was not needed: {why}, so the journal keeps nothing of it")
 
 
-def _run_entry(bench: Session, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
+def _run_entry(session: Session, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
     # A rollback writes what the journal knows of an earlier run, so it has no commit.
     commit = ""
-    if bench.restoring is None:
-        commit = applied_commit(bench.project)
+    if session.restoring is None:
+        commit = applied_commit(session.project)
     else:
-        command = f"{command} {bench.restoring.remark.run[:SHORT_RUN]}"
+        command = f"{command} {session.restoring.remark.run[:SHORT_RUN]}"
     return journal.run_entry(name, command, commit, made.digest)
 
 
 async def _apply_now(
-    bench: Session, journal: Journal, name: str, made: Plan, *, quiet: bool
+    session: Session, journal: Journal, name: str, made: Plan, *, quiet: bool
 ) -> Applied:
-    voice = bench.voice
+    reporter = session.reporter
     for change in made.changes:
         if change.lost:
-            voice.say(
+            reporter.say(
                 f"{change.ref} destroys, kept here to restore by hand: {lost_json(change)}",
                 laid_out=True,
             )
             for remark in change.reasons:
                 if isinstance(remark, LostUnseen):
-                    voice.say(
+                    reporter.say(
                         f"{change.ref}: {safe(words_of(remark, change.ref, places_in(change)))}"
                     )
-    async with interrupts(voice.say) as taken, open_api(bench) as api:
+    async with interrupts(reporter.say) as taken, open_api(session) as api:
         run = Run(
-            api, journal, name, tell=voice.writing(made, quiet=quiet), stopping=taken.stopping
+            api, journal, name, tell=reporter.writing(made, quiet=quiet), stopping=taken.stopping
         )
         taken.work = asyncio.ensure_future(run.apply(made))
         with suppress(asyncio.CancelledError):

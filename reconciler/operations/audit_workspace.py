@@ -25,19 +25,19 @@ from reconciler.syntax.diagnostic import Finding, Severity
 from reconciler.workspace.audit_places import placed
 
 
-def audit_now(bench: Session, options: Options, days: int) -> Audit:
+def audit_now(session: Session, options: Options, days: int) -> Audit:
     """Audit a workspace over its own API client.
 
     Raises NotAuthorised where the key is refused, and Unavailable where nothing can be read.
     """
     until = now().replace(microsecond=0)
     span = Span(until - timedelta(days=days), until)
-    declared = _declared(bench)
-    levels = bench.project.settings.checks
+    declared = _declared(session)
+    levels = session.project.settings.checks
     checks = checks_of(declared, levels)
     wanted = {rest for _, check in checks for rest in check.rests_on}
-    lookback, requests = asyncio.run(_told(bench, span, wanted))
-    ages = Ages(bench.project.root, os.environ, bench.journal().entries)
+    lookback, requests = asyncio.run(_reported(session, span, wanted))
+    ages = Ages(session.project.root, os.environ, session.journal().entries)
     record = counted(lookback, span, declared.every)
     record = replace(record, declared=ages.declared, since=ages.since)
     found, unjudged = judged(declared, record, levels)
@@ -58,21 +58,21 @@ def audit_now(bench: Session, options: Options, days: int) -> Audit:
         resources=len(declared.judged),
         unjudged=tuple(unjudged),
     )
-    return _placed(audit, found, bench, options)
+    return _placed(audit, found, session, options)
 
 
-def _declared(bench: Session) -> AuditedManifests:
-    workspace = bench.workspace
-    every = {manifest.ref: manifest for manifest in (*workspace.manifests, *bench.others)}
+def _declared(session: Session) -> AuditedManifests:
+    workspace = session.workspace
+    every = {manifest.ref: manifest for manifest in (*workspace.manifests, *session.others)}
     return AuditedManifests(workspace.manifests, tuple(every.values()), workspace.elsewhere)
 
 
-async def _told(bench: Session, span: Span, wanted: set[Rest]) -> tuple[LookedBack, int]:
-    async with open_api(bench) as api:
+async def _reported(session: Session, span: Span, wanted: set[Rest]) -> tuple[LookedBack, int]:
+    async with open_api(session) as api:
         return await look_back(api, span, wanted), api.sent
 
 
-def _placed(audit: Audit, found: list[AuditFinding], bench: Session, options: Options) -> Audit:
+def _placed(audit: Audit, found: list[AuditFinding], session: Session, options: Options) -> Audit:
     """Return the audit with its findings, each at its line in a manifest."""
     findings = [
         (
@@ -90,10 +90,10 @@ def _placed(audit: Audit, found: list[AuditFinding], bench: Session, options: Op
     ]
     placement = placed(
         findings,
-        manifest_paths(options, bench.project),
-        bench.project.root,
-        replace(bench.scope(options), may_lack=True),
-        bench.project.settings,
+        manifest_paths(options, session.project),
+        session.project.root,
+        replace(session.scope(options), may_lack=True),
+        session.project.settings,
     )
     behind = {
         (

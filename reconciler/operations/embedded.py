@@ -37,7 +37,7 @@ def served(
     ]
     try:
         begin_folder(target.data.parent)
-        extra = _told_otherwise(environment)
+        extra = _reported_otherwise(environment)
         profile = profile_of(extra) if any(extra.values()) else None
         app = create_app(target.data, alert_ids=alert_ids, profile=profile)
     except UnreadableDataError as error:
@@ -47,7 +47,7 @@ def served(
     return ASGITransport(app, raise_app_exceptions=False)
 
 
-def _told_otherwise(environment: Environment) -> dict[str, Json]:
+def _reported_otherwise(environment: Environment) -> dict[str, Json]:
     """Return a profile with the settings where the embedded emulator is not as by default."""
     lists = environment.api.reads.lists
     profile: dict[str, Json] = {

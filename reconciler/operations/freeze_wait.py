@@ -22,7 +22,7 @@ POLL_SECONDS = 60.0
 """Seconds between two looks at incidents and at the clock, which an operator may change."""
 
 
-def wait_for_thaw(bench: Session, patience: LockTimeout) -> None:
+def wait_for_thaw(session: Session, patience: LockTimeout) -> None:
     """Return once the session's plan is not frozen. The caller plans again before it applies.
 
     Nothing is locked meanwhile, so that other runs can work. Raises GuardRefused where the freeze
@@ -32,12 +32,14 @@ def wait_for_thaw(bench: Session, patience: LockTimeout) -> None:
     shown = ""
     with ExitStack() as noted:
         try:
-            while frozen := _frozen(bench):
+            while frozen := _frozen(session):
                 left = deadline - patience.monotonic()
                 until = _known_end(frozen)
                 is_later = until is not None and _seconds_to(until) > left
-                if is_later or _is_endless(bench):
-                    bench.voice.say("the freeze ends later than that, so nothing is waited for")
+                if is_later or _is_endless(session):
+                    session.reporter.say(
+                        "the freeze ends later than that, so nothing is waited for"
+                    )
                     left = 0
                 if is_later or left <= 0:
                     raise GuardRefused(*map(refusal, frozen))
@@ -45,17 +47,17 @@ def wait_for_thaw(bench: Session, patience: LockTimeout) -> None:
                 if messages != shown:
                     shown = messages
                     noted.close()
-                    bench.voice.say(f"{safe(messages)}; waiting for at most {left:.0f} s")
-                    noted.enter_context(bench.waits.on(Thawing(messages)))
+                    session.reporter.say(f"{safe(messages)}; waiting for at most {left:.0f} s")
+                    noted.enter_context(session.waits.on(Thawing(messages)))
                 _sleep_until(until, min(left, POLL_SECONDS), patience)
         except KeyboardInterrupt:
-            bench.voice.say("\nnothing was applied")
+            session.reporter.say("\nnothing was applied")
             raise
 
 
-def _frozen(bench: Session) -> list[GuardViolation]:
-    journal = bench.journal()
-    made = asyncio.run(plan_now(bench.prepare(bench, journal), journal.history))
+def _frozen(session: Session) -> list[GuardViolation]:
+    journal = session.journal()
+    made = asyncio.run(plan_now(session.prepare(session, journal), journal.history))
     return [violation for violation in made.guarded if violation.code == FROZEN]
 
 
@@ -67,9 +69,9 @@ def _known_end(frozen: list[GuardViolation]) -> datetime | None:
     )
 
 
-def _is_endless(bench: Session) -> bool:
+def _is_endless(session: Session) -> bool:
     """Return whether freeze windows are active that have no known end."""
-    held = holding(bench.environment.freeze.windows, now())
+    held = holding(session.environment.freeze.windows, now())
     return held is not None and held.until is None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reconciler.document import Json
 from reconciler.errors import ExitCode
-from reconciler.expressions import may_stand_in
+from reconciler.expressions import is_allowed_in
 from reconciler.importing.drafts import Draft, IdPlace, draft_of
 from reconciler.importing.hide_secrets import Hiding
 from reconciler.importing.match_declared import Matched, NamedImport, Stretch
@@ -34,7 +34,7 @@ class Drawings:
     `files` are their places, and `more` are variables that the project file will have.
     """
 
-    bench: Session
+    session: Session
     spool: Buffer
     hiding: Hiding
     matched: Matched
@@ -47,14 +47,14 @@ class Drawings:
     _kept: dict[Ref, list[tuple[Path, Stretch]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._root = self.bench.project.root.resolve()
-        name, environment = self.bench.name, self.bench.environment
+        self._root = self.session.project.root.resolve()
+        name, environment = self.session.name, self.session.environment
         variables = {**environment.variables, **self.more.get(name, {})}
         withheld = withheld_from(os.environ)
         self._scope = Scope(
             name, variables, self.hiding.values, salt=self.hiding.salt, withheld=withheld
         )
-        others = with_target(self.bench.project) - {name}
+        others = with_target(self.session.project) - {name}
         self._place = IdPlace(name, alone=not others)
 
     def draw(self, candidate: NamedImport) -> Left | None:
@@ -67,8 +67,8 @@ class Drawings:
         exports = [] if drawn.export is None else [(file.with_suffix(".json"), drawn.export)]
         texts = [*exports, (file, led(drawn.manifest, file, self._root))]
         if not self._is_plain(candidate, record, drawn):
-            settings = self.bench.project.settings.environments
-            known = {**settings, self.bench.name: self.bench.environment}
+            settings = self.session.project.settings.environments
+            known = {**settings, self.session.name: self.session.environment}
             error = wrong_in(dict(texts), file, self._root, self._scope, known)
             if error is not None:
                 called = f"{record.called} ({record.where})"
@@ -111,13 +111,13 @@ class Drawings:
         read.
         """
         text = drawn.manifest
-        if drawn.export is not None or may_stand_in(text) or self._scope.withheld.stands_in(text):
+        if drawn.export is not None or is_allowed_in(text) or self._scope.withheld.lies_in(text):
             return False
         read = drawn.document if drawn.document is not None else _read_back(text)
         if read is None:
             return False
-        known = {**self.bench.project.settings.environments, self.bench.name: None}
-        around = Around(environments=known, environment=self.bench.name, today=self._scope.today)
+        known = {**self.session.project.settings.environments, self.session.name: None}
+        around = Around(environments=known, environment=self.session.name, today=self._scope.today)
         envelope = read_envelope(read, around)
         # Most specs come back as the same object, which needs no comparison.
         as_judged = envelope.spec is record.spec or self.spool.holds(candidate.brief, envelope.spec)

@@ -110,18 +110,18 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     Raises InvalidInput where another file is in the way; nothing is written then. Raises
     UsageError, and what opening a target, a journal and the service raise.
     """
-    bench, secrets = open_for_import(options, wanted.what.exports)
-    journal = bench.journal()
+    session, secrets = open_for_import(options, wanted.what.exports)
+    journal = session.journal()
     if wanted.to is not None:
-        folder_inside(Path.cwd() / wanted.to, bench.project.root.resolve())
+        folder_inside(Path.cwd() / wanted.to, session.project.root.resolve())
     with TemporaryFile() as stream:
-        spool = Buffer(stream, bench.environment.api)
-        gathered = gather(options, bench, wanted.what, journal.history, spool)
+        spool = Buffer(stream, session.environment.api)
+        gathered = gather(options, session, wanted.what, journal.history, spool)
         hiding = Hiding(secrets, lambda: journal.salt)
         work = _Work(
-            asked=options,
+            options=options,
             wanted=wanted,
-            bench=bench,
+            session=session,
             journal=journal,
             spool=spool,
             gathered=gathered,
@@ -140,9 +140,9 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
 
 @dataclass(slots=True, kw_only=True)
 class _Work:
-    asked: Options
+    options: Options
     wanted: ToImport
-    bench: Session
+    session: Session
     journal: Journal
     spool: Buffer
     gathered: Gathered
@@ -157,7 +157,7 @@ class _Work:
     @property
     def root(self) -> Path:
         """Return the folder of the project, without links."""
-        return self.bench.project.root.resolve()
+        return self.session.project.root.resolve()
 
     @property
     def has_work(self) -> bool:
@@ -167,7 +167,7 @@ class _Work:
     @property
     def there(self) -> There:
         """Return the declared resources, and the content of the journal."""
-        workspace = self.bench.workspace
+        workspace = self.session.workspace
         return There(workspace.manifests, workspace.elsewhere, self.journal.history)
 
     def match(self) -> None:
@@ -179,7 +179,7 @@ class _Work:
         while True:
             self.matched = matched(briefs, self.there)
             self._name_files()
-            new = self.asked.waits.each(Deed.JUDGING, self.matched.new)
+            new = self.options.waits.each(Deed.JUDGING, self.matched.new)
             wrong = {candidate: why for candidate in new if (why := self.drawings.draw(candidate))}
             if not wrong:
                 break
@@ -207,7 +207,7 @@ class _Work:
         why = self.hiding.why_not(record)
         for variables in self.gathered.variables.values():
             for key, variable in variables.items():
-                if expression(ExpressionKind.VARIABLE, key) in text and self.hiding.stands_in(
+                if expression(ExpressionKind.VARIABLE, key) in text and self.hiding.lies_in(
                     str(variable)
                 ):
                     why = IN_A_VARIABLE
@@ -217,7 +217,7 @@ class _Work:
         return bool(why)
 
     def _note_found(self, kind: str, remote_id: RemoteId, remark: str) -> None:
-        how = how_to_get(kind, remote_id, self.bench.environment.api)
+        how = how_to_get(kind, remote_id, self.session.environment.api)
         why = f"found, not imported: {remark}; {how}"
         self.result.skipped.append(Left(f"{kind} {remote_id}", why))
 
@@ -249,7 +249,7 @@ class _Work:
         )
         folders = {candidate.brief.kind.name: candidate.brief.kind for candidate in new}
         places = {
-            name: folder_for(kind, self.bench.project, self.wanted.to)
+            name: folder_for(kind, self.session.project, self.wanted.to)
             for name, kind in folders.items()
         }
         self.files = {
@@ -258,7 +258,7 @@ class _Work:
         }
         variables, keep_json = self.gathered.variables, self.wanted.keep_json
         self.drawings = Drawings(
-            bench=self.bench,
+            session=self.session,
             spool=self.spool,
             hiding=self.hiding,
             matched=self.matched,
@@ -274,7 +274,7 @@ class _Work:
         the files.
         """
         new = self.matched.new
-        check_read([*self.files.values()], self.bench.project)
+        check_read([*self.files.values()], self.session.project)
         there = {
             folder: names_in(folder) for folder in {file.parent for file in self.files.values()}
         }
@@ -287,9 +287,11 @@ class _Work:
     def clear(self) -> None:
         """Remove files that a killed run left in the folders of this import, and report them."""
         kinds = {brief.kind.name: brief.kind for brief in self.gathered.briefs}
-        folders = [folder_for(kind, self.bench.project, self.wanted.to) for kind in kinds.values()]
+        folders = [
+            folder_for(kind, self.session.project, self.wanted.to) for kind in kinds.values()
+        ]
         if count := remove_left(folders):
-            self.asked.voice.say(LEFT_BESIDE.format(what=plural(count, "file")))
+            self.options.reporter.say(LEFT_BESIDE.format(what=plural(count, "file")))
 
     def rehearse(self) -> None:
         """Record what would be written."""
@@ -306,11 +308,11 @@ class _Work:
     def write(self) -> None:
         """Write files first, then the journal entries that rely on them, `TOGETHER` at a time."""
         journal, run = self.journal, str(uuid4())
-        begun = journal.run_entry(run, "import", applied_commit(self.bench.project))
+        begun = journal.run_entry(run, "import", applied_commit(self.session.project))
         journal.begin(begun)
         new = self.matched.new
         self._declare_variables()
-        with self.asked.waits.step(Deed.WRITING, total=len(new)) as step:
+        with self.options.waits.step(Deed.WRITING, total=len(new)) as step:
             for start in range(0, len(new), TOGETHER):
                 some = new[start : start + TOGETHER]
                 entries = self._written(some, begun)
@@ -339,11 +341,11 @@ class _Work:
             for name, more in self.gathered.variables.items()
         }
         used = {name: more for name, more in used.items() if more}
-        file = self.bench.project.file
+        file = self.session.project.file
         if used and file is not None:
             add_variables(file, used)
             names = sorted({key for more in used.values() for key in more})
-            self.asked.voice.say(
+            self.options.reporter.say(
                 safe(f"{file.name}: {plural(len(names), 'variable')} added: {', '.join(names)}")
             )
 
@@ -398,10 +400,10 @@ class _Work:
         record, ref = self.drawings.record(candidate), candidate.ref
         name = display_name(self.files[ref], self.root)
         [*_, (_, manifest)] = texts = [*self.drawings.texts(candidate)]
-        if record.untold and not self.asked.quiet:
+        if record.untold and not self.options.quiet:
             fields = ", ".join(dict.fromkeys(label for _, label in record.untold))
             places = plural(len(record.untold), "place")
-            self.asked.voice.say(
+            self.options.reporter.say(
                 safe(
                     f"{ref}: the service does not tell `{fields}`, at {places}: comments in {name} "
                     "say where to add it"
@@ -411,4 +413,4 @@ class _Work:
             document = read_text(manifest, is_json=False).documents[0]
             text = DocumentText(name, document, prefix=("spec",), ref=str(ref))
             found = [text.complaint(key) for key in record.keys]
-            self.asked.voice.complain(found, verbose=self.asked.verbose)
+            self.options.reporter.complain(found, verbose=self.options.verbose)

@@ -100,26 +100,26 @@ class Gathered:
 
 
 def gather(
-    options: Options, bench: Session, sources: ImportSources, history: History, spool: Buffer
+    options: Options, session: Session, sources: ImportSources, history: History, spool: Buffer
 ) -> Gathered:
     """Read all wanted records.
 
     Raises UsageError for unknown environments, for kinds that cannot be read here and for invalid
     ids. Raises errors that concern the service as a whole.
     """
-    _check_wanted(sources.live, bench)
+    _check_wanted(sources.live, session)
     withheld = withheld_from(os.environ)
     if sources.live or sources.everything:
-        return asyncio.run(_from_service(bench, sources, history, withheld, spool))
-    root, gathered = bench.project.root.resolve(), Gathered()
+        return asyncio.run(_from_service(session, sources, history, withheld, spool))
+    root, gathered = session.project.root.resolve(), Gathered()
     beside = Beside(ids=sources.ids)
     if not sources.environments:
         for left in read_exports(sources.exports, root, withheld, options.waits, beside):
             gathered.take(left if isinstance(left, Left) else spool.keep(left, "export"))
         gathered.left.extend(_ids_of_nothing(beside))
         return gathered
-    environments = bench.project.settings.environments
-    _check_environments(sources.environments, environments, bench.name)
+    environments = session.project.settings.environments
+    _check_environments(sources.environments, environments, session.name)
     found: dict[str, list[ImportRecord]] = {}
     for name, path in zip(sources.environments, sources.exports, strict=True):
         read = [*read_exports([path], root, withheld, options.waits, beside)]
@@ -127,7 +127,7 @@ def gather(
         gathered.left.extend(left for left in read if isinstance(left, Left))
     gathered.left.extend(_ids_of_nothing(beside))
     known = {name: environment.variables for name, environment in environments.items()}
-    joined = parameterised(found, bench.name, known)
+    joined = parameterised(found, session.name, known)
     gathered.variables = joined.variables
     gathered.left.extend(joined.left)
     gathered.briefs.extend(spool.keep(record, "export") for record in joined.records)
@@ -145,9 +145,9 @@ def _ids_of_nothing(beside: Beside) -> Iterator[Left]:
 
 
 async def _from_service(
-    bench: Session, sources: ImportSources, history: History, withheld: Withheld, spool: Buffer
+    session: Session, sources: ImportSources, history: History, withheld: Withheld, spool: Buffer
 ) -> Gathered:
-    async with open_api(bench) as api:
+    async with open_api(session) as api:
         if not sources.everything:
             return await read_live(api, sources.live, history, withheld, spool)
         wanted, left = await list_all(api)
@@ -157,13 +157,13 @@ async def _from_service(
         return gathered
 
 
-def _check_wanted(wanted: Sequence[tuple[Kind, str]], bench: Session) -> None:
+def _check_wanted(wanted: Sequence[tuple[Kind, str]], session: Session) -> None:
     """Raise UsageError for a kind that cannot be read from the service, and for an invalid id."""
     for kind, name in wanted:
-        if not kind.readable_by(bench.environment.api):
+        if not kind.readable_by(session.environment.api):
             raise UsageError(
                 f"`{kind.noun}` cannot be imported from the service: the API document has no read "
-                f"of it. Where this deployment has one, say so in environments.{bench.name} of "
+                f"of it. Where this deployment has one, say so in environments.{session.name} of "
                 f"reconciler.yaml, as `api: {{reads: {{{kind.name}: {{path: …}}}}}}`; else export "
                 "it in the web interface, and import that file: `import --from PATH`"
             )
@@ -279,7 +279,7 @@ def _record_seen(
                 spec=seen.document,
                 remote_id=None if known is None else kind.normal_id(known),
                 where="live",
-                untold=tuple(_untold(seen, kind)),
+                untold=tuple(_unreported(seen, kind)),
             )
             return judged(record, withheld)
         case Absent(why=why):
@@ -290,7 +290,7 @@ def _record_seen(
             return Left(called, f"it cannot be read. {kind.limits}", ExitCode.INVALID)
 
 
-def _untold(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
+def _unreported(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
     """Yield the place and the name of each field that the answer lacks."""
     for path in seen.unseen:
         shape, place = kind.shape, list[str | int]()

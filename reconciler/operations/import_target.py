@@ -37,32 +37,32 @@ def open_for_import(options: Options, exports: Sequence[Path]) -> tuple[Session,
     set, do not stop the import, as nothing is sent; errors are only reported. Raises what
     `open_target` raises.
     """
-    bench = open_target(options)
+    session = open_target(options)
     # Exports often lie next to the manifests that they become.
     options = replace(options, paths=())
     withheld = withheld_from(os.environ)
-    salt = bench.salt
+    salt = session.salt
     scopes = [
         Scope(
             name,
             environment.variables,
             secrets_of(
-                bench.project,
+                session.project,
                 name,
                 environment,
                 os.environ,
-                Allowed.ALL if name == bench.name else Allowed.NOTHING,
+                Allowed.ALL if name == session.name else Allowed.NOTHING,
             ),
             salt=salt,
             withheld=withheld,
         )
         for name, environment in {
-            **bench.project.settings.environments,
-            bench.name: bench.environment,
+            **session.project.settings.environments,
+            session.name: session.environment,
         }.items()
     ]
-    workspaces = read_workspaces(options, bench.project, scopes)
-    workspace = workspaces[bench.name]
+    workspaces = read_workspaces(options, session.project, scopes)
+    workspace = workspaces[session.name]
     secrets: dict[str, str] = {}
     for read in workspaces.values():
         for manifest in read.manifests:
@@ -70,14 +70,14 @@ def open_for_import(options: Options, exports: Sequence[Path]) -> tuple[Session,
     wrong = [error for error in workspace.errors if error.code != NOT_SET]
     if wrong:
         # Manifests with errors may name further secrets.
-        named = secrets_named(options, bench.project, bench.name, bench.environment)
+        named = secrets_named(options, session.project, session.name, session.environment)
         secrets |= {name: value for name, value in named.items() if not withheld.why(name, value)}
     secrets = {name: value for name, value in secrets.items() if value}
-    options.voice.hide(Redaction(secrets.values()))
-    doubted = _complained_of(workspace, exports, bench.project.root)
-    home = _home(bench.project)
+    options.reporter.hide(Redaction(secrets.values()))
+    doubted = _complained_of(workspace, exports, session.project.root)
+    home = _home(session.project)
     # The first import creates the folder.
-    to_be_made = home is not None and not home.exists() and display_name(home, bench.project.root)
+    to_be_made = home is not None and not home.exists() and display_name(home, session.project.root)
     reported = [
         complaint
         for complaint in wrong
@@ -85,18 +85,20 @@ def open_for_import(options: Options, exports: Sequence[Path]) -> tuple[Session,
     ]
     if reported and not options.quiet:
         summary = complaints_summary(reported, len(workspace.manifests), workspace.files)
-        options.voice.say(f"of what is there already: {summary}; see `{on_manifests('validate')}`")
+        options.reporter.say(
+            f"of what is there already: {summary}; see `{on_manifests('validate')}`"
+        )
     if doubted and not options.quiet:
         more = f" and {plural(len(doubted) - 1, 'more file')}" if len(doubted) > 1 else ""
         lie, them = ("lie", "them") if more else ("lies", "it")
-        options.voice.say(
+        options.reporter.say(
             safe(
                 f"{doubted[0]}{more} {lie} where manifests are read from, so `validate` complains "
                 f"of {them}: move {them} out of the project, or leave {them} out with `exclude:` "
                 "in reconciler.yaml"
             )
         )
-    return replace(bench, workspace=workspace), secrets
+    return replace(session, workspace=workspace), secrets
 
 
 def _complained_of(workspace: Workspace, exports: Sequence[Path], root: Path) -> list[str]:

@@ -57,7 +57,7 @@ class Options:
     verbose: bool
     quiet: bool
     waits: Waits = field(default_factory=Waits)
-    voice: Reporter = field(default_factory=Silent)
+    reporter: Reporter = field(default_factory=Silent)
     selection: Selection = EVERYTHING
     cached: bool = False
     kept_in: Path | None = None
@@ -87,7 +87,7 @@ def open_project(options: Options) -> Project:
     """
     project, complaints = read_project(options)
     if complaints:
-        options.voice.complain(complaints, verbose=options.verbose)
+        options.reporter.complain(complaints, verbose=options.verbose)
     if project is None:
         raise InvalidInput(f"{project_file(options)} is not a valid project file")
     return project
@@ -233,7 +233,7 @@ def paths_of(options: Options, project: Project) -> tuple[str, ...]:
     return tuple(os.path.relpath(os.path.realpath(path), root) for path in options.paths)
 
 
-def loaded(journal: Journal, waits: Waits, voice: Reporter, cache: Cache = NO_CACHE) -> Journal:
+def loaded(journal: Journal, waits: Waits, reporter: Reporter, cache: Cache = NO_CACHE) -> Journal:
     """Read a journal, and return it; warn of an old copy, or of a missing journal.
 
     `cache` keeps the state that the entries add up to. Raises JournalError, or InvalidInput for the
@@ -241,34 +241,36 @@ def loaded(journal: Journal, waits: Waits, voice: Reporter, cache: Cache = NO_CA
     """
     journal.waits, journal.cache = waits, cache
     journal.load()
-    warn_of_lost_end(journal, voice)
+    warn_of_lost_end(journal, reporter)
     return journal
 
 
-def warn_of_lost_end(journal: Journal, voice: Reporter) -> None:
+def warn_of_lost_end(journal: Journal, reporter: Reporter) -> None:
     """Warn where the end of the last run, or the whole journal, is missing."""
     if journal.is_gone:
-        voice.say(
+        reporter.say(
             f"warning: the journal at {safe(journal.place)} is gone: the last run left one there. "
             "What is written without it may be a second one, so before you apply, "
             f"{bring_back()}"
         )
     elif journal.is_old_copy:
-        voice.say(
+        reporter.say(
             f"warning: {safe(journal.place)} seems to be an old copy, as the end of the last run "
             f"is missing: {bring_back('the newer one')}"
         )
 
 
 def journal_of(
-    project: Project, name: str, environment: Environment, target: Target, voice: Reporter
+    project: Project, name: str, environment: Environment, target: Target, reporter: Reporter
 ) -> Journal:
     """Return the journal of an environment, not read yet."""
     store = store_at(project, journal_setting(project, name, environment))
-    return journal_in(store, project, name, target.name, voice)
+    return journal_in(store, project, name, target.name, reporter)
 
 
-def journal_in(store: Store, project: Project, name: str, target: str, voice: Reporter) -> Journal:
+def journal_in(
+    store: Store, project: Project, name: str, target: str, reporter: Reporter
+) -> Journal:
     """Return a journal of the project in a store, not read yet."""
     from reconciler.journal.journal import Journal  # noqa: PLC0415 - not for validate
     from reconciler.journal.provenance import actor_of  # noqa: PLC0415 - with it
@@ -276,7 +278,13 @@ def journal_in(store: Store, project: Project, name: str, target: str, voice: Re
     who = partial(actor_of, os.environ, project.root)
     look = partial(store_at, project)
     return Journal(
-        store=store, environment=name, target=target, clock=_now, who=who, tell=voice.say, look=look
+        store=store,
+        environment=name,
+        target=target,
+        clock=_now,
+        who=who,
+        tell=reporter.say,
+        look=look,
     )
 
 

@@ -42,11 +42,11 @@ from reconciler.project import (
 )
 from reconciler.report.complaints.text import complaints_summary
 from reconciler.report.unplanned import (
+    describe_unheeded,
     misplaced_plan,
     no_manifests,
     none_for,
     none_selected,
-    unheeded_words,
 )
 from reconciler.syntax.files import find_files, read_file
 from reconciler.workspace.expression_scope import Scope
@@ -71,10 +71,10 @@ def open_workspace(options: Options, project: Project, scope: Scope) -> Workspac
     workspace = read_workspace(options, project, scope)
     shown = workspace.errors if options.quiet else workspace.complaints
     if shown:
-        options.voice.complain(shown, verbose=options.verbose)
+        options.reporter.complain(shown, verbose=options.verbose)
     if workspace.errors:
         for plan in filter(is_plan_file, options.paths):
-            options.voice.say(misplaced_plan(str(plan)))
+            options.reporter.say(misplaced_plan(str(plan)))
         count = len(workspace.manifests)
         ignored = len(workspace.suppressed)
         raise InvalidInput(
@@ -82,9 +82,9 @@ def open_workspace(options: Options, project: Project, scope: Scope) -> Workspac
         )
     options.selection.check_named(workspace.known)
     advice = advice_on_nothing(options, project, workspace, scope.environment)
-    for remark in filter(None, (advice, unheeded_words(workspace.unheeded))):
+    for remark in filter(None, (advice, describe_unheeded(workspace.unheeded))):
         if not options.quiet:
-            options.voice.say(remark)
+            options.reporter.say(remark)
     return workspace
 
 
@@ -99,9 +99,9 @@ def advice_on_nothing(
     if workspace.elsewhere:
         names = sorted(project.settings.environments)
         return none_for(environment, len(workspace.elsewhere), names)
-    is_told = any(complaint.suggestion for complaint in workspace.complaints)
+    is_finding = any(complaint.suggestion for complaint in workspace.complaints)
     where = [str(path) for path in manifest_paths(options, project)]
-    return no_manifests(where, is_told=is_told)
+    return no_manifests(where, is_finding=is_finding)
 
 
 def read_workspace(options: Options, project: Project, scope: Scope) -> Workspace:
@@ -142,7 +142,7 @@ def read_workspaces(
         ):
             from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
 
-            options.voice.hide(Redaction(scope.withheld.values.values()))
+            options.reporter.hide(Redaction(scope.withheld.values.values()))
     return workspaces
 
 
@@ -171,12 +171,12 @@ class Session:
     named: frozenset[str] = frozenset()
     secrets: Secrets | None = None
     early: Callable[[], Journal] | None = None
-    prepare: Callable[[Session, Journal], Session] = lambda bench, _: bench
+    prepare: Callable[[Session, Journal], Session] = lambda session, _: session
     restoring: Restoring | None = None
     review: UnderReview | None = None
     base: Callable[[], Workspace | None] | None = None
     waits: Waits = field(default_factory=Waits)
-    voice: Reporter = field(default_factory=Silent)
+    reporter: Reporter = field(default_factory=Silent)
 
     def journal(self) -> Journal:
         """Return the journal of the environment, after reading it.
@@ -185,8 +185,8 @@ class Session:
         """
         if self.early is not None:
             return self.early()
-        journal = journal_of(self.project, self.name, self.environment, self.target, self.voice)
-        return loaded(journal, self.waits, self.voice)
+        journal = journal_of(self.project, self.name, self.environment, self.target, self.reporter)
+        return loaded(journal, self.waits, self.reporter)
 
     def scope(self, options: Options) -> Scope:
         """Return what expressions may name here, with the secrets that were looked up."""
@@ -217,7 +217,7 @@ def open_target(options: Options) -> Session:
     lead_here(options, project, name)
     target = choose_target(project, name, environment, os.environ)
     named = named_secrets(options, project, name, environment)
-    unread = partial(journal_of, project, name, environment, target, options.voice)
+    unread = partial(journal_of, project, name, environment, target, options.reporter)
     return Session(
         project=project,
         name=name,
@@ -227,10 +227,10 @@ def open_target(options: Options) -> Session:
         whole=False,
         named=named,
         early=cache(
-            lambda: loaded(unread(), options.waits, options.voice, cache_of(options, project))
+            lambda: loaded(unread(), options.waits, options.reporter, cache_of(options, project))
         ),
         waits=options.waits,
-        voice=options.voice,
+        reporter=options.reporter,
     )
 
 
@@ -280,17 +280,17 @@ def _declaration(ref: Ref) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return kind, name
 
 
-def open_bench(options: Options, *, may_lack: bool = False) -> Session:
+def begin_session(options: Options, *, may_lack: bool = False) -> Session:
     """Open a session: do everything that comes before the first request.
 
     With `may_lack`, secrets of manifests need not be set.
     """
     project = open_project(options)
     name, environment = choose_environment(project, options.environment)
-    return bench_of(options, project, name, environment, may_lack=may_lack)
+    return session_of(options, project, name, environment, may_lack=may_lack)
 
 
-def bench_of(
+def session_of(
     options: Options,
     project: Project,
     name: str,
@@ -303,13 +303,13 @@ def bench_of(
     environment = in_shard(environment, options.shard)
     lead_here(options, project, name)
     target = choose_target(project, name, environment, os.environ)
-    unread = partial(journal_of, project, name, environment, target, options.voice)
+    unread = partial(journal_of, project, name, environment, target, options.reporter)
     journal = cache(
-        lambda: loaded(unread(), options.waits, options.voice, cache_of(options, project))
+        lambda: loaded(unread(), options.waits, options.reporter, cache_of(options, project))
     )
     withheld = withheld_from(os.environ)
     # The journal is read for the salt only where manifests hold a secret.
-    secrets = secrets_of(project, name, environment, os.environ, allowed, say=options.voice.say)
+    secrets = secrets_of(project, name, environment, os.environ, allowed, say=options.reporter.say)
     scope = Scope(
         name,
         environment.variables,
@@ -322,7 +322,7 @@ def bench_of(
         may_lack=may_lack,
     )
     workspace = open_workspace(options, project, scope)
-    options.voice.hide(_redaction_of(workspace))
+    options.reporter.hide(_redaction_of(workspace))
     covers_all = is_whole(options, project)
     beside = () if covers_all else _not_examined(project, scope, workspace)
     whole = covers_all and (not options.selection or options.selection.is_shard)
@@ -340,7 +340,7 @@ def bench_of(
         secrets=secrets,
         early=journal,
         waits=options.waits,
-        voice=options.voice,
+        reporter=options.reporter,
     )
 
 
@@ -365,16 +365,16 @@ def _redaction_of(workspace: Workspace) -> Redaction:
     return Redaction(values)
 
 
-def known_secrets(bench: Session) -> Redaction:
+def known_secrets(session: Session) -> Redaction:
     """Return a filter of all secrets that a run knows: those of its manifests, and API keys."""
-    redaction = _redaction_of(bench.workspace)
-    for secret in (*bench.named, *keys_in(os.environ).values()):
+    redaction = _redaction_of(session.workspace)
+    for secret in (*session.named, *keys_in(os.environ).values()):
         redaction.add(secret)
     return redaction
 
 
 @asynccontextmanager
-async def open_api(bench: Session) -> AsyncIterator[Api]:
+async def open_api(session: Session) -> AsyncIterator[Api]:
     """Open an API client for the target.
 
     Raises NotAuthorised where a key is needed and missing.
@@ -384,21 +384,21 @@ async def open_api(bench: Session) -> AsyncIterator[Api]:
 
     # A core dump would contain the key.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    target = bench.target
-    assumptions = bench.environment.api
+    target = session.target
+    assumptions = session.environment.api
     if isinstance(target, Embedded):
         from reconciler.operations.embedded import served  # noqa: PLC0415 - with the client
 
-        declared = (*bench.workspace.manifests, *bench.workspace.left_out)
-        transport = served(target, bench.environment, declared)
+        declared = (*session.workspace.manifests, *session.workspace.left_out)
+        transport = served(target, session.environment, declared)
         api = Api("http://emulator", Secret("any"), transport=transport, assumptions=assumptions)
     else:
         key = key_from(os.environ)
         api = Api(target.base_url, key, target.authorization, assumptions=assumptions)
-    api.redaction = _redaction_of(bench.workspace)
-    api.waits = bench.waits
-    for secret in (*bench.named, api.key.reveal()):
+    api.redaction = _redaction_of(session.workspace)
+    api.waits = session.waits
+    for secret in (*session.named, api.key.reveal()):
         api.redaction.add(secret)
-    bench.voice.hide(api.redaction)
+    session.reporter.hide(api.redaction)
     async with api:
         yield api

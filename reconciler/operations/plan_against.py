@@ -97,8 +97,8 @@ class Offline:
     did not accept. `unknown` are declared with ids from the service that are unknown here.
     """
 
-    bench: Session
-    asked: Options
+    session: Session
+    options: Options
     folder: Path
     against: Against | None = None
     refused: tuple[Ref, ...] = ()
@@ -106,7 +106,7 @@ class Offline:
 
     def plan(self) -> Plan:
         """Plan the present declaration, and remark what took the place of the service."""
-        made = asyncio.run(plan_now(self.bench, self.bench.journal().history))
+        made = asyncio.run(plan_now(self.session, self.session.journal().history))
         if self.against is None:
             return made
         new = {change.ref for change in made.changes if change.action is Action.CREATE}
@@ -133,35 +133,39 @@ class Offline:
         declared = self._declared(revision)
         place = self.folder / "base"
         place.mkdir()
-        bench = _in_folder(self.bench, place)
-        refused = _apply(replace(bench, workspace=_without_given_ids(declared), whole=True))
-        unread = journal_of(bench.project, bench.name, bench.environment, bench.target, bench.voice)
-        journal = cache(lambda: loaded(unread, bench.waits, bench.voice))
+        session = _in_folder(self.session, place)
+        refused = _apply(replace(session, workspace=_without_given_ids(declared), whole=True))
+        unread = journal_of(
+            session.project, session.name, session.environment, session.target, session.reporter
+        )
+        journal = cache(lambda: loaded(unread, session.waits, session.reporter))
         known = _Ids.of(declared, journal())
         return replace(
             self,
-            bench=replace(
-                bench,
-                workspace=known.put_into(self.bench.workspace),
-                others=tuple(map(known.put, self.bench.others)),
+            session=replace(
+                session,
+                workspace=known.put_into(self.session.workspace),
+                others=tuple(map(known.put, self.session.others)),
                 early=journal,
             ),
             against=Against(revision.asked, revision.commit),
             refused=refused,
             unknown=tuple(
-                manifest.ref for manifest in self.bench.workspace.manifests if known.lacks(manifest)
+                manifest.ref
+                for manifest in self.session.workspace.manifests
+                if known.lacks(manifest)
             ),
         )
 
     def _declared(self, revision: Revision) -> Workspace:
         files = self.folder / "files"
         files.mkdir()
-        scope = stand_in_scope(self.bench.name, {})
-        found = declared_at(revision, files, self.bench.project, scope, self.asked.paths)
+        scope = stand_in_scope(self.session.name, {})
+        found = declared_at(revision, files, self.session.project, scope, self.options.paths)
         if found.wrong:
-            raise InvalidInput(_wrong_words(revision, found.wrong))
+            raise InvalidInput(_describe_wrong(revision, found.wrong))
         for remark in found.said:
-            self.bench.voice.say(safe(f"{revision}: {remark}"))
+            self.session.reporter.say(safe(f"{revision}: {remark}"))
         return found.workspace
 
 
@@ -179,7 +183,7 @@ def opened_offline(
     whole = is_whole(options, project) and not options.selection
     with TemporaryDirectory(prefix="reconciler-") as folder:
         place = Path(folder)
-        bench = Session(
+        session = Session(
             project=project,
             name=name,
             # Incidents of an embedded emulator concern no person.
@@ -193,9 +197,9 @@ def opened_offline(
             others=workspace.left_out,
             selected=options.selection.leaving_out(len(workspace.left_out)),
             waits=options.waits,
-            voice=options.voice,
+            reporter=options.reporter,
         )
-        yield Offline(bench=_in_folder(bench, place), asked=options, folder=place)
+        yield Offline(session=_in_folder(session, place), options=options, folder=place)
 
 
 @contextmanager
@@ -222,9 +226,11 @@ def in_folder(environment: Environment, folder: Path) -> Environment:
     return environment.model_copy(update=places)
 
 
-def _in_folder(bench: Session, folder: Path) -> Session:
-    environment = in_folder(bench.environment, folder)
-    return replace(bench, environment=environment, target=Embedded(folder / "emulator.db", TARGET))
+def _in_folder(session: Session, folder: Path) -> Session:
+    environment = in_folder(session.environment, folder)
+    return replace(
+        session, environment=environment, target=Embedded(folder / "emulator.db", TARGET)
+    )
 
 
 def stand_in_scope(name: str, variables: Mapping[str, ProjectVariable]) -> Scope:
@@ -243,22 +249,22 @@ def stand_in_scope(name: str, variables: Mapping[str, ProjectVariable]) -> Scope
     )
 
 
-def _apply(bench: Session) -> tuple[Ref, ...]:
+def _apply(session: Session) -> tuple[Ref, ...]:
     """Apply what the revision declares, without output; return what the emulator did not accept.
 
     Guards and rules of plans do not apply to merged manifests. Raises KeyboardInterrupt
     where a signal ended the run.
     """
-    settings = bench.project.settings.model_copy(update={"rules": []})
-    bench = replace(
-        bench,
-        project=replace(bench.project, settings=settings),
-        environment=bench.environment.model_copy(update={"guards": Guards()}),
+    settings = session.project.settings.model_copy(update={"rules": []})
+    session = replace(
+        session,
+        project=replace(session.project, settings=settings),
+        environment=session.environment.model_copy(update={"guards": Guards()}),
         others=(),
         selected=None,
-        voice=Silent(),
+        reporter=Silent(),
     )
-    made, applied = plan_and_apply(bench, lambda _: _AGREED, "plan", verbose=False, quiet=True)
+    made, applied = plan_and_apply(session, lambda _: _AGREED, "plan", verbose=False, quiet=True)
     if applied is None or applied.signal_code is not None:
         raise KeyboardInterrupt
     done = {outcome.ref for outcome in applied.outcomes if isinstance(outcome, Written | Unchanged)}
@@ -311,7 +317,7 @@ def _without_given_ids(workspace: Workspace) -> Workspace:
     return _Ids({}).put_into(workspace)
 
 
-def _wrong_words(revision: Revision, wrong: tuple[str, ...]) -> str:
+def _describe_wrong(revision: Revision, wrong: tuple[str, ...]) -> str:
     """Return the errors at a revision, one on each line."""
     more = [f"and {len(wrong) - MOST_ERRORS:,} more"] if len(wrong) > MOST_ERRORS else []
     headline = f"nothing can be planned against {revision}, as what it declares is not valid there:"

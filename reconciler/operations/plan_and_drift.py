@@ -154,23 +154,25 @@ def part_asked_for(options: Options, reviewed: PlanDocument | None) -> Selection
     return part
 
 
-def find_changed(bench: Session, options: Options, since: str) -> Changed:
+def find_changed(session: Session, options: Options, since: str) -> Changed:
     """Compare the workspace with its last commit in common with a revision.
 
     Raises UsageError without git, or where the revision cannot be found or read.
     """
-    revision = branching_point(bench.project.root, since)
+    revision = branching_point(session.project.root, since)
     return changed_since(
-        revision, bench.workspace, bench.project, bench.scope(options), options.paths
+        revision, session.workspace, session.project, session.scope(options), options.paths
     )
 
 
-def part_of(bench: Session, changed: Changed) -> Session:
+def part_of(session: Session, changed: Changed) -> Session:
     """Return a session that holds only the examined manifests."""
-    workspace = replace(bench.workspace, manifests=changed.manifests)
+    workspace = replace(session.workspace, manifests=changed.manifests)
     examined = {manifest.ref for manifest in changed.manifests}
-    rest = tuple(manifest for manifest in bench.workspace.manifests if manifest.ref not in examined)
-    return replace(bench, workspace=workspace, whole=False, others=(*rest, *bench.others))
+    rest = tuple(
+        manifest for manifest in session.workspace.manifests if manifest.ref not in examined
+    )
+    return replace(session, workspace=workspace, whole=False, others=(*rest, *session.others))
 
 
 def as_part(made: Plan, changed: Changed, history: History) -> Plan:
@@ -187,13 +189,13 @@ def as_part(made: Plan, changed: Changed, history: History) -> Plan:
     )
 
 
-def tell_part(changed: Changed, voice: Reporter) -> None:
+def report_part(changed: Changed, reporter: Reporter) -> None:
     """Report the base of the comparison, and the deleted resources."""
-    voice.say(
+    reporter.say(
         f"compared with {safe(str(changed.since))}, the last commit in common, as the files are"
     )
     for ref in changed.deleted:
-        voice.say(f"declared no more: {safe(str(ref))}")
+        reporter.say(f"declared no more: {safe(str(ref))}")
 
 
 def failures_of(made: Plan) -> set[int]:
@@ -203,78 +205,81 @@ def failures_of(made: Plan) -> set[int]:
 
 
 async def plan_now(
-    bench: Session, history: History, wanted: EvidenceOptions = NO_EVIDENCE, cache: Cache = NO_CACHE
+    session: Session,
+    history: History,
+    wanted: EvidenceOptions = NO_EVIDENCE,
+    cache: Cache = NO_CACHE,
 ) -> Plan:
     """Observe and decide, over an own API client, and find what an apply would refuse.
 
     `wanted` is further evidence for a reviewer. Decisions of an earlier plan in `cache` are not
     made again; the plan is the same.
     """
-    key = key_of_decisions(bench) if cache.is_on and _may_keep(bench) else ""
+    key = key_of_decisions(session) if cache.is_on and _may_keep(session) else ""
     decided = decided_before(cache.get(key)) if key else None
     place = PlanTarget(
-        bench.name,
-        bench.target.name,
-        embedded=isinstance(bench.target, Embedded),
-        salt=bench.salt(),
-        older=OlderSeals(lambda: bench.journal().entries),
+        session.name,
+        session.target.name,
+        embedded=isinstance(session.target, Embedded),
+        salt=session.salt(),
+        older=OlderSeals(lambda: session.journal().entries),
     )
-    async with open_api(bench) as api:
+    async with open_api(session) as api:
         made = await make_plan(
             api,
-            bench.workspace.manifests,
+            session.workspace.manifests,
             history,
             place,
-            whole=bench.whole,
-            others=bench.others,
-            selected=bench.selected,
+            whole=session.whole,
+            others=session.others,
+            selected=session.selected,
             decided=decided,
         )
-        if bench.restoring is not None:
-            made = with_restored(made, bench.restoring, place)
-        made = await with_signals(api, bench, made, history, wanted)
+        if session.restoring is not None:
+            made = with_restored(made, session.restoring, place)
+        made = await with_signals(api, session, made, history, wanted)
         frozen = FreezeNow(
-            bench.environment.freeze, now(), same_clock=isinstance(bench.target, Embedded)
+            session.environment.freeze, now(), same_clock=isinstance(session.target, Embedded)
         )
         guarded = await with_guards(
-            api, made, bench.environment.guards, frozen, bench.review or NO_REVIEW
+            api, made, session.environment.guards, frozen, session.review or NO_REVIEW
         )
-    if decided is not None and (news := decided.text(whole=bench.whole)) is not None:
+    if decided is not None and (news := decided.text(whole=session.whole)) is not None:
         cache.put(key, news)
-    ruled = replace(_ruled(bench, guarded), paths=bench.paths)
-    return with_levels(ruled, bench.environment.guards)
+    ruled = replace(_ruled(session, guarded), paths=session.paths)
+    return with_levels(ruled, session.environment.guards)
 
 
-def _may_keep(bench: Session) -> bool:
+def _may_keep(session: Session) -> bool:
     """Return whether decisions may be cached: no rule of plans, no emulator and no rollback."""
-    ruled = any(rule.on == "plan" for rule in bench.project.settings.rules)
-    return not (ruled or isinstance(bench.target, Embedded) or bench.restoring is not None)
+    ruled = any(rule.on == "plan" for rule in session.project.settings.rules)
+    return not (ruled or isinstance(session.target, Embedded) or session.restoring is not None)
 
 
-def key_of_decisions(bench: Session) -> str:
+def key_of_decisions(session: Session) -> str:
     """Return a key of all that decides a plan, except manifests, ids and replies."""
-    content = bench.journal().content
+    content = session.journal().content
     about: dict[str, Json] = {
         "decisions": FORMAT,
         "program": program(),
-        "root": str(bench.project.root),
-        "environment": bench.name,
-        "target": bench.target.name,
-        "settings": bench.environment.model_dump(mode="json", by_alias=True),
-        "salt": bench.salt(),
+        "root": str(session.project.root),
+        "environment": session.name,
+        "target": session.target.name,
+        "settings": session.environment.model_dump(mode="json", by_alias=True),
+        "salt": session.salt(),
         "journal": [content.end, content.count],
     }
     return digest(about)
 
 
-def _ruled(bench: Session, made: Plan) -> Plan:
+def _ruled(session: Session, made: Plan) -> Plan:
     """Return the plan with the results of the team's own rules of plans."""
-    rules = bench.project.settings.rules
+    rules = session.project.settings.rules
     if not any(rule.on == "plan" for rule in rules):
         return made
     from reconciler.guards.rule_guards import with_own_rules  # noqa: PLC0415 - for those with rules
 
-    return with_own_rules(made, rules, bench.environment.guards, today())
+    return with_own_rules(made, rules, session.environment.guards, today())
 
 
 def exit_code_of(found: Sequence[Drift]) -> int:
@@ -286,38 +291,40 @@ def exit_code_of(found: Sequence[Drift]) -> int:
 
 
 def drift_now(
-    bench: Session, *, remember: bool = False, patience: LockTimeout | None = None
+    session: Session, *, remember: bool = False, patience: LockTimeout | None = None
 ) -> DriftReport:
     """Compare every resource with its last write, over an own API client.
 
     With `remember`, the result is written to the journal, under its lock, so that the next run can
     say what is new. Raises JournalError or Locked then.
     """
-    journal = bench.journal()
+    journal = session.journal()
     if not remember:
-        return asyncio.run(_look(bench, journal.history))
+        return asyncio.run(_look(session, journal.history))
     if not journal.history.begun:
-        bench.voice.say("there is no journal yet, so there is nothing to remember drift of")
-        return asyncio.run(_look(bench, journal.history))
+        session.reporter.say("there is no journal yet, so there is nothing to remember drift of")
+        return asyncio.run(_look(session, journal.history))
     with journal.locked(str(uuid4()), patience):
-        look = asyncio.run(_look(bench, journal.history))
+        look = asyncio.run(_look(session, journal.history))
         reached(Point.BEFORE_WRITTEN)
         journal.append([remembered(look, journal.history, journal.now())])
         reached(Point.AFTER_WRITTEN)
     return look
 
 
-async def _look(bench: Session, history: History) -> DriftReport:
-    async with open_api(bench) as api:
+async def _look(session: Session, history: History) -> DriftReport:
+    async with open_api(session) as api:
         look = await find_drift(
             api,
-            bench.workspace.manifests,
+            session.workspace.manifests,
             history,
-            bench.salt(),
-            ignore=bench.project.settings.drift_ignore,
-            prove=not isinstance(bench.target, Embedded),
-            older=OlderSeals(lambda: bench.journal().entries),
+            session.salt(),
+            ignore=session.project.settings.drift_ignore,
+            prove=not isinstance(session.target, Embedded),
+            older=OlderSeals(lambda: session.journal().entries),
         )
     # In a part of the project, unused rules cannot be found.
-    look = replace(look, selected=bench.selected)
-    return look if bench.whole and bench.selected is None else replace(look, idle=(), aimless=())
+    look = replace(look, selected=session.selected)
+    return (
+        look if session.whole and session.selected is None else replace(look, idle=(), aimless=())
+    )

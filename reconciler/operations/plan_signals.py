@@ -31,19 +31,19 @@ NO_EVIDENCE: Final = EvidenceOptions()
 
 
 async def with_signals(
-    api: Api, bench: Session, made: Plan, history: History, wanted: EvidenceOptions
+    api: Api, session: Session, made: Plan, history: History, wanted: EvidenceOptions
 ) -> Plan:
     """Return the plan with what the platform's own records say about it.
 
     A request that the service refuses becomes a remark, and does not fail the plan.
     """
-    manifests = (*bench.workspace.manifests, *bench.others)
+    manifests = (*session.workspace.manifests, *session.others)
     alerts = known_alerts(manifests, history)
     watchers = watchers_of(made.changes, manifests, history, alerts)
     records, remarks = await _track_records(api, made, history, wanted.track_record)
     signals = replace(made.signals, track_records=records, watchers=watchers, alerts=alerts)
     made = replace(made, signals=signals, remarks=(*made.remarks, *remarks))
-    return await _with_policy_impact(api, bench, made)
+    return await _with_policy_impact(api, session, made)
 
 
 async def _track_records(
@@ -57,8 +57,8 @@ async def _track_records(
     return records, (unread,) if unread is not None else ()
 
 
-async def _with_policy_impact(api: Api, bench: Session, made: Plan) -> Plan:
-    samples = bench.workspace.samples
+async def _with_policy_impact(api: Api, session: Session, made: Plan) -> Plan:
+    samples = session.workspace.samples
     if samples is None:
         return made
     from reconciler.insights.sample_impact import (  # noqa: PLC0415 - where there are samples

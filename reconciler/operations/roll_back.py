@@ -69,15 +69,15 @@ class ToRollBack:
     live: bool = False
 
 
-def before_of(bench: Session, journal: Journal, wanted: ToRollBack) -> Session:
+def before_of(session: Session, journal: Journal, wanted: ToRollBack) -> Session:
     """Return a session with manifests that declare the state before a run.
 
     Raises UsageError where there is no such run, where several match, where it wrote nothing of the
     wanted resources, or where the journal no longer knows what it wrote.
     """
     run = chosen_run(journal, wanted.run)
-    secrets = secrets_of(bench.project, bench.name, bench.environment, os.environ)
-    found = _Found(journal, bench.project.root, wanted.live, secrets)
+    secrets = secrets_of(session.project, session.name, session.environment, os.environ)
+    found = _Found(journal, session.project.root, wanted.live, secrets)
     written = [before for before in before_run(journal.entries, run) if before.ref.kind in BY_NAME]
     chosen = _chosen(journal, run, written, wanted.refs)
     for before in chosen:
@@ -85,12 +85,12 @@ def before_of(bench: Session, journal: Journal, wanted: ToRollBack) -> Session:
     manifests = _pointing(found, run)
     beside = _beside(journal.history, found)
     return replace(
-        bench,
+        session,
         workspace=Workspace(manifests=manifests),
         others=tuple(beside),
         restoring=Restoring(
             remark=_remark(
-                bench, found, run, live_kept=not wanted.live and any(map(_keeps_live, chosen))
+                session, found, run, live_kept=not wanted.live and any(map(_keeps_live, chosen))
             ),
             said=found.said,
             owned=found.owned,
@@ -115,7 +115,7 @@ def chosen_run(journal: Journal, name: str) -> RunSummary:
     return found[0]
 
 
-def _remark(bench: Session, found: _Found, run: RunSummary, *, live_kept: bool) -> RollsBack:
+def _remark(session: Session, found: _Found, run: RunSummary, *, live_kept: bool) -> RollsBack:
     applied = is_apply(run)
     refs = tuple(sorted(manifest.ref for manifest in found.manifests))
     lives = any(put_back.state == "live" for put_back in found.said.values())
@@ -129,7 +129,7 @@ def _remark(bench: Session, found: _Found, run: RunSummary, *, live_kept: bool) 
         live_kept=live_kept,
         state="live" if lives or (found.live and not found.said) else "declared",
         commit_before=commit_before(found.journal.entries, run) if applied else "",
-        files=files_naming(bench.project, refs),
+        files=files_naming(session.project, refs),
         refs=refs,
     )
 

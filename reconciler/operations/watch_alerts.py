@@ -53,7 +53,7 @@ class ToWatch:
 
 
 def watch_now(
-    bench: Session,
+    session: Session,
     wanted: ToWatch,
     patience: LockTimeout | None = None,
 ) -> NoiseWatch:
@@ -62,20 +62,20 @@ def watch_now(
     Raises UsageError where there is no such run, where several match, or where the journal no
     longer knows what it wrote. Raises JournalError or Locked where verdicts are to be remembered.
     """
-    run = _run(bench.journal(), wanted.run)
+    run = _run(session.journal(), wanted.run)
     if wanted.wait is not None:
-        _wait(bench, _time_of(run) + wanted.wait)
+        _wait(session, _time_of(run) + wanted.wait)
     # Another run may have written to the journal meanwhile.
-    journal = bench.journal() if wanted.wait is None else _read_again(bench)
-    found = asyncio.run(_look(bench, journal, _run(journal, run.run), now()))
+    journal = session.journal() if wanted.wait is None else _read_again(session)
+    found = asyncio.run(_look(session, journal, _run(journal, run.run), now()))
     if wanted.remember:
         with journal.locked(str(uuid4()), patience):
             journal.append([_remembered(found, journal.now())])
     return found
 
 
-def _read_again(bench: Session) -> Journal:
-    journal = bench.journal()
+def _read_again(session: Session) -> Journal:
+    journal = session.journal()
     journal.load()
     return journal
 
@@ -96,19 +96,19 @@ def _time_of(run: RunSummary) -> datetime:
     return found
 
 
-def _wait(bench: Session, due: datetime) -> None:
+def _wait(session: Session, due: datetime) -> None:
     left = (due - now()).total_seconds()
     if left <= 0:
         return
-    bench.voice.say(f"waiting until {safe(stamp(due))}")
-    with bench.waits.on(Passing(bench.waits.clock() + left)):
+    session.reporter.say(f"waiting until {safe(stamp(due))}")
+    with session.waits.on(Passing(session.waits.clock() + left)):
         while (left := (due - now()).total_seconds()) > 0:
             time.sleep(min(left, EVERY))
 
 
-async def _look(bench: Session, journal: Journal, run: RunSummary, until: datetime) -> NoiseWatch:
+async def _look(session: Session, journal: Journal, run: RunSummary, until: datetime) -> NoiseWatch:
     alerts = alerts_of_run(journal.entries, journal.history, run, until)
-    async with open_api(bench) as api:
+    async with open_api(session) as api:
         return await watch(api, run, alerts, until)
 
 
@@ -117,20 +117,20 @@ def _remembered(found: NoiseWatch, at: str) -> WatchedEntry:
     return WatchedEntry(at=at, run=found.run, until=found.until, found=verdicts)
 
 
-def back_words(wanted: ToRollBack) -> str:
+def describe_way_back(wanted: ToRollBack) -> str:
     """Return the line with the command that rolls the alerts back."""
     line = from_journal("rollback", shlex.join([wanted.run, *map(str, wanted.refs)]))
     return f"the way back is planned, and nothing was applied: `{line}`"
 
 
-def way_back(bench: Session, found: NoiseWatch) -> tuple[ToRollBack, Plan] | None:
+def way_back(session: Session, found: NoiseWatch) -> tuple[ToRollBack, Plan] | None:
     """Plan the rollback of the noisier alerts, where the environment asks for that.
 
     Return None where it does not, or where no alert is noisier. Nothing is applied.
     """
-    if bench.environment.watch.on_noisier != "rollback" or not found.noisier:
+    if session.environment.watch.on_noisier != "rollback" or not found.noisier:
         return None
     wanted = ToRollBack(run=found.run, refs=tuple(alert.ref for alert in found.noisier))
-    journal = bench.journal()
-    back = before_of(replace(bench, whole=False), journal, wanted)
+    journal = session.journal()
+    back = before_of(replace(session, whole=False), journal, wanted)
     return wanted, asyncio.run(plan_now(back, journal.history))

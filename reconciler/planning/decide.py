@@ -70,7 +70,7 @@ from reconciler.planning.consequences import (
     with_protection,
 )
 from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
-from reconciler.redaction.redact import conceal, shown, stands_for, veiled
+from reconciler.redaction.redact import conceal, is_seal_of, shown, veiled
 from reconciler.redaction.templates import references_in, resolve
 
 NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
@@ -307,7 +307,7 @@ def edited_since(kind: Kind, seen: Seen, applied: Json, knowledge: Knowledge) ->
 def without_own_secrets(found: Iterable[Difference], salt: str) -> Iterator[Difference]:
     """Yield the differences, but for a seal that has the very text of the other side."""
     for difference in found:
-        if not stands_for(difference.before, difference.after, salt):
+        if not is_seal_of(difference.before, difference.after, salt):
             yield difference
 
 

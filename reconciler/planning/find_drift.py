@@ -248,7 +248,7 @@ def _with_ways_out(drift: Drift, manifest: Manifest) -> Drift:
     # The resources that it refers to have to be read with it.
     apply = on_manifests("apply") if manifest.references else on_files("apply", drift.source.file)
     ways = _of_gone(manifest, apply) if drift.state == "gone" else _of_edited(drift, apply)
-    return replace(drift, ways_out=tuple(ways))
+    return replace(drift, remedies=tuple(ways))
 
 
 def _of_edited(drift: Drift, apply: str) -> Iterator[Way]:
@@ -274,7 +274,7 @@ def _of_gone(manifest: Manifest, apply: str) -> Iterator[Way]:
 
 def _aged(drift: Drift, history: History) -> Drift:
     """Add whether a finding is new since drift was last recorded, and since when it is known."""
-    if not drift.is_told or not history.looked:
+    if not drift.is_finding or not history.looked:
         return drift
     known = history.drifts.get(drift.ref)
     if known is not None and known.how == _how(drift):
@@ -285,14 +285,14 @@ def _aged(drift: Drift, history: History) -> Drift:
 def _how(drift: Drift) -> str:
     """Return a digest of how a resource drifted; it is constant for one that could not be read."""
     fields: list[Json] = [
-        [list(difference.path), _told(difference.before), _told(difference.after)]
+        [list(difference.path), _reported(difference.before), _reported(difference.after)]
         for difference in drift.differences
     ]
     unseen: list[Json] = [list(path) for path in drift.unseen]
     return digest({"state": drift.state, "fields": fields, "unseen": unseen})
 
 
-def _told(value: Json | Missing) -> Json:
+def _reported(value: Json | Missing) -> Json:
     return [] if value is ABSENT else [value]
 
 
@@ -301,7 +301,7 @@ def remembered(look: DriftReport, history: History, at: str) -> Drifted:
 
     A resource that was not examined is never recorded as ended.
     """
-    findings = {drift.ref: _how(drift) for drift in look.found if drift.is_told}
+    findings = {drift.ref: _how(drift) for drift in look.found if drift.is_finding}
     new = tuple(
         SeenDrift(ref=ref, how=how, since=at)
         for ref, how in findings.items()

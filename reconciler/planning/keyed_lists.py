@@ -205,9 +205,9 @@ class KeyedList:
         else:
             edit = self.merge.take(inner, place, self.shape.item)
         if edit is not None:
-            self.edits[name] = ListItem(None, edit, self._untold(place))
+            self.edits[name] = ListItem(None, edit, self._unreported(place))
 
-    def _untold(self, place: Path) -> tuple[str, ...]:
+    def _unreported(self, place: Path) -> tuple[str, ...]:
         """Return the fields of an item that the service does not return, as dotted paths."""
         inside = [
             pair[len(place) :] for pair in self.merge.rules.unseen if pair[: len(place)] == place

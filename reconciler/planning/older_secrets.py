@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import Entry
-from reconciler.journal.seals import Sealed, ToldSeals, seals_in, texts_in
+from reconciler.journal.seals import JournalSeals, Sealed, seals_in, texts_in
 from reconciler.model import Ref, RemoteId
 from reconciler.redaction.templates import HIDDEN, Template, seal, secret_values
 
@@ -41,14 +41,14 @@ class OlderSeals:
     """
 
     entries: Callable[[], Iterable[Entry]]
-    _told: ToldSeals | None = field(init=False, default=None)
+    _reported: JournalSeals | None = field(init=False, default=None)
 
     def __call__(self, ref: Ref, remote_id: RemoteId | None) -> Sealed:
         """Return the seals of one resource, found by its name and by its id."""
-        if self._told is None:
-            self._told = ToldSeals()
-            self._told.add(self.entries())
-        return self._told.of(ref, remote_id)
+        if self._reported is None:
+            self._reported = JournalSeals()
+            self._reported.add(self.entries())
+        return self._reported.of(ref, remote_id)
 
 
 @dataclass(slots=True)

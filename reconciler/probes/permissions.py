@@ -97,7 +97,7 @@ async def check_service(api: Api, now: datetime) -> list[Check]:
     if isinstance(opening, ReconcilerError):
         return [Check("service", CheckState.FAILED, str(opening), opening.exit_code)]
     if opening.status == HTTPStatus.UNAUTHORIZED:
-        check = Check("key accepted", CheckState.FAILED, f"no: {_words(api, opening)}", 10)
+        check = Check("key accepted", CheckState.FAILED, f"no: {_describe(api, opening)}", 10)
         return [_with_hint(api, opening, check)]
     replies = [opening, *await asyncio.gather(*(_ask(api, probe) for probe in others))]
     checks = [_judged(api, *pair) for pair in zip((first, *others), replies, strict=True)]
@@ -119,7 +119,7 @@ async def _ask(api: Api, probe: Probe) -> Reply | ReconcilerError:
         return error
 
 
-def _words(api: Api, reply: Reply) -> str:
+def _describe(api: Api, reply: Reply) -> str:
     text = message_of(reply, api.redaction)
     return phrase(reply.status) + (f": {text}" if text else "")
 
@@ -140,9 +140,11 @@ def _judged(api: Api, probe: Probe, reply: Reply | ReconcilerError) -> Check:
     if reply.status in NO_ROUTE:
         return _not_there(name, probe, reply)
     if reply.status in DISLIKED:
-        text = f"answered, but did not like the question ({_words(api, reply)})"
+        text = f"answered, but did not like the question ({_describe(api, reply)})"
         return Check(name, CheckState.WARNING, text)
-    return Check(name, CheckState.FAILED, _words(api, reply), 10 if reply.status in REFUSED else 9)
+    return Check(
+        name, CheckState.FAILED, _describe(api, reply), 10 if reply.status in REFUSED else 9
+    )
 
 
 def _answered(name: str, reply: Reply) -> Check:

@@ -13,7 +13,7 @@ from dataclasses import replace
 import promql_parser
 
 from reconciler.queries import Matcher, Parsed, QueryProblem
-from reconciler.queries.promql_blame import blamed, unparsed_words
+from reconciler.queries.promql_blame import blamed, describe_unparsed
 from reconciler.queries.promql_grammar import Form, TooDeep, Unparsed, read
 from reconciler.queries.promql_tokens import Token, TokenKind, meaning
 from reconciler.queries.standins import Hole, filled, holes_in, marked
@@ -124,7 +124,7 @@ def _wrong(text: str, refused: str) -> QueryProblem:
     try:
         node = read(text)
     except Unparsed as unparsed:
-        return unparsed_words(text, unparsed)
+        return describe_unparsed(text, unparsed)
     except TooDeep:
         return QueryProblem("this is no query that can be parsed", 0, len(text.rstrip()))
     return blamed(text, node, refused, refusal_of)

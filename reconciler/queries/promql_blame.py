@@ -60,7 +60,7 @@ _TOLD = {
 """Messages by the beginning of the library's message."""
 
 
-def unparsed_words(text: str, unparsed: Unparsed) -> QueryProblem:  # noqa: PLR0911 - a table
+def describe_unparsed(text: str, unparsed: Unparsed) -> QueryProblem:  # noqa: PLR0911 - a table
     """Return why a query cannot go on at a token."""
     token, opened = unparsed.token, unparsed.opened
     width = max(1, token.end - token.start)
@@ -79,7 +79,7 @@ def unparsed_words(text: str, unparsed: Unparsed) -> QueryProblem:  # noqa: PLR0
         case TokenKind.UNCLOSED:
             return _unclosed(token)
         case TokenKind.BAD_NUMBER:
-            return QueryProblem(_number_words(token.text, opened), token.start, width)
+            return QueryProblem(_describe_number(token.text, opened), token.start, width)
         case TokenKind.STRANGE:
             return _strange(text, token)
         case _:
@@ -92,7 +92,7 @@ def _unclosed(token: Token) -> QueryProblem:
     return QueryProblem(f"this {quote} is never closed {what}", token.start, 1)
 
 
-def _number_words(word: str, opened: Token | None) -> str:
+def _describe_number(word: str, opened: Token | None) -> str:
     if opened is not None and opened.text == "[":
         return (
             f"`{word}` is no duration: write whole numbers with ms, s, m, h, d, w or y, as `1h30m`"

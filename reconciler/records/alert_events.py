@@ -54,7 +54,7 @@ class AlertEvent(Record):
 
         Source: docs/assumptions.md.
         """
-        for words in self._words():
+        for words in self._describe():
             if words & _NO_TRIGGERS:
                 return False
             if words & _TRIGGERS:
@@ -66,9 +66,9 @@ class AlertEvent(Record):
         """The turn of its alert: `triggered` or `resolved`; "" where the event says neither."""
         if self.is_trigger:
             return "triggered"
-        return "resolved" if any(words & _ENDS for words in self._words()) else ""
+        return "resolved" if any(words & _ENDS for words in self._describe()) else ""
 
-    def _words(self) -> Iterator[frozenset[str]]:
+    def _describe(self) -> Iterator[frozenset[str]]:
         """Yield the words of its type, and those of the payload's status."""
         payload = self.cx_event_payload
         status = payload.get("status") if isinstance(payload, dict) else ""
@@ -84,22 +84,22 @@ class AlertEvent(Record):
     @property
     def alert_ids(self) -> Iterator[str]:
         """Every id of an alert in the event, as it is written there."""
-        return self._all_told(_ALERT_IDS)
+        return self._all_reported(_ALERT_IDS)
 
     @property
     def alert_version_id(self) -> str:
         """The version of its alert, in lower case, "" where the event has none."""
-        return self._told(_VERSION_IDS).lower()
+        return self._reported(_VERSION_IDS).lower()
 
     @property
     def alert_name(self) -> str:
         """The name of its alert, "" where the event has none."""
-        return self._told(_NAMES)
+        return self._reported(_NAMES)
 
-    def _told(self, names: Sequence[str]) -> str:
-        return next(self._all_told(names), "")
+    def _reported(self, names: Sequence[str]) -> str:
+        return next(self._all_reported(names), "")
 
-    def _all_told(self, names: Sequence[str]) -> Iterator[str]:
+    def _all_reported(self, names: Sequence[str]) -> Iterator[str]:
         places = (self.cx_event_metadata, self.cx_event_payload, self.cx_event_labels)
         for fields in places:
             for name in names:

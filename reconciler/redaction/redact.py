@@ -120,7 +120,7 @@ def _equal(
     }
 
 
-def stands_for(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:
+def is_seal_of(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:
     """Return whether a live value is what a journal keeps: plain text, or a seal of the value.
 
     The live value may be hidden here by another template with the same value, or not at all, where
@@ -128,11 +128,11 @@ def stands_for(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:
     """
     if isinstance(live, dict) and isinstance(sealed, dict):
         return live.keys() == sealed.keys() and all(
-            stands_for(value, sealed[key], salt) for key, value in live.items()
+            is_seal_of(value, sealed[key], salt) for key, value in live.items()
         )
     if isinstance(live, list) and isinstance(sealed, list):
         return len(live) == len(sealed) and all(
-            stands_for(value, other, salt) for value, other in zip(live, sealed, strict=True)
+            is_seal_of(value, other, salt) for value, other in zip(live, sealed, strict=True)
         )
     if isinstance(live, str) and isinstance(sealed, str):
         text = str(as_sent(live))
@@ -216,7 +216,7 @@ def resealed(live: Json, written: Sequence[Json | Missing], shape: Shape, salt: 
 
     def as_sealed(live: Json, sealed: Json) -> Json:
         # A template is concealed already, and its text has the seals.
-        if live != sealed and not stands_for(live, sealed, salt):
+        if live != sealed and not is_seal_of(live, sealed, salt):
             return live
         sent.append(sealed)
         return sealed

@@ -21,7 +21,7 @@ from reconciler.report.changes.field_changes import FieldChange, drift_changes
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.complaints.document import fix_diff
-from reconciler.report.counts import selection_words
+from reconciler.report.counts import describe_selection
 from reconciler.report.labels import place_in, spoken_value
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, folds_markdown
 from reconciler.report.reasons import words_of
@@ -125,7 +125,7 @@ def adoption_summary(run: AdoptionRun) -> str:
     same = f"{counts['same'] - waiting} as live already"
     rest += [f"{waiting} that only git changed"] if waiting else []
     ignored = f", {plural(run.ignored, 'difference')} ignored" if run.ignored else ""
-    left = f"; {selection_words(run.selected)}" if run.selected is not None else ""
+    left = f"; {describe_selection(run.selected)}" if run.selected is not None else ""
     return f"{head}; {', '.join([same, *rest])}{ignored}{left}."
 
 

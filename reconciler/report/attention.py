@@ -10,8 +10,8 @@ from reconciler.advice import on_journal
 from reconciler.model import Action, Change, GuardViolation, Plan, Ref, RenamedFrom
 from reconciler.model.guard_levels import REVIEW_LEVEL, GuardLevel
 from reconciler.quoting import quoted
-from reconciler.report.counts import selection_words
-from reconciler.report.remarks import remark_words
+from reconciler.report.counts import describe_selection
+from reconciler.report.remarks import describe_remark
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 
@@ -45,14 +45,14 @@ def notices(plan: Plan) -> Iterator[Notice]:
     """Yield notices on guards, destroys, lost answers, blocked or unverified writes, orphans."""
     yield from _parts(plan)
     for remark in plan.remarks:
-        yield Notice("note", said=remark_words(remark))
+        yield Notice("note", said=describe_remark(remark))
     for guard in by_consent(plan.guarded):
         refs = (guard.ref,) if guard.ref else ()
-        ways = () if guard.is_met else guard.ways_out
+        ways = () if guard.is_met else guard.remedies
         title = _CONSENT_WORDS[consent_of(guard)]
         yield Notice(title, "", refs, guard.said, ways=ways, code=guard.code)
     for change in plan.changes:
-        if change.destroys and not _told_by_guard(change, plan):
+        if change.destroys and not _reported_by_guard(change, plan):
             yield Notice("destroys for good", "", (change.ref,), names=change.destroys)
     for create in plan.unsettled:
         words = "the answer to its create was lost, and nothing can be applied before it is settled"
@@ -93,10 +93,10 @@ def _parts(plan: Plan) -> Iterator[Notice]:
         words = f"only what changed since {plan.changed_since} was examined; {rest}"
         yield Notice("partial", said=words)
     if plan.selected is not None:
-        yield Notice("partial", said=selection_words(plan.selected))
+        yield Notice("partial", said=describe_selection(plan.selected))
 
 
-def _told_by_guard(change: Change, plan: Plan) -> bool:
+def _reported_by_guard(change: Change, plan: Plan) -> bool:
     """Return whether the guard against a destroy names everything that is lost."""
     return len(change.destroys) <= MOST_NAMED and any(
         guard.ref == change.ref and set(change.destroys) <= set(guard.destroys)
@@ -130,13 +130,13 @@ def _under(plan: Plan, action: Action, title: str, words: str) -> Iterator[Notic
         yield Notice(title, count + words, refs)
 
 
-def partial_words(plan: Plan) -> Iterator[str]:
+def describe_partial(plan: Plan) -> Iterator[str]:
     """Yield sentences for a plan that did not examine all resources; none for a complete plan."""
     if plan.changed_since:
         rest = plural(plan.not_examined, "resource")
         yield f"Only what changed since {safe(plan.changed_since)} was examined; {rest} not."
     if plan.selected is not None:
-        words = safe(selection_words(plan.selected))
+        words = safe(describe_selection(plan.selected))
         yield f"{words[0].upper()}{words[1:]}."
 
 

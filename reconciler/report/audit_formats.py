@@ -118,7 +118,11 @@ def _found(audited: Audited) -> FoundDocument:
 def audit_sarif(audit: Audit, folder: str, environment: str) -> str:
     """Return a SARIF log in its own category, so that it does not replace that of `validate`."""
     tool = Tool(
-        AUDITED, "reconciler audit -v", "audit", "audit", tuple(map(unjudged_words, audit.unjudged))
+        AUDITED,
+        "reconciler audit -v",
+        "audit",
+        "audit",
+        tuple(map(describe_unjudged, audit.unjudged)),
     )
     return complaints_sarif(audit.complaints, folder, environment, len(audit.suppressed), tool)
 
@@ -126,7 +130,7 @@ def audit_sarif(audit: Audit, folder: str, environment: str) -> str:
 def audit_text(audit: Audit, style: Style) -> str:
     """Return each finding with its lines, the checks that were not made, and the counts."""
     lines = [
-        fitted(f"not judged: {safe(unjudged_words(unjudged))}", style)
+        fitted(f"not judged: {safe(describe_unjudged(unjudged))}", style)
         for unjudged in audit.unjudged
     ]
     closing = fitted(style.paint(audit_summary(audit), Colour.BOLD), style)
@@ -134,7 +138,7 @@ def audit_text(audit: Audit, style: Style) -> str:
     return complaints_text(audit.complaints, style) + text
 
 
-def unjudged_words(unjudged: Unjudged) -> str:
+def describe_unjudged(unjudged: Unjudged) -> str:
     """Return which checks were not made, and why; the service's words are foreign text."""
     return f"{', '.join(unjudged.codes)}: {unjudged.why}"
 
@@ -147,17 +151,17 @@ def audit_summary(audit: Audit) -> str:
     unjudged = f", {plural(left, 'check')} not judged" if left else ""
     return (
         f"{found} in {plural(audit.resources, 'resource')}{ignored}{unjudged}: "
-        f"{plural(audit.events, 'alert event')} of {span_words(audit)}."
+        f"{plural(audit.events, 'alert event')} of {describe_span(audit)}."
     )
 
 
-def span_words(audit: Audit) -> str:
+def describe_span(audit: Audit) -> str:
     """Return the audited period in days, and how many of them the service has data for."""
     days = plural(audit.days, "day")
     return days if audit.covered >= audit.days else f"{audit.covered:,} of {days}"
 
 
-def requests_words(audit: Audit) -> str:
+def describe_requests(audit: Audit) -> str:
     """Return the number of requests that the audit made."""
     return f"{plural(audit.requests, 'request')} made"
 
@@ -168,7 +172,7 @@ def audit_markdown(audit: Audit, environment: str) -> str:
     tail = [
         "",
         *(
-            f"- not judged: {code(unjudged_words(unjudged), LONGEST_SAID)}"
+            f"- not judged: {code(describe_unjudged(unjudged), LONGEST_SAID)}"
             for unjudged in audit.unjudged
         ),
     ]

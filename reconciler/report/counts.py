@@ -83,7 +83,7 @@ def kept_counts(changes: Iterable[Change]) -> list[tuple[int, str]]:
     return [(count, words) for count, words in counts if count]
 
 
-def kept_words(changes: Iterable[Change]) -> str:
+def describe_kept(changes: Iterable[Change]) -> str:
     """Return the kept resources as `91 as declared, 94 as last written …`, "" for none."""
     return ", ".join(f"{count:,} {words}" for count, words in kept_counts(changes))
 
@@ -96,7 +96,7 @@ def summary(plan: Plan) -> str:
         if count:
             plain = action is Action.BLOCKED
             words.append(f"{count:,} {'' if plain else 'to '}{VERBS[action]}")
-    if kept := kept_words(plan.changes):
+    if kept := describe_kept(plan.changes):
         words.append(kept)
     destroyed = sum(len(change.destroys) for change in plan.changes)
     if destroyed:
@@ -106,7 +106,7 @@ def summary(plan: Plan) -> str:
     return "nothing is selected" if plan.selected is not None else "nothing is declared"
 
 
-def selection_words(selected: Selected) -> str:
+def describe_selection(selected: Selected) -> str:
     """Return the selection of a run, and how much it left out; foreign text, not yet safe."""
     options = (("--select", selected.select), ("--exclude", selected.exclude))
     flags = " ".join(f"{flag} {text}" for flag, texts in options for text in texts)
@@ -118,7 +118,7 @@ def lost_json(change: Change) -> str:
     return json.dumps(list(change.lost), ensure_ascii=True)
 
 
-def calm_words(drifts: Iterable[Drift]) -> str:
+def describe_no_drift(drifts: Iterable[Drift]) -> str:
     """Return the counts of resources without drift, by what is known of them."""
     counts = Counter(drift.state for drift in drifts)
     words = [f"{counts['same']:,} as applied"]
@@ -138,7 +138,7 @@ def drift_summary(look: DriftReport) -> str:
     words = [
         f"{plural(drifted, 'resource')} drifted" if drifted else "no drift",
         *([f"{look.new:,} new since the last look"] if look.new else []),
-        calm_words(look.found),
+        describe_no_drift(look.found),
     ]
     if look.ignored:
         words.append(f"{plural(look.ignored, 'difference')} ignored")

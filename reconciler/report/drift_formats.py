@@ -26,7 +26,7 @@ from reconciler.report.changes.text import subject_lines
 from reconciler.report.counts import drift_summary
 from reconciler.report.labels import spoken_place
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, folds_markdown
-from reconciler.report.reasons import WAYS, drift_age, drift_note, look_notes, way_out_words
+from reconciler.report.reasons import WAYS, describe_remedy, drift_age, drift_note, look_notes
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import plural
@@ -190,8 +190,8 @@ def _resource(drift: Drift) -> DriftedDocument:
             for ignored in drift.ignored
         ],
         "waysOut": [
-            {"way": remedy.way, "command": remedy.command, "said": way_out_words(remedy)}
-            for remedy in drift.ways_out
+            {"way": remedy.way, "command": remedy.command, "said": describe_remedy(remedy)}
+            for remedy in drift.remedies
         ],
         "isNew": drift.is_new,
         "since": drift.since or None,
@@ -260,8 +260,8 @@ def _lines(drift: Drift, style: Style) -> Iterator[str]:
         yield f"{INDENT}and {plural(rest, 'field')} more (-v shows them)"
     if style.verbose:
         yield from _ignored_lines(drift, style)
-    for remedy in drift.ways_out:
-        yield from wrapped(way_out_words(remedy), style)
+    for remedy in drift.remedies:
+        yield from wrapped(describe_remedy(remedy), style)
 
 
 def _ignored_lines(drift: Drift, style: Style) -> Iterator[str]:
@@ -285,7 +285,7 @@ def drift_markdown(look: DriftReport, environment: str) -> str:
 
     A diff that does not fit is left out whole.
     """
-    found = [drift for drift in look.found if drift.is_told]
+    found = [drift for drift in look.found if drift.is_finding]
     head = "\n".join((*_head(look, environment), *_table(found), *_ways_out(found)))
     room = COMMENT_BYTES - len(head.encode()) - 1
     folds = [_fold(drift) for drift in found if drift.differences]
@@ -304,10 +304,10 @@ def _head(look: DriftReport, environment: str) -> Iterator[str]:
 
 
 def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
-    with_remedies = [drift for drift in found if drift.ways_out]
+    with_remedies = [drift for drift in found if drift.remedies]
     for drift in with_remedies[:MOST_WAYS]:
         yield f"- {code(str(drift.ref), LONGEST_CELL)}"
-        for remedy in drift.ways_out:
+        for remedy in drift.remedies:
             words = (remedy.before.replace("`", ""), remedy.command, remedy.after)
             text = " ".join(code(word, LONGEST_NOTE) for word in words if word)
             yield f"  - {WAYS[remedy.way]}: {text}"

@@ -135,8 +135,8 @@ def _of_value(field: Field) -> Iterator[tuple[str, str]]:
     yield "values", f"{', '.join(field.values)}{_other_values(field)}" if field.values else ""
     yield "default", field.default
     yield "unit", field.unit.value if field.unit is not None else ""
-    told_apart = f"told apart by `{'.'.join(field.identity)}`" if field.identity else ""
-    yield "items", told_apart
+    with_unique_names = f"told apart by `{'.'.join(field.identity)}`" if field.identity else ""
+    yield "items", with_unique_names
     yield "order", "means nothing: the list is a set" if field.unordered else ""
 
 

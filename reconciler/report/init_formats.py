@@ -20,7 +20,7 @@ class InitDocument(TypedDict):
     next: Annotated[list[str], Field(description="Commands to go on with.")]
 
 
-def init_words(kept: Sequence[str], remarks: Sequence[str], advised: Sequence[str]) -> str:
+def format_init(kept: Sequence[str], remarks: Sequence[str], advised: Sequence[str]) -> str:
     """Return what was left as it is and what is left to do, the next commands last."""
     lines = [f"left as it is: {safe(name)}" for name in kept]
     lines += [safe(remark) for remark in remarks]

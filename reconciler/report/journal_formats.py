@@ -130,7 +130,7 @@ def entries_document(entries: Sequence[Entry]) -> EntriesDocument:
 
 def journal_text(entries: Sequence[Entry], history: History, style: Style) -> str:
     """Return a line for each entry, and the unsettled creates at the end."""
-    lines = [f"{entry.at}  {safe(_words(entry))}" for entry in entries]
+    lines = [f"{entry.at}  {safe(_describe(entry))}" for entry in entries]
     for ref, started in history.unsettled().items():
         line = f"unsettled since {started.at}: {ref}"
         lines.append(style.paint(safe(line), Colour.RED))
@@ -181,7 +181,7 @@ def _became(run: RunSummary, wanted: Ref | None) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def _words(entry: Entry) -> str:  # noqa: C901 - one case an entry
+def _describe(entry: Entry) -> str:  # noqa: C901 - one case an entry
     match entry:
         case OverrideEntry(reason=reason, codes=codes):
             words = f"{reason} [{', '.join(codes)}]" if codes else reason

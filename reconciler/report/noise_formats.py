@@ -125,7 +125,7 @@ def _alert(alert: WatchedAlert) -> WatchedAlertDocument:
         "p": alert.p,
         "until": alert.until,
         "cause": alert.cause or None,
-        "note": cause_words(alert),
+        "note": describe_cause(alert),
     }
 
 
@@ -153,12 +153,12 @@ _CAUSES: dict[UnknownCause | Literal[""], str] = {
 }
 
 
-def cause_words(alert: WatchedAlert) -> str:
+def describe_cause(alert: WatchedAlert) -> str:
     """Return why an alert has no verdict, "" where it has one."""
     return _CAUSES[alert.cause].format(at=alert.written)
 
 
-def summary_words(found: NoiseWatch) -> str:
+def describe_summary(found: NoiseWatch) -> str:
     """Return in one line how many alerts got which verdict."""
     if not found.alerts:
         return "the run changed no alerts"
@@ -167,7 +167,7 @@ def summary_words(found: NoiseWatch) -> str:
     return f"{plural(len(found.alerts), 'alert')}: {', '.join(parts)}"
 
 
-def level_words(found: NoiseWatch) -> str:
+def describe_level(found: NoiseWatch) -> str:
     """Return how sure the verdicts are."""
     return (
         f"quieter and noisier are each said by chance alone in at most {found.level:.0%} of looks, "
@@ -178,7 +178,7 @@ def level_words(found: NoiseWatch) -> str:
 def watched_text(found: NoiseWatch, style: Style) -> str:
     """Return the report for a terminal, ending in a line break."""
     run = f"run {found.run} ({found.command}) of {found.since}, up to {found.until}"
-    lines = list(wrapped(f"{run}: {summary_words(found)}", style, margin=""))
+    lines = list(wrapped(f"{run}: {describe_summary(found)}", style, margin=""))
     headings = [Heading("verdict", whole=True), Heading("alert")]
     headings += [
         Heading(title, whole=True, right=True) for title in ("before", "base/h", "after/h")
@@ -186,11 +186,11 @@ def watched_text(found: NoiseWatch, style: Style) -> str:
     headings += [Heading("after", whole=True, right=True), Heading("p", whole=True, right=True)]
     rows = [_row(alert) for alert in _sorted(found)]
     shown = table(headings, rows, style) if rows else ""
-    notes = [f"{alert.ref}: {cause_words(alert)}" for alert in _sorted(found) if alert.cause]
+    notes = [f"{alert.ref}: {describe_cause(alert)}" for alert in _sorted(found) if alert.cause]
     if found.unread:
         notes = [f"the events could not be read: {found.unread}"]
     if any(alert.p is not None for alert in found.alerts):
-        notes.append(level_words(found))
+        notes.append(describe_level(found))
     below = [line for note in notes for line in wrapped(note, style, margin=INDENT)]
     return "\n".join(lines) + "\n" + shown + "".join(f"{line}\n" for line in below)
 
@@ -215,7 +215,7 @@ def watched_markdown(found: NoiseWatch, environment: str) -> str:
     """Return the report for a comment or a summary, ending in a line break."""
     since = f"`{safe(found.since)}` to `{safe(found.until)}`"
     lines = [f"### Noise since the apply to {code(environment, LONGEST_NAME)}", ""]
-    lines += [f"{summary_words(found)} ({since}, run {code(found.run, LONGEST_NAME)})."]
+    lines += [f"{describe_summary(found)} ({since}, run {code(found.run, LONGEST_NAME)})."]
     rows = _sorted(found)
     if rows:
         lines += ["", "| verdict | alert | before, an hour | since, an hour | events | p |"]
@@ -223,12 +223,12 @@ def watched_markdown(found: NoiseWatch, environment: str) -> str:
         lines += [_markdown_row(row) for row in rows[:MOST_ROWS]]
         if len(rows) > MOST_ROWS:
             lines += ["", f"And {plural(len(rows) - MOST_ROWS, 'alert')} more."]
-    notes = [f"- {code(str(row.ref), LONGEST_NAME)}: {safe(cause_words(row))}" for row in rows]
+    notes = [f"- {code(str(row.ref), LONGEST_NAME)}: {safe(describe_cause(row))}" for row in rows]
     shown = [line for line, row in zip(notes, rows, strict=True) if row.cause]
     if found.unread:
         shown = [f"- the events could not be read: {code(found.unread, LONGEST_WHY)}"]
     if any(row.p is not None for row in rows):
-        shown.append(f"- {level_words(found)}")
+        shown.append(f"- {describe_level(found)}")
     return "\n".join([*lines, *([""] if shown else []), *shown[: MOST_ROWS + 1]]) + "\n"
 
 
@@ -260,4 +260,4 @@ def with_watch(body: str, found: NoiseWatch, environment: str, back: str = "") -
 
 def _short(found: NoiseWatch, environment: str) -> str:
     title = f"### Noise since the apply to {code(environment, LONGEST_NAME)}"
-    return f"{title}\n\n{summary_words(found)}.\n"
+    return f"{title}\n\n{describe_summary(found)}.\n"

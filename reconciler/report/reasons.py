@@ -24,7 +24,7 @@ from reconciler.model import (
     Remedy,
 )
 from reconciler.quoting import quoted
-from reconciler.report.counts import selection_words
+from reconciler.report.counts import describe_selection
 from reconciler.report.labels import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
 
 MOST_NAMED = 4
@@ -41,7 +41,7 @@ def notes_of(change: Change) -> tuple[str, ...]:
     return tuple(words_of(reason, change.ref, where) for reason in change.reasons)
 
 
-def telling_notes(change: Change) -> tuple[str, ...]:
+def reported_notes(change: Change) -> tuple[str, ...]:
     """Return the notes on a change. A new or kept resource leaves out what its evidence shows."""
     silent = change.action not in (Action.UPDATE, Action.BLOCKED)
     where = places_in(change)
@@ -85,7 +85,7 @@ def drift_age(drift: Drift) -> str:
 WAYS = {"put-back": "put back", "take-over": "take over"}
 
 
-def way_out_words(remedy: Remedy) -> str:
+def describe_remedy(remedy: Remedy) -> str:
     """Return a remedy for drift in words: ``put back: `reconciler apply a.yaml` ``."""
     before = f"{remedy.before} " if remedy.before else ""
     after = f", {remedy.after}" if remedy.after else ""
@@ -95,7 +95,7 @@ def way_out_words(remedy: Remedy) -> str:
 def look_notes(look: DriftReport) -> Iterator[str]:
     """Yield notes on a drift report as a whole: its selection, and rules without effect."""
     if look.selected is not None:
-        yield selection_words(look.selected)
+        yield describe_selection(look.selected)
     for rule in look.aimless:
         yield f"driftIgnore `{rule}` is about nothing that is declared here"
     for rule in look.idle:
@@ -109,9 +109,9 @@ def message_of(outcome: Outcome) -> str:
     return outcome.message
 
 
-def ways_out_of(outcome: Outcome) -> tuple[str, ...]:
+def remedies_of(outcome: Outcome) -> tuple[str, ...]:
     """Return the remedies of an outcome; empty where none is needed or known."""
-    return outcome.ways_out if isinstance(outcome, Refused) else ()
+    return outcome.remedies if isinstance(outcome, Refused) else ()
 
 
 def words_of(reason: Reason, ref: Ref, where: FieldLabeler = spoken_place) -> str:

@@ -31,7 +31,7 @@ _COMMIT = re.compile("[0-9a-f]{7,64}")
 """A commit as a command may name it: a journal may contain any text."""
 
 
-def remark_words(remark: Remark) -> str:
+def describe_remark(remark: Remark) -> str:
     """Return a remark on a plan as a whole in words."""
     match remark:
         case NoJournal() | OldJournal():
@@ -48,7 +48,7 @@ def remark_words(remark: Remark) -> str:
             )
             return f"the track record is not complete, as the service did not tell all: {causes}"
         case BaseRefused() | OnlyLiveKnows():
-            return _against_words(remark)
+            return _describe_against(remark)
         case _:
             assert_never(remark)
 
@@ -71,7 +71,7 @@ def _of_freezes(remark: FreezeUnknown | ClockUnchecked) -> str:
     return f"nobody can tell whether this environment is frozen, and it allows that: {remark.said}"
 
 
-def _against_words(remark: BaseRefused | OnlyLiveKnows) -> str:
+def _describe_against(remark: BaseRefused | OnlyLiveKnows) -> str:
     """Return what a plan against a revision cannot see, unlike a plan against the service."""
     named = _named(remark.refs)
     if isinstance(remark, BaseRefused):

@@ -27,10 +27,10 @@ _ELSEWHERE = (
 _INDENT = "      "
 
 
-def no_manifests(where: Sequence[str], *, is_told: bool = False) -> str:
+def no_manifests(where: Sequence[str], *, is_finding: bool = False) -> str:
     """Return what to do where nothing is declared, unless a complaint says it."""
     nothing = f"there are no manifests in {', '.join(map(safe, where))}"
-    if is_told:
+    if is_finding:
         return nothing
     lines = [
         nothing,
@@ -63,7 +63,7 @@ def none_selected(left_out: int) -> str:
     return f"nothing is selected: {plural(left_out, 'resource')} left out by --select and --exclude"
 
 
-def unheeded_words(count: int) -> str:
+def describe_unheeded(count: int) -> str:
     """Return the number of errors in resources that are not selected; "" for none."""
     if not count:
         return ""

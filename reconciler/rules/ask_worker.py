@@ -144,7 +144,7 @@ class Judges:
             batch = self._next(queue, found)
             began = time.monotonic()
             try:
-                for answers in self._told(batch, questions):
+                for answers in self._reported(batch, questions):
                     request = batch.pop(0)
                     found[request.number].update(
                         zip(request.rules, map(_verdict, answers), strict=True)
@@ -154,7 +154,9 @@ class Judges:
             self._spent += time.monotonic() - began
         return found
 
-    def _told(self, batch: Sequence[_Asked], questions: Sequence[RuleInput]) -> Iterator[list[Any]]:
+    def _reported(
+        self, batch: Sequence[_Asked], questions: Sequence[RuleInput]
+    ) -> Iterator[list[Any]]:
         assert self._process is not None  # noqa: S101 - entered, so started
         requests: list[Json] = [
             {"values": {**questions[request.number].values}, "rules": [*request.rules]}

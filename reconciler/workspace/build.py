@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from reconciler.document import Json
 from reconciler.document import Path as Place
-from reconciler.expressions import may_stand_in
+from reconciler.expressions import is_allowed_in
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
@@ -259,9 +259,9 @@ class Making(Complaining):
         self, value: Json, here: DocumentText, path: Path, scope: Scope, item: Each | None = None
     ) -> Filled:
         """Fill in the expressions of a document. Most documents have none and are not walked."""
-        if not may_stand_in(here.document.text):
+        if not is_allowed_in(here.document.text):
             # A withheld key may also be written out in the text.
-            found = scope.withheld.stands_in(here.document.text)
+            found = scope.withheld.lies_in(here.document.text)
             findings = scope.withheld.findings(value) if found else ()
             return Filled(value, [*findings])
         inside = Inside(

@@ -88,7 +88,7 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
     elif "spec" in document:
         found = _spec_finding(document, envelope)
         envelope.findings.append(found)
-    elif not _stands_inside(document, "spec") and not _is_misspelt("spec", envelope):
+    elif not _lies_inside(document, "spec") and not _is_misspelt("spec", envelope):
         repair = Advice("add it after `metadata`, with the fields of the resource below it")
         envelope.findings.append(Finding("M302", (), "`spec` is required", suggestion=repair))
     return envelope
@@ -118,7 +118,7 @@ def _spec_finding(document: dict[str, Json], envelope: Envelope) -> Finding:
     return Finding("M301", ("spec",), message, suggestion=repair)
 
 
-def _stands_inside(document: dict[str, Json], key: str) -> bool:
+def _lies_inside(document: dict[str, Json], key: str) -> bool:
     """Return whether a field was indented too far, which is already reported."""
     metadata = document.get("metadata")
     return isinstance(metadata, dict) and key in metadata

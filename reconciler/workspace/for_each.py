@@ -177,7 +177,7 @@ def uses_of(known: dict[str, Uses], items: ForEachItems, value: Json) -> Uses:
     return known.setdefault(f"{items.text.file} {len(known)}", Uses(own))
 
 
-def told_once(complaints: list[Complaint]) -> Iterator[Complaint]:
+def reported_once(complaints: list[Complaint]) -> Iterator[Complaint]:
     """Yield complaints; equal complaints about several items of a `forEach` become one.
 
     Complaints at one place that differ only by the item that they name also become one: the error

@@ -139,7 +139,7 @@ class FileLayout:
         return [self.token(value, like, in_flow=False)]
 
 
-def untold_words(names: Sequence[str]) -> str:
+def describe_unreported(names: Sequence[str]) -> str:
     """Return the comment on fields that a service does not return, without its mark."""
     return f"{', '.join(names)}: not told by the service; add it before this is changed"
 

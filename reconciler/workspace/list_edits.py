@@ -19,8 +19,8 @@ from reconciler.document import (
 from reconciler.syntax.syntax_tree import SyntaxNode
 from reconciler.workspace.layout import (
     dash_of,
+    describe_unreported,
     item_like,
-    untold_words,
 )
 from reconciler.workspace.splice import Splicing, spliced
 from reconciler.workspace.text_edits import Editor, Splice
@@ -275,7 +275,7 @@ class ListSplicing(Splicing):
         gap = self._gap(node)
         lines = self.layout.item(value[0], item_like(node, value[0]), gap)
         if item.untold and self.where.opens_line(node.start):
-            lines = [f"# {untold_words(item.untold)}", *lines]
+            lines = [f"# {describe_unreported(item.untold)}", *lines]
         return self.layout.newline.join(" " * column + line if line else line for line in lines)
 
     def _chunk(self, item: ListItem, column: int) -> str | None:

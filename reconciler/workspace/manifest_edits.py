@@ -32,7 +32,7 @@ from reconciler.syntax.files import read_file
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import texts_of_documents, written
-from reconciler.workspace.layout import untold_words
+from reconciler.workspace.layout import describe_unreported
 from reconciler.workspace.overrides import overridden
 from reconciler.workspace.rewrite import rewritten
 from reconciler.workspace.split_edit import WovenError, check_own, split
@@ -293,7 +293,7 @@ def _remarks(edit: Edit) -> Iterator[str]:
         case ListItems(items=items):
             for item in items:
                 if item.untold:
-                    yield untold_words(item.untold)
+                    yield describe_unreported(item.untold)
                 if item.edit is not None:
                     yield from _remarks(item.edit)
         case Put() | Gone():

@@ -15,7 +15,7 @@ from reconciler.syntax.diagnostic import Complaint, Finding
 from reconciler.syntax.files import read_own_file
 from reconciler.syntax.parsed_text import DocumentText, complaints_of_text
 from reconciler.syntax.read_text import read_text
-from reconciler.workspace.rule_checks import flaws_told_early
+from reconciler.workspace.rule_checks import early_flaws
 
 
 def consents_known() -> tuple[str, ...]:
@@ -150,6 +150,6 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
     if settings is None or findings:
         about_rules = any(finding.path[:1] == ("rules",) for finding in findings)
         if settings is not None and about_rules:
-            complaints.extend(flaws_told_early(settings, made))
+            complaints.extend(early_flaws(settings, made))
         return None, complaints
     return Project(root, file, settings), complaints

@@ -83,7 +83,7 @@ def _complaints(
     yield text.complaint(Finding(rule.code, rule.place, message, severity))
 
 
-def flaws_told_early(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
+def early_flaws(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
     """Yield errors in expressions of rules when other settings of rules are wrong too.
 
     One run then reports all of it. Yields nothing if the extra that evaluates rules is missing.

@@ -84,7 +84,7 @@ class Withheld:
                 return f"has the value of {name}, which must not be sent to the service in a body"
         return ""
 
-    def stands_in(self, text: str) -> bool:
+    def lies_in(self, text: str) -> bool:
         """Return whether one of the values is in the text of a whole file."""
         if text not in self._asked:
             # A file is checked once for each document in it and each item that makes one.

@@ -24,7 +24,7 @@ from reconciler.syntax.sources import Sources
 from reconciler.workspace.build import DeclaredManifest
 from reconciler.workspace.complaint_collector import MOST_COMPLAINTS
 from reconciler.workspace.expression_scope import Scope, reference_findings
-from reconciler.workspace.for_each import told_once
+from reconciler.workspace.for_each import reported_once
 from reconciler.workspace.lint import practice_complaints
 from reconciler.workspace.loader import Loader
 from reconciler.workspace.query_checks import query_complaints
@@ -297,7 +297,7 @@ def _load(
     loader.complaints.extend([*practice_complaints(loader, settings)])
     samples = _samples_of(loader, settings)
     manifests = tuple(manifest.manifest for manifest in declared)
-    outcome = silencing.told(sorted(set(told_once(loader.complaints))), manifests)
+    outcome = silencing.told(sorted(set(reported_once(loader.complaints))), manifests)
     about = [
         complaint
         for complaint in outcome.complaints

@@ -24,7 +24,7 @@ from uuid import UUID
 
 import httpx
 
-sys.path.append(str(Path(__file__).parent.parent / "manifests"))
+sys.path.append(str(Path(__file__).parent.parent / "workspace"))
 
 from adopted_texts import case
 from stage import Stage, Tally

@@ -196,10 +196,10 @@ def keep_caches(stage: Stage, count: int, seed: int) -> Tally:
 def _look(stage: Stage, chance: Random, tally: Tally, called: str) -> None:
     tally.counts["cases"] += 1
     words = chance.choice(LOOKS)
-    bare = _told(command(stage.folder, stage.around, *words, "--no-cache"))
+    bare = _reported(command(stage.folder, stage.around, *words, "--no-cache"))
     before = _kept(stage)
     for which in ("first", "second"):
-        with_cache = _told(command(stage.folder, stage.around, *words))
+        with_cache = _reported(command(stage.folder, stage.around, *words))
         if with_cache != bare:
             tally.fail("same", f"{called}: the {which} {words} told {with_cache}, not {bare}")
     tally.counts["kept"] += bare[0] != INVALID and _kept(stage) == before != {}
@@ -207,7 +207,7 @@ def _look(stage: Stage, chance: Random, tally: Tally, called: str) -> None:
         tally.fail("secret", f"{called}: a secret is in the cache")
 
 
-def _told(ended: Ended) -> tuple[int, str, str]:
+def _reported(ended: Ended) -> tuple[int, str, str]:
     return ended.code, ended.out, ended.err
 
 

@@ -8,7 +8,7 @@ from random import Random
 
 from stage import Stage, Tally
 
-sys.path.append(str(Path(__file__).parent.parent / "manifests"))
+sys.path.append(str(Path(__file__).parent.parent / "workspace"))
 
 from tidied_texts import drawn_text, layout_of, wrong_with
 

@@ -221,9 +221,9 @@ def test_a_no_is_no_reason(applied: Jobs, name: str, no: str) -> None:
 def test_brought_by_the_change() -> None:
     """Only what another plan has with the same figures is not the change's."""
     one = GuardViolation(
-        ref=Ref("LogPolicySet", "all"), said=" destroys 1", ways_out=(), code="destroys"
+        ref=Ref("LogPolicySet", "all"), said=" destroys 1", remedies=(), code="destroys"
     )
-    more = GuardViolation(ref=one.ref, said=" destroys 2", ways_out=(), code="destroys")
+    more = GuardViolation(ref=one.ref, said=" destroys 2", remedies=(), code="destroys")
 
     assert without(Refusals(guards=(one,)), Refusals(guards=(one,))) == Refusals(of_base=1)
     assert without(Refusals(guards=(more,)), Refusals(guards=(one,))).guards == (more,)

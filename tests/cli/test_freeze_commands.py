@@ -16,7 +16,7 @@ from reconciler.journal.store import LockTimeout
 from reconciler.operations import freeze_wait, plan_and_drift
 from reconciler.operations.freeze_wait import wait_for_thaw
 from reconciler.operations.open_project import Options
-from reconciler.operations.open_session import open_bench
+from reconciler.operations.open_session import begin_session
 
 GUARD, USAGE = 11, 64
 PROJECT = """\
@@ -195,7 +195,7 @@ def waits(shop: Workspace, patience: LockTimeout) -> None:
     """Wait as an apply does."""
     project = shop.root / "reconciler.yaml"
     wait_for_thaw(
-        open_bench(
+        begin_session(
             Options(
                 paths=(shop.root,), environment=None, project=project, verbose=False, quiet=False
             )

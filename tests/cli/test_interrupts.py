@@ -185,16 +185,16 @@ def test_a_signal_while_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None
 
 EARLY = """
 import os, signal
-from reconciler.operations import applying
+from reconciler.operations import apply_plan
 from reconciler.__main__ import main
 
-interrupts = applying.interrupts
+interrupts = apply_plan.interrupts
 
 def late(tell):
     os.kill(os.getpid(), signal.SIGINT)
     return interrupts(tell)
 
-applying.interrupts = late
+apply_plan.interrupts = late
 main()
 """
 

@@ -27,7 +27,7 @@ from reconciler.emulator import profile_of
 from reconciler.emulator.alert_definitions import plant
 from reconciler.operations import plan_and_drift as session
 from reconciler.operations.open_project import Options
-from reconciler.operations.open_session import open_bench
+from reconciler.operations.open_session import begin_session
 from reconciler.planning import decide, decision_cache, early_decisions
 from reconciler.project import Service
 
@@ -328,7 +328,7 @@ def test_an_edited_manifest_is_decided(world: World, decisions: list[str]) -> No
 def test_all_that_decides_is_in_the_key(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program, project, environment, setting, target or journal has other decisions."""
     with chdir(world.root), mock.patch.dict(os.environ, world.environ, clear=True):
-        bench = open_bench(
+        bench = begin_session(
             Options(paths=(), environment=None, project=None, verbose=False, quiet=True)
         )
         journal = bench.journal()

@@ -250,9 +250,9 @@ def test_a_bare_export(
     golden(told["view.yaml"]["message"])
     _, _, manifest = told["shop.json"]["suggestion"].partition("write a manifest beside it: ")
     workspace.write("shop.yaml", manifest)
-    way_out = told["view.yaml"]["suggestion"]
-    assert way_out.endswith("`, then remove it here")
-    advised = shlex.split(way_out.split("`")[1].removeprefix("reconciler "))
+    remedy = told["view.yaml"]["suggestion"]
+    assert remedy.endswith("`, then remove it here")
+    advised = shlex.split(remedy.split("`")[1].removeprefix("reconciler "))
     assert typed(*advised).code == 0
     (workspace.root / "view.yaml").unlink()
     assert workspace.run("validate").code == 0

@@ -148,5 +148,5 @@ def said_of_plans() -> str:
         lines.append(f"# {name}")
         for objection in asked(one):
             lines.append(f"{objection.code} ({objection.ref}): {objection.message}")
-            lines.extend(f"  - {way}" for way in objection.ways_out)
+            lines.extend(f"  - {way}" for way in objection.remedies)
     return "\n".join(lines) + "\n"

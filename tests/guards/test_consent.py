@@ -52,7 +52,7 @@ def test_lowered_target(site: Site, golden: Golden) -> None:
 
     assert objection.code == "slo-target-lowered"
     golden(objection.message)
-    assert objection.ways_out == (
+    assert objection.remedies == (
         reviewing(),
         "split the change: leave SLO/checkout as it is, and apply the rest",
         f"in an earlier merge, set `guards: {{allow: [{objection.code}]}}` of `local` in {FILE}",

@@ -321,7 +321,7 @@ def test_no_clock(site: Site, *, told: bool, same_clock: bool, remarked: bool) -
 
 def test_what_lifts_it() -> None:
     """Only breaking the glass lifts a freeze, and it lifts nothing else."""
-    every = [GuardViolation(said="x", ways_out=(), code=code) for code in GUARDS]
+    every = [GuardViolation(said="x", remedies=(), code=code) for code in GUARDS]
     all_else = Agreed(flags={"allow-destroy", "new-journal"}, override=True, reviewed=True)
 
     assert [violation.code for violation in unmet(every, all_else)] == [FROZEN]

@@ -109,7 +109,7 @@ def said(root: Path, case: Case, on_unknown: str) -> list[str]:
     for violation in made.guarded:
         until = f" until {violation.until}" if violation.until else ""
         lines += [f"{violation.code} ({violation.ref}){until}: {violation.message}"]
-        lines += [f"  - {way}" for way in violation.ways_out]
+        lines += [f"  - {way}" for way in violation.remedies]
     return lines + [
         f"! {remark.said}" for remark in made.remarks if isinstance(remark, FreezeUnknown)
     ]

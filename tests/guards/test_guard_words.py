@@ -65,7 +65,7 @@ def test_protected(found: list[Difference], fields: str) -> None:
         GuardViolation(
             ref=BOARD,
             said=f" is protected since its last apply, and {fields} of it would change",
-            ways_out=(
+            remedies=(
                 f"split the change: leave {BOARD} as it is, and apply the rest",
                 "take `metadata.protect` away in an earlier merge, apply that, and change it then",
                 OVERRIDE.format("protected"),
@@ -104,7 +104,7 @@ def test_destroying(
         GuardViolation(
             ref=POLICIES,
             said=f" destroys {words}",
-            ways_out=(
+            remedies=(
                 "keep them: declare them in the list",
                 f"split the change: leave {POLICIES} as it is, and apply the rest",
                 "apply with `--allow-destroy`, which prints whole what is lost",
@@ -157,7 +157,7 @@ def test_too_many(
         GuardViolation(
             said=f"{changed} of {known} known Dashboard resources would change ({figures}): "
             f"{changed} updated; the guard allows {limit} in one apply",
-            ways_out=(
+            remedies=(
                 reviewing(),
                 f"split the change, so that at most {allowed} change at once",
                 f"in an earlier merge, set {wanted} of `local` in reconciler.yaml",
@@ -243,7 +243,7 @@ def test_silenced(ids: list[str], golden: Golden) -> None:
 
     assert found.ref == ALERT
     golden(found.message)
-    assert found.ways_out == (
+    assert found.remedies == (
         reviewing_file(),
         f"split the change: leave {ALERT} as it is, and apply the rest",
         f"in an earlier merge, set {setting} of `local` in reconciler.yaml",
@@ -296,7 +296,7 @@ def test_not_written(action: Action) -> None:
 def test_flags() -> None:
     """Each flag lifts what is its own, and nothing else."""
     destroys, empty, protected, many = (
-        GuardViolation(ref=BOARD, said="", ways_out=(), code=code)
+        GuardViolation(ref=BOARD, said="", remedies=(), code=code)
         for code in ("destroys", "destroys-all", "protected", "too-many-changes")
     )
     guarded = (destroys, empty, protected, many)

@@ -51,7 +51,7 @@ ITS_FLAG: Mapping[str, str] = {
 
 def guard(code: str) -> GuardViolation:
     """Return an objection of a code."""
-    return GuardViolation(ref=BOARD, said=": 1 of 2", ways_out=(), code=code)
+    return GuardViolation(ref=BOARD, said=": 1 of 2", remedies=(), code=code)
 
 
 def listed(*objections: GuardViolation) -> Agreed:

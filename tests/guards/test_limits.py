@@ -163,7 +163,7 @@ def test_ways_of_losing_an_alert(tmp_path: Path, fields: dict[str, Json], word: 
     assert at_limit == ()
     assert beyond.code == "too-many-changes"
     assert f" (40 %): 4 {word}; " in beyond.message
-    assert beyond.ways_out == (
+    assert beyond.remedies == (
         reviewing(),
         "split the change, so that at most 3 change at once",
         "in an earlier merge, set `guards: {maxChangePercent: N}` of `local` in reconciler.yaml",

@@ -53,7 +53,7 @@ def test_allowed(allowed: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("code", [*REVIEWED, "looks-like-rename", "protected"])
 def test_reviewed(code: str) -> None:
     """A review of the very plan lifts what it shows whole, and nothing else."""
-    objection = GuardViolation(ref=BOARD, said="", ways_out=(), code=code)
+    objection = GuardViolation(ref=BOARD, said="", remedies=(), code=code)
 
     assert Agreed(reviewed=True).to(objection) == (code in REVIEWED)
     assert unmet([objection], Agreed()) == (objection,)
@@ -62,7 +62,7 @@ def test_reviewed(code: str) -> None:
 @pytest.mark.parametrize("code", [*REVIEWED, "protected"])
 def test_shown_in_a_file(code: str) -> None:
     """A reviewed plan lifts only what it lists with the same figures."""
-    objection = GuardViolation(ref=BOARD, said=": one", ways_out=(), code=code)
+    objection = GuardViolation(ref=BOARD, said=": one", remedies=(), code=code)
     other = replace(objection, said=": two")
 
     assert Agreed(reviewed=True, listed=[objection.key]).to(objection) == (code in REVIEWED)

@@ -205,7 +205,7 @@ def test_words_of_a_rule(made: Plan) -> None:
 
     `WRITE_GOLDEN=1` writes it anew.
     """
-    others = replace(made, guarded=(GuardViolation(said="x", ways_out=(), code="protected"),))
+    others = replace(made, guarded=(GuardViolation(said="x", remedies=(), code="protected"),))
     rules = [
         rule(check="false"),
         rule(name="two", check="change.acton == 'x'", kinds=["SLO"]),
@@ -215,7 +215,7 @@ def test_words_of_a_rule(made: Plan) -> None:
     before, *guards = with_own_rules(others, rules, Guards(), TODAY).guarded
 
     assert before == others.guarded[0]
-    lines = [(f"{guard.code} ({guard.ref}): {guard.message}", *guard.ways_out) for guard in guards]
+    lines = [(f"{guard.code} ({guard.ref}): {guard.message}", *guard.remedies) for guard in guards]
     told = "\n".join("\n  - ".join(line) for line in lines) + "\n"
     if os.environ.get("WRITE_GOLDEN"):
         GOLDEN.write_text(told, encoding="utf-8")

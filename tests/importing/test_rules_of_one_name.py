@@ -16,7 +16,7 @@ from reconciler.importing import prometheus
 from reconciler.importing.conversion import FileDocuments
 from reconciler.importing.converters import Beside, Foreign, converted_in, records_of
 from reconciler.importing.records import ImportRecord, Left
-from reconciler.importing.unique_names import told_apart
+from reconciler.importing.unique_names import with_unique_names
 from reconciler.workspace.secret_scan import Withheld
 
 WARNING, CRITICAL = (str(UUID(int=number, version=4)) for number in (1, 2))
@@ -167,7 +167,7 @@ def test_any_order(rules: list[Json], random: Random) -> None:
     names = []
     for some in (rules, shuffled):
         made = prometheus.convert(document_of(some), "f").made
-        given = told_apart(made, {}).each
+        given = with_unique_names(made, {}).each
         names.append(
             {
                 converted.digest + converted.name: mine.handle
@@ -186,7 +186,7 @@ def test_no_rule_is_dropped(rules: list[Json]) -> None:
     """Each rule that has an id of its own is a record of that id, and a rule twice is named."""
     pieces = [*(converted_in(document_of(rules), "f", Beside(FileDocuments())) or ())]
     foreign = [piece for piece in pieces if isinstance(piece, Foreign)]
-    each = told_apart([one.made for one in foreign], {}).each
+    each = with_unique_names([one.made for one in foreign], {}).each
     ids = {
         mine.handle: str(UUID(int=n, version=4)) for n, mine in enumerate(each) if not mine.is_twin
     }

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from reconciler.insights.alert_noise import ToldEvents, Touched, judged
+from reconciler.insights.alert_noise import ReportedEvents, Touched, judged
 from reconciler.insights.spans import joined
 from reconciler.model import Ref
 from reconciler.records.alert_events import AlertEvent
@@ -41,7 +41,7 @@ def verdicts(simulated: Simulated, chance: random.Random) -> Counter[str]:
     """Give how often which verdict is said of the alerts of one run."""
     alerts = [alert(number, simulated.hours) for number in range(simulated.alerts)]
     events = [event for touched in alerts for event in _events(touched, simulated, chance)]
-    found = judged(alerts, ToldEvents(events=tuple(events)))
+    found = judged(alerts, ReportedEvents(events=tuple(events)))
     return Counter(one.verdict for one in found)
 
 

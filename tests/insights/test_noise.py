@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated_alerts import CALM, DAY, DOUBLED, RUN, alert, event, share
 
-from reconciler.insights.alert_noise import ToldEvents, judged
+from reconciler.insights.alert_noise import ReportedEvents, judged
 from reconciler.insights.spans import LONGEST, SHORTEST, joined, spans_of
 from reconciler.model import Ref
 from reconciler.model.noise import NoiseWatch, WatchedAlert
@@ -23,10 +23,10 @@ BEFORE = 2 / 24
 """In days: within the span right before the run."""
 
 
-def fired(counts: Mapping[float, int], hours: float = 3, number: int = 0) -> ToldEvents:
+def fired(counts: Mapping[float, int], hours: float = 3, number: int = 0) -> ReportedEvents:
     """Let an alert fire so often in the span so many days before the run, 0 for after it."""
     of = alert(number, hours)
-    return ToldEvents(
+    return ReportedEvents(
         events=tuple(
             event(of, RUN - days * DAY + timedelta(minutes=5, seconds=number))
             for days, count in counts.items()
@@ -85,8 +85,8 @@ def test_one_verdict(after: int, days: list[int]) -> None:
     assert (found.p <= 0.01) >= (found.verdict in ("noisier", "quieter"))
 
 
-@pytest.mark.parametrize("told", [ToldEvents(cut=True), ToldEvents(unread="403")])
-def test_incomplete(told: ToldEvents) -> None:
+@pytest.mark.parametrize("told", [ReportedEvents(cut=True), ReportedEvents(unread="403")])
+def test_incomplete(told: ReportedEvents) -> None:
     """Where events were cut off or refused, nothing is said of any alert."""
     found = list(judged([alert(0, 3), alert(1, 3)], told))
 
@@ -99,8 +99,8 @@ def test_untold() -> None:
     ours, other = alert(0, 3), alert(9, 3)
     nameless = event(ours, RUN).model_copy(update={"cx_event_metadata": {}})
 
-    (unknown,) = judged([ours], ToldEvents(events=(nameless,)))
-    (known,) = judged([ours], ToldEvents(events=(event(other, RUN),)))
+    (unknown,) = judged([ours], ReportedEvents(events=(nameless,)))
+    (known,) = judged([ours], ReportedEvents(events=(event(other, RUN),)))
 
     assert (unknown.verdict, unknown.cause) == ("unknown", "untold")
     assert known.verdict == "same"
@@ -124,7 +124,7 @@ def test_the_same_event_twice() -> None:
     ours = alert(0, 3)
     twice = (event(ours, RUN, "a"), event(ours, RUN, "a"), event(ours, RUN, "b"))
 
-    (found,) = judged([ours], ToldEvents(events=twice))
+    (found,) = judged([ours], ReportedEvents(events=twice))
 
     assert found.after is not None
     assert found.after.events == 2
@@ -155,7 +155,7 @@ def test_clocks() -> None:
 
 def test_too_soon() -> None:
     """Of a run a moment ago nothing is said."""
-    (found,) = judged([alert(0, 0.05)], ToldEvents())
+    (found,) = judged([alert(0, 0.05)], ReportedEvents())
 
     assert (found.verdict, found.cause) == ("unknown", "too-soon")
 

@@ -23,7 +23,7 @@ from reconciler.insights.track_records import touched_alerts, track_records
 from reconciler.journal.line_fields import KnownVersion
 from reconciler.model import Manifest, Ref, SignalsUnread, TrackRecord
 from reconciler.records.record import Span
-from reconciler.report.signals.track_record_formats import record_words, track_record_document
+from reconciler.report.signals.track_record_formats import describe_record, track_record_document
 
 EVENTS = "/alerts/events/v3/alert-events"
 INCIDENTS = "/incidents/incidents/v1"
@@ -245,7 +245,7 @@ def test_everything_refused(applied: Site) -> None:
 
     assert remark is not None
     assert remark.what == ("incidents", "incident events", "cases", "alert events")
-    assert record_words(records[ERRORS]).startswith("how often it fired is not known")
+    assert describe_record(records[ERRORS]).startswith("how often it fired is not known")
 
 
 def test_versions_of_the_span(applied: Site) -> None:
@@ -287,9 +287,10 @@ def test_events_that_are_tied_to_no_alert(site: Site) -> None:
     record = tracked(site, [alert()])[0][ERRORS]
 
     assert (record.events, record.complete, record.untied) == (0, False, 3)
-    assert record_words(record).startswith("not seen to fire")
-    assert "not all its versions are known, and 3 records tell only an unknown one" in record_words(
-        record
+    assert describe_record(record).startswith("not seen to fire")
+    assert (
+        "not all its versions are known, and 3 records tell only an unknown one"
+        in describe_record(record)
     )
     assert track_record_document(record)["untied"] == 3
 

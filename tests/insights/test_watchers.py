@@ -15,7 +15,7 @@ from harness.sites import (
 from reconciler.document import Json
 from reconciler.insights.find_watchers import known_alerts, watchers_of
 from reconciler.model import Action, Manifest, Ref, Signals, Watchers
-from reconciler.report.signals.watcher_formats import told_document, told_watchers
+from reconciler.report.signals.watcher_formats import reported_watchers, reported_watchers_document
 
 SLOS = "/v1/slo/slos"
 CHECKOUT = Ref("SLO", "checkout")
@@ -104,10 +104,10 @@ def test_foreseen_against_told(applied: Site) -> None:
     applied.apply(*declared)
     (outcome,) = [one for one in applied.told[-2:] if one.ref == CHECKOUT]
 
-    told = told_watchers(outcome, signals)
+    told = reported_watchers(outcome, signals)
 
     assert told is not None
-    assert told_document(told) == {
+    assert reported_watchers_document(told) == {
         "predicted": [str(BUDGET), str(other)],
         "told": [str(BUDGET), STRANGER],
         "unforeseen": [STRANGER],
@@ -121,4 +121,6 @@ def test_an_answer_that_does_not_say(applied: Site) -> None:
     applied.apply(slo(99.5), watching())
     (outcome,) = [one for one in applied.told if one.ref == CHECKOUT][-1:]
 
-    assert told_watchers(outcome, Signals(watchers={CHECKOUT: Watchers(refs=(BUDGET,))})) is None
+    assert (
+        reported_watchers(outcome, Signals(watchers={CHECKOUT: Watchers(refs=(BUDGET,))})) is None
+    )

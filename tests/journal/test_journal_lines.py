@@ -363,7 +363,7 @@ def test_lease_words(golden: Golden) -> None:
     """A lease says who holds it, since when, until when, and how to take it away."""
     golden(LEASE.words)
     golden(replace(LEASE, actor="").words)
-    assert LEASE.way_out == (
+    assert LEASE.remedy == (
         ", at least until 2025-01-31T09:15:00Z; if that run is gone, take its lock away with "
         "`reconciler journal unlock owner-1`"
     )

@@ -27,7 +27,7 @@ from reconciler.journal.history import MOST_VERSIONS, History
 from reconciler.journal.lines import entry_document, parse_entry
 from reconciler.journal.runs import compacted
 from reconciler.kinds.alert_definition.remote import BULK_REPLACE as BULK
-from reconciler.model import NOTHING_TOLD, Manifest, Ref, ServerInfo
+from reconciler.model import NO_SERVER_INFO, Manifest, Ref, ServerInfo
 from reconciler.redaction.templates import SecretHole, Template, seal
 
 ERRORS = Ref("AlertDefinition", "errors")
@@ -113,7 +113,7 @@ def test_older_journal_tells_nothing() -> None:
     entry = parse_entry(document, 1)
 
     assert isinstance(entry, WrittenEntry)
-    assert entry.told == NOTHING_TOLD
+    assert entry.told == NO_SERVER_INFO
     assert entry_document(entry) == document
 
 

@@ -35,7 +35,7 @@ environments:
 """
 
 
-def told_of(mistake: str, root: Path) -> str:
+def answers_to(mistake: str, root: Path) -> str:
     """Give what `validate` prints of a mistake, which it must refuse or warn of."""
     outside = root / OUTSIDE
     outside.parent.mkdir()
@@ -58,7 +58,7 @@ def told_of(mistake: str, root: Path) -> str:
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_what_is_told_of_a_mistake(mistake: str, tmp_path: Path) -> None:
     """All that is printed of a mistake is, to the letter, what was read and kept."""
-    told = told_of(mistake, tmp_path)
+    told = answers_to(mistake, tmp_path)
 
     golden = HERE / mistake / TOLD
     if os.environ.get("WRITE_GOLDEN"):

@@ -173,9 +173,9 @@ def test_ways_of_what_cannot_be_made(tmp_path: Folder) -> None:
     first, second = site.ask(ask).found
 
     assert (first.state, second.state) == ("gone", "gone")
-    assert first.ways_out[0].before.startswith("make one in the web interface")
-    assert second.ways_out[0].before.startswith("take its id out of the manifest")
-    assert {drift.ways_out[1].command for drift in (first, second)} == {
+    assert first.remedies[0].before.startswith("make one in the web interface")
+    assert second.remedies[0].before.startswith("take its id out of the manifest")
+    assert {drift.remedies[1].command for drift in (first, second)} == {
         "reconciler journal forget AlertDefinition/a",
         "reconciler journal forget SavedView/v",
     }

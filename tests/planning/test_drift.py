@@ -63,7 +63,7 @@ def test_changed(site: Site) -> None:
         live=shown(name="Theirs", more=1),
         cause="edited",
         edit=LastEdit(at=AT, revision="3"),
-        ways_out=(
+        remedies=(
             Remedy("put-back", "reconciler apply a.yaml"),
             Remedy("take-over", "reconciler adopt SLO/checkout"),
         ),
@@ -91,7 +91,7 @@ def test_gone(site: Site) -> None:
         state="gone",
         note="the service has no SLO id",
         cause="gone",
-        ways_out=(
+        remedies=(
             Remedy("put-back", "reconciler apply a.yaml"),
             Remedy(
                 "take-over",

@@ -100,7 +100,7 @@ def test_a_guard_sees_it() -> None:
 
     found = [
         GuardViolation(
-            ref=one.ref, said=f" would go: {one.observation.document}", ways_out=(), code="gone"
+            ref=one.ref, said=f" would go: {one.observation.document}", remedies=(), code="gone"
         )
         for one in made.changes
         if one.action is Action.ORPHAN and one.protected and isinstance(one.observation, Remembered)

@@ -25,7 +25,7 @@ from harness.sites import (
     policy_set,
 )
 
-from reconciler.applying.read_back import as_told
+from reconciler.applying.read_back import as_reported
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.emulator import Profile, create_app
 from reconciler.model import Manifest
@@ -160,7 +160,7 @@ def test_what_is_told(tmp_path: Path) -> None:
 
 def test_told_the_other_way_round() -> None:
     """What was added to live is told as removed from what was sent."""
-    (told,) = as_told([Difference(("a",), ABSENT, 1, "add")])
+    (told,) = as_reported([Difference(("a",), ABSENT, 1, "add")])
 
     assert told == Difference(("a",), 1, ABSENT, "remove")
 

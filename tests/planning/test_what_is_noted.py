@@ -300,7 +300,7 @@ def test_ways_out_lead_to_the_manifest(
 
     (found,) = site.ask(lambda api: find_drift(api, (one,), history, SALT)).found
 
-    assert found.ways_out == (
+    assert found.remedies == (
         Remedy("put-back", command),
         Remedy("take-over", "reconciler adopt SLO/checkout", before=before),
     )

@@ -130,7 +130,7 @@ def frozen_plan() -> Plan:
     incidents = GuardViolation(
         said="`production` is frozen while 2 incidents are open: `Payments are slow` (critical, "
         "since 2026-11-21T10:00, it is of `AlertDefinition/payments`), `a | 'b' @all <b>`",
-        ways_out=("apply again once they are closed (`reconciler incidents list --open`)",),
+        remedies=("apply again once they are closed (`reconciler incidents list --open`)",),
         code="frozen",
     )
     return replace(made, guarded=(*made.guarded, incidents))

@@ -116,7 +116,7 @@ def test_the_rest_leaves_room_for_diffs() -> None:
     long = "x" * 3_000
     way = Remedy("put-back", long, long, long)
     many = [
-        replace(drifted(f"view-{number}"), note=long, ways_out=(way, way), since=long, is_new=True)
+        replace(drifted(f"view-{number}"), note=long, remedies=(way, way), since=long, is_new=True)
         for number in range(400)
     ]
 

@@ -17,7 +17,7 @@ from reconciler.report.pictures.grid import Cell, DashboardSides, Mark, grid_sid
 from reconciler.report.pictures.picture_sides import (
     AimSides,
     RankingSides,
-    budget_words,
+    describe_budget,
     drawing_of,
 )
 from reconciler.report.pictures.text import picture_lines
@@ -242,7 +242,7 @@ def test_what_may_fail(target: Json, words: str) -> None:
     drawing = drawing_of(objective(90, target))
 
     assert isinstance(drawing, AimSides)
-    assert budget_words(drawing.after) == words
+    assert describe_budget(drawing.after) == words
 
 
 def test_a_scale_of_nines() -> None:

@@ -62,7 +62,7 @@ DRIFTS = st.builds(
     cause=st.sampled_from([None, "edited", "rewritten"]),
     edit=st.builds(LastEdit, who=TEXTS, at=TEXTS, how=TEXTS, revision=TEXTS),
     ignored=st.lists(st.builds(Ignored, a_difference(), TEXTS, TEXTS), max_size=2).map(tuple),
-    ways_out=st.lists(
+    remedies=st.lists(
         st.builds(Remedy, st.sampled_from(["put-back", "take-over"]), TEXTS, TEXTS, TEXTS),
         max_size=2,
     ).map(tuple),

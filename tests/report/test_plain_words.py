@@ -9,7 +9,7 @@ import pytest
 from harness.golden import Golden
 from harness.workspaces import PROJECT, Workspace
 
-from reconciler.cli.root import tell_error
+from reconciler.cli.root import report_error
 from reconciler.errors import GuardRefused
 from reconciler.journal.entries import Compacted
 from reconciler.journal.history import History
@@ -43,7 +43,7 @@ def test_kept_without_an_id() -> None:
 
 def test_each_refusal_is_an_error(capsys: pytest.CaptureFixture[str], golden: Golden) -> None:
     """Each of several refusals begins with `error:`, and its ways out stand below it."""
-    assert tell_error(GuardRefused("one [a]\n  - way", "two [b]")) == 11
+    assert report_error(GuardRefused("one [a]\n  - way", "two [b]")) == 11
 
     golden(capsys.readouterr().err)
 

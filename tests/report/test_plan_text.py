@@ -228,7 +228,7 @@ def test_long_values_stand_one_below_the_other(width: int) -> None:
 def test_consent_can_be_told_apart() -> None:
     """What each guard says stands further out than the ways out of it."""
     guards = [
-        GuardViolation(said=f"one of {name}", ways_out=(f"leave {name}",), code="destroys")
+        GuardViolation(said=f"one of {name}", remedies=(f"leave {name}",), code="destroys")
         for name in ("a", "b")
     ]
     plan = replace(plan_of([policy_change()]), guarded=tuple(guards))

@@ -15,7 +15,7 @@ from reconciler.document import Json
 from reconciler.model import CreateLost, LastEdit, Reason, Ref, Remark, TakesOver
 from reconciler.report.plan.document import reason_document
 from reconciler.report.reasons import words_of
-from reconciler.report.remarks import remark_words
+from reconciler.report.remarks import describe_remark
 
 DOCS = Path(__file__).parents[2] / "docs" / "plan.md"
 GOLDEN = Path(__file__).parent / "golden" / "reasons.txt"
@@ -57,7 +57,7 @@ def test_reasons_have_words_and_data(reason: type[Reason]) -> None:
 @pytest.mark.parametrize("remark", get_args(Remark), ids=lambda one: one.code)
 def test_remarks_have_words(remark: type[Remark]) -> None:
     """Each remark can be said in words."""
-    assert remark_words(example(remark))  # type: ignore[arg-type]  # an example of itself
+    assert describe_remark(example(remark))  # type: ignore[arg-type]  # an example of itself
 
 
 @pytest.mark.parametrize("became", get_args(get_type_hints(CreateLost)["became"]))

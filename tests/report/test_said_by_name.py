@@ -146,7 +146,7 @@ def test_a_destroy_is_announced_unless_a_guard_names_it(names: tuple[str, ...]) 
     """Whether a guard tells what goes is a fact of the guard, whatever letters its words hold."""
     change = replace(edited(), destroys=("a",))
     guard = GuardViolation(
-        ref=change.ref, said=" is a board", ways_out=(), code="x", destroys=names
+        ref=change.ref, said=" is a board", remedies=(), code="x", destroys=names
     )
     plan = replace(plan_of([change]), guarded=(guard,))
 

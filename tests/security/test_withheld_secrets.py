@@ -181,7 +181,7 @@ def test_nothing_is_kept_after_a_run() -> None:
     before = sys.getrefcount(value)
 
     withheld = withheld_from({"GITHUB_TOKEN": value})
-    found = withheld.stands_in(f"a: {value}"), [*withheld.findings({"a": value})]
+    found = withheld.lies_in(f"a: {value}"), [*withheld.findings({"a": value})]
     del withheld
     gc.collect()
 

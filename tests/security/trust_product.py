@@ -19,7 +19,7 @@ from harness.forge import FORK, HERE, pull_request
 from harness.jobs import without_a_job
 from harness.repositories import begin, committed, git
 
-from reconciler.ci.job_session import admit, asked_by, check_and_judge, places_allowed
+from reconciler.ci.job_session import admit, check_and_judge, options_of, places_allowed
 from reconciler.ci.runner import read_inputs
 from reconciler.ci.trust import Whole
 from reconciler.errors import GuardRefused, InvalidInput
@@ -246,7 +246,7 @@ def _put_on_the_way(root: Path, way: str, history: Path) -> None:
 def _decide() -> Decided:
     """Return what a job decides before its first request."""
     event, inputs = read_event(os.environ), read_inputs(os.environ, "plan")
-    asked = asked_by(inputs, Waits())
+    asked = options_of(inputs, Waits())
     _, use = check_and_judge(event, inputs, asked, None)
     admitted = admit(use, event, inputs, asked)
     settings = admitted.use.project.settings

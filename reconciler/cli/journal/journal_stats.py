@@ -48,33 +48,33 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
     callback=_since,
     help="From then on: 90d, 12w, an ISO 8601 date; else all that the journal knows.",
 )
-def stats(*, asked: Options, form: str, since: datetime | None) -> int:
+def stats(*, options: Options, form: str, since: datetime | None) -> int:
     """Count what was applied, and how much of it was reverted, hot-fixed or noisier within a day.
 
     By the label `team` of the manifests as they are now, else by what the journal remembers.
     Noisier is what `watch --remember` has found.
     """
-    journal = opened_journal(asked)
-    found = stats_of(journal.entries, _teams(asked), now(), since)
+    journal = opened_journal(options)
+    found = stats_of(journal.entries, _teams(options), now(), since)
     match form:
         case "json":
             return data(stats_json(found, journal.environment))
         case "html":
             from reconciler.report.stats_page import stats_html  # noqa: PLC0415 - this format only
 
-            made = made_now(open_project(asked))
+            made = made_now(open_project(options))
             return data(stats_html(found, journal.environment, journal.target, made))
         case _:
-            return data(stats_text(found, stdout_style(verbose=asked.verbose)))
+            return data(stats_text(found, stdout_style(verbose=options.verbose)))
 
 
-def _teams(asked: Options) -> Mapping[Ref, str]:
+def _teams(options: Options) -> Mapping[Ref, str]:
     """Return the teams of the manifests; none, with a message, if they cannot be read."""
     try:
-        project = open_project(asked)
-        name, environment = choose_environment(project, asked.environment)
+        project = open_project(options)
+        name, environment = choose_environment(project, options.environment)
         scope = Scope(name, environment.variables, today=today())
-        manifests = read_workspace(asked, project, scope).manifests
+        manifests = read_workspace(options, project, scope).manifests
     except ReconcilerError as error:
         words(f"teams are those that the journal remembers: {safe(str(error).splitlines()[0])}")
         return {}

@@ -31,32 +31,32 @@ from reconciler.report.words import plural
 @click.command
 @options.remembering
 @lock_timeout
-def init(*, asked: Options, patience: LockTimeout) -> int:
+def init(*, options: Options, patience: LockTimeout) -> int:
     """Begin an empty journal, where this environment has none.
 
     So a person says that nothing was applied to the target before, or that what
     was applied is not to be remembered. Where there is a journal, it stays as it is.
     """
-    journal = unread_journal(asked)
+    journal = unread_journal(options)
     journal.load()
     if journal.header is None:
         with journal.locked(patience=patience):
             if journal.header is None:
-                return _begun(journal, asked)
-    if not asked.quiet:
+                return _begun(journal, options)
+    if not options.quiet:
         there = f"there is a journal at {safe(journal.place)} already"
         words(f"{there}, of {plural(len(journal.entries), 'entry', 'entries')}: it stays as it is")
     return 0
 
 
-def _begun(journal: Journal, asked: Options) -> int:
+def _begun(journal: Journal, options: Options) -> int:
     if journal.is_old_copy:
         words(
             f"warning: there was a journal at {safe(journal.place)}, and it is gone: if you can, "
             "bring it back in place of this new one"
         )
     journal.append([])
-    if not asked.quiet:
+    if not options.quiet:
         words(
             f"{safe(journal.place)} is the journal of `{journal.environment}` at {journal.target}"
         )
@@ -68,19 +68,19 @@ class _Finding(NamedTuple):
 
     name: str
     message: str
-    way_out: str
+    remedy: str
 
 
 @click.command
 @options.remembering
 @options.formats("text", "json")
-def verify(*, asked: Options, form: str) -> int:
+def verify(*, options: Options, form: str) -> int:
     """Check every line, and that none was changed or lost; say what to do next.
 
     Exits with 8 where the journal cannot be trusted, as it was edited or is an
     old copy.
     """
-    journal = unread_journal(asked)
+    journal = unread_journal(options)
     journal.load()
     if journal.header is None:
         if journal.is_gone:
@@ -90,7 +90,7 @@ def verify(*, asked: Options, form: str) -> int:
             )
         raise InvalidInput(
             f"there is no journal at {journal.place}: nothing was applied yet, "
-            f"or it is lost: {bring_back()}{hint_at_places(asked)}"
+            f"or it is lost: {bring_back()}{hint_at_places(options)}"
         )
     findings = list(_findings(journal))
     is_old = any(finding.name == "old copy" for finding in findings)
@@ -99,7 +99,7 @@ def verify(*, asked: Options, form: str) -> int:
         json_data(_document(journal, findings), ending=code)
     else:
         data(_text(journal, findings), ending=code)
-    if asked.verbose and not asked.quiet:
+    if options.verbose and not options.quiet:
         words(f"environment {journal.environment}, target {journal.target}")
     return code
 
@@ -111,7 +111,7 @@ def _text(journal: Journal, findings: list[_Finding]) -> str:
     for finding in findings:
         lines += [
             f"  {finding.name}: {safe(finding.message)}",
-            f"    next: {safe(finding.way_out)}",
+            f"    next: {safe(finding.remedy)}",
         ]
     return fitted("\n".join(lines) + "\n", stdout_style(verbose=False))
 
@@ -176,7 +176,7 @@ def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
         "target": journal.target,
         "entries": len(journal.entries),
         "findings": [
-            {"finding": finding.name, "message": finding.message, "wayOut": finding.way_out}
+            {"finding": finding.name, "message": finding.message, "wayOut": finding.remedy}
             for finding in findings
         ],
     }
@@ -185,16 +185,16 @@ def _document(journal: Journal, findings: list[_Finding]) -> VerifiedDocument:
 @click.command
 @options.remembering
 @lock_timeout
-def compact(*, asked: Options, patience: LockTimeout) -> int:
+def compact(*, options: Options, patience: LockTimeout) -> int:
     """Make the journal short: keep what later runs need, and who ran what.
 
     Single entries of what is written and done go; unsettled creates, last
     writes, the last backup of each resource, ids and the runs with their counts stay.
     """
-    journal = opened_journal(asked)
+    journal = opened_journal(options)
     if journal.header is None:
         raise InvalidInput(f"there is no journal at {journal.place}")
-    run = run_entry(asked, journal, "compact")
+    run = run_entry(options, journal, "compact")
     with journal.locked(run.run, patience):
         before, backups = len(journal.entries), _backups_in(journal)
         journal.compact(run)
@@ -215,15 +215,15 @@ def _backups_in(journal: Journal) -> int:
 @click.command
 @click.argument("id", required=False)
 @options.remembering
-def unlock(*, id: str | None, asked: Options) -> int:  # noqa: A002 - as it is called in the usage
+def unlock(*, id: str | None, options: Options) -> int:  # noqa: A002 - as it is called in the usage
     """Take the lock of a shared journal from a holder that is gone, by its ID.
 
     Without an ID, say who holds it. The lock of a file ends with its process, so
     there is never one to take.
     """
-    journal = unread_journal(asked)
+    journal = unread_journal(options)
     held = journal.store.unlock(id or "")
-    if asked.quiet:
+    if options.quiet:
         return 0
     if held is not None:
         words(

@@ -58,7 +58,7 @@ class _Wanted:
 @click.option("--base-url", metavar="URL", help="Another address of the same service.")
 @options.remembering
 @lock_timeout
-def move(*, to: str | None, base_url: str | None, asked: Options, patience: LockTimeout) -> int:
+def move(*, to: str | None, base_url: str | None, options: Options, patience: LockTimeout) -> int:
     """Carry the journal to another PLACE, or along to another address of its service.
 
     Run it before you edit the project file. The old journal ends with a line that
@@ -66,44 +66,44 @@ def move(*, to: str | None, base_url: str | None, asked: Options, patience: Lock
     command finishes. PLACE must hold no other journal; a path is relative to the
     project file. The service is not asked.
     """
-    wanted = _wanted(to, base_url, asked)
+    wanted = _wanted(to, base_url, options)
     here, way = wanted.here, wanted.way
     if _place(wanted.project, way.to) != _place(wanted.project, way.origin):
         store = store_at(wanted.project, way.to)
-        there = journal_in(store, wanted.project, here.environment, way.target, asked.voice)
-        there.waits = asked.waits
+        there = journal_in(store, wanted.project, here.environment, way.target, options.reporter)
+        there.waits = options.waits
         became = carry(here, there, way, wanted.run, patience)
     elif base_url is not None:
         became = readdress(here, way.target, wanted.run, patience)
     else:
         became = stay(here, wanted.run, patience)
-    if not asked.quiet:
-        words(safe(_told(became, wanted)))
+    if not options.quiet:
+        words(safe(_reported(became, wanted)))
     return 0
 
 
-def _wanted(to: str | None, base_url: str | None, asked: Options) -> _Wanted:
+def _wanted(to: str | None, base_url: str | None, options: Options) -> _Wanted:
     """Return the move after checking its options, before any write.
 
     Raises UsageError and InvalidInput.
     """
     if to is None and base_url is None:
         raise UsageError("say where to: --to PLACE, --base-url URL, or both")
-    project = open_project(asked)
+    project = open_project(options)
     if to is not None and project.file is None:
         raise UsageError(
             "there is no project file whose `journal:` could lead to another place: "
             "write a reconciler.yaml first"
         )
-    name, environment = choose_environment(project, asked.environment)
-    environment = in_shard(environment, asked.shard)
-    lead_here(asked, project, name)
+    name, environment = choose_environment(project, options.environment)
+    environment = in_shard(environment, options.shard)
+    lead_here(options, project, name)
     target = choose_target(project, name, environment, os.environ)
-    here = journal_of(project, name, environment, target, asked.voice)
-    here.waits = asked.waits
+    here = journal_of(project, name, environment, target, options.reporter)
+    here.waits = options.waits
     address = _address(base_url, target)
     here.read()
-    warn_of_lost_end(here, asked.voice)
+    warn_of_lost_end(here, options.reporter)
     header = here.header
     if base_url is not None and header is not None:
         if "://" not in header.target:
@@ -116,7 +116,7 @@ def _wanted(to: str | None, base_url: str | None, asked: Options) -> _Wanted:
     settings = [f"journal: {way.to}"] if way.to != origin else []
     if way.target != target.name:
         settings.append(f"baseUrl: {way.target}")
-    return _Wanted(project, here, way, run_entry(asked, here, "move"), tuple(settings))
+    return _Wanted(project, here, way, run_entry(options, here, "move"), tuple(settings))
 
 
 def _address(base_url: str | None, target: Target) -> str:
@@ -140,7 +140,7 @@ def _place(project: Project, setting: str) -> JournalPlace:
     return InFile(place.path.resolve()) if isinstance(place, InFile) else place
 
 
-def _told(became: Became, wanted: _Wanted) -> str:
+def _reported(became: Became, wanted: _Wanted) -> str:
     way, subject = wanted.way, f"the journal of `{wanted.here.environment}`"
     match became:
         case Became.MOVED:

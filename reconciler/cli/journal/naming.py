@@ -40,7 +40,7 @@ from reconciler.workspace.workspace import sources_of
 @click.argument("new")
 @options.remembering
 @lock_timeout
-def rename(*, old: str, new: str, asked: Options, patience: LockTimeout) -> int:
+def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> int:
     """Let the resource OLD go on as NEW, both of the form Kind/name.
 
     What was remembered of OLD, its id above all, is the memory of NEW from here
@@ -49,8 +49,8 @@ def rename(*, old: str, new: str, asked: Options, patience: LockTimeout) -> int:
     """
     was, ref = ref_of(old), ref_of(new)
     _check_names(was, ref)
-    opened = opened_journal(asked)
-    run = run_entry(asked, opened, "rename")
+    opened = opened_journal(options)
+    run = run_entry(options, opened, "rename")
     with opened.locked(run.run, patience):
         _check_known(was, opened.history)
         if not opened.history.of(ref).is_blank:
@@ -60,7 +60,7 @@ def rename(*, old: str, new: str, asked: Options, patience: LockTimeout) -> int:
             )
         opened.begin(run)
         opened.append([Renamed(at=opened.now(), ref=ref, was=was)])
-    if not asked.quiet:
+    if not options.quiet:
         words(safe(f"{ref} is what {was} was; plan again"))
     return 0
 
@@ -69,21 +69,21 @@ def rename(*, old: str, new: str, asked: Options, patience: LockTimeout) -> int:
 @click.argument("ref")
 @options.remembering
 @lock_timeout
-def forget(*, ref: str, asked: Options, patience: LockTimeout) -> int:
+def forget(*, ref: str, options: Options, patience: LockTimeout) -> int:
     """Remember REF, a Kind/name, no more: it was removed by hand, or others care for it.
 
     It is not listed as "no longer declared" any more, and its id does not count.
     The service is not asked, and nothing is deleted there.
     """
     wanted = ref_of(ref)
-    opened = opened_journal(asked)
-    run = run_entry(asked, opened, "forget")
+    opened = opened_journal(options)
+    run = run_entry(options, opened, "forget")
     with opened.locked(run.run, patience):
         _check_known(wanted, opened.history)
         known = opened.history.of(wanted).remote_id
         opened.begin(run)
         opened.append([Forgotten(at=opened.now(), ref=wanted)])
-    if not asked.quiet:
+    if not options.quiet:
         which = f" ({known})" if known is not None else ""
         outcome = "is forgotten: a manifest that still declares it begins again"
         lost = "no guard remembers what was written to it or rolled back"
@@ -125,14 +125,19 @@ def _check_known(ref: Ref, history: History) -> None:
 @options.remembering
 @lock_timeout
 def settle(
-    *, ref: str, remote_id: str | None, never_happened: bool, asked: Options, patience: LockTimeout
+    *,
+    ref: str,
+    remote_id: str | None,
+    never_happened: bool,
+    options: Options,
+    patience: LockTimeout,
 ) -> int:
     """Say what became of a create whose answer was lost."""
     if (remote_id is None) == (not never_happened):
         raise UsageError("give either --id ID or --never-happened")
     wanted = ref_of(ref)
-    opened = opened_journal(asked)
-    run = run_entry(asked, opened, "settle")
+    opened = opened_journal(options)
+    run = run_entry(options, opened, "settle")
     with opened.locked(run.run, patience):
         if wanted not in opened.history.unsettled():
             listed = ", ".join(map(str, sorted(opened.history.unsettled()))) or "none"
@@ -140,7 +145,7 @@ def settle(
         known = _parse_id(wanted, remote_id) if remote_id is not None else None
         opened.begin(run)
         opened.append([Settled(at=opened.now(), ref=wanted, remote_id=known)])
-    if not asked.quiet:
+    if not options.quiet:
         became = "never happened" if known is None else f"exists as {known}"
         words(f"{wanted} {became}; plan again")
     return 0
@@ -148,7 +153,7 @@ def settle(
 
 @click.command("write-ids")
 @options.recalling
-def write_ids(*, asked: Options) -> int:
+def write_ids(*, options: Options) -> int:
     """Write the ids that the service gave out into the manifests, comments kept.
 
     With ids in git, a lost journal cannot lead to a second create. They are
@@ -156,13 +161,13 @@ def write_ids(*, asked: Options) -> int:
     project has others with a target: what one service calls a resource may be
     something else to another. Ids of what `forEach` makes are written into its items.
     """
-    found = open_project(asked)
-    name, chosen = choose_environment(found, asked.environment)
+    found = open_project(options)
+    name, chosen = choose_environment(found, options.environment)
     scope = Scope(name, chosen.variables, withheld=withheld_from(os.environ))
-    workspace = open_workspace(asked, found, scope)
-    opened = opened_journal(asked)
+    workspace = open_workspace(options, found, scope)
+    opened = opened_journal(options)
     place = given_ids.IdTarget(name, alone=not with_target(found) - {name})
-    roots = sources_of(manifest_paths(asked, found), found.root).roots
+    roots = sources_of(manifest_paths(options, found), found.root).roots
     originals = Originals(found.root, roots, workspace.read, name)
     given: dict[str, list[given_ids.Given]] = {}
     for manifest in workspace.manifests:
@@ -182,7 +187,7 @@ def write_ids(*, asked: Options) -> int:
             replace_text(script.path, file, roots, before=script.text, after=made.text)
             reached(Point.FILE_REPLACED)
         written += len(made.written)
-        for given_id in made.written if not asked.quiet else ():
+        for given_id in made.written if not options.quiet else ():
             words(
                 safe(f"{given_id.manifest.source}: {given_id.manifest.ref} is {given_id.remote_id}")
             )

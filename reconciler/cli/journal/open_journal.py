@@ -23,40 +23,40 @@ from reconciler.project import choose_environment, choose_target, in_shard
 from reconciler.report.safe import safe
 
 
-def unread_journal(asked: Options) -> Journal:
+def unread_journal(options: Options) -> Journal:
     """Return the journal of the environment, not read yet."""
-    project = open_project(asked)
-    name, environment = choose_environment(project, asked.environment)
-    environment = in_shard(environment, asked.shard)
-    lead_here(asked, project, name)
+    project = open_project(options)
+    name, environment = choose_environment(project, options.environment)
+    environment = in_shard(environment, options.shard)
+    lead_here(options, project, name)
     target = choose_target(project, name, environment, os.environ)
-    journal = journal_of(project, name, environment, target, asked.voice)
-    journal.waits = asked.waits
+    journal = journal_of(project, name, environment, target, options.reporter)
+    journal.waits = options.waits
     return journal
 
 
-def opened_journal(asked: Options) -> Journal:
+def opened_journal(options: Options) -> Journal:
     """Return the journal of the environment, after reading it."""
-    journal = unread_journal(asked)
+    journal = unread_journal(options)
     journal.load()
-    if asked.quiet:
+    if options.quiet:
         return journal
-    warn_of_lost_end(journal, asked.voice)
+    warn_of_lost_end(journal, options.reporter)
     if journal.header is None and not journal.is_gone:
-        words(f"there is no journal at {safe(journal.place)}{hint_at_places(asked)}")
+        words(f"there is no journal at {safe(journal.place)}{hint_at_places(options)}")
     return journal
 
 
-def hint_at_places(asked: Options) -> str:
+def hint_at_places(options: Options) -> str:
     """Return a hint to use `--path`, where the folder alone decides where a journal is."""
-    if asked.paths or project_file(asked) is not None:
+    if options.paths or project_file(options) is not None:
         return ""
     return "; where `plan PATH` was given a folder, give the same one with `--path PATH`"
 
 
-def run_entry(asked: Options, journal: Journal, command: str) -> RunEntry:
+def run_entry(options: Options, journal: Journal, command: str) -> RunEntry:
     """Return the entry with who runs this command, and from which commit."""
-    commit = applied_commit(open_project(asked))
+    commit = applied_commit(open_project(options))
     return journal.run_entry(str(uuid4()), command, commit)
 
 

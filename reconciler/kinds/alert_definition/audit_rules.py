@@ -125,7 +125,7 @@ def _over_at_once(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
             yield Trace(manifest, LintFinding(_NAME, message, remedy), figures)
 
 
-def _told_nobody(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
+def _reported_to_none(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
     for manifest, happened in _awake(neighbours, record):
         if happened.fired and not _tells_somebody(manifest.spec):
             why = "it has no notification group"
@@ -276,7 +276,7 @@ HYGIENE = (
     AuditRule(code="A102", find=_daily, rests_on=_EVENTS),
     AuditRule(code="A103", find=_open_for_weeks, rests_on=(Rest.INCIDENTS,)),
     AuditRule(code="A104", find=_over_at_once, rests_on=_EVENTS),
-    AuditRule(code="A105", find=_told_nobody, rests_on=_EVENTS),
+    AuditRule(code="A105", find=_reported_to_none, rests_on=_EVENTS),
     AuditRule(code="A106", find=_without_runbook, rests_on=_EVENTS),
     AuditRule(code="A107", find=_alike, rests_on=()),
     AuditRule(code="A108", find=_off_for_long, rests_on=(Rest.AGE,)),

@@ -103,7 +103,7 @@ def _grouped_otherwise(spec: dict[str, Json]) -> Iterator[LintFinding]:
                 yield LintFinding(path, message, remedy)
 
 
-def _told_too_often(spec: dict[str, Json]) -> Iterator[LintFinding]:
+def _reported_too_often(spec: dict[str, Json]) -> Iterator[LintFinding]:
     settings = spec.get("incidentsSettings")
     again = number_of(settings.get("minutes")) if isinstance(settings, dict) else None
     if again is None:
@@ -135,7 +135,7 @@ PRACTICES = (
     LintRule(code="L202", asked=True, find=without_runbook),
     LintRule(code="L203", find=_unheard),
     LintRule(code="L204", find=_grouped_otherwise),
-    LintRule(code="L205", find=_told_too_often),
+    LintRule(code="L205", find=_reported_too_often),
     LintRule(code="L206", find=partial(crossings, outcome=NEVER)),
     LintRule(code="L207", find=partial(crossings, outcome=ALWAYS)),
     LintRule(code="L208", find=short_windows),

@@ -138,7 +138,7 @@ async def _read(api: Api, remote_id: RemoteId) -> Observation:
     updated = text(found.record, "updatedTime")
     # A version alone does not prove a write: a service may keep it over a write.
     version = f"{text(found.record, 'alertVersionId')}/{updated}" if updated else ""
-    edit, server_info = LastEdit(at=updated), _told(found.record)
+    edit, server_info = LastEdit(at=updated), _reported(found.record)
     return Seen(remote_id, found.spec, version, edit=edit, told=server_info)
 
 
@@ -213,7 +213,7 @@ def _records(reply: Json | Missing) -> dict[str, dict[str, Json]]:
     return {text(document, "id").lower(): document for document in any_members(reply, "alertDefs")}
 
 
-def _told(record: dict[str, Json]) -> ServerInfo:
+def _reported(record: dict[str, Json]) -> ServerInfo:
     return ServerInfo(version=text(record, "alertVersionId"), updated=text(record, "updatedTime"))
 
 
@@ -226,7 +226,7 @@ def _outcome(
             record = records[str(remote_id).lower()]
             properties = record.get("alertDefProperties")
             stored = properties if isinstance(properties, dict) else None
-            return Written(ref, remote_id, stored=stored, told=_told(record))
+            return Written(ref, remote_id, stored=stored, told=_reported(record))
         case ["skipped"]:
             return Unchanged(ref, remote_id, "the service saw no change")
         case ["failed"]:
@@ -235,7 +235,7 @@ def _outcome(
             return Refused(
                 ref,
                 f"{_no_alert(remote_id)}; {_ONLY_REPLACES}",
-                ways_out=to_be_made_by_hand(sending.manifest),
+                remedies=to_be_made_by_hand(sending.manifest),
             )
         case []:
             message = f"the service's answer does not mention alert {remote_id}"

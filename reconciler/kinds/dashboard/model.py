@@ -62,9 +62,9 @@ class WidgetDefinition(ObservedPart):
     gauge: Opaque | None = None
     """One number on a scale; services require `min` below `max`."""
     bar_chart: Opaque | None = None
-    """Vertical bars."""
+    """A chart of vertical bars."""
     horizontal_bar_chart: Opaque | None = None
-    """Horizontal bars."""
+    """A chart of horizontal bars."""
     pie_chart: Opaque | None = None
     """Shares of a whole."""
     line_chart: Opaque | None = None

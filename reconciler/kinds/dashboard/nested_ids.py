@@ -112,12 +112,12 @@ def _found_ids(
         is_copy = item.label == other.label and item.leaves <= other.leaves
         return not copies or item in known or is_copy
 
-    def stands_for(item: Item, other: Item) -> bool:
+    def is_seal_of(item: Item, other: Item) -> bool:
         """Return whether a live item at the same place may be this item, not a foreign one."""
         like = bool(item.known_by.inner) or item.label == other.label or mostly_same(item, other)
         return (not copies or item in known) and like
 
-    partners = Pairing(mine, theirs, ids, alike=may_be, in_place=stands_for).partner
+    partners = Pairing(mine, theirs, ids, alike=may_be, in_place=is_seal_of).partner
     ids = {**ids, **_ids_of(partners), **declared}
     return ids, {item for item in partners if item not in ids}
 

@@ -161,11 +161,11 @@ def seen(reply: Json | Missing, ours: Sequence[dict[str, Json]], recall: Recall)
         revision=_revision(stored),
         unseen=tuple(unseen),
         overwritten=tuple(overwritten),
-        told=_told(stored),
+        told=_reported(stored),
     )
 
 
-def _told(stored: Sequence[dict[str, Json]]) -> ServerInfo:
+def _reported(stored: Sequence[dict[str, Json]]) -> ServerInfo:
     """Return the id of each policy by its name, and the time of the latest edit."""
     return ServerInfo(
         updated=max((text(document, "updatedAt") for document in stored), default=""),
@@ -256,11 +256,11 @@ async def _write(api: Api, sending: Sending, *, again: bool = True) -> Outcome:
             return Written(sending.ref, None, found_message, revision=now.revision, told=now.told)
         message = "the answer was lost, and the list is neither the old nor the new one"
         return Unconfirmed(sending.ref, message, exit_code=ExitCode.STALE)
-    server_info, revision = _told(_created(reply)), _told_revision(sending, reply)
+    server_info, revision = _reported(_created(reply)), _reported_revision(sending, reply)
     return Written(sending.ref, None, revision=revision, told=server_info)
 
 
-def _told_revision(sending: Sending, reply: Json) -> str:
+def _reported_revision(sending: Sending, reply: Json) -> str:
     """Return the revision in the answer; "" unless it has every policy that was sent."""
     created = _created(reply)
     sent = sending.document.get("policies")

@@ -20,7 +20,7 @@ _UNSAID = "PRIORITY_TYPE_UNSPECIFIED"
 _FIELDS = ("applicationNameValues", "subsystemNameValues", "severityValues")
 
 
-async def told_of(api: Api, samples: Sequence[PolicySample]) -> list[Met]:
+async def answers_to(api: Api, samples: Sequence[PolicySample]) -> list[Met]:
     """Return the policy and the priority that the service gives each sample now.
 
     Raises what `Api.ask` raises, and UnreadableReply if an answer does not have one result for each

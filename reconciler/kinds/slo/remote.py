@@ -101,7 +101,7 @@ def _seen(remote_id: RemoteId, reply: Json | Missing) -> Seen:
     )
 
 
-def _told(stored: Json | Missing, alerts: Sequence[str] | None = None) -> ServerInfo:
+def _reported(stored: Json | Missing, alerts: Sequence[str] | None = None) -> ServerInfo:
     updated = text(stored, "updateTime") if isinstance(stored, dict) else ""
     return ServerInfo(
         version=_revision(stored), updated=updated, alerts=None if alerts is None else tuple(alerts)
@@ -207,7 +207,7 @@ async def _write(api: Api, sending: Sending) -> Outcome:
     message = f"affects {count}: {', '.join(alerts)}" if alerts else ""
     stored = value_at(reply, ("slo",))
     has_alerts = isinstance(value_at(reply, ("effectedSloAlertIds",)), list)
-    revision, server_info = _revision(stored), _told(stored, alerts if has_alerts else None)
+    revision, server_info = _revision(stored), _reported(stored, alerts if has_alerts else None)
     return Written(
         sending.ref, sending.change.remote_id, message, revision=revision, told=server_info
     )
@@ -223,4 +223,4 @@ async def _create(api: Api, sending: Sending) -> Outcome:
     if not is_part(remote_id):
         problem = f"holds no id that can be one: {remote_id[:80]!r}" if remote_id else "holds no id"
         return InDoubt(sending.ref, f"the service's answer to the create {problem}")
-    return Written(sending.ref, remote_id, revision=_revision(stored), told=_told(stored))
+    return Written(sending.ref, remote_id, revision=_revision(stored), told=_reported(stored))

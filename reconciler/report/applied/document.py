@@ -22,12 +22,12 @@ from reconciler.model import (
     Written,
 )
 from reconciler.report.changes.document import Limited, selection_document
-from reconciler.report.reasons import message_of, ways_out_of
+from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import json_text
 from reconciler.report.signals.watcher_formats import (
     ToldWatchersDocument,
-    told_document,
-    told_watchers,
+    reported_watchers,
+    reported_watchers_document,
 )
 
 OutcomeWord: TypeAlias = Literal[
@@ -200,10 +200,10 @@ def _outcome(outcome: Outcome, signals: Signals) -> OutcomeDocument:
         "remoteId": outcome.remote_id if isinstance(outcome, Written | Unchanged) else None,
         "message": message_of(outcome),
     }
-    if ways_out := ways_out_of(outcome):
-        document["waysOut"] = [*ways_out]
-    if (watchers := told_watchers(outcome, signals)) is not None:
-        document["watchedBy"] = told_document(watchers)
+    if remedies := remedies_of(outcome):
+        document["waysOut"] = [*remedies]
+    if (watchers := reported_watchers(outcome, signals)) is not None:
+        document["watchedBy"] = reported_watchers_document(watchers)
     return document
 
 

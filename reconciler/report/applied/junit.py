@@ -18,7 +18,7 @@ from reconciler.model import (
     Written,
 )
 from reconciler.report.junit import JUnitCase, junit
-from reconciler.report.reasons import message_of, ways_out_of
+from reconciler.report.reasons import message_of, remedies_of
 
 _SUITE = "reconciler apply"
 
@@ -44,9 +44,9 @@ def _case(change: Change, outcome: Outcome | None) -> JUnitCase:
         case Written(message=message) | Unchanged(message=message):
             return JUnitCase(kind, name, details=(message,) if message else (), file=file)
         case Refused():
-            ways_out = ways_out_of(outcome)
+            remedies = remedies_of(outcome)
             return JUnitCase(
-                kind, name, "failure", message_of(outcome), details=ways_out, file=file
+                kind, name, "failure", message_of(outcome), details=remedies, file=file
             )
         case Skipped(message=message):
             return JUnitCase(kind, name, "skipped", message, file=file)

@@ -13,16 +13,16 @@ from reconciler.model import (
     Plan,
 )
 from reconciler.report.applied.document import WORDS, counts_of, word
-from reconciler.report.counts import selection_words
+from reconciler.report.counts import describe_selection
 from reconciler.report.markdown import (
     LONGEST_NAME,
     code,
     fenced,
 )
-from reconciler.report.reasons import message_of, ways_out_of
+from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import safe
 from reconciler.report.signals.watcher_formats import (
-    told_markdown,
+    reported_watchers_markdown,
 )
 
 MOST_ROWS = 30
@@ -65,7 +65,7 @@ def _lines(result: ApplyResult) -> Iterator[str]:
     yield f"### {title} {where}: {', '.join(counted) or 'nothing was written'}"
     yield ""
     if result.plan.selected is not None:
-        yield f"{code(selection_words(result.plan.selected), LONGEST_LINE)}"
+        yield f"{code(describe_selection(result.plan.selected), LONGEST_LINE)}"
         yield ""
     doubtful = [outcome for outcome in result.outcomes if isinstance(outcome, InDoubt)]
     yield from _settling(doubtful, result.plan.environment)
@@ -73,7 +73,7 @@ def _lines(result: ApplyResult) -> Iterator[str]:
         lines = [safe(line, LONGEST_LINE) for line in result.stopped_by.splitlines()[:MOST_LINES]]
         yield fenced("text", lines)
         yield ""
-    yield from told_markdown(result.outcomes, result.plan.signals)
+    yield from reported_watchers_markdown(result.outcomes, result.plan.signals)
     yield from _table(result.outcomes)
 
 
@@ -100,7 +100,7 @@ def _table(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield "|---|---|---|"
     ordered = sorted(outcomes, key=lambda outcome: _FIRST.index(word(outcome)))
     for outcome in ordered[:MOST_ROWS]:
-        text = "; ".join(filter(None, (message_of(outcome), *ways_out_of(outcome))))
+        text = "; ".join(filter(None, (message_of(outcome), *remedies_of(outcome))))
         message = code(text, LONGEST_CELL) if text else ""
         yield f"| {_spoken(word(outcome))} | {code(str(outcome.ref), LONGEST_NAME)} | {message} |"
     if len(outcomes) > MOST_ROWS:

@@ -17,11 +17,11 @@ from reconciler.model import (
     Written,
 )
 from reconciler.report.applied.document import WORDS, OutcomeWord, counts_of, word
-from reconciler.report.counts import kept_words, selection_words
-from reconciler.report.reasons import message_of, ways_out_of
+from reconciler.report.counts import describe_kept, describe_selection
+from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import safe
 from reconciler.report.signals.watcher_formats import (
-    told_text,
+    reported_watchers_text,
 )
 from reconciler.report.table import Colour, Style, fitted, wrapped
 from reconciler.report.words import place, plural, value
@@ -50,7 +50,7 @@ def outcome_line(outcome: Outcome, style: Style) -> str:
         known = style.paint(f" ({safe(str(outcome.remote_id))})", Colour.DIM)
     spoken = "in doubt" if name == "inDoubt" else name
     line = f"  {style.paint(spoken.ljust(9), _COLOURS[name])} {safe(str(outcome.ref))}{known}{note}"
-    return "\n".join((line, *(f"      - {safe(remedy)}" for remedy in ways_out_of(outcome))))
+    return "\n".join((line, *(f"      - {safe(remedy)}" for remedy in remedies_of(outcome))))
 
 
 def applied_text(
@@ -86,7 +86,7 @@ def applied_text(
 
 
 def _nothing_done(plan: Plan | None) -> str:
-    kept = kept_words(plan.changes) if plan is not None else ""
+    kept = describe_kept(plan.changes) if plan is not None else ""
     return f"Nothing to do: {kept}" if kept else "Nothing to do"
 
 
@@ -100,10 +100,10 @@ def renamed_text(renamed: Mapping[Ref, Ref], style: Style) -> str:
 
 def _planned_lines(plan: Plan, outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
     """Yield who watches the written resources, and what the selection left out."""
-    for line in told_text(outcomes, plan.signals):
+    for line in reported_watchers_text(outcomes, plan.signals):
         yield from wrapped(line, style, Colour.CYAN, margin="", hang="  ")
     if plan.selected is not None:
-        words = safe(selection_words(plan.selected))
+        words = safe(describe_selection(plan.selected))
         yield fitted(f"{words[0].upper()}{words[1:]}.", style)
 
 

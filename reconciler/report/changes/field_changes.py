@@ -275,7 +275,7 @@ def essentials_of(change: Change) -> tuple[str, ...]:
     if kind is None or change.action not in (Action.CREATE, Action.ASSERT):
         return ()
     described = (
-        (essential.called, _essential_words(essential, change.body, kind.spec))
+        (essential.called, _describe_essential(essential, change.body, kind.spec))
         for essential in kind.essentials
     )
     return tuple(f"{name}: {text}" for name, text in described if text)
@@ -306,7 +306,7 @@ def _cut(text: str, room: int) -> str:
     return text + ELLIPSIS
 
 
-def _essential_words(essential: Essential, document: Json, model: type[Part]) -> str:
+def _describe_essential(essential: Essential, document: Json, model: type[Part]) -> str:
     found = [
         (path, value)
         for path, value in _places(document, essential.path)

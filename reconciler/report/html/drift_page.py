@@ -9,11 +9,11 @@ from itertools import groupby
 from reconciler.model import Drift, DriftReport
 from reconciler.model.plan import DriftState
 from reconciler.report.changes.field_changes import drift_changes
-from reconciler.report.counts import calm_words, drift_summary
+from reconciler.report.counts import describe_no_drift, drift_summary
 from reconciler.report.html.cards import Card, Chip, card, fields_table, filter_bar, group, notes
 from reconciler.report.html.element import NOTHING, Markup, element, of_class
 from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
-from reconciler.report.reasons import drift_note, look_notes, way_out_words
+from reconciler.report.reasons import describe_remedy, drift_note, look_notes
 from reconciler.report.words import plural
 
 SIDES = "applied", "live"
@@ -36,7 +36,7 @@ def drift_html(
 ) -> str:
     """Return the page, ending in a line break. It contains all drift, whole."""
     drifts = look.found
-    findings = (drift for drift in drifts if drift.is_told)
+    findings = (drift for drift in drifts if drift.is_finding)
     found = sorted(findings, key=lambda drift: drift.ref)
     shown = [_card(drift, f"drift-{number}") for number, drift in enumerate(found, 1)]
     title = f"Drift of {environment}"
@@ -107,13 +107,13 @@ def _card(drift: Drift, identity: str) -> Card:
         body=(
             notes(tuple(filter(None, (drift_note(drift),)))),
             fields_table(drift_changes(drift), SIDES),
-            notes(tuple(map(way_out_words, drift.ways_out))),
+            notes(tuple(map(describe_remedy, drift.remedies))),
         ),
     )
 
 
 def _rest(drifts: Sequence[Drift]) -> Markup:
-    rest = (drift for drift in drifts if not drift.is_told)
+    rest = (drift for drift in drifts if not drift.is_finding)
     calm = sorted(rest, key=lambda drift: drift.state)
     if not calm:
         return NOTHING
@@ -121,5 +121,5 @@ def _rest(drifts: Sequence[Drift]) -> Markup:
     for state, run in groupby(calm, key=lambda drift: drift.state):
         names = (element("li", None, str(drift.ref)) for drift in run)
         lists += [element("h3", None, _MEANINGS[state]), of_class("ul", "names", *names)]
-    summary = element("summary", None, calm_words(calm))
+    summary = element("summary", None, describe_no_drift(calm))
     return of_class("details", "unchanged", summary, *lists)

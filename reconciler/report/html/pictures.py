@@ -26,8 +26,8 @@ from reconciler.report.pictures.picture_sides import (
     AimSides,
     Ranked,
     RankingSides,
-    budget_words,
-    target_words,
+    describe_budget,
+    describe_target,
 )
 from reconciler.report.words import plural
 
@@ -219,7 +219,7 @@ def _order_side(
 def _item(ranked: Ranked, own: Mark) -> Markup:
     mark = ranked.marks[0].word if ranked.marks else "same"
     signs = "".join(sign.value for sign in ranked.marks)
-    turn = f"{signs} {', '.join(_words(ranked, own))}" if signs else ""
+    turn = f"{signs} {', '.join(_describe(ranked, own))}" if signs else ""
     parts = (
         of_class("span", "place", f"{ranked.place}"),
         of_class("span", "name", ranked.name),
@@ -229,7 +229,7 @@ def _item(ranked: Ranked, own: Mark) -> Markup:
     return of_class("li", f"rank {mark}", joined(parts, " "))
 
 
-def _words(ranked: Ranked, own: Mark) -> Iterator[str]:
+def _describe(ranked: Ranked, own: Mark) -> Iterator[str]:
     for mark in ranked.marks:
         if mark is Mark.MOVED:
             yield f"{'from' if own is Mark.ADDED else 'to'} {ranked.other}"
@@ -272,12 +272,12 @@ ROOMS = (_Room("roomy", 720, 20, 690), _Room("narrow", 296, 12, 284))
 def scale_figure(sides: AimSides) -> Markup:
     """Return the target on its scale, the share that may fail, and the windows as bars."""
     before, after = sides.before, sides.after
-    label = f"Target {target_words(after)} over {after.window}"
+    label = f"Target {describe_target(after)} over {after.window}"
     if before is not None and sides.changed:
-        label = f"Target {target_words(before)} over {before.window}, then {label[7:]}"
-    caption = f"May fail: {budget_words(after)}"
+        label = f"Target {describe_target(before)} over {before.window}, then {label[7:]}"
+    caption = f"May fail: {describe_budget(after)}"
     if before is not None and sides.changed:
-        caption = f"May fail: {budget_words(before)} → {budget_words(after)}"
+        caption = f"May fail: {describe_budget(before)} → {describe_budget(after)}"
     height = BARS + BAR * len(_aims(sides))
     drawn = (
         picture(label, room.width, height, *_shapes(sides, room), classes=room.name)
@@ -317,10 +317,10 @@ def _targets(sides: AimSides, room: _Room) -> Iterator[Markup]:
         yield shape("circle", "aim before", cx=old, cy=AXIS, r=7)
         close = abs(room.label_at(new) - room.label_at(old)) < NEAR
         top = AXIS - 34 if close else AXIS - 16
-        yield words(f"before {target_words(before)}", "s", room.label_at(old), top)
+        yield words(f"before {describe_target(before)}", "s", room.label_at(old), top)
     yield shape("circle", "aim after", cx=new, cy=AXIS, r=7)
     side = "after " if before is not None else ""
-    yield words(f"{side}{target_words(after)}", "t", room.label_at(new), AXIS - 16)
+    yield words(f"{side}{describe_target(after)}", "t", room.label_at(new), AXIS - 16)
 
 
 def _aims(sides: AimSides) -> list[tuple[str, str, Aim]]:

@@ -14,10 +14,10 @@ from reconciler.report.counts import (
     EVIDENCE_MEANINGS,
     VERBS,
     WORST_FIRST,
+    describe_kept,
     evidence,
     heading,
     kept_counts,
-    kept_words,
     summary,
 )
 from reconciler.report.html.cards import (
@@ -219,7 +219,7 @@ def _unchanged(plan: Plan) -> Markup:
         title = f"{kind}, {AS_LAST_WRITTEN}" if unseen else kind
         names = (element("li", None, change.ref.name) for change in changes)
         lists += [element("h3", None, title), of_class("ul", "names", *names)]
-    return of_class("details", "unchanged", element("summary", None, kept_words(kept)), *lists)
+    return of_class("details", "unchanged", element("summary", None, describe_kept(kept)), *lists)
 
 
 def _foot(plan: Plan, changes: Sequence[Change]) -> Markup:

@@ -21,14 +21,14 @@ from reconciler.report.html.element import (
 )
 from reconciler.report.signals.policy_impact_formats import (
     TITLE,
-    agreement_words,
     counted,
+    describe_agreement,
+    describe_met,
     expectation,
-    met_words,
     priority_word,
     remarks,
+    reported_rows,
     severity_word,
-    told_rows,
     turning,
 )
 from reconciler.report.words import plural
@@ -45,7 +45,7 @@ def policy_impact_section(impact: PolicyImpact | None) -> Markup:
         return NOTHING
     heading = element("h2", {"id": "samples"}, f"{TITLE}: {counted(impact)}")
     doubt = "quiet" if impact.agreement == 1 else "doubt"
-    agreement = of_class("p", doubt, _sentence(agreement_words(impact)))
+    agreement = of_class("p", doubt, _sentence(describe_agreement(impact)))
     notes = [element("li", None, spans(remark)) for remark in remarks(impact)]
     return element(
         "section",
@@ -104,7 +104,7 @@ def _flow(flow: tuple[Met | None, Met | None], count: str, share: float, *, fail
 
 def _policy(met: Met | None) -> Markup:
     priority = priority_word(met) if met is not None else ""
-    name = met_words(Met(met.policy)) if met is not None else met_words(None)
+    name = describe_met(Met(met.policy)) if met is not None else describe_met(None)
     priority_span = of_class("span", "says", priority) if priority else NOTHING
     classes = "policy" if met is not None and met.policy else "policy none"
     return of_class("span", classes, of_class("span", "name", name), priority_span)
@@ -123,7 +123,7 @@ def _line(share: float, count: str) -> Markup:
 
 
 def _rows(impact: PolicyImpact) -> Markup:
-    rows = told_rows(impact)
+    rows = reported_rows(impact)
     if not rows:
         return NOTHING
     heads = ("Log", _before(impact), _after(impact))
@@ -138,7 +138,9 @@ def _rows(impact: PolicyImpact) -> Markup:
 
 
 def _row(answer: SampleAnswer) -> Markup:
-    before, after = (element("code", None, met_words(met)) for met in (answer.before, answer.after))
+    before, after = (
+        element("code", None, describe_met(met)) for met in (answer.before, answer.after)
+    )
     return element(
         "tr",
         None,

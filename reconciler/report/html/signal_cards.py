@@ -15,7 +15,7 @@ from reconciler.report.html.element import (
     picture,
     shape,
 )
-from reconciler.report.signals.track_record_formats import track_record_words
+from reconciler.report.signals.track_record_formats import describe_track_record
 from reconciler.report.signals.watcher_formats import names_of
 from reconciler.report.words import plural
 
@@ -34,7 +34,7 @@ def _track_record(plan: Plan, change: Change) -> Markup:
     record = plan.signals.track_records.get(change.ref)
     if record is None:
         return NOTHING
-    summary = track_record_words(change, record)
+    summary = describe_track_record(change, record)
     summary = summary[0].upper() + summary[1:]
     return figure(summary, _strip(record)) if record.daily else of_class("p", "track", summary)
 

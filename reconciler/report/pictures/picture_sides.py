@@ -80,12 +80,12 @@ def _aim(picture: Objective, document: Json | Missing, model: type[Part]) -> Aim
     return Aim(number, words, int(found[1]) if found else None)
 
 
-def target_words(aim: Aim) -> str:
+def describe_target(aim: Aim) -> str:
     """Return a target in words: `99.5 %`."""
     return "unknown" if aim.target is None else f"{plain_number(aim.target)} %"
 
 
-def budget_words(aim: Aim) -> str:
+def describe_budget(aim: Aim) -> str:
     """Return the share that may fail in words: `0.5 %, 1 in 200, 3 h 21 min of 28 days`."""
     if aim.budget is None:
         return "unknown"

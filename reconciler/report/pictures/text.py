@@ -13,7 +13,7 @@ from reconciler.report.pictures.picture_sides import (
     Drawing,
     Ranked,
     RankingSides,
-    budget_words,
+    describe_budget,
 )
 from reconciler.report.safe import ELLIPSIS, columns
 from reconciler.report.words import plural
@@ -130,11 +130,14 @@ def _ranked(ranked: Ranked) -> str:
 
 def _objective(sides: AimSides, room: int) -> Iterator[str]:
     if sides.before is not None and sides.changed:
-        before, after = f"may fail: {budget_words(sides.before)}", f"→ {budget_words(sides.after)}"
+        before, after = (
+            f"may fail: {describe_budget(sides.before)}",
+            f"→ {describe_budget(sides.after)}",
+        )
         whole = f"{before} {after}"
         yield from (whole,) if columns(whole) <= room else (before, f"  {after}")
     if sides.before is None and sides.after.budget is not None:
-        yield f"may fail: {budget_words(sides.after)}"
+        yield f"may fail: {describe_budget(sides.after)}"
 
 
 def _quoted(text: str) -> str:

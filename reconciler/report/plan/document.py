@@ -301,7 +301,7 @@ def change_document(change: Change) -> ChangeDocument:
     """Return the JSON form of a declared resource. Raises ValueError for an orphan."""
     word, source = change.action.word, change.source
     if word == "orphan" or source is None:
-        raise ValueError(f"{change.ref} is declared no more: it is among the orphans")
+        raise ValueError(f"{change.ref} is no longer declared: it is among the orphans")
     return {
         "ref": str(change.ref),
         "kind": change.ref.kind,

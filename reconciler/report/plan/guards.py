@@ -48,7 +48,7 @@ def guard_document(objection: GuardViolation) -> GuardDocument:
         "message": objection.message,
         "level": objection.level,
         "figures": objection.figures or objection.said,
-        "waysOut": list(objection.ways_out),
+        "waysOut": list(objection.remedies),
     }
     if objection.until:
         document["until"] = objection.until

@@ -19,18 +19,18 @@ from reconciler.report.counts import (
     EVIDENCE_MEANINGS,
     SHOWN_COMMIT,
     WORST_FIRST,
+    describe_kept,
     evidence,
-    kept_words,
     summary,
 )
 from reconciler.report.labels import BETWEEN
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown, sentence
 from reconciler.report.pictures.picture_sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
-from reconciler.report.reasons import telling_notes
+from reconciler.report.reasons import reported_notes
 from reconciler.report.safe import safe
 from reconciler.report.signals.base_drift_formats import base_markdown
-from reconciler.report.signals.owner_lines import whose_markdown
+from reconciler.report.signals.owner_lines import owners_markdown
 from reconciler.report.signals.policy_impact_formats import policy_impact_markdown
 from reconciler.report.signals.track_record_formats import track_record_markdown
 from reconciler.report.signals.watcher_formats import watchers_markdown
@@ -80,7 +80,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     )
     groups = list(_groups(changes))
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
-    whose = whose_markdown(plan, changes)
+    whose = owners_markdown(plan, changes)
     beside = [*track_record_markdown(plan), *watchers_markdown(plan), *_signals(plan), *whose]
     # The sections next to the table reduce its room, so that both fit any comment.
     table = _table(groups, TABLE_BYTES - len("\n".join(beside).encode()))
@@ -106,7 +106,7 @@ def _head(plan: Plan) -> Iterator[str]:
         yield emptiness(plan)
         yield ""
     elif not plan.has_changes:
-        yield f"{kept_words(plan.changes)}."
+        yield f"{describe_kept(plan.changes)}."
         yield ""
 
 
@@ -157,7 +157,7 @@ def _groups(changes: Sequence[Change]) -> Iterator[_Group]:
         picture, lines = picture_lines(drawing_of(change)), list(_lines(change))
         if len(picture) == 1:
             lines.append(f"# {picture.pop()}")
-        first = telling_notes(change)[:1]
+        first = reported_notes(change)[:1]
         key = change.ref.kind, change.action, change.evidence, *first, *picture, *lines
         notes[key] = picture, lines
         groups.setdefault(key, []).append(change)
@@ -169,7 +169,7 @@ def _groups(changes: Sequence[Change]) -> Iterator[_Group]:
 
 
 def _lines(change: Change) -> Iterator[str]:
-    for note in telling_notes(change)[1:]:
+    for note in reported_notes(change)[1:]:
         yield f"# {safe(note)}"
     yield from diff_lines(field_changes(change))
 
@@ -203,7 +203,7 @@ def _table(groups: Sequence[_Group], room: int) -> Iterator[str]:
 
 
 def _row(change: Change, others: int) -> str:
-    note = "".join(code(text, LONGEST_CELL) for text in telling_notes(change)[:1])
+    note = "".join(code(text, LONGEST_CELL) for text in reported_notes(change)[:1])
     sign = f"`{change.action.value}`&nbsp;{change.action.word}"
     more = f" and {others:,} alike" if others else ""
     named = code(str(change.ref), LONGEST_CELL)

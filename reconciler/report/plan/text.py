@@ -12,14 +12,14 @@ from reconciler.report.attention import (
     ConsentState,
     by_consent,
     consent_of,
+    describe_partial,
     emptiness,
-    partial_words,
 )
 from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
-from reconciler.report.counts import WORST_FIRST, evidence, heading, kept_words, summary
-from reconciler.report.reasons import telling_notes
-from reconciler.report.remarks import remark_words
+from reconciler.report.counts import WORST_FIRST, describe_kept, evidence, heading, summary
+from reconciler.report.reasons import reported_notes
+from reconciler.report.remarks import describe_remark
 from reconciler.report.safe import columns, safe
 from reconciler.report.signals.base_drift_formats import base_lines
 from reconciler.report.signals.policy_impact_formats import policy_impact_lines
@@ -71,7 +71,7 @@ def plan_text(plan: Plan, style: Style) -> str:
     room = _room(plan, style)
     lines = [*_bold(_title(plan), style), *_partial(plan, style)]
     for remark in plan.remarks:
-        lines.extend(wrapped(remark_words(remark), style, Colour.CYAN))
+        lines.extend(wrapped(describe_remark(remark), style, Colour.CYAN))
     lines.append("")
     for kind, changes in groupby(plan.declared, key=lambda change: change.ref.kind):
         lines.extend(_kind_lines(plan, kind, list(changes), room, style))
@@ -88,7 +88,7 @@ def plan_text(plan: Plan, style: Style) -> str:
 
 
 def _partial(plan: Plan, style: Style) -> Iterator[str]:
-    for sentence in partial_words(plan):
+    for sentence in describe_partial(plan):
         yield from wrapped(sentence, style, margin="", hang="  ")
 
 
@@ -118,7 +118,7 @@ def _closing(plan: Plan) -> str:
         what = "the protection" if plan.turns_protection else "the new name"
         return f"Nothing to send; an apply notes {what} of {plural(count, 'resource')}."
     if not plan.has_changes:
-        return f"Nothing to do: {kept_words(plan.changes)}."
+        return f"Nothing to do: {describe_kept(plan.changes)}."
     return f"{summary(plan)[0].upper()}{summary(plan)[1:]}."
 
 
@@ -145,7 +145,7 @@ def _kind_lines(
             more = f"  {action.value} and {rest:,} more (-v lists them)"
             yield style.paint(more, Colour.DIM)
     if kept and not style.verbose:
-        yield style.paint(f"  = {kept_words(kept)}", Colour.DIM)
+        yield style.paint(f"  = {describe_kept(kept)}", Colour.DIM)
     yield ""
 
 
@@ -198,7 +198,7 @@ def _head(change: Change, widest: int, style: Style) -> Iterator[str]:
 
 
 def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[str]:
-    for note in telling_notes(change):
+    for note in reported_notes(change):
         yield from wrapped(note, style, Colour.CYAN)
     yield from track_record_lines(plan, change, style)
     yield from watchers_lines(plan, change, style)
@@ -223,7 +223,7 @@ def _wrapped_guard(violation: GuardViolation, style: Style) -> Iterator[str]:
     yield from wrapped(
         f"{violation.message} [{violation.code}]", style, Colour.RED, margin="  ", hang="  "
     )
-    for remedy in () if violation.is_met else violation.ways_out:
+    for remedy in () if violation.is_met else violation.remedies:
         yield from wrapped(f"- {remedy}", style, Colour.CYAN, margin=INDENT, hang="  ")
 
 

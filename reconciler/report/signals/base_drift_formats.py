@@ -88,7 +88,7 @@ def base_lines(found: BaseDrift | None, style: Style) -> Iterator[str]:
     if found is None:
         return
     if found.why:
-        yield from wrapped(why_words(found), style, Colour.YELLOW, margin="", hang="  ")
+        yield from wrapped(describe_reason(found), style, Colour.YELLOW, margin="", hang="  ")
         yield ""
     if not found.strayed:
         return
@@ -100,7 +100,7 @@ def base_lines(found: BaseDrift | None, style: Style) -> Iterator[str]:
         )
         fields = base_difference.fields if style.verbose else base_difference.fields[:MOST_FIELDS]
         for field in fields:
-            yield from wrapped(_field_words(field), style, Colour.DIM, margin=INDENT, hang="  ")
+            yield from wrapped(_describe_field(field), style, Colour.DIM, margin=INDENT, hang="  ")
         if rest := len(base_difference.fields) - len(fields):
             yield style.paint(f"{INDENT}and {plural(rest, 'field')} more", Colour.DIM)
     if rest := len(found.strayed) - len(shown):
@@ -108,7 +108,7 @@ def base_lines(found: BaseDrift | None, style: Style) -> Iterator[str]:
     yield ""
 
 
-def why_words(found: BaseDrift) -> str:
+def describe_reason(found: BaseDrift) -> str:
     """Return on one line why live could not be compared with the base branch."""
     reason = " ".join(found.why.split())
     return safe(f"Not held against the base branch: {reason}", LONGEST_WHY)
@@ -123,7 +123,7 @@ def standing(difference: BaseDifference) -> str:
     return f"{plural(len(difference.fields), 'field')} not live as the base branch has them"
 
 
-def _field_words(field: FieldBeside) -> str:
+def _describe_field(field: FieldBeside) -> str:
     base, live = (value(element, LONGEST_VALUE) for element in (field.base, field.live))
     return f"{place(field.path)}: base {base}, live {live}"
 

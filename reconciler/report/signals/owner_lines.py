@@ -18,7 +18,7 @@ NOBODY = "nobody"
 _MENTIONED = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?", re.ASCII)
 
 
-def whose_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
+def owners_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
     """Yield a line for each owner of a change, and a line for each known last edit.
 
     A name is in a code span, so that no person is notified, unless mentions were requested.

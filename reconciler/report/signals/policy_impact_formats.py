@@ -160,7 +160,7 @@ def priority_word(met: Met) -> str:
     return met.priority.removeprefix(PRIORITY).lower()
 
 
-def met_words(met: Met | None) -> str:
+def describe_met(met: Met | None) -> str:
     """Return which policy takes a log, and with which priority; foreign text, not yet safe."""
     if met is None:
         return NOT_KNOWN
@@ -170,7 +170,7 @@ def met_words(met: Met | None) -> str:
     return f"{met.policy} ({priority})" if priority else met.policy
 
 
-def told_rows(impact: PolicyImpact) -> list[SampleAnswer]:
+def reported_rows(impact: PolicyImpact) -> list[SampleAnswer]:
     """Return the samples that are shown: failing samples first, then changing samples."""
     failing = [*impact.failures]
     return [*failing, *(change for change in impact.changes if not change.fails)]
@@ -185,7 +185,7 @@ def _asked(impact: PolicyImpact) -> str:
     return "emulator" if impact.of_base else "service"
 
 
-def agreement_words(impact: PolicyImpact) -> str:
+def describe_agreement(impact: PolicyImpact) -> str:
     """Return how far the evaluator agrees with the service."""
     service, compared = _asked(impact), "the live list"
     if impact.of_base:
@@ -247,7 +247,7 @@ def _differing(answer: SampleAnswer, who: str) -> str:
     sample = answer.sample
     log = quoted_pair(sample.application, sample.subsystem)
     answered, evaluated = (
-        quoted(met_words(met), LONGEST_NAME) if met and met.policy else met_words(met)
+        quoted(describe_met(met), LONGEST_NAME) if met and met.policy else describe_met(met)
         for met in (answer.before, answer.after)
     )
     severity = quoted(severity_word(sample), LONGEST_NAME)
@@ -277,8 +277,8 @@ def _cells(answer: SampleAnswer) -> list[str]:
         sample.application,
         sample.subsystem,
         severity_word(sample),
-        met_words(answer.before),
-        met_words(answer.after),
+        describe_met(answer.before),
+        describe_met(answer.after),
         expectation(answer),
     ]
 
@@ -287,11 +287,11 @@ def policy_impact_lines(impact: PolicyImpact, style: Style) -> Iterator[str]:
     """Yield the lines for a terminal; the last line is empty."""
     yield style.paint(f"{TITLE}: {counted(impact)}", Colour.BOLD)
     doubt = Colour.CYAN if impact.agreement == 1 else Colour.RED
-    yield from wrapped(agreement_words(impact), style, doubt, margin="  ", hang="  ")
-    rows = told_rows(impact)
+    yield from wrapped(describe_agreement(impact), style, doubt, margin="  ", hang="  ")
+    rows = reported_rows(impact)
     shown = rows if style.verbose else rows[:MOST_ROWS]
     if shown:
-        yield from _told(impact, shown, style)
+        yield from _reported(impact, shown, style)
     if len(rows) > len(shown):
         yield style.paint(f"  and {len(rows) - len(shown):,} more (-v lists them)", Colour.DIM)
     for remark in remarks(impact):
@@ -299,7 +299,7 @@ def policy_impact_lines(impact: PolicyImpact, style: Style) -> Iterator[str]:
     yield ""
 
 
-def _told(impact: PolicyImpact, shown: Sequence[SampleAnswer], style: Style) -> Iterator[str]:
+def _reported(impact: PolicyImpact, shown: Sequence[SampleAnswer], style: Style) -> Iterator[str]:
     """Yield a table of samples, or sentences where a terminal is too narrow for its columns."""
     headings = [*map(Heading, _headings(impact))]
     narrow = replace(style, width=style.width - len(_MARGIN))
@@ -311,7 +311,7 @@ def _told(impact: PolicyImpact, shown: Sequence[SampleAnswer], style: Style) -> 
         log = (
             f"{answer.sample.application}/{answer.sample.subsystem} {severity_word(answer.sample)}"
         )
-        turn = f"{met_words(answer.before)} → {met_words(answer.after)}"
+        turn = f"{describe_met(answer.before)} → {describe_met(answer.after)}"
         wanted = f", expected {expectation(answer)}" if expectation(answer) else ""
         yield from wrapped(f"{log}: {turn}{wanted}", style, margin=_MARGIN, hang=_MARGIN)
 
@@ -321,9 +321,9 @@ _MARGIN = "  "
 
 def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
     """Yield the lines for a comment, few and bounded; the last line is empty."""
-    yield f"**{TITLE}**: {counted(impact)}; {agreement_words(impact)}."
+    yield f"**{TITLE}**: {counted(impact)}; {describe_agreement(impact)}."
     yield ""
-    rows, room, shown = told_rows(impact), TABLE_BYTES, 0
+    rows, room, shown = reported_rows(impact), TABLE_BYTES, 0
     if rows:
         headings = _headings(impact)
         yield f"| {' | '.join(headings)} |"

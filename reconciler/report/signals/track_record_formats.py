@@ -76,7 +76,7 @@ def track_record_document(record: TrackRecord) -> TrackRecordDocument:
     return document
 
 
-def record_words(record: TrackRecord) -> str:
+def describe_record(record: TrackRecord) -> str:
     """Return the record as the beginning of a sentence, without foreign text."""
     parts = [_fired(record), _incidents(record), _cases(record)]
     sentence = f"{', '.join(parts)} in {plural(record.days, 'day')}"
@@ -125,18 +125,18 @@ def _caveats(record: TrackRecord) -> Iterator[str]:
         yield f"{record.by_name:,} counted by its name alone"
 
 
-def track_record_words(change: Change, record: TrackRecord) -> str:
+def describe_track_record(change: Change, record: TrackRecord) -> str:
     """Return what an alert did, and what the change takes away from it."""
     taken = [weakening.said for weakening in BY_NAME[change.ref.kind].weakens(change)]
     after = f"; with this change {', and '.join(taken)}" if taken else ""
-    return f"{record_words(record)}{after}"
+    return f"{describe_record(record)}{after}"
 
 
 def track_record_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
     """Yield the lines below an alert of a plan; none where no record was read."""
     record = plan.signals.track_records.get(change.ref)
     if record is not None:
-        yield from wrapped(track_record_words(change, record), style, Colour.CYAN)
+        yield from wrapped(describe_track_record(change, record), style, Colour.CYAN)
 
 
 def track_record_markdown(plan: Plan) -> Iterator[str]:
@@ -145,7 +145,7 @@ def track_record_markdown(plan: Plan) -> Iterator[str]:
     found = [(change, records[change.ref]) for change in plan.changes if change.ref in records]
     found.sort(key=lambda pair: (-(pair[1].events or 0), WORST_FIRST.index(pair[0].action)))
     items = [
-        f"{code(str(change.ref), LONGEST_NAME)}: {track_record_words(change, record)}"
+        f"{code(str(change.ref), LONGEST_NAME)}: {describe_track_record(change, record)}"
         for change, record in found
     ]
     yield from listed_items("What these alerts did", items)

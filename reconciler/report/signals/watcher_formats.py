@@ -45,7 +45,7 @@ class ToldWatchersDocument(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class ToldWatchers:
+class ReportedWatchers:
     """The same by names and ids, in the order in which they are shown."""
 
     ref: Ref
@@ -58,7 +58,7 @@ class ToldWatchers:
         return tuple(text for text in self.told if text not in self.predicted)
 
     @property
-    def not_told(self) -> tuple[str, ...]:
+    def not_reported(self) -> tuple[str, ...]:
         """Alerts that the plan predicted and the service did not report."""
         return tuple(text for text in self.predicted if text not in self.told)
 
@@ -68,7 +68,7 @@ def names_of(watchers: Watchers) -> tuple[str, ...]:
     return (*map(str, watchers.refs), *watchers.others)
 
 
-def told_watchers(outcome: Outcome, signals: Signals) -> ToldWatchers | None:
+def reported_watchers(outcome: Outcome, signals: Signals) -> ReportedWatchers | None:
     """Return the watchers that the service reported after a write, and those of the plan.
 
     None where the service reported nothing, or where both are empty.
@@ -77,47 +77,47 @@ def told_watchers(outcome: Outcome, signals: Signals) -> ToldWatchers | None:
         return None
     reported = names_of(watchers_named(outcome.told.alerts, signals.alerts))
     predicted = names_of(signals.watchers.get(outcome.ref, Watchers()))
-    return ToldWatchers(outcome.ref, predicted, reported) if reported or predicted else None
+    return ReportedWatchers(outcome.ref, predicted, reported) if reported or predicted else None
 
 
-def told_document(watchers: ToldWatchers) -> ToldWatchersDocument:
+def reported_watchers_document(watchers: ReportedWatchers) -> ToldWatchersDocument:
     """Return the JSON form."""
     return {
         "predicted": list(watchers.predicted),
         "told": list(watchers.told),
         "unforeseen": list(watchers.unforeseen),
-        "notTold": list(watchers.not_told),
+        "notTold": list(watchers.not_reported),
     }
 
 
-def _told_words(watchers: ToldWatchers, listed: Callable[[Sequence[str]], str]) -> str:
+def _describe_reported(watchers: ReportedWatchers, listed: Callable[[Sequence[str]], str]) -> str:
     """Return who watches a written resource, and how that differs from the prediction."""
     by = f"watched by {listed(watchers.told)}" if watchers.told else "watched by no alert"
     surprises = []
     if watchers.unforeseen:
         surprises.append(f"not foreseen: {listed(watchers.unforeseen)}")
-    if watchers.not_told:
-        surprises.append(f"foreseen, and not named by the service: {listed(watchers.not_told)}")
+    if watchers.not_reported:
+        surprises.append(f"foreseen, and not named by the service: {listed(watchers.not_reported)}")
     return f"{by}; {'; '.join(surprises)}" if surprises else f"{by}, as foreseen"
 
 
-def told_text(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
+def reported_watchers_text(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
     """Yield a sentence for each write, where the service reported its watchers."""
     for outcome in outcomes:
-        watchers = told_watchers(outcome, signals)
+        watchers = reported_watchers(outcome, signals)
         if watchers is not None:
-            yield f"{watchers.ref} is {_told_words(watchers, _listed)}"
+            yield f"{watchers.ref} is {_describe_reported(watchers, _listed)}"
 
 
-def told_markdown(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
+def reported_watchers_markdown(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
     """Yield a list for the comment of an apply."""
     found = [
         watchers
         for outcome in outcomes
-        if (watchers := told_watchers(outcome, signals)) is not None
+        if (watchers := reported_watchers(outcome, signals)) is not None
     ]
     items = [
-        f"{code(str(watchers.ref), LONGEST_NAME)}: {_told_words(watchers, _in_code)}"
+        f"{code(str(watchers.ref), LONGEST_NAME)}: {_describe_reported(watchers, _in_code)}"
         for watchers in found
     ]
     yield from listed_items("Alerts that watch what was written", items)
