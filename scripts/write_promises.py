@@ -101,6 +101,8 @@ PROMISES = {
     "S42": "`init` keeps the journal where the repository can keep it, and errors name both ways",
     "S44": "A refused apply makes no journal, and a missing one with known ids is a warning",
     "S51": "One place knows where a key comes from",
+    "S52": "An orphan is a change without a manifest: seen by guards, in no digest, never sent",
+    "S53": "The version of digests and that of plan documents have two names",
     "S54": "A journal in git that was rewound is refused like a lost one",
     "S55": "What small text expands to is bounded by what it makes, early",
     "S56": "An export in snake_case is converted at any depth",

@@ -64,8 +64,9 @@ def term(bench: Workbench) -> None:
     bench.replace(SELECTION, '"file": "file=",', '"file": "file=", "prefix": "prefix=",')
     bench.replace(
         "reconciler/cli/complete.py",
-        '    terms += [f"label.',
-        '    terms += [f"prefix={one.name}" for one in named]\n    terms += [f"label.',
+        '    if last.startswith("f"):\n        terms',
+        '    terms += [f"prefix={manifest.name}" for manifest in named]\n'
+        '    if last.startswith("f"):\n        terms',
     )
     bench.replace(
         "reconciler/cli/options.py",

@@ -267,7 +267,7 @@ def test_rules_cost_nothing_where_there_are_none(has_rules: bool, tmp_path: Path
     seen = json.loads(ran.stderr.splitlines()[-1])
 
     loaded = [module for module in seen["modules"] if module.startswith("reconciler.rules.")]
-    started = [value for value in seen["started"] if "apart" in value]
+    started = [value for value in seen["started"] if "cel_worker" in value]
     assert (bool(loaded), len(started)) == (has_rules, has_rules)
     assert not any(module.startswith("cel_expr_python") for module in seen["modules"])
 
