@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reconciler.emulator.app import create_app
-    from reconciler.emulator.clock import utc_now
-    from reconciler.emulator.closing import DroppedConnectionError
-    from reconciler.emulator.faults import Fault, Faults, Rule, load_faults
+    from reconciler.emulator.database import UnreadableDataError
+    from reconciler.emulator.fault_injection import DroppedConnectionError
+    from reconciler.emulator.fault_rules import Fault, Faults, Rule, load_faults
     from reconciler.emulator.life import tick
-    from reconciler.emulator.profile import Profile, load_profile, profile_of
+    from reconciler.emulator.profile import (
+        Profile,
+        UnreadableSettingsError,
+        load_profile,
+        profile_of,
+    )
     from reconciler.emulator.seeding import SEEDS
     from reconciler.emulator.serving import serve
-    from reconciler.emulator.settings_file import UnreadableSettingsError
-    from reconciler.emulator.store import UnreadableDataError
+    from reconciler.emulator.wire_models import utc_now
 
 __all__ = [
     "SEEDS",
@@ -41,21 +45,21 @@ __all__ = [
 ]
 
 _HOMES = {
-    "DroppedConnectionError": "reconciler.emulator.closing",
-    "Fault": "reconciler.emulator.faults",
-    "Faults": "reconciler.emulator.faults",
+    "DroppedConnectionError": "reconciler.emulator.fault_injection",
+    "Fault": "reconciler.emulator.fault_rules",
+    "Faults": "reconciler.emulator.fault_rules",
     "Profile": "reconciler.emulator.profile",
-    "Rule": "reconciler.emulator.faults",
-    "UnreadableSettingsError": "reconciler.emulator.settings_file",
-    "load_faults": "reconciler.emulator.faults",
+    "Rule": "reconciler.emulator.fault_rules",
+    "UnreadableSettingsError": "reconciler.emulator.profile",
+    "load_faults": "reconciler.emulator.fault_rules",
     "load_profile": "reconciler.emulator.profile",
     "profile_of": "reconciler.emulator.profile",
-    "UnreadableDataError": "reconciler.emulator.store",
+    "UnreadableDataError": "reconciler.emulator.database",
     "SEEDS": "reconciler.emulator.seeding",
     "tick": "reconciler.emulator.life",
     "create_app": "reconciler.emulator.app",
     "serve": "reconciler.emulator.serving",
-    "utc_now": "reconciler.emulator.clock",
+    "utc_now": "reconciler.emulator.wire_models",
 }
 
 

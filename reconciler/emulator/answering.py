@@ -1,34 +1,94 @@
 """From a request to its answer: method, key, body, endpoint, in this order.
 
-The path comes before the key, so that 401 and 403 prove the route exists
+The path comes before the key, so that 401 and 403 prove that the route exists
 (docs/assumptions.md).
 """
 
 import hashlib
+import hmac
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from reconciler.emulator.answer_forms import in_form
-from reconciler.emulator.bodies import body_of
-from reconciler.emulator.clock import timestamp
-from reconciler.emulator.deployment import Deployment
+from reconciler.emulator.database import StaleReads, Store
 from reconciler.emulator.endpoint import API_KEY_NAME, PARTIAL, Author, Call, Endpoint, NoBody
-from reconciler.emulator.errors import InvalidRequestError, OversizedBodyError, WrongMethodError
-from reconciler.emulator.models.wire import Empty, WireObject
+from reconciler.emulator.http_errors import (
+    ForbiddenError,
+    InvalidRequestError,
+    OversizedBodyError,
+    UnauthorisedError,
+    WrongMethodError,
+)
 from reconciler.emulator.profile import Profile
-from reconciler.emulator.query_forms import in_usual_form
-from reconciler.emulator.querying import as_json_objects, dotted
-from reconciler.emulator.reading import json_body
-from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.reading import (
+    as_json_objects,
+    body_of,
+    dotted,
+    in_usual_form,
+    json_body,
+    received,
+)
+from reconciler.emulator.rendering import Rendered, as_text, in_form
 from reconciler.emulator.request_log import remember_body
-from reconciler.emulator.store import Store
-from reconciler.emulator.unknown_fields import received
+from reconciler.emulator.wire_models import Clock, Empty, WireObject, timestamp
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys that are taken, each with its permissions; None is all of them.
+
+    Without any key, every key that is not empty is taken and may do all.
+    """
+
+    permissions: Mapping[str, frozenset[str] | None]
+    scheme: Literal["either", "bare", "bearer"] = "either"
+
+    def check(self, header: str | None, permission: str) -> None:
+        """Refuse a missing or unknown key with 401, one without the permission with 403."""
+        sent = _sent_key(header, self.scheme)
+        if not self.permissions:
+            return
+        held = [permissions for key, permissions in self.permissions.items() if _same(sent, key)]
+        if not held:
+            raise UnauthorisedError("the API key is not valid")
+        if permission and not any(one is None or permission in one for one in held):
+            raise ForbiddenError(f"the API key lacks the permission {permission}")
+
+
+def _sent_key(header: str | None, scheme: str) -> str:
+    if header is None:
+        raise UnauthorisedError("the Authorization header is missing")
+    text = header.strip()
+    first, _, rest = text.partition(" ")
+    is_bearer = first.lower() == "bearer"
+    key = rest.strip() if is_bearer else text
+    if not key:
+        raise UnauthorisedError("the Authorization header is empty")
+    if (scheme == "bare" and is_bearer) or (scheme == "bearer" and not is_bearer):
+        raise UnauthorisedError(f"the Authorization header is not in the {scheme} form")
+    return key
+
+
+def _same(sent: str, expected: str) -> bool:
+    return hmac.compare_digest(sent.encode(), expected.encode())
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What every endpoint of one service shares."""
+
+    store: Store
+    keys: Keys
+    clock: Clock
+    profile: Profile
+    stale_reads: StaleReads
+
 
 BODY_LIMIT = 16 * 2**20  # bytes; docs/emulator.md
 USER_HEADER = "x-emulator-user"
@@ -49,7 +109,7 @@ class Answers:
             raise WrongMethodError(self._endpoints)
         header = request.headers.get("authorization")
         self._deployment.keys.check(header, endpoint.permission)
-        sent = await _sent(request, endpoint, self._deployment.profile)
+        sent = await _sent_content(request, endpoint, self._deployment.profile)
         response = _response(endpoint, self._answer(endpoint, request, sent), self._deployment)
         if request.method == "GET":
             response = _tagged(response, request, self._deployment.profile)
@@ -111,7 +171,7 @@ def _tagged(response: Response, request: Request, profile: Profile) -> Response:
     return response
 
 
-async def _sent(request: Request, endpoint: Endpoint[Any], profile: Profile) -> WireObject:
+async def _sent_content(request: Request, endpoint: Endpoint[Any], profile: Profile) -> WireObject:
     """Read what the endpoint is asked with: its query, its body, or nothing."""
     model: type[WireObject] = endpoint.request
     if endpoint.in_query:

@@ -1,7 +1,14 @@
-"""The application: its resources, its routes, and the record of what was asked."""
+"""The application: its resources, its routes, and the record of its requests.
 
-from collections.abc import Callable, Iterable, Mapping
+Under `/web` is what a person in the web interface can do, and a client of the API cannot: tests
+need to see what the API does not return, and what was deleted, and the API document shows neither.
+The key is the same.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,32 +19,82 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from reconciler.emulator.alert_definitions import plant
-from reconciler.emulator.answering import Answers
-from reconciler.emulator.authorisation import Keys
-from reconciler.emulator.clock import Clock, timestamp, utc_now
-from reconciler.emulator.deployment import Deployment
+from reconciler.emulator.alert_definition_endpoints import plant
+from reconciler.emulator.answering import Answers, Deployment, Keys
+from reconciler.emulator.database import StaleReads, Store
 from reconciler.emulator.endpoint import API_ROOT
-from reconciler.emulator.extra_reads import extra_endpoints
 from reconciler.emulator.fault_injection import FaultInjection
-from reconciler.emulator.fault_rules import FaultRules
-from reconciler.emulator.faults import Faults
-from reconciler.emulator.log_file import LogFile
-from reconciler.emulator.page import page
+from reconciler.emulator.fault_rules import FaultRules, Faults
+from reconciler.emulator.http_errors import REFUSALS, MissingObjectError, UnknownRouteError
+from reconciler.emulator.log_policy_endpoints import held_policies
+from reconciler.emulator.overview_page import page
 from reconciler.emulator.profile import Profile
-from reconciler.emulator.refusing import REFUSALS
 from reconciler.emulator.request_log import (
     HEALTH_PATH,
     OPENAPI_PATH,
     PAGE_PATH,
+    LogFile,
     RequestLog,
     RequestRecord,
 )
-from reconciler.emulator.resources import RESOURCES
+from reconciler.emulator.resources import RESOURCES, extra_endpoints
 from reconciler.emulator.seeding import fill
-from reconciler.emulator.stale_reads import StaleReads
-from reconciler.emulator.store import Store
-from reconciler.emulator.web import web_routes
+from reconciler.emulator.wire_models import Clock, JsonObject, timestamp, utc_now
+
+_TABLES = {
+    "alerts": ("alert", "alert_definitions"),
+    "dashboards": ("dashboard", "dashboards"),
+    "saved-views": ("saved view", "saved_views"),
+    "slos": ("slo", "slos"),
+}
+"""What one of them is called, and the table that holds them."""
+
+
+def web_routes(deployment: Deployment) -> list[Route]:
+    """Give `GET /web/alerts`, all there is, and `DELETE /web/alerts/ID`, and so on."""
+    return [
+        Route("/web/{what}", _listing(deployment), methods=["GET"]),
+        Route("/web/{what}/{id}", _deleting(deployment), methods=["DELETE"]),
+    ]
+
+
+def _listing(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]:
+    """Give what answers `{"items": [...]}`: every record whole, as it is stored."""
+
+    async def listed(request: Request) -> Response:
+        deployment.keys.check(request.headers.get("authorization"), "")
+        return JSONResponse({"items": _records(deployment.store, request.path_params["what"])})
+
+    return listed
+
+
+def _records(store: Store, what: str) -> list[JsonObject]:
+    if what == "policies":
+        return held_policies(store)
+    if what not in _TABLES:
+        raise UnknownRouteError
+    listing = f"SELECT record FROM {_TABLES[what][1]} ORDER BY id"  # noqa: S608 - a table of ours
+    return [json.loads(record) for (record,) in store.rows(listing)]
+
+
+def _deleting(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]:
+    """Give what answers 204, or 404 for what is not there."""
+
+    async def delete(request: Request) -> Response:
+        deployment.keys.check(request.headers.get("authorization"), "")
+        found = _TABLES.get(request.path_params["what"])
+        if found is None:
+            raise UnknownRouteError
+        kind, table = found
+        statement = f"DELETE FROM {table} WHERE id = ? RETURNING id"  # noqa: S608 - a table of ours
+        deployment.stale_reads.before_write()
+        with deployment.store.writing():
+            if deployment.store.row(statement, request.path_params["id"]) is None:
+                raise MissingObjectError(kind, request.path_params["id"])
+        return Response(status_code=int(HTTPStatus.NO_CONTENT))
+
+    return delete
+
 
 REQUESTS_KEPT = 10_000
 

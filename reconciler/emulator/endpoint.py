@@ -5,12 +5,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Generic, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
-from reconciler.emulator.errors import InvalidRequestError
-from reconciler.emulator.faults import PartialBulk
-from reconciler.emulator.models.wire import Empty, JsonObject, WireObject
+from reconciler.emulator.database import Store
+from reconciler.emulator.fault_rules import PartialBulk
+from reconciler.emulator.http_errors import ConflictError, InvalidRequestError
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.rendering import Rendered
-from reconciler.emulator.store import Store
+from reconciler.emulator.wire_models import Empty, JsonObject, WireObject
 
 API_ROOT = "/mgmt/openapi/latest"
 API_KEY_NAME = "api-key"
@@ -99,3 +99,9 @@ class Resource:
 
     tables: tuple[str, ...]
     endpoints: tuple[Endpoint[Any], ...]
+
+
+def refuse_taken_name(call: Call, kind: str, name: str, query: str, own: object) -> None:
+    """Raise ConflictError where `query`, asked with the name and its own id, finds a row."""
+    if call.profile.duplicate_names == "conflict" and call.store.row(query, name, own):
+        raise ConflictError(f"Already Exists: {kind} with name {name}")

@@ -1,8 +1,7 @@
 """Faults between the client and the service.
 
-This stands outside everything else: what is noted in the request log is what
-the service did, whatever the client saw of it. A request that was dropped
-before it was carried out is noted with status 0.
+The injection is outside everything else: the request log notes what the service did, whatever the
+client saw of it. A request that was dropped before it was carried out is noted with status 0.
 """
 
 import asyncio
@@ -15,14 +14,29 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reconciler.emulator.clock import Clock
-from reconciler.emulator.closing import drop
 from reconciler.emulator.endpoint import API_ROOT, PARTIAL
-from reconciler.emulator.errors import RefusalError
-from reconciler.emulator.fault_rules import FaultRules
-from reconciler.emulator.faults import Fault
+from reconciler.emulator.fault_rules import Fault, FaultRules
+from reconciler.emulator.http_errors import RefusalError
 from reconciler.emulator.reading import json_body
 from reconciler.emulator.request_log import RequestRecord, remember_body, remember_fault
+from reconciler.emulator.wire_models import Clock
+
+CLOSE_EXTENSION = "reconciler.emulator.close"  # in the scope: {"close": a function}
+
+
+class DroppedConnectionError(ConnectionError):
+    """The emulator dropped the connection on purpose; seen where there is no network between."""
+
+
+async def drop(scope: Scope, receive: Receive) -> None:
+    """Close the connection of a request; without one, raise DroppedConnectionError."""
+    extension = scope.get("extensions", {}).get(CLOSE_EXTENSION)
+    if extension is None:
+        raise DroppedConnectionError("the emulator dropped the connection")
+    extension["close"]()
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
 
 _HTML = "<!DOCTYPE html><html><head><title>{0}</title></head><body><h1>{0}</h1></body></html>"
 _BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)

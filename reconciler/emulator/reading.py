@@ -1,16 +1,24 @@
-"""From the bytes of a request to a model, or to a refusal that names the field."""
+"""From the query or body of a request to a model, or to a refusal that names the field.
+
+In a query, objects travel as dotted flat keys and arrays as repeated keys, as in
+`filter.status=A&filter.status=B&pagination.pageSize=100`; another deployment may send each object
+as JSON. Ranges, texts and labels come in the form of the profile, and leave in that of the models:
+a range of `from` and `to`, a text as it is, labels as a map. Source: docs/assumptions.md.
+"""
 
 import json
 import math
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NoReturn, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from reconciler.emulator.errors import InvalidRequestError
-from reconciler.emulator.models.wire import AS_SENT, JsonObject, WireObject
-from reconciler.emulator.rendering import as_json
+from reconciler.emulator.http_errors import InvalidRequestError
+from reconciler.emulator.profile import Profile
+from reconciler.emulator.rendering import as_json, narrowed
+from reconciler.emulator.wire_models import AS_SENT, JsonObject, WireObject
 
 DEPTH_LIMIT = 100  # the usual limit of services that read JSON as protobuf
 
@@ -107,3 +115,221 @@ def field_path(steps: Sequence[str | int]) -> str:
     for step in steps:
         path += f"[{step}]" if isinstance(step, int) else f".{step}"
     return path.removeprefix(".")
+
+
+_Steps = tuple[str | int, ...]
+
+
+def received(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
+    """Read a value that a client sent, and treat such fields as the profile says."""
+    content = read(model, value, *root)
+    if profile.required_fields == "observed":
+        _check_needed(content, root)
+    if profile.read_only_fields == "refused":
+        _refuse_read_only(content, root)
+    if profile.unknown_fields == "kept":
+        return content
+    for place, part in objects_in(content, root):
+        extra = part.model_extra or {}
+        if extra and profile.unknown_fields == "refused":
+            path = field_path((*place, next(iter(extra))))
+            raise InvalidRequestError(f"{path}: unknown field")
+        extra.clear()
+    return content
+
+
+def _check_needed(content: WireObject, root: _Steps) -> None:
+    for place, part in objects_in(content, root):
+        fields = type(part).model_fields
+        for name in part.needed:
+            if getattr(part, name) is None or name not in part.model_fields_set:
+                path = field_path((*place, fields[name].alias or name))
+                raise InvalidRequestError(f"{path}: required")
+
+
+def _refuse_read_only(content: WireObject, root: _Steps) -> None:
+    for place, part in objects_in(content, root):
+        fields = type(part).model_fields
+        documented = {fields[name].alias or name for name in part.model_fields_set & fields.keys()}
+        sent = documented | (part.model_extra or {}).keys()
+        if wrong := sorted(sent & part.read_only):
+            raise InvalidRequestError(f"{field_path((*place, wrong[0]))}: set by the service only")
+
+
+def objects_in(value: object, place: _Steps) -> Iterator[tuple[_Steps, WireObject]]:
+    """Give a model and every one inside it, each with its place."""
+    match value:
+        case WireObject():
+            yield place, value
+            for name, field in type(value).model_fields.items():
+                yield from objects_in(getattr(value, name), (*place, field.alias or name))
+        case list():
+            for index, item in enumerate(value):
+                yield from objects_in(item, (*place, index))
+        case _:
+            pass
+
+
+_TEXTS = ("name", "display_name", "title", "label", "description")
+
+
+def body_of(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
+    """Read a body, or the part of one that stands at `root`. Raises InvalidRequestError."""
+    content = received(model, value, profile, *root)
+    as_sent = {profile.texts, profile.unicode, profile.uuids, profile.int64} == {"as_sent"}
+    if as_sent and profile.floats == "double":
+        return content
+    for _, part in objects_in(content, root):
+        _tidy(part, profile)
+    sent = as_json(content)
+    # A name of blanks is none: what is stored has to keep the rules too.
+    return read(model, narrowed(sent) if profile.floats == "single" else sent, *root)
+
+
+def _tidy(part: WireObject, profile: Profile) -> None:
+    for name in _TEXTS:
+        text = getattr(part, name, None)
+        if not isinstance(text, str):
+            continue
+        if profile.texts == "trimmed":
+            text = text.strip()
+        if profile.unicode == "nfc":
+            text = unicodedata.normalize("NFC", text)
+        setattr(part, name, text)
+    _normalise(part, profile)
+
+
+def _normalise(part: WireObject, profile: Profile) -> None:
+    for name in part.uuids if profile.uuids == "lower_case" else ():
+        if isinstance(sent := getattr(part, name), str):
+            setattr(part, name, sent.lower())
+    for name in part.digits if profile.int64 == "text" else ():
+        if name in part.model_fields_set:
+            setattr(part, name, str(getattr(part, name)))
+
+
+_DEEPEST = 10
+
+
+def dotted(items: Iterable[tuple[str, str]]) -> JsonObject:
+    """Give a tree whose leaves are lists of texts."""
+    tree: JsonObject = {}
+    for key, text in items:
+        *folders, name = key.split(".", _DEEPEST)
+        place = tree
+        for folder in folders:
+            inner = place.setdefault(folder, {})
+            if not isinstance(inner, dict):
+                raise InvalidRequestError(f"{key}: {folder} is a value and an object")
+            place = inner
+        values = place.setdefault(name, [])
+        if not isinstance(values, list):
+            raise InvalidRequestError(f"{key}: a value and an object")
+        values.append(text)
+    return tree
+
+
+def as_json_objects(items: Sequence[tuple[str, str]]) -> JsonObject:
+    """Give a tree of what was sent where each object is one JSON text."""
+    tree: dict[str, list[object]] = {}
+    for key, text in items:
+        tree.setdefault(key, []).append(_parsed(key, text) if text[:1] in ("{", "[") else text)
+    return {key: _only(values) for key, values in tree.items()}
+
+
+def _only(values: list[object]) -> object:
+    match values:
+        case [dict() | list() as only]:
+            return only
+        case _:
+            return values
+
+
+def _parsed(key: str, text: str) -> object:
+    try:
+        parsed: object = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidRequestError(f"{key}: not JSON") from None
+    return parsed
+
+
+_WRAPPED = "text"
+_RANGE_NAMES = {
+    "from_to": {"from": "from", "to": "to"},
+    "start_end": {"start": "from", "end": "to"},
+}
+_Reshape = Callable[[object, str, Profile], object]
+
+
+def in_usual_form(query: JsonObject, profile: Profile) -> JsonObject:
+    """Give a query as the models read it. Raises InvalidRequestError for another form."""
+    return {name: _reshaped(value, name, profile) for name, value in query.items()}
+
+
+def _reshaped(value: object, path: str, profile: Profile) -> object:
+    reshape = _RESHAPES.get(path)
+    if reshape is not None:
+        return reshape(value, path, profile)
+    if path == "filter" and isinstance(value, dict):
+        return {
+            name: _reshaped(member, f"{path}.{name}", profile) for name, member in value.items()
+        }
+    return value
+
+
+def _range(value: object, path: str, profile: Profile) -> object:
+    names = _RANGE_NAMES[profile.range_names]
+    if not isinstance(value, dict):
+        return value
+    for name in value:
+        if name not in names:
+            raise InvalidRequestError(f"{path}.{name}: unknown field")
+    if profile.range_ends == "both" and len(value) == 1:
+        missing = next(name for name in names if name not in value)
+        raise InvalidRequestError(f"{path}.{missing}: required")
+    return {names[name]: end for name, end in value.items()}
+
+
+def _text(value: object, path: str, profile: Profile) -> object:
+    if profile.text_filters == "plain":
+        return value
+    if not isinstance(value, dict) or value.keys() != {_WRAPPED}:
+        raise InvalidRequestError(f"{path}: not an object with `{_WRAPPED}`")
+    return value[_WRAPPED]
+
+
+def _labels(value: object, path: str, profile: Profile) -> object:
+    if profile.label_filters == "map":
+        return value
+    labels: dict[str, list[object]] = {}
+    for pair in _pairs(value):
+        if pair.keys() != {"key", "value"}:
+            raise InvalidRequestError(f"{path}: not objects of `key` and `value`")
+        labels.setdefault(str(pair["key"]), []).append(pair["value"])
+    return labels
+
+
+def _pairs(value: object) -> list[Mapping[str, object]]:
+    """Give the objects of a list, which keys with dots bring as columns."""
+    match value:
+        case list():
+            return [element if isinstance(element, dict) else {} for element in value]
+        case {"key": list(keys), "value": list(values)} if len(keys) == len(values):
+            return [{"key": key, "value": value} for key, value in zip(keys, values, strict=True)]
+        case dict():
+            return [value]
+        case _:
+            return [{}]
+
+
+_RESHAPES: dict[str, _Reshape] = {
+    "timestamp_range": _range,
+    "filter.createdAtRange": _range,
+    "filter.timestamp": _range,
+    "filter.searchQuery": _text,
+    "filter.name": _text,
+    "cx_event_labels": _labels,
+    "filter.contextualLabels": _labels,
+    "filter.displayLabels": _labels,
+    "filter.labels": _labels,
+}

@@ -1,14 +1,18 @@
-"""From a model to the JSON the service answers.
+"""From a model to the JSON that the service answers, in the form of the profile.
 
-What a client sent comes with the fields that were sent, in their order, and with those
-that the service has set since. What the service made itself comes with all its fields.
+A record that a client sent comes with the fields that were sent, in their order, and with those
+that the service has set since. A record that the service made comes with all its fields.
 """
 
 import json
 import struct
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import UnionType
+from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 
-from reconciler.emulator.models.wire import JsonObject, WireObject
+from reconciler.emulator.profile import Profile
+from reconciler.emulator.wire_models import JsonObject, WireObject
 
 
 class Rendered(str):
@@ -77,3 +81,151 @@ def as_text(value: object) -> Rendered:
 def canonical(value: object) -> str:
     """Write a model or JSON value whole; the same value always gives the same text."""
     return as_text(reordered(as_json(value, whole=True)))
+
+
+_Step: TypeAlias = Callable[[Any, type[WireObject]], Any]
+"""Rewrites the content of an answer of a model, which tells fields from keys of a map."""
+
+
+def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rendered:
+    """Rewrite an answer as the profile says."""
+    steps = [*_steps(profile)]
+    if not steps:
+        return answer
+    content = json.loads(answer)
+    for step in steps:
+        content = step(content, model)
+    return as_text(content)
+
+
+def _steps(profile: Profile) -> Iterator[_Step]:
+    """Yield what rewrites an answer, in order; nothing where answers go out as they are made."""
+    if profile.zero_values == "rendered" or profile.empty_objects == "rendered":
+        yield lambda content, model: _filled(content, model, profile)
+    if profile.metadata == "left_out":
+        yield _without_metadata
+    if profile.required_lists != "sent":
+        yield partial(_without_lists, even_full=profile.required_lists == "left_out")
+    if profile.zero_values == "dropped":
+        yield _without_zeros
+    if profile.floats == "single":
+        yield lambda content, _: narrowed(content)
+    if profile.key_order == "reversed":
+        yield lambda content, _: reordered(content)
+
+
+def _filled(value: Any, shape: Any, profile: Profile) -> Any:
+    """Return a value with what nobody sent: zero values, empty maps and objects."""
+    shape = _bare(shape)
+    match value:
+        case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
+            known = {field.alias or name: field for name, field in shape.model_fields.items()}
+            shapes = {name: field.annotation for name, field in known.items()}
+            filled = {
+                key: _filled(member, shapes.get(key), profile) for key, member in value.items()
+            }
+            missing = {
+                name: as_json(field.get_default(call_default_factory=True), whole=True)
+                for name, field in known.items()
+                if name not in value and not field.is_required()
+            }
+            return {
+                **filled,
+                **{k: value for k, value in missing.items() if _fills(value, profile)},
+            }
+        case list() if get_origin(shape) is list:
+            return [_filled(item, get_args(shape)[0], profile) for item in value]
+        case _:
+            return value
+
+
+def _fills(value: object, profile: Profile) -> bool:
+    if isinstance(value, dict):
+        return profile.empty_objects == "rendered"
+    return profile.zero_values == "rendered" and value is not None and _is_zero(value)
+
+
+def _without_metadata(value: Any, shape: Any) -> Any:
+    shape = _bare(shape)
+    match value:
+        case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
+            shapes = {field.alias or name: field for name, field in shape.model_fields.items()}
+            return {
+                key: _without_metadata(member, shapes[key].annotation if key in shapes else None)
+                for key, member in value.items()
+                if key not in shape.metadata
+            }
+        case list() if get_origin(shape) is list:
+            return [_without_metadata(item, get_args(shape)[0]) for item in value]
+        case _:
+            return value
+
+
+def _without_lists(content: JsonObject, model: type[WireObject], *, even_full: bool) -> JsonObject:
+    lists = {
+        field.alias or name
+        for name, field in model.model_fields.items()
+        if get_origin(field.annotation) is list
+    }
+    return {
+        name: value
+        for name, value in content.items()
+        if name not in lists or (value and not even_full)
+    }
+
+
+def _without_zeros(value: Any, shape: Any) -> Any:
+    shape = _bare(shape)
+    match value:
+        case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
+            return _object_without_zeros(value, shape)
+        case list() if get_origin(shape) is list:
+            return [_without_zeros(item, get_args(shape)[0]) for item in value]
+        case _:
+            return value
+
+
+def _object_without_zeros(value: JsonObject, model: type[WireObject]) -> JsonObject:
+    shapes = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    kept = {
+        name: _without_zeros(content, shapes.get(name))
+        for name, content in value.items()
+        if name not in shapes or name in model.required_in_answers or not _is_zero(content)
+    }
+    return {name: kept[name] for name in value if name in kept}
+
+
+def in_snake_case(value: Any, shape: Any) -> Any:
+    """Spell the fields that a model knows as `group_by_keys`; keys of maps are data and stay."""
+    shape = _bare(shape)
+    match value:
+        case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
+            fields = {field.alias or name: name for name, field in shape.model_fields.items()}
+            shapes = {name: field.annotation for name, field in shape.model_fields.items()}
+            return {
+                fields.get(key, key): in_snake_case(inner, shapes.get(fields.get(key, "")))
+                for key, inner in value.items()
+            }
+        case list() if get_origin(shape) is list:
+            return [in_snake_case(item, get_args(shape)[0]) for item in value]
+        case _:
+            return value
+
+
+def _is_zero(value: object) -> bool:
+    match value:
+        case dict():
+            return False
+        case str():
+            return not value or (value.isupper() and value.endswith("UNSPECIFIED"))
+        case _:
+            return not value
+
+
+def _bare(shape: Any) -> Any:
+    """Look through `Annotated` and `| None`."""
+    if get_origin(shape) is Annotated:
+        return _bare(get_args(shape)[0])
+    if get_origin(shape) in (Union, UnionType):
+        return _bare(next(part for part in get_args(shape) if part is not type(None)))
+    return shape

@@ -1,21 +1,68 @@
-"""The emulator as a server of its own, on a port."""
+"""The emulator as a server of its own, on a port.
+
+Only requests meant for this server are answered: a web page could otherwise reach the emulator
+through a name that resolves to the loopback address. Source: docs/emulator.md.
+"""
 
 import asyncio
+import re
 import socket
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, cast
 
 import uvicorn
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reconciler.emulator.app import create_app
-from reconciler.emulator.clock import utc_now
-from reconciler.emulator.closable_connection import ClosableConnection
-from reconciler.emulator.faults import Faults
-from reconciler.emulator.host_check import HostCheck
+from reconciler.emulator.fault_injection import CLOSE_EXTENSION
+from reconciler.emulator.fault_rules import Faults
+from reconciler.emulator.http_errors import MisdirectedError, refusal
 from reconciler.emulator.life import keep_living
 from reconciler.emulator.profile import Profile
+from reconciler.emulator.wire_models import utc_now
+
+
+class ClosableConnection(H11Protocol):
+    """HTTP as uvicorn speaks it, with one more extension in the scope."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        """Offer `close` of this connection to each of its requests."""
+        super().connection_made(transport)
+        app = self.app
+
+        async def closable(scope: Scope, receive: Receive, send: Send) -> None:
+            scope.setdefault("extensions", {})[CLOSE_EXTENSION] = {"close": transport.close}
+            await cast("Any", app)(scope, receive, send)
+
+        self.app = cast("Any", closable)
+
+
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+_HOST = re.compile(r"(?P<name>\[[^\]]*\]|[^:]*)(:[0-9]+)?")
+
+
+class HostCheck:
+    """Refuses a Host header that is neither loopback nor one of `names`; any port will do."""
+
+    def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
+        self._app = app
+        self._names = {name.lower() for name in (*_LOOPBACK, *names)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer 421."""
+        parts = _HOST.fullmatch(Headers(scope=scope).get("host", ""))
+        if parts and parts["name"].lower() in self._names:
+            await self._app(scope, receive, send)
+        else:
+            await refusal(MisdirectedError("the Host header names another server"))(
+                scope, receive, send
+            )
+
 
 _GRACE = 5  # seconds that requests in flight have to end after a signal
 

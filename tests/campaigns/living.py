@@ -30,7 +30,12 @@ from world_others import Others, without_times
 from world_service import ALERTS, DASHBOARDS, OVERWRITE, SLOS, VIEWS, WEB, Live
 from worlds import drawing
 
-from reconciler.emulator import alert_definitions, dashboards, log_policies, slos
+from reconciler.emulator import (
+    alert_definition_endpoints,
+    dashboard_endpoints,
+    log_policy_endpoints,
+    slo_endpoints,
+)
 from reconciler.syntax.read_text import read_text
 
 CONSENT = ("--yes", "--allow-destroy", "--override-guard", "campaign")
@@ -103,9 +108,9 @@ class Living(World):
 
         with ExitStack() as patches:
             patches.enter_context(super()._service())
-            for module in (slos, log_policies, alert_definitions):
+            for module in (slo_endpoints, log_policy_endpoints, alert_definition_endpoints):
                 patches.enter_context(mock.patch.object(module, "uuid4", uuid4))
-            patches.enter_context(mock.patch.object(dashboards, "secrets", chance))
+            patches.enter_context(mock.patch.object(dashboard_endpoints, "secrets", chance))
             yield
 
     def _settle(self) -> None:

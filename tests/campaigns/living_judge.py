@@ -16,14 +16,13 @@ from world_others import BOARD_TIMES, without_times
 from world_service import Live
 
 from reconciler.emulator import Profile
-from reconciler.emulator.answer_forms import in_form
-from reconciler.emulator.models.alert_definition import StoredAlertDefinition
-from reconciler.emulator.models.dashboard import StoredDashboard
-from reconciler.emulator.models.log_policy import LogPolicy
-from reconciler.emulator.models.saved_view import SavedView
-from reconciler.emulator.models.slo import SloDefinition
-from reconciler.emulator.models.wire import WireObject
-from reconciler.emulator.rendering import as_text
+from reconciler.emulator.alert_definition_models import StoredAlertDefinition
+from reconciler.emulator.dashboard_models import StoredDashboard
+from reconciler.emulator.log_policy_endpoints import LogPolicy
+from reconciler.emulator.rendering import as_text, in_form
+from reconciler.emulator.saved_view_endpoints import SavedView
+from reconciler.emulator.slo_endpoints import SloDefinition
+from reconciler.emulator.wire_models import WireObject
 
 Path = tuple[str | int, ...]
 """Kind and id of a record, and then the keys and indices inside it."""

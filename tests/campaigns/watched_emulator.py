@@ -22,11 +22,11 @@ from pydantic import TypeAdapter
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reconciler.emulator import Faults, Profile, create_app, utc_now
-from reconciler.emulator.closable_connection import ClosableConnection
+from reconciler.emulator.database import Store
 from reconciler.emulator.fault_injection import FaultInjection
 from reconciler.emulator.fault_rules import FaultRules
 from reconciler.emulator.request_log import Asked
-from reconciler.emulator.store import Store
+from reconciler.emulator.serving import ClosableConnection
 
 ORDERS = "/orders"
 API_ROOT = "/mgmt/openapi/latest"

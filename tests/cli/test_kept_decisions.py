@@ -24,7 +24,7 @@ from reconciler.api import replies, wire
 from reconciler.assumptions import Assumptions
 from reconciler.cache import VARIABLE
 from reconciler.emulator import profile_of
-from reconciler.emulator.alert_definitions import plant
+from reconciler.emulator.alert_definition_endpoints import plant
 from reconciler.operations import plan_and_drift as session
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session

@@ -24,7 +24,7 @@ from harness.workspaces import DASHBOARD, SLO, VIEW, WORKSPACE, Workspace
 
 import reconciler.emulator
 from reconciler.emulator import profile_of
-from reconciler.emulator.alert_definitions import plant
+from reconciler.emulator.alert_definition_endpoints import plant
 
 VALUE = "https://hooks.example.com/very-secret"
 SEAL = re.compile(r"sha256:[0-9a-f]{16}")

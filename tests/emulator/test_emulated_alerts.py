@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.emulator import create_app
-from reconciler.emulator.alert_rules import type_of
+from reconciler.emulator.alert_definition_endpoints import type_of
 
 FIRST = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
 SECOND = "3dc02998-0b50-4ea8-b68a-4779d716fa1f"

@@ -7,8 +7,7 @@ from harness.emulated import Emulated
 from harness.routes import CASES
 
 from reconciler.emulator import profile_of
-from reconciler.emulator.cases import keep_case
-from reconciler.emulator.models.case import Case
+from reconciler.emulator.case_endpoints import Case, keep_case
 from reconciler.emulator.reading import read
 
 ANN = "0b8f0d8f-0000-4000-8000-00000000000a"

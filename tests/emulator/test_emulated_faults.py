@@ -18,9 +18,8 @@ from reconciler.emulator import (
     UnreadableSettingsError,
     load_faults,
 )
-from reconciler.emulator.faults import Drip, PartialBulk
-from reconciler.emulator.incident_life import AlertBehind, open_incident
-from reconciler.emulator.models.incident import Incident
+from reconciler.emulator.fault_rules import Drip, PartialBulk
+from reconciler.emulator.incident_endpoints import AlertBehind, Incident, open_incident
 
 VIEW = {"name": "v", "timeSelection": {}}
 IDS = [f"00000000-0000-4000-8000-{number:012}" for number in range(4)]

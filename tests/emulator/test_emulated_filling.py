@@ -11,9 +11,9 @@ from harness.profiles import ADAPTER, FILLS, SWITCHES, profile
 from harness.routes import ALERTS, DASHBOARDS, OVERWRITE, POLICIES, SLOS, VIEWS
 
 from reconciler.emulator import Profile
-from reconciler.emulator.models.dashboard import StoredDashboard
-from reconciler.emulator.models.log_policy import LogPolicy
-from reconciler.emulator.models.slo import SloDefinition
+from reconciler.emulator.dashboard_models import StoredDashboard
+from reconciler.emulator.log_policy_endpoints import LogPolicy
+from reconciler.emulator.slo_endpoints import SloDefinition
 
 pytestmark = pytest.mark.promise("S2")
 

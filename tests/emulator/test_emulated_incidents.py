@@ -4,9 +4,15 @@ import pytest
 from harness.emulated import Emulated
 from harness.routes import CLOSE, INCIDENT_EVENTS, INCIDENTS
 
-from reconciler.emulator.incident_life import AlertBehind, acknowledge, open_incident
-from reconciler.emulator.models.case import KeyValue
-from reconciler.emulator.models.incident import Assignment, Incident, User
+from reconciler.emulator.case_endpoints import KeyValue
+from reconciler.emulator.incident_endpoints import (
+    AlertBehind,
+    Assignment,
+    Incident,
+    User,
+    acknowledge,
+    open_incident,
+)
 
 ALERT = AlertBehind("alert-1", "Slow checkout", {"team": "shop"}, ("region",))
 

@@ -21,9 +21,9 @@ from harness.routes import (
 )
 
 from reconciler.emulator import tick
-from reconciler.emulator.demo_company import ALERTS as DEMO_ALERTS
-from reconciler.emulator.demo_company import REQUESTS
 from reconciler.emulator.life import keep_living, lived_until
+from reconciler.emulator.seeding import ALERTS as DEMO_ALERTS
+from reconciler.emulator.seeding import REQUESTS
 
 NOW = datetime(2025, 1, 31, 9, 0, tzinfo=UTC)
 

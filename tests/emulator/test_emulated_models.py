@@ -8,8 +8,8 @@ import pytest
 from harness.documented import REPLIES
 from pydantic import BaseModel
 
+from reconciler.emulator.alert_definition_models import AlertDefProperties
 from reconciler.emulator.endpoint import Endpoint
-from reconciler.emulator.models.alert_definition import AlertDefProperties
 from reconciler.emulator.resources import RESOURCES
 
 ENDPOINTS = [endpoint for resource in RESOURCES for endpoint in resource.endpoints]

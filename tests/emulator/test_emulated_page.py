@@ -12,8 +12,7 @@ import pytest
 from harness.emulated import Emulated
 from harness.routes import ALERTS, DASHBOARDS, POLICIES, VIEWS
 
-from reconciler.emulator.markup import tag
-from reconciler.emulator.page import policy
+from reconciler.emulator.overview_page import policy, tag
 
 HOSTILE = "<script>alert(1)</script>\"'&\x1b[31m\u202etxt"
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from reconciler.emulator import create_app, serve
-from reconciler.emulator.host_check import HostCheck
+from reconciler.emulator.serving import HostCheck
 
 PROGRAM = """
 import sys

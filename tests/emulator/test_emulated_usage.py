@@ -6,8 +6,7 @@ import pytest
 from harness.emulated import Emulated
 from harness.routes import USAGE
 
-from reconciler.emulator.data_usage import keep_daily_units
-from reconciler.emulator.models.data_usage import DailyUnits, Units
+from reconciler.emulator.usage_endpoints import DailyUnits, Units, keep_daily_units
 
 LAST = date(2025, 1, 31)
 

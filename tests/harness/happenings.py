@@ -10,12 +10,10 @@ from pathlib import Path
 from uuid import uuid4
 
 from reconciler.emulator import create_app
-from reconciler.emulator.alert_events import keep_alert_event
-from reconciler.emulator.clock import timestamp
-from reconciler.emulator.incident_life import AlertBehind, open_incident
-from reconciler.emulator.models.alert_event import AlertEvent
-from reconciler.emulator.models.incident import Incident
-from reconciler.emulator.store import Store
+from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
+from reconciler.emulator.database import Store
+from reconciler.emulator.incident_endpoints import AlertBehind, Incident, open_incident
+from reconciler.emulator.wire_models import timestamp
 
 PLACE: Mapping[str, str] = {"application": "checkout", "subsystem": "cart"}
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from reconciler.document import Json
-from reconciler.emulator.models.log_policy import LogPolicy, MetaFieldsValues, PolicyRule
-from reconciler.emulator.policy_matching import takes
+from reconciler.emulator.log_policy_endpoints import LogPolicy, MetaFieldsValues, PolicyRule, takes
 from reconciler.model.policy_impact import PolicySample
 
 LETTERS = "aaabbAB-ß İ."

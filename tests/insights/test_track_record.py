@@ -16,8 +16,7 @@ from harness.stores import NO_TIME
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.emulator import create_app
-from reconciler.emulator.alert_events import keep_alert_event
-from reconciler.emulator.models.alert_event import AlertEvent
+from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
 from reconciler.insights.listings import MOST_REQUESTS
 from reconciler.insights.track_records import touched_alerts, track_records
 from reconciler.journal.line_fields import KnownVersion

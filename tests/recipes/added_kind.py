@@ -40,40 +40,45 @@ def _client(bench: Workbench) -> None:
 
 def _emulated(bench: Workbench) -> None:
     home = "reconciler/emulator"
+    views = (bench.folder / f"{home}/saved_view_endpoints.py").read_text(encoding="utf-8")
+    imports = views[views.index("from reconciler.emulator.endpoint") : views.index("ViewType =")]
+    endpoints = views[views.index("_TABLE =") :]
+    for old, new in WORDS.items():
+        endpoints = endpoints.replace(old, new)
     bench.write(
-        f"{home}/models/muting.py",
-        '"""Mutings, which have the fields of saved views."""\n\n'
-        "from reconciler.emulator.models.saved_view import CreateSavedView, SavedView\n\n\n"
+        f"{home}/muting_endpoints.py",
+        '"""Mutings, which have the fields of saved views."""\n\nimport re\n\n'
+        f"{imports.strip()}\n"
+        "from reconciler.emulator.saved_view_endpoints import CreateSavedView, SavedView\n\n\n"
         "class CreateMuting(CreateSavedView):\n"
         '    """Request of endpoint 22."""\n\n\n'
         "class Muting(SavedView):\n"
-        '    """Request of endpoint 23 and reply of 22 and 23."""\n',
+        f'    """Request of endpoint 23 and reply of 22 and 23."""\n\n\n{endpoints}',
     )
-    bench.likewise(f"{home}/mutings.py", f"{home}/saved_views.py", WORDS)
-    line = "from reconciler.emulator.mutings import MUTINGS"
-    bench.after(f"{home}/resources.py", "from reconciler.emulator.log_policies", line)
+    line = "from reconciler.emulator.muting_endpoints import MUTINGS"
+    bench.after(f"{home}/resources.py", "from reconciler.emulator.log_policy_endpoints", line)
     bench.after(f"{home}/resources.py", "    SAVED_VIEWS,", "    MUTINGS,")
     lines = '    22: ("createMuting", "Create a muting"),\n    23: ("replaceMuting", "Replace it"),'
     bench.after(f"{home}/openapi.py", "    21: (", lines)
     bench.replace(f"{home}/openapi.py", "endpoint.number == 21 ", "endpoint.number in (21, 23) ")
     line = '    (22, {"name": "At night", "timeSelection": {}}),'
-    bench.after(f"{home}/demo_company.py", "    (17, _POLICIES),", line)
-    page = f"{home}/page.py"
-    line = "from reconciler.emulator.models.muting import Muting"
-    bench.after(page, "from reconciler.emulator.models.log_policy", line)
+    bench.after(f"{home}/seeding.py", "    (17, _POLICIES),", line)
+    page = f"{home}/overview_page.py"
+    line = "from reconciler.emulator.muting_endpoints import Muting"
+    bench.after(page, "from reconciler.emulator.log_policy_endpoints", line)
     line = '    "mutings": ("SELECT record FROM mutings ORDER BY id", Muting),'
     bench.after(page, '    "views": ("SELECT', line)
     bench.after(page, '        "views": len', '        "mutings": len(held["mutings"]),')
-    line = '            _section("Mutings", page_tables.mutings(held["mutings"])),'
+    line = '            _section("Mutings", _muting_table(held["mutings"])),'
     bench.after(page, '            _section("Saved views"', line)
     bench.append(
-        f"{home}/page_tables.py",
-        "\n\ndef mutings(records: list[JsonObject]) -> Markup:\n"
+        page,
+        "\n\ndef _muting_table(records: list[JsonObject]) -> Markup:\n"
         '    """List the mutings by id."""\n'
-        '    rows = ((one["id"], one["name"]) for one in records)\n'
-        '    return table(("Id", "Muting"), rows, "No mutings.")\n',
+        '    rows = ((record["id"], record["name"]) for record in records)\n'
+        '    return _table(("Id", "Muting"), rows, "No mutings.")\n',
     )
-    bench.after(f"{home}/web.py", '    "saved-views": (', '    "mutings": ("muting", "mutings"),')
+    bench.after(f"{home}/app.py", '    "saved-views": (', '    "mutings": ("muting", "mutings"),')
 
 
 def _laws(bench: Workbench) -> None:

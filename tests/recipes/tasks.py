@@ -300,7 +300,7 @@ def switch(bench: Workbench) -> None:
         "    duplicate_policies: Annotated[",
     )
     bench.replace(
-        "reconciler/emulator/saved_views.py",
+        "reconciler/emulator/saved_view_endpoints.py",
         """    view_id = call.store.write("INSERT INTO saved_views (record) VALUES ('')")\n""",
         '    first = 1000 if call.profile.view_ids == "far" else 0\n'
         "    counted = \"INSERT INTO saved_views SELECT max(ifnull(max(id), 0), ?) + 1, '' \"\n"

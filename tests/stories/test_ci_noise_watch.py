@@ -9,8 +9,7 @@ import pytest
 from harness.jobs import Jobs
 from harness.sites import ALERT_ID
 
-from reconciler.emulator.alert_events import keep_alert_event
-from reconciler.emulator.models.alert_event import AlertEvent
+from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
 from reconciler.operations import watch_alerts
 from reconciler.report.noise_formats import BEGINS, ENDS
 

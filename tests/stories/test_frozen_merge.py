@@ -8,8 +8,13 @@ from harness.jobs import Jobs
 from harness.repositories import git
 from harness.sites import ALERT_ID
 
-from reconciler.emulator.incident_life import AlertBehind, close, incident_in, open_incident
-from reconciler.emulator.models.incident import Incident
+from reconciler.emulator.incident_endpoints import (
+    AlertBehind,
+    Incident,
+    close,
+    incident_in,
+    open_incident,
+)
 
 GUARD = 11
 FREEZE = """\

@@ -13,9 +13,8 @@ from harness.doors import KEY, Ran, typed
 from harness.served import Served, served
 from harness.workspaces import workspace
 
-from reconciler.emulator.alert_events import keep_alert_event
+from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
 from reconciler.emulator.life import let_pass
-from reconciler.emulator.models.alert_event import AlertEvent
 from reconciler.insights.alert_noise import MOST_REQUESTS
 from reconciler.operations import watch_alerts
 

@@ -18,8 +18,7 @@ from harness.served import Served, served
 from harness.unsafe_text import unsafe_in
 from harness.workspaces import workspace
 
-from reconciler.emulator.alert_events import keep_alert_event
-from reconciler.emulator.models.alert_event import AlertEvent
+from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
 
 NAME = "Many failed logins"
 REF = "AlertDefinition/failed-logins"

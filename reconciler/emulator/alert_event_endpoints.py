@@ -1,0 +1,129 @@
+"""Alert events: endpoint 2, a listing only.
+
+Events are added by the life of the emulator. Without an order the newest comes first, as the API
+document is silent on it. Names of the query parameters: docs/assumptions.md.
+"""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from reconciler.emulator.database import Store
+from reconciler.emulator.endpoint import Call, Endpoint, Resource
+from reconciler.emulator.paging import (
+    Criterion,
+    FieldOrder,
+    Listing,
+    Objects,
+    OptionalPageRequest,
+    PageInfo,
+    TextMap,
+    TimeRange,
+    any_of,
+    criterion,
+)
+from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.wire_models import Int32, JsonObject, Labels, WireObject
+
+
+class AlertEvent(WireObject):
+    """One event; its time is in seconds since 1970, as text."""
+
+    company_id: Int32
+    cx_event_key: str
+    cx_event_dedup_key: str
+    cx_event_labels: Labels = Field(default_factory=dict)
+    cx_event_metadata: JsonObject = Field(default_factory=dict)
+    cx_event_payload: JsonObject = Field(default_factory=dict)
+    cx_event_payload_type: str = ""
+    cx_event_timestamp: str
+    cx_event_type: str = ""
+
+
+class AlertEventQuery(WireObject):
+    """Query of endpoint 2; `alert_ids` are ids of alert *versions*."""
+
+    alert_ids: Annotated[list[str], Field(alias="alert_ids")] = Field(default_factory=list)
+    timestamp_range: Annotated[TimeRange, Field(alias="timestamp_range")] = TimeRange()
+    cx_event_labels: Annotated[TextMap, Field(alias="cx_event_labels")] = Field(
+        default_factory=dict
+    )
+    order_bys: Annotated[list[FieldOrder], Objects, Field(alias="order_bys")] = Field(
+        default_factory=list
+    )
+    pagination: OptionalPageRequest = OptionalPageRequest()
+
+
+class AlertEventListReply(WireObject):
+    """Reply of endpoint 2."""
+
+    events: list[AlertEvent] = Field(default_factory=list)
+    pagination: PageInfo
+
+
+_TABLE = """alert_events (
+    key TEXT PRIMARY KEY, at TEXT NOT NULL, version_id TEXT NOT NULL, record TEXT NOT NULL
+)"""
+_FIELDS = ("cxEventTimestamp", "cxEventType", "cxEventKey")
+
+
+def keep_alert_event(store: Store, event: AlertEvent, *, version_id: str) -> None:
+    """Store an event of an alert version; one with the same key is replaced."""
+    moment = datetime.fromtimestamp(int(event.cx_event_timestamp), UTC)
+    store.write(
+        "INSERT OR REPLACE INTO alert_events VALUES (?, ?, ?, ?)",
+        event.cx_event_key,
+        moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        version_id,
+        as_text(event),
+    )
+
+
+def _list(call: Call, asked: AlertEventQuery) -> Rendered:
+    orders = [
+        criterion(order.field_name, order.direction, known=_FIELDS, default=_FIELDS[0])
+        for order in asked.order_bys
+    ]
+    listing = Listing(
+        records=_found(call.store, asked),
+        criteria=tuple(orders) or (Criterion(_FIELDS[0]),),
+        identity="cxEventKey",
+        asked=asked,
+    )
+    page = listing.page(asked.pagination.page_size, asked.pagination.page_token)
+    return as_text({"events": page.records, "pagination": page.info})
+
+
+def _found(store: Store, asked: AlertEventQuery) -> list[JsonObject]:
+    window = asked.timestamp_range
+    rows = store.rows(
+        "SELECT version_id, record FROM alert_events WHERE at >= ? AND (? IS NULL OR at < ?)",
+        window.from_ or "",
+        window.to,
+        window.to,
+    )
+    events = [json.loads(record) for version, record in rows if any_of(asked.alert_ids, version)]
+    return [event for event in events if _has_labels(event, asked.cx_event_labels)]
+
+
+def _has_labels(event: JsonObject, wanted: dict[str, list[str]]) -> bool:
+    labels = event["cxEventLabels"]
+    return all(labels.get(key) in values for key, values in wanted.items())
+
+
+ALERT_EVENTS = Resource(
+    tables=(_TABLE,),
+    endpoints=(
+        Endpoint(
+            2,
+            "GET",
+            "/alerts/events/v3/alert-events",
+            AlertEventQuery,
+            AlertEventListReply,
+            _list,
+            in_query=True,
+        ),
+    ),
+)

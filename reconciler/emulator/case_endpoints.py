@@ -1,0 +1,282 @@
+"""Cases: endpoint 7, a listing only, and its models.
+
+Values of one filter are alternatives, filters add up. The API document says so of endpoint 7.
+Further values: docs/assumptions.md.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from reconciler.emulator.database import Store
+from reconciler.emulator.endpoint import Call, Endpoint, Resource
+from reconciler.emulator.http_errors import InvalidRequestError
+from reconciler.emulator.paging import LARGEST_PAGE, Criterion, Listing, PageInfo, any_of, criterion
+from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.wire_models import (
+    Empty,
+    Int32,
+    JsonObject,
+    OpenEnum,
+    Timestamp,
+    Uuid,
+    WireObject,
+    bounds,
+)
+
+CaseCategory = Annotated[str, OpenEnum("CASE_CATEGORY_", "UNSPECIFIED", "SECURITY", "AVAILABILITY")]
+CasePriority = Annotated[
+    str, OpenEnum("CASE_PRIORITY_", "UNSPECIFIED", "P1", "P2", "P3", "P4", "P5")
+]
+CaseState = Annotated[str, OpenEnum("CASE_STATE_", "UNSPECIFIED", "CREATED", "ACTIVE", "RESOLVED")]
+CaseStatus = Annotated[
+    str, OpenEnum("CASE_STATUS_", "UNSPECIFIED", "OPEN", "ACKNOWLEDGED", "CLOSED")
+]
+CaseResolver = Annotated[str, OpenEnum("CASE_RESOLVER_", "UNSPECIFIED", "USER", "SYSTEM")]
+CaseOrderField = Annotated[
+    str,
+    OpenEnum(
+        "CASE_ORDER_BY_FIELD_",
+        "UNSPECIFIED",
+        "CREATE_TIME",
+        "UPDATE_TIME",
+        "PRIORITY",
+        "STATE",
+        "STATUS",
+        "TITLE",
+    ),
+]
+CaseOrderDirection = Annotated[
+    str, OpenEnum("CASE_ORDER_BY_DIRECTION_", "UNSPECIFIED", "ASC", "DESC")
+]
+IndicatorGrouping = Annotated[str, OpenEnum("GROUPING_TYPE_", "UNSPECIFIED")]
+IndicatorPriority = Annotated[str, OpenEnum("ALERT_PRIORITY_", "UNSPECIFIED", "P1", "P2", "P3")]
+IndicatorState = Annotated[
+    str, OpenEnum("ALERT_INDICATOR_STATE_", "UNSPECIFIED", "TRIGGERED", "RESOLVED")
+]
+
+
+class KeyValue(WireObject):
+    """A label or one part of a grouping."""
+
+    key: str = ""
+    value: str = ""
+
+
+class KeyValues(WireObject):
+    """A key and the values any of which will do."""
+
+    key: str = ""
+    values: list[str] = Field(default_factory=list)
+
+
+class PriorityDetails(WireObject):
+    """What the system found, and what a person said instead."""
+
+    override: CasePriority = "CASE_PRIORITY_UNSPECIFIED"
+    system: CasePriority = "CASE_PRIORITY_UNSPECIFIED"
+
+
+class Assignee(WireObject):
+    """The person who looks after it."""
+
+    user_id: Uuid
+
+
+class ResolutionDetails(WireObject):
+    """When and by what it ended."""
+
+    resolve_time: Timestamp | None = None
+    resolved_by: CaseResolver = "CASE_RESOLVER_UNSPECIFIED"
+
+
+class AlertIndicator(WireObject):
+    """An alert that is part of the case."""
+
+    alert_id: str
+    alert_version_id: str
+    grouping_type: IndicatorGrouping = "GROUPING_TYPE_UNSPECIFIED"
+    groupings: list[KeyValue] = Field(default_factory=list)
+    priority: IndicatorPriority = "ALERT_PRIORITY_UNSPECIFIED"
+    state: IndicatorState = "ALERT_INDICATOR_STATE_UNSPECIFIED"
+    trigger_time: Timestamp | None = None
+    resolve_time: Timestamp | None = None
+
+
+class Case(WireObject):
+    """Something people work on until it is resolved."""
+
+    required_in_answers: ClassVar[frozenset[str]] = frozenset(
+        {"category", "createTime", "id", "priority", "state", "status", "title"}
+    )
+
+    id: Uuid
+    readable_id: str = ""
+    title: str
+    description: str = ""
+    category: CaseCategory
+    priority: CasePriority
+    priority_details: PriorityDetails | None = None
+    state: CaseState
+    status: CaseStatus
+    create_time: Timestamp
+    update_time: Timestamp | None = None
+    acknowledge_time: Timestamp | None = None
+    assignee: Assignee | None = None
+    groupings: list[KeyValue] = Field(default_factory=list)
+    labels: list[KeyValue] = Field(default_factory=list)
+    resolution_details: ResolutionDetails | None = None
+    alert_indicators: list[AlertIndicator] = Field(default_factory=list)
+
+
+class AssigneeFilter(WireObject):
+    """Nobody, or one person."""
+
+    unassigned: Empty | None = None
+    user_id: Uuid | None = None
+
+
+class CaseFilters(WireObject):
+    """What a case must have; each empty filter lets all through."""
+
+    assignees: list[AssigneeFilter] = Field(default_factory=list)
+    categories: list[CaseCategory] = Field(default_factory=list)
+    groupings: list[KeyValues] = Field(default_factory=list)
+    labels: list[KeyValues] = Field(default_factory=list)
+    priorities: list[CasePriority] = Field(default_factory=list)
+    states: list[CaseState] = Field(default_factory=list)
+    statuses: list[str] = Field(default_factory=list)
+    text_search: str = ""
+
+
+class CaseOrder(WireObject):
+    """By what cases are sorted, unspecified is as if it were absent."""
+
+    direction: CaseOrderDirection = "CASE_ORDER_BY_DIRECTION_UNSPECIFIED"
+    field: CaseOrderField = "CASE_ORDER_BY_FIELD_UNSPECIFIED"
+
+
+class CasePagination(WireObject):
+    """Which page; `skip` leaves out that many cases before it."""
+
+    page_size: Annotated[Int32, bounds(0, LARGEST_PAGE)] = 0
+    page_token: str = ""
+    skip: Annotated[Int32, bounds(0)] = 0
+
+
+class CaseListRequest(WireObject):
+    """Request of endpoint 7."""
+
+    filters: CaseFilters = CaseFilters()
+    order_by: CaseOrder = CaseOrder()
+    pagination: CasePagination = CasePagination()
+
+
+class CaseListReply(WireObject):
+    """Reply of endpoint 7."""
+
+    cases: list[Case] = Field(default_factory=list)
+    pagination: PageInfo
+
+
+_TABLE = "cases (id TEXT PRIMARY KEY, record TEXT NOT NULL)"
+_USUAL_PAGE = 50
+_STATUS = "CASE_STATUS_"
+_FIELDS = ("createTime", "updateTime", "priority", "state", "status", "title")
+_TEXTS = ("title", "description", "readableId")
+
+
+def keep_case(store: Store, case: Case) -> None:
+    """Store a case in place of the one with its id."""
+    store.write("INSERT OR REPLACE INTO cases VALUES (?, ?)", case.id, as_text(case))
+
+
+def cases_in(store: Store) -> list[JsonObject]:
+    """Give all cases as they are stored."""
+    return [json.loads(record) for (record,) in store.rows("SELECT record FROM cases")]
+
+
+def _list(call: Call, request: CaseListRequest) -> Rendered:
+    _check_statuses(call, request.filters.statuses)
+    found = [case for case in cases_in(call.store) if _passes(case, request.filters)]
+    listing = Listing(found, (_order(request.order_by),), "id", request)
+    wanted = request.pagination
+    page = listing.page(wanted.page_size or _USUAL_PAGE, wanted.page_token, skip=wanted.skip)
+    return as_text({"cases": page.records, "pagination": page.info})
+
+
+def _check_statuses(call: Call, statuses: Iterable[str]) -> None:
+    """Refuse a status that does not stand as the profile says."""
+    wanted = call.profile.case_statuses
+    for index, status in enumerate(statuses):
+        if wanted != "either" and status.startswith(_STATUS) != (wanted == "prefixed"):
+            raise InvalidRequestError(f"filters.statuses[{index}]: {status!r} is not {wanted}")
+
+
+def _order(order: CaseOrder) -> Criterion:
+    """Turn `CASE_ORDER_BY_FIELD_CREATE_TIME` into the field `createTime`."""
+    first, *rest = order.field.removeprefix("CASE_ORDER_BY_FIELD_").lower().split("_")
+    name = first + "".join(word.title() for word in rest)
+    field = "" if name == "unspecified" else name
+    return criterion(field, order.direction, known=_FIELDS, default="createTime")
+
+
+def _passes(case: JsonObject, filters: CaseFilters) -> bool:
+    return (
+        any_of(filters.categories, case["category"])
+        and any_of(filters.priorities, case["priority"])
+        and any_of(filters.states, case["state"])
+        and any_of([_status(status) for status in filters.statuses], case["status"])
+        and _has_pairs(case.get("groupings", []), filters.groupings)
+        and _has_pairs(case.get("labels", []), filters.labels)
+        and _has_assignee(case, filters.assignees)
+        and _has_text(case, filters.text_search)
+    )
+
+
+def _status(sent: str) -> str:
+    """Take `ACKNOWLEDGED`, as the API document has it, and the whole value too."""
+    return _STATUS + sent.removeprefix(_STATUS)
+
+
+def _has_pairs(pairs: list[JsonObject], wanted: Iterable[KeyValues]) -> bool:
+    return all(
+        any(
+            pair["key"] == key_values.key and any_of(key_values.values, pair["value"])
+            for pair in pairs
+        )
+        for key_values in wanted
+    )
+
+
+def _has_assignee(case: JsonObject, wanted: list[AssigneeFilter]) -> bool:
+    holder = case.get("assignee", {}).get("userId")
+    return not wanted or any(
+        assignee_filter.user_id == holder
+        if assignee_filter.user_id
+        else assignee_filter.unassigned is None or holder is None
+        for assignee_filter in wanted
+    )
+
+
+def _has_text(case: JsonObject, text: str) -> bool:
+    return any(text.casefold() in case.get(field, "").casefold() for field in _TEXTS)
+
+
+CASES = Resource(
+    tables=(_TABLE,),
+    endpoints=(
+        Endpoint(
+            7,
+            "POST",
+            "/cases/cases/v1",
+            CaseListRequest,
+            CaseListReply,
+            _list,
+            permission="case:Read",
+            only_reads=True,
+        ),
+    ),
+)

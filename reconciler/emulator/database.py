@@ -1,0 +1,138 @@
+"""The data of the emulator: one SQLite file, or memory.
+
+A write is committed before its answer leaves. Several processes may use one
+file in turn; each write holds the file for itself.
+"""
+
+import errno
+import os
+import sqlite3
+import stat
+import weakref
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+_APPLICATION = 0x72636E6C  # marks a file as ours, see "PRAGMA application_id"
+
+
+class UnreadableDataError(Exception):
+    """The data file cannot be used; the message names it."""
+
+
+class Store:
+    """A connection with the few verbs the resources need."""
+
+    def __init__(self, data: Path | None, tables: Iterable[str]) -> None:
+        self._connection = _connection(data)
+        self._close = weakref.finalize(self, self._connection.close)
+        try:
+            self._prepare(tables)
+        except sqlite3.DatabaseError as problem:
+            self.close()
+            raise UnreadableDataError(f"cannot keep data in {data}: {problem}") from None
+
+    def _prepare(self, tables: Iterable[str]) -> None:
+        self._connection.execute("PRAGMA busy_timeout = 10000")
+        if self._is_foreign():
+            raise sqlite3.DatabaseError("it belongs to another program")
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        with self.writing():
+            self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            for table in tables:
+                self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} STRICT")
+
+    def _is_foreign(self) -> bool:
+        mark = self.row("PRAGMA application_id")
+        return mark != (_APPLICATION,) and self.row("SELECT 1 FROM sqlite_schema") is not None
+
+    def row(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        """Give the first row, or None."""
+        found: tuple[Any, ...] | None = self._connection.execute(query, values).fetchone()
+        return found
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Give all rows."""
+        return self._connection.execute(query, values).fetchall()
+
+    def write(self, statement: str, *values: object) -> int:
+        """Change one row, inside `writing()`; gives the id of a row it added."""
+        return self._connection.execute(statement, values).lastrowid or 0
+
+    def copy(self) -> "Store":
+        """Give all of it as it is now, in memory."""
+        other = Store(None, ())
+        self._connection.backup(other._connection)
+        return other
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make all writes inside one: all are kept, or none after an exception."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Let go of the file; a second time does nothing."""
+        self._close()
+
+
+def _connection(data: Path | None) -> sqlite3.Connection:
+    """Open the file, which is made where there is none. Raises UnreadableDataError."""
+    try:
+        if data is not None:
+            _make_private(data)
+        return sqlite3.connect(data or ":memory:", isolation_level=None, check_same_thread=False)
+    except OSError as problem:
+        raise UnreadableDataError(f"cannot keep data in {data}: {problem.strerror}") from None
+    except (sqlite3.Error, ValueError) as problem:
+        # A name that holds a zero byte is a ValueError.
+        raise UnreadableDataError(f"cannot keep data in {data}: {problem}") from None
+
+
+def _make_private(data: Path) -> None:
+    """Make the file for the owner only, and the folders it lacks, whatever the umask.
+
+    SQLite gives the files beside it the rights of this one.
+    """
+    missing = [folder for folder in data.parents if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(data, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(data))
+    finally:
+        os.close(descriptor)
+
+
+class StaleReads:
+    """Gives the store to read from: after a write, for some reads the one of before."""
+
+    def __init__(self, live: Store, reads: int) -> None:
+        self._live = live
+        self._reads = reads
+        self._before: Store | None = None
+        self._answered: Counter[str] = Counter()
+
+    def before_write(self) -> None:
+        """Remember all data as it is now."""
+        if self._reads:
+            if self._before is not None:
+                self._before.close()
+            self._before = self._live.copy()
+            self._answered.clear()
+
+    def store_for(self, address: str) -> Store:
+        """Give the data that a read of this address sees; it counts as one read."""
+        if self._before is None or self._answered[address] >= self._reads:
+            return self._live
+        self._answered[address] += 1
+        return self._before

@@ -1,0 +1,459 @@
+"""Log data policies: endpoints 15 to 18, and their models. Bounds: docs/assumptions.md.
+
+The list comes in another order than the policies take effect: the field `order` says it, and a
+client has to sort. Identity is the name, as an overwrite gives every policy a new id.
+
+Names in a rule, and values of a log, may be several joined by commas: the policy applies to the
+log when any of its values fits. The API document does not show how a severity is written in a
+test, so `ERROR` and `SEVERITY_ERROR` are the same.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import Annotated, ClassVar, Literal
+from uuid import uuid4
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from reconciler.emulator.database import Store
+from reconciler.emulator.endpoint import Call, Endpoint, Resource
+from reconciler.emulator.http_errors import ConflictError, InvalidRequestError
+from reconciler.emulator.paging import Flag, only
+from reconciler.emulator.reading import read
+from reconciler.emulator.rendering import as_json, as_text
+from reconciler.emulator.wire_models import (
+    Empty,
+    Int32,
+    JsonObject,
+    OpenEnum,
+    Timestamp,
+    WireObject,
+)
+
+PolicyPriority = Annotated[
+    str, OpenEnum("PRIORITY_TYPE_", "UNSPECIFIED", "BLOCK", "LOW", "MEDIUM", "HIGH")
+]
+RuleType = Annotated[
+    str, OpenEnum("RULE_TYPE_ID_", "UNSPECIFIED", "IS", "IS_NOT", "START_WITH", "INCLUDES")
+]
+Severity = Annotated[
+    str,
+    OpenEnum(
+        "SEVERITY_", "UNSPECIFIED", "DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL"
+    ),
+]
+SourceType = Literal["SOURCE_TYPE_UNSPECIFIED", "SOURCE_TYPE_LOGS", "SOURCE_TYPE_SPANS"]
+
+POLICY_LIMIT = 200  # docs/assumptions.md: seen, not in the document
+
+
+def _latin_1(text: str) -> str:
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        raise PydanticCustomError("latin_1", "has a character outside Latin-1") from None
+    return text
+
+
+PolicyName = Annotated[str, Field(min_length=1, max_length=255)]
+_LATIN_1 = Field(json_schema_extra={"pattern": "^[\\u0000-\\u00ff]*$"})
+PolicyDescription = Annotated[str, Field(max_length=255), AfterValidator(_latin_1), _LATIN_1]
+
+
+class PolicyRule(WireObject):
+    """What an application or subsystem name must be; `name` may hold several, by commas."""
+
+    name: str = ""
+    rule_type_id: RuleType = "RULE_TYPE_ID_UNSPECIFIED"
+
+
+class ArchiveRetention(WireObject):
+    """How long the archive keeps the logs."""
+
+    id: str = ""
+
+
+class Placement(WireObject):
+    """Where a new policy goes; anything but `first` is last."""
+
+    first: Empty | None = None
+
+
+class PolicyInput(WireObject):
+    """A policy to create; `disabled` is stored as its inverse, `enabled`."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {
+            "id",
+            "companyId",
+            "order",
+            "enabled",
+            "deleted",
+            "createdAt",
+            "updatedAt",
+            "logRules",
+        }
+    )
+
+    name: PolicyName
+    description: PolicyDescription = ""
+    priority: PolicyPriority = "PRIORITY_TYPE_UNSPECIFIED"
+    disabled: bool = False
+    application_rule: PolicyRule | None = None
+    subsystem_rule: PolicyRule | None = None
+    archive_retention: ArchiveRetention | None = None
+    placement: Placement | None = None
+
+
+class BulkCreateRequest(WireObject):
+    """Request of endpoint 16."""
+
+    policy_requests: Annotated[list[PolicyInput], Field(max_length=POLICY_LIMIT)]
+
+
+class LogRules(WireObject):
+    """The severities a policy is for; a profile says whether they are read back."""
+
+    severities: Annotated[list[Severity], Field(max_length=6)]
+
+
+class OverwritePolicy(PolicyInput):
+    """A policy of an overwrite, which leaves less to defaults; its place is that in the list."""
+
+    read_only: ClassVar[frozenset[str]] = PolicyInput.read_only | {"placement"}
+    needed: ClassVar[tuple[str, ...]] = ("description", "priority")
+
+
+class OverwriteItem(WireObject):
+    """One place of the new list."""
+
+    log_rules: LogRules
+    policy: OverwritePolicy
+
+
+class OverwriteRequest(WireObject):
+    """Request of endpoint 17; an empty list deletes all."""
+
+    policies: Annotated[list[OverwriteItem], Field(max_length=POLICY_LIMIT)]
+
+
+class LogPolicy(WireObject):
+    """What the service tells of a policy; `logRules` only where the profile says so."""
+
+    metadata: ClassVar[frozenset[str]] = frozenset({"companyId", "createdAt", "updatedAt"})
+
+    id: str
+    company_id: Int32
+    name: str
+    description: str = ""
+    order: Int32
+    priority: PolicyPriority = "PRIORITY_TYPE_UNSPECIFIED"
+    enabled: bool
+    deleted: bool = False
+    application_rule: PolicyRule | None = None
+    subsystem_rule: PolicyRule | None = None
+    archive_retention: ArchiveRetention | None = None
+    log_rules: LogRules | None = None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class PolicyQuery(WireObject):
+    """Query of endpoint 15; a source type of spans lists none. Names: docs/assumptions.md."""
+
+    enabled_only: Annotated[Flag, Field(alias="enabled_only")] = False
+    source_type: Annotated[SourceType, BeforeValidator(only), Field(alias="source_type")] = (
+        "SOURCE_TYPE_UNSPECIFIED"
+    )
+
+
+class PolicyListReply(WireObject):
+    """Reply of endpoint 15."""
+
+    required_in_answers: ClassVar[frozenset[str]] = frozenset({"policies"})
+
+    policies: list[LogPolicy] = Field(default_factory=list)
+
+
+class CreatedPolicy(WireObject):
+    """One entry of `createResponses`."""
+
+    policy: LogPolicy
+
+
+class CreateReply(WireObject):
+    """Reply of endpoints 16 and 17, in the order of the request."""
+
+    create_responses: list[CreatedPolicy] = Field(default_factory=list)
+
+
+class MetaFieldsValues(WireObject):
+    """The metadata of one log; each string may hold several values, by commas."""
+
+    application_name_values: str = ""
+    severity_values: str = ""
+    subsystem_name_values: str = ""
+
+
+class LogTestRequest(WireObject):
+    """Request of endpoint 18."""
+
+    meta_fields_values_list: list[MetaFieldsValues]
+
+
+class LogTestResult(WireObject):
+    """Which policy a log meets, if any."""
+
+    matched: bool
+    meta_fields_values: MetaFieldsValues
+    policy: LogPolicy | None = None
+
+
+class LogTestReply(WireObject):
+    """Reply of endpoint 18, in the order of the request."""
+
+    test_policies_bulk_result: list[LogTestResult] = Field(default_factory=list)
+
+
+def takes(
+    policy: LogPolicy, severities: Sequence[str], log: MetaFieldsValues, *, any_case: bool = False
+) -> bool:
+    """Whether severities and both rules let the log in; no severities let all in.
+
+    With `any_case`, capitals and small letters of names are the same.
+    """
+    return (
+        _has_severity(severities, log.severity_values)
+        and _follows(policy.application_rule, log.application_name_values, any_case=any_case)
+        and _follows(policy.subsystem_rule, log.subsystem_name_values, any_case=any_case)
+    )
+
+
+def _has_severity(severities: Sequence[str], values: str) -> bool:
+    if not severities:
+        return True
+    sent = {"SEVERITY_" + value.upper().removeprefix("SEVERITY_") for value in _several(values)}
+    return not sent.isdisjoint(severities)
+
+
+def _follows(rule: PolicyRule | None, values: str, *, any_case: bool) -> bool:
+    if rule is None:
+        return True
+    if any_case:
+        rule = rule.model_copy(update={"name": rule.name.casefold()})
+        values = values.casefold()
+    return any(_allows(rule, value) for value in _several(values))
+
+
+def _allows(rule: PolicyRule, value: str) -> bool:
+    names = _several(rule.name)
+    match rule.rule_type_id:
+        case "RULE_TYPE_ID_IS":
+            return value in names
+        case "RULE_TYPE_ID_IS_NOT":
+            return value not in names
+        case "RULE_TYPE_ID_START_WITH":
+            return value.startswith(tuple(names))
+        case "RULE_TYPE_ID_INCLUDES":
+            return any(name in value for name in names)
+        case _:
+            return True
+
+
+def _several(joined: str) -> list[str]:
+    return [part.strip() for part in joined.split(",")]
+
+
+_TABLE = """log_policies (
+    name TEXT PRIMARY KEY, place INTEGER NOT NULL, severities TEXT NOT NULL, record TEXT NOT NULL
+)"""
+_PATH = "/dataplans/policies/v1"
+_COMPANY_ID = 1001
+_NOT_KEPT = frozenset(("disabled", "placement", "logRules"))
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A stored policy with its severities, which not every service shows; none means all."""
+
+    policy: LogPolicy
+    severities: tuple[str, ...]
+
+
+def _list(call: Call, asked: PolicyQuery) -> PolicyListReply:
+    if asked.source_type == "SOURCE_TYPE_SPANS":
+        return PolicyListReply()
+    policies = [
+        _shown(call, held)
+        for held in _in_order(call.store)
+        if held.policy.enabled or not asked.enabled_only
+    ]
+    match call.profile.policy_order:
+        case "reversed":
+            policies.reverse()
+        case "by_name":
+            policies.sort(key=lambda policy: policy.name)
+        case "effective":
+            pass
+    return PolicyListReply(policies=policies)
+
+
+def _create(call: Call, request: BulkCreateRequest) -> CreateReply:
+    inputs = request.policy_requests
+    existing = _in_order(call.store)
+    if call.profile.duplicate_policies == "refused":
+        _check_names_differ([input_.name for input_ in inputs], "policyRequests[{}].name")
+        taken = {held.policy.name for held in existing}
+        for input_ in inputs:
+            if input_.name in taken:
+                raise ConflictError(f"Already Exists: policy {input_.name}")
+    if len(existing) + len(inputs) > POLICY_LIMIT:
+        raise InvalidRequestError(f"policyRequests: at most {POLICY_LIMIT} policies in all")
+    created = [_Held(_policy(call, input_), ()) for input_ in inputs]
+    first = [held for input_, held in zip(inputs, created, strict=True) if _goes_first(input_)]
+    last = [held for input_, held in zip(inputs, created, strict=True) if not _goes_first(input_)]
+    _keep(call.store, [*first, *existing, *last])
+    return _created(call, created)
+
+
+def _overwrite(call: Call, request: OverwriteRequest) -> CreateReply:
+    if call.profile.duplicate_policies == "refused":
+        names = [item.policy.name for item in request.policies]
+        _check_names_differ(names, "policies[{}].policy.name")
+    new = [
+        _Held(_policy(call, item.policy), tuple(item.log_rules.severities))
+        for item in request.policies
+    ]
+    _keep(call.store, new)
+    return _created(call, new)
+
+
+def _test(call: Call, request: LogTestRequest) -> LogTestReply:
+    enabled = [held for held in _in_order(call.store) if held.policy.enabled]
+    any_case = call.profile.policy_names == "any_case"
+    reply = LogTestReply()
+    for values in request.meta_fields_values_list:
+        met = (
+            held
+            for held in enabled
+            if takes(held.policy, held.severities, values, any_case=any_case)
+        )
+        first = next(met, None)
+        policy = _shown(call, first) if first else None
+        reply.test_policies_bulk_result.append(
+            LogTestResult(matched=policy is not None, meta_fields_values=values, policy=policy)
+        )
+    return reply
+
+
+def _goes_first(sent: PolicyInput) -> bool:
+    return sent.placement is not None and sent.placement.first is not None
+
+
+def _check_names_differ(names: list[str], place: str) -> None:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise InvalidRequestError(f"{place.format(index)}: {name!r} is there twice")
+
+
+def _policy(call: Call, sent: PolicyInput) -> LogPolicy:
+    """Give the stored form: `enabled` is the inverse of `disabled`, the place comes later."""
+    kept = {k: v for k, v in as_json(sent).items() if k not in _NOT_KEPT}
+    own = {
+        "id": str(uuid4()),
+        "companyId": _COMPANY_ID,
+        "order": 0,
+        "enabled": not sent.disabled,
+        "createdAt": call.now,
+        "updatedAt": call.now,
+    }
+    return read(LogPolicy, {**kept, **own})
+
+
+def _in_order(store: Store) -> list[_Held]:
+    rows = store.rows("SELECT record, severities FROM log_policies ORDER BY place")
+    return [
+        _Held(read(LogPolicy, json.loads(record)), tuple(json.loads(severities)))
+        for record, severities in rows
+    ]
+
+
+def held_policies(store: Store) -> list[JsonObject]:
+    """Give all policies in the order in which they take effect, each with its severities."""
+    return [
+        {**as_json(held.policy), "logRules": {"severities": list(held.severities)}}
+        for held in _in_order(store)
+    ]
+
+
+def _keep(store: Store, policies: list[_Held]) -> None:
+    """Make this the whole list, and number it from 1."""
+    store.write("DELETE FROM log_policies")
+    keys: set[str] = set()
+    for place, held in enumerate(policies, start=1):
+        held.policy.order = place
+        keys.add(key := _free_key(held.policy.name, keys))
+        store.write(
+            "INSERT INTO log_policies VALUES (?, ?, ?, ?)",
+            key,
+            place,
+            json.dumps(held.severities),
+            as_text(held.policy),
+        )
+
+
+def _free_key(name: str, keys: set[str]) -> str:
+    """Give what a policy is kept under: its name, numbered where another has the same."""
+    numbers = (f"{name} #{number}" for number in count(2))
+    return next(key for key in chain([name], numbers) if key not in keys)
+
+
+def _shown(call: Call, held: _Held) -> LogPolicy:
+    """Give a policy as it is told, with its severities where the profile says so."""
+    if call.profile.policy_severities == "hidden":
+        return held.policy
+    rules = LogRules(severities=list(held.severities))
+    return held.policy.model_copy(update={"log_rules": rules})
+
+
+def _created(call: Call, policies: Iterable[_Held]) -> CreateReply:
+    shown = [CreatedPolicy(policy=_shown(call, held)) for held in policies]
+    return CreateReply(create_responses=shown)
+
+
+LOG_POLICIES = Resource(
+    tables=(_TABLE,),
+    endpoints=(
+        Endpoint(15, "GET", _PATH, PolicyQuery, PolicyListReply, _list, in_query=True),
+        Endpoint(
+            16,
+            "POST",
+            _PATH + "/bulkCreate",
+            BulkCreateRequest,
+            CreateReply,
+            _create,
+            creates=True,
+        ),
+        Endpoint(
+            17,
+            "POST",
+            _PATH + "/atomicOverwriteLogPolicies",
+            OverwriteRequest,
+            CreateReply,
+            _overwrite,
+            creates=True,
+        ),
+        Endpoint(
+            18,
+            "POST",
+            _PATH + "/bulkTestLog",
+            LogTestRequest,
+            LogTestReply,
+            _test,
+            only_reads=True,
+        ),
+    ),
+)

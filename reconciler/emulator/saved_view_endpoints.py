@@ -1,0 +1,148 @@
+"""Saved views: endpoints 20 and 21, and their models. There is no read.
+
+The shapes inside come from docs/assumptions.md.
+"""
+
+import re
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from reconciler.emulator.endpoint import Call, Endpoint, Resource, refuse_taken_name
+from reconciler.emulator.http_errors import InvalidRequestError, MissingObjectError
+from reconciler.emulator.reading import read
+from reconciler.emulator.rendering import as_json, as_text
+from reconciler.emulator.wire_models import Int32, OpenEnum, Timestamp, WireObject, bounds, only_one
+
+ViewType = Annotated[
+    str,
+    OpenEnum("VIEW_TYPE_", "UNSPECIFIED", "LOGS", "TEMPLATES", "ARCHIVE_LOGS", "ARCHIVE_TEMPLATES"),
+]
+
+ViewName = Annotated[str, Field(min_length=1, max_length=250)]
+FolderId = Annotated[
+    str,
+    Field(
+        min_length=36,
+        max_length=36,
+        pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+    ),
+]
+
+
+class QuickSelection(WireObject):
+    """The last so many seconds."""
+
+    seconds: Annotated[Int32, bounds(0)] = 0
+    caption: str = ""
+
+
+class CustomSelection(WireObject):
+    """From one moment to another."""
+
+    from_time: Timestamp | None = None
+    to_time: Timestamp | None = None
+
+
+class TimeSelection(WireObject):
+    """Which time the view shows."""
+
+    quick_selection: QuickSelection | None = None
+    custom_selection: CustomSelection | None = None
+
+    @model_validator(mode="after")
+    def _one_selection(self) -> Self:
+        only_one(self, "quick_selection", "custom_selection")
+        return self
+
+
+class ViewFilter(WireObject):
+    """The values of one field that are ticked."""
+
+    name: str = ""
+    selected_values: dict[str, bool] = Field(default_factory=dict)
+
+
+class ViewFilters(WireObject):
+    """The filters beside the query; an empty list is met."""
+
+    filters: list[ViewFilter] = Field(default_factory=list)
+
+
+class SearchQuery(WireObject):
+    """What is looked for; an empty query is met."""
+
+    query: str = ""
+    syntax_type: str | None = None
+
+
+class SavedViewFields(WireObject):
+    """What create and replace share; the id stands in the path, if anywhere."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id"})
+
+    name: ViewName
+    time_selection: TimeSelection
+    filters: ViewFilters | None = None
+    folder_id: FolderId | None = None
+    search_query: SearchQuery | None = None
+    view_type: ViewType = "VIEW_TYPE_UNSPECIFIED"
+
+
+class CreateSavedView(SavedViewFields):
+    """Request of endpoint 20, which does not know `isCompactMode`."""
+
+    @model_validator(mode="after")
+    def _no_compact_mode(self) -> Self:
+        if "isCompactMode" in (self.model_extra or {}):
+            raise PydanticCustomError("unknown_field", "isCompactMode is not a field of create")
+        return self
+
+
+class SavedView(SavedViewFields):
+    """Request of endpoint 21 and reply of 20 and 21; in a request the id is ignored."""
+
+    id: Int32 | None = None
+    is_compact_mode: bool = False
+
+
+_TABLE = "saved_views (id INTEGER PRIMARY KEY AUTOINCREMENT, record TEXT NOT NULL)"
+_PATH = "/data-exploration/saved-views/v1"
+_LARGEST_ID = 2**31 - 1
+_NAMED = "SELECT 1 FROM saved_views WHERE json_extract(record, '$.name') = ? AND id <> ?"
+
+
+def _create(call: Call, request: CreateSavedView) -> SavedView:
+    refuse_taken_name(call, "saved view", request.name, _NAMED, 0)
+    view_id = call.store.write("INSERT INTO saved_views (record) VALUES ('')")
+    view = read(SavedView, {**as_json(request), "id": view_id})
+    call.store.write("UPDATE saved_views SET record = ? WHERE id = ?", as_text(view), view_id)
+    return view
+
+
+def _replace(call: Call, request: SavedView) -> SavedView:
+    view_id = _view_id(call.path["id"])
+    refuse_taken_name(call, "saved view", request.name, _NAMED, view_id)
+    if call.store.row("SELECT 1 FROM saved_views WHERE id = ?", view_id) is None:
+        if call.profile.put_unknown == "missing":
+            raise MissingObjectError("saved view", str(view_id))
+        call.store.write("INSERT INTO saved_views (id, record) VALUES (?, '')", view_id)
+    view = request.model_copy(update={"id": view_id})
+    call.store.write("UPDATE saved_views SET record = ? WHERE id = ?", as_text(view), view_id)
+    return view
+
+
+def _view_id(text: str) -> int:
+    if re.fullmatch(r"[1-9][0-9]{0,9}", text) and int(text) <= _LARGEST_ID:
+        return int(text)
+    raise InvalidRequestError(f"id: not an int32 from 1 to {_LARGEST_ID}")
+
+
+SAVED_VIEWS = Resource(
+    tables=(_TABLE,),
+    endpoints=(
+        Endpoint(20, "POST", _PATH, CreateSavedView, SavedView, _create),
+        Endpoint(21, "PUT", _PATH + "/{id}", SavedView, SavedView, _replace),
+    ),
+)

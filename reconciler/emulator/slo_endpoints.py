@@ -1,0 +1,326 @@
+"""Service-level objectives: endpoints 11 to 14, and their models.
+
+Where the API document is silent: either SLI is accepted on POST, PUT and validate; an `id` in a
+POST is ignored. Any SLO may be validated, stored or not. A PUT never looks at the alerts; that is
+what validate is for.
+
+The shapes inside both SLIs and of `labels` come from docs/assumptions.md; the API document names
+them only. Of the answer of validate it has only the shape. The two rules are ours, chosen because
+a service could hardly do without them.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Annotated, ClassVar, Literal, Self
+from uuid import uuid4
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from reconciler.emulator.alert_definition_endpoints import watching
+from reconciler.emulator.database import Store
+from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Resource, refuse_taken_name
+from reconciler.emulator.http_errors import ConflictError, InvalidRequestError, MissingObjectError
+from reconciler.emulator.reading import whole
+from reconciler.emulator.rendering import Rendered, as_text
+from reconciler.emulator.wire_models import (
+    Int32,
+    JsonObject,
+    Labels,
+    OpenEnum,
+    Timestamp,
+    Uuid,
+    WireObject,
+    exactly_one,
+)
+
+SloTimeFrame = Literal[
+    "SLO_TIME_FRAME_UNSPECIFIED",
+    "SLO_TIME_FRAME_7_DAYS",
+    "SLO_TIME_FRAME_14_DAYS",
+    "SLO_TIME_FRAME_21_DAYS",
+    "SLO_TIME_FRAME_28_DAYS",
+]
+SloWindow = Annotated[str, OpenEnum("WINDOW_SLO_WINDOW_", "UNSPECIFIED", "1_MINUTE", "5_MINUTES")]
+ComparisonOperator = Annotated[
+    str,
+    OpenEnum(
+        "COMPARISON_OPERATOR_",
+        "UNSPECIFIED",
+        "GREATER_THAN",
+        "GREATER_THAN_OR_EQUALS",
+        "LESS_THAN",
+        "LESS_THAN_OR_EQUALS",
+    ),
+]
+MissingDataStrategy = Annotated[
+    str, OpenEnum("MISSING_DATA_STRATEGY_", "UNSPECIFIED", "UNCOUNTED", "GOOD", "BAD")
+]
+
+
+class MetricQuery(WireObject):
+    """A query over metrics."""
+
+    query: Annotated[str, Field(min_length=1)]
+
+
+class RequestBasedMetricSli(WireObject):
+    """Good events over all events."""
+
+    good_events: MetricQuery
+    total_events: MetricQuery
+
+
+class WindowBasedMetricSli(WireObject):
+    """The share of windows in which a query keeps to a threshold."""
+
+    query: MetricQuery
+    window: SloWindow = "WINDOW_SLO_WINDOW_UNSPECIFIED"
+    comparison_operator: ComparisonOperator = "COMPARISON_OPERATOR_UNSPECIFIED"
+    threshold: float = 0.0
+    missing_data_strategy: MissingDataStrategy = "MISSING_DATA_STRATEGY_UNSPECIFIED"
+
+
+class Grouping(WireObject):
+    """Labels that split one SLO into many."""
+
+    labels: list[str] = Field(default_factory=list)
+
+
+class Revision(WireObject):
+    """Which version of an SLO this is, counted from 1."""
+
+    revision: Int32 = 0
+    update_time: Timestamp | None = None
+
+
+class SloDefinition(WireObject):
+    """Request of endpoints 11, 12 and 14; the read-only fields are ignored."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["requestBasedMetricSli"]},
+                {"required": ["windowBasedMetricSli"]},
+            ]
+        }
+    )
+
+    required_in_answers: ClassVar[frozenset[str]] = frozenset({"name", "targetThresholdPercentage"})
+    metadata: ClassVar[frozenset[str]] = frozenset(
+        {"creator", "createTime", "updateTime", "revision"}
+    )
+    read_only: ClassVar[frozenset[str]] = metadata | {"type"}
+
+    id: Uuid | None = None
+    name: Annotated[str, Field(min_length=1)]
+    description: str = ""
+    target_threshold_percentage: Annotated[float, Field(ge=0, le=100)]
+    slo_time_frame: SloTimeFrame = "SLO_TIME_FRAME_UNSPECIFIED"
+    labels: Labels = Field(default_factory=dict)
+    grouping: Grouping = Grouping()
+    request_based_metric_sli: RequestBasedMetricSli | None = None
+    window_based_metric_sli: WindowBasedMetricSli | None = None
+    creator: str | None = None
+    type: str | None = None
+    create_time: Timestamp | None = None
+    update_time: Timestamp | None = None
+    revision: Revision | None = None
+
+    @model_validator(mode="after")
+    def _one_sli(self) -> Self:
+        exactly_one(self, "request_based_metric_sli", "window_based_metric_sli")
+        return self
+
+
+class SloReply(WireObject):
+    """Reply of endpoints 11 and 13."""
+
+    slo: SloDefinition
+
+
+class SloReplaceReply(WireObject):
+    """Reply of endpoint 12, with the alerts that watch the SLO."""
+
+    slo: SloDefinition
+    effected_slo_alert_ids: list[str] = Field(default_factory=list)
+
+
+class AlertValidation(WireObject):
+    """Why an alert would break."""
+
+    id: str
+    name: str
+    alert_version_id: str
+    error_message: str
+
+
+class SloValidateReply(WireObject):
+    """Reply of endpoint 14; alerts without a problem are left out."""
+
+    alerts_validation_result: list[AlertValidation] = Field(default_factory=list)
+
+
+_NO_BUDGET = 100  # percent: nothing may fail, so there is no budget to watch
+
+
+def alerts_broken_by(
+    after: SloDefinition, before: JsonObject, alerts: Iterable[JsonObject]
+) -> Iterator[AlertValidation]:
+    """Report each stored alert that could not live with the new definition.
+
+    `before` is the stored SLO, as rendered.
+    """
+    lost = set(before["grouping"]["labels"]) - set(after.grouping.labels)
+    for alert in alerts:
+        properties = alert["alertDefProperties"]
+        complaint = _lost_label(properties, lost) or _lost_budget(properties, after)
+        if complaint:
+            yield AlertValidation(
+                id=alert["id"],
+                name=properties["name"],
+                alert_version_id=alert["alertVersionId"],
+                error_message=complaint,
+            )
+
+
+def _lost_label(properties: JsonObject, lost: set[str]) -> str | None:
+    missed = [label for label in properties["groupByKeys"] if label in lost]
+    if not missed:
+        return None
+    return f"the alert groups by {', '.join(missed)}, which the SLO would no longer group by"
+
+
+def _lost_budget(properties: JsonObject, after: SloDefinition) -> str | None:
+    watches_budget = "errorBudget" in properties["sloThreshold"]
+    if not watches_budget or after.target_threshold_percentage < _NO_BUDGET:
+        return None
+    return "the alert watches the error budget, and a target of 100 leaves none"
+
+
+_TABLE = "slos (id TEXT PRIMARY KEY, record TEXT NOT NULL)"
+_PATH = "/v1/slo/slos"
+
+
+def _create(call: Call, request: SloDefinition) -> SloReply:
+    _check_sli(call, request, "request_based_metric_sli")
+    sent = _sent_id(call, request)
+    if sent is not None and _stored(call.store, sent) is not None:
+        raise ConflictError(f"Already Exists: slo {sent}")
+    return SloReply(slo=_add(call, request, sent or str(uuid4())))
+
+
+def _sent_id(call: Call, request: SloDefinition) -> str | None:
+    """Give the id of a POST where the profile takes one."""
+    if call.profile.client_slo_ids or request.id is None:
+        return request.id
+    if call.profile.read_only_fields == "refused":
+        raise InvalidRequestError("id: set by the service only")
+    return None
+
+
+def _add(call: Call, request: SloDefinition, slo_id: str) -> SloDefinition:
+    own = {"id": slo_id, "creator": call.author.name, "create_time": call.now}
+    return _keep(call, request.model_copy(update=own), revision=1)
+
+
+def _replace(call: Call, request: SloDefinition) -> SloReplaceReply:
+    call.flag("silence_data_validations")
+    _check_sli(call, request, "window_based_metric_sli")
+    if request.id is None:
+        raise InvalidRequestError("id: required")
+    before = _stored(call.store, request.id)
+    if before is None and call.profile.put_unknown == "created":
+        return SloReplaceReply(slo=_add(call, request, request.id))
+    if before is None:
+        raise MissingObjectError("slo", request.id)
+    own = {"creator": before["creator"], "create_time": before["createTime"]}
+    revision = before["revision"]["revision"] + 1
+    slo = _keep(call, request.model_copy(update=own), revision=revision)
+    affected = [alert["id"] for alert in watching(call.store, request.id)]
+    return SloReplaceReply(slo=slo, effected_slo_alert_ids=affected)
+
+
+def _read(call: Call, _: NoBody) -> Rendered:
+    slo_id = call.path["id"]
+    record = _stored(call.store, slo_id.lower())
+    if record is None:
+        raise MissingObjectError("slo", slo_id)
+    return as_text({"slo": record})
+
+
+def _check_sli(call: Call, request: SloDefinition, documented: str) -> None:
+    if call.profile.slis == "documented" and getattr(request, documented) is None:
+        raise InvalidRequestError(f"{to_camel(documented)}: required")
+
+
+def _validate(call: Call, request: SloDefinition) -> SloValidateReply:
+    _check_sli(call, request, "window_based_metric_sli")
+    stored = _stored(call.store, request.id) if request.id else None
+    if call.profile.validation != "any":
+        _check_can_be_validated(call, request, stored)
+    if request.id is None:
+        return SloValidateReply()
+    before = whole(SloDefinition, stored) if stored else {"grouping": {"labels": []}}
+    broken = alerts_broken_by(request, before, watching(call.store, request.id))
+    return SloValidateReply(alerts_validation_result=list(broken))
+
+
+def _check_can_be_validated(call: Call, request: SloDefinition, stored: JsonObject | None) -> None:
+    """Refuse what is not there and, where only that is documented, what is not window-based."""
+    if request.id is None:
+        raise InvalidRequestError("id: required")
+    if stored is None:
+        raise MissingObjectError("slo", request.id)
+    if call.profile.validation == "documented" and request.window_based_metric_sli is None:
+        raise InvalidRequestError("windowBasedMetricSli: required")
+
+
+def _keep(call: Call, slo: SloDefinition, *, revision: int) -> SloDefinition:
+    query = "SELECT 1 FROM slos WHERE json_extract(record, '$.name') = ? AND id <> ?"
+    refuse_taken_name(call, "slo", slo.name, query, slo.id)
+    request_based = slo.request_based_metric_sli is not None
+    named = "SLO_TYPE_REQUEST" if request_based else "SLO_TYPE_WINDOW"
+    kept = slo.model_copy(
+        update={
+            "type": named if call.profile.slo_types == "told" else None,
+            "update_time": call.now,
+            "revision": Revision(revision=revision, update_time=call.now),
+        }
+    )
+    if call.profile.slo_time_frames == "defaulted" and "slo_time_frame" not in slo.model_fields_set:
+        kept.slo_time_frame = "SLO_TIME_FRAME_28_DAYS"
+    call.store.write("INSERT OR REPLACE INTO slos VALUES (?, ?)", kept.id, as_text(kept))
+    return kept
+
+
+def _stored(store: Store, slo_id: str) -> JsonObject | None:
+    row = store.row("SELECT record FROM slos WHERE id = ?", slo_id)
+    return json.loads(row[0]) if row else None
+
+
+SLOS = Resource(
+    tables=(_TABLE,),
+    endpoints=(
+        Endpoint(11, "POST", _PATH, SloDefinition, SloReply, _create, creates=True),
+        Endpoint(
+            12,
+            "PUT",
+            _PATH,
+            SloDefinition,
+            SloReplaceReply,
+            _replace,
+            flags=("silence_data_validations",),
+        ),
+        Endpoint(13, "GET", _PATH + "/{id}", NoBody, SloReply, _read),
+        Endpoint(
+            14,
+            "POST",
+            _PATH + "/validate",
+            SloDefinition,
+            SloValidateReply,
+            _validate,
+            only_reads=True,
+        ),
+    ),
+)

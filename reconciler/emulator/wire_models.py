@@ -1,0 +1,233 @@
+"""Objects and scalars on the wire, which every model is made of, and the clock that writes times.
+
+A model has the shape and the bounds of one object, with every field of the API document. A field
+that was not sent gets the zero value that the service renders (`""`, `0`, `[]`, `*_UNSPECIFIED`).
+A field whose default is `None` is not rendered at all: objects, members of a choice, and fields
+whose zero value the service itself would refuse.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """Give the present moment, aware of its zone."""
+    return datetime.now(UTC)
+
+
+def timestamp(moment: datetime) -> str:
+    """Write a moment as ISO 8601 in UTC with milliseconds: `2025-01-31T09:00:00.000Z`."""
+    text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+JsonObject = dict[str, Any]
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)\Z", re.IGNORECASE)
+_INT32 = range(-(2**31), 2**31)
+_INT64_SCHEMA = {"type": "string", "format": "int64", "pattern": "^-?[0-9]{1,19}$"}
+_INT64 = range(-(2**63), 2**63)
+AS_SENT = "as sent"
+"""The context of a value that a client sent, so that the model knows what it was sent with."""
+
+
+class WireObject(BaseModel):
+    """A JSON object of the API: lower camelCase, strict, unknown fields kept.
+
+    `required_in_answers` are the fields that the document marks required, and the list
+    of which an answer consists: a service that leaves out zero values still sends them.
+    `read_only` are those that
+    only the service sets, by their names on the wire, and `metadata` those that it keeps of a
+    record beside what was sent. `needed` are the fields that services are known to require,
+    though the document does not. `digits` are int64 and `uuids` are ids of other things.
+    """
+
+    required_in_answers: ClassVar[frozenset[str]] = frozenset()
+    read_only: ClassVar[frozenset[str]] = frozenset()
+    metadata: ClassVar[frozenset[str]] = frozenset()
+    needed: ClassVar[tuple[str, ...]] = ()
+    digits: ClassVar[tuple[str, ...]] = ()
+    uuids: ClassVar[tuple[str, ...]] = ()
+
+    _sent: tuple[str, ...] | None = PrivateAttr(None)
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        allow_inf_nan=False,
+        # An embedded emulator of a short run reads few of them.
+        defer_build=True,
+        extra="allow",
+        strict=True,
+        validate_by_alias=True,
+        validate_by_name=True,
+    )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read(
+        cls, sent: object, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Self:
+        """Drop documented fields that hold null, as the JSON form of protobuf does.
+
+        What a client sent remembers its keys and their order.
+        """
+        if isinstance(sent, dict) and None in sent.values():
+            documented = {field.alias for field in cls.model_fields.values()}
+            sent = {
+                key: value
+                for key, value in sent.items()
+                if value is not None or key not in documented
+            }
+        made = handler(sent)
+        if info.context == AS_SENT and isinstance(sent, dict):
+            made.remember(tuple(sent))
+        return made
+
+    @property
+    def sent(self) -> tuple[str, ...] | None:
+        """The keys that a client sent, in their order; None for what the service made."""
+        return self._sent
+
+    def remember(self, sent: tuple[str, ...] = ()) -> Self:
+        """Render only the fields that were sent or set, those that were sent in this order."""
+        self._sent = sent
+        return self
+
+
+class Empty(WireObject):
+    """An object whose presence is its meaning: `fiveMinutes: {}`."""
+
+
+class Identifier(WireObject):
+    """An id wrapped in an object; any string will do, as hand-made dashboards show."""
+
+    value: str
+
+
+def canonical_uuid(text: str) -> str:
+    """Give a UUID in lower case; anything else is an error."""
+    if not _UUID.fullmatch(text):
+        raise PydanticCustomError("uuid", "not a uuid")
+    return text.lower()
+
+
+def _int32(number: int) -> int:
+    if number not in _INT32:
+        raise PydanticCustomError("int32_type", "not an int32")
+    return number
+
+
+def sent_uuid(text: str) -> str:
+    """Return a UUID as it was sent; anything else is an error."""
+    canonical_uuid(text)
+    return text
+
+
+def _int64(value: object) -> object:
+    """Return a number or its digits, as 64-bit integers travel as either."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise PydanticCustomError("int64_type", "not an int64")
+    if not re.fullmatch(r"-?[0-9]{1,19}", str(value)) or int(value) not in _INT64:
+        raise PydanticCustomError("int64_type", "not an int64")
+    return value
+
+
+def _timestamp(text: str) -> str:
+    """Give a date and time of RFC 3339 as it came; anything else is an error."""
+    try:
+        # A leap second is valid there, and no clock of Python knows it.
+        datetime.fromisoformat(re.sub(r":60(?=[.Zz+-])", ":59", text))
+    except ValueError:
+        raise PydanticCustomError("timestamp", "not a time of RFC 3339") from None
+    if not _TIMESTAMP.match(text):
+        raise PydanticCustomError("timestamp", "not a time of RFC 3339")
+    return text
+
+
+def bounds(least: int, most: int = 2**31 - 1) -> Any:
+    """Bound an Int32; in the schema too, where pydantic leaves out what follows a function."""
+    schema: JsonDict = {"format": "int32", "minimum": least, "maximum": most}
+    return Field(ge=least, le=most, json_schema_extra=schema)
+
+
+def only_one(model: WireObject, *names: str) -> str | None:
+    """Name the one member of a choice that is set, or None; two are an error."""
+    chosen = [name for name in names if getattr(model, name) is not None]
+    if len(chosen) > 1:
+        fields = " and ".join(to_camel(name) for name in chosen)
+        raise PydanticCustomError("choice", "{fields} exclude each other", {"fields": fields})
+    return chosen[0] if chosen else None
+
+
+def exactly_one(model: WireObject, *names: str) -> str:
+    """Name the one member of a choice that is set; none or two are an error."""
+    chosen = only_one(model, *names)
+    if chosen is None:
+        fields = ", ".join(to_camel(name) for name in names)
+        raise PydanticCustomError(
+            "choice", "exactly one is required of: {fields}", {"fields": fields}
+        )
+    return chosen
+
+
+Uuid = Annotated[str, AfterValidator(canonical_uuid), Field(json_schema_extra={"format": "uuid"})]
+Timestamp = Annotated[
+    str, AfterValidator(_timestamp), Field(json_schema_extra={"format": "date-time"})
+]
+Int32 = Annotated[
+    int,
+    AfterValidator(_int32),
+    Field(json_schema_extra={"format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}),
+]
+SentUuid = Annotated[str, AfterValidator(sent_uuid), Field(json_schema_extra={"format": "uuid"})]
+Int64 = Annotated[str | int, BeforeValidator(_int64), WithJsonSchema(_INT64_SCHEMA)]
+Labels = dict[str, str]
+
+
+class OpenEnum:
+    """A string with a fixed prefix in capitals, followed by one of the `known` endings or another.
+
+    The API document lists few values and says that others exist, so any value with the right
+    prefix is accepted. The further values come from docs/assumptions.md.
+    """
+
+    def __init__(self, prefix: str, *known: str) -> None:
+        self.prefix = prefix
+        self.known = known
+
+    def __get_pydantic_core_schema__(self, _source: object, _next: object) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._checked)
+
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, _next: object) -> JsonSchemaValue:
+        return {
+            "type": "string",
+            "pattern": f"^{self.prefix}[A-Z0-9_]+$",
+            "examples": [self.prefix + ending for ending in self.known],
+        }
+
+    def _checked(self, value: object) -> str:
+        if isinstance(value, str) and re.fullmatch(f"{self.prefix}[A-Z0-9_]+", value):
+            return value
+        raise PydanticCustomError("enum", "not a value of {prefix}*", {"prefix": self.prefix})
