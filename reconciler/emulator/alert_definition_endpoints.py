@@ -57,17 +57,17 @@ _MOST_STAGES = 30
 
 
 def type_of(part: str) -> str:
-    """Name the alert type that goes with a part: `metricThreshold` has `..._METRIC_THRESHOLD`."""
+    """Return the alert type that goes with a part: `metricThreshold` has `..._METRIC_THRESHOLD`."""
     words = re.sub(r"(?=[A-Z])", "_", part).upper()
     ending = "_OR_UNSPECIFIED" if part == "logsImmediate" else ""
     return f"ALERT_DEF_TYPE_{words}{ending}"
 
 
 def complaint_about(properties: AlertDefProperties) -> str | None:
-    """Say what is wrong with a definition, or None.
+    """Return the error of a definition, or None.
 
-    A definition without any part is taken: the API document does not show the
-    parts, so it cannot demand one.
+    A definition without any part is accepted: the API document does not show the parts, so it
+    cannot require any.
     """
     sent = as_json(properties)
     parts = [part for part in _PARTS if part in sent]
@@ -92,7 +92,7 @@ def _complaint_about_part(part: str, content: JsonObject) -> str | None:
 
 
 def _is_count(items: object, most: int) -> bool:
-    """Whether a list that is there has one to `most` items."""
+    """Return whether a list, if present, has 1 to `most` items."""
     return items is None or (isinstance(items, list) and 1 <= len(items) <= most)
 
 
@@ -120,7 +120,7 @@ _TABLE = "alert_definitions (id TEXT PRIMARY KEY, slo_id TEXT, record TEXT NOT N
 def plant(store: Store, alert_ids: Iterable[str], now: str) -> None:
     """Store a bare definition under each id that has none yet.
 
-    Raises ValueError for what is not a uuid.
+    Raises ValueError for an id that is not a uuid.
     """
     bare = read(AlertDefProperties, {"name": "New alert", "enabled": True, "logsImmediate": {}})
     for alert_id in map(_planted_id, alert_ids):
@@ -144,8 +144,8 @@ def watching(store: Store, slo_id: str) -> Iterator[JsonObject]:
 
 def _replace(call: Call, request: BulkReplaceRequest) -> BulkReplaceReply:
     _check_ids_differ(request)
-    # Every definition is read before the first is written: one that cannot be
-    # taken in refuses the whole request.
+    # Every definition is read before the first is written: a definition that cannot be
+    # parsed refuses the whole request.
     proposals = [
         (item.id, _proposed(call, index, item))
         for index, item in enumerate(request.alert_defs_to_replace)
@@ -184,7 +184,7 @@ def _is_as(stored: JsonObject, properties: AlertDefProperties) -> bool:
 
 
 def _misreport(index: int, alert_id: str, partial: PartialBulk, reply: BulkReplaceReply) -> None:
-    """Put an item into each list that a fault names it for."""
+    """Add an item to each list of the answer that a fault names it for."""
     if index in partial.failed:
         reply.failed_to_replace_alert_defs.append(AlertDefId(id=alert_id))
     if index in partial.not_found:

@@ -41,9 +41,9 @@ from reconciler.emulator.wire_models import Clock, Empty, WireObject, timestamp
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys that are taken, each with its permissions; None is all of them.
+    """The accepted keys, each with its permissions; None is all permissions.
 
-    Without any key, every key that is not empty is taken and may do all.
+    Without any key, every key that is not empty is accepted and may do all.
     """
 
     permissions: Mapping[str, frozenset[str] | None]
@@ -57,7 +57,9 @@ class Keys:
         held = [permissions for key, permissions in self.permissions.items() if _same(sent, key)]
         if not held:
             raise UnauthorisedError("the API key is not valid")
-        if permission and not any(one is None or permission in one for one in held):
+        if permission and not any(
+            permissions is None or permission in permissions for permissions in held
+        ):
             raise ForbiddenError(f"the API key lacks the permission {permission}")
 
 
@@ -81,7 +83,7 @@ def _same(sent: str, expected: str) -> bool:
 
 @dataclass(frozen=True)
 class Deployment:
-    """What every endpoint of one service shares."""
+    """The state that all endpoints of one service share."""
 
     store: Store
     keys: Keys
@@ -157,7 +159,7 @@ def _response(endpoint: Endpoint[Any], answer: Rendered, deployment: Deployment)
 
 
 def _tagged(response: Response, request: Request, profile: Profile) -> Response:
-    """Put the ETag on an answer, or say that a client has it already."""
+    """Add the ETag to an answer, or answer 304 if the client has it already."""
     if profile.etags == "none":
         return response
     sum_of_bytes = hashlib.sha256(bytes(response.body)).hexdigest()[:32]
@@ -172,7 +174,7 @@ def _tagged(response: Response, request: Request, profile: Profile) -> Response:
 
 
 async def _sent_content(request: Request, endpoint: Endpoint[Any], profile: Profile) -> WireObject:
-    """Read what the endpoint is asked with: its query, its body, or nothing."""
+    """Read the input of the endpoint: its query, its body, or nothing."""
     model: type[WireObject] = endpoint.request
     if endpoint.in_query:
         spell = as_json_objects if profile.query_objects == "json" else dotted
@@ -186,7 +188,7 @@ async def _sent_content(request: Request, endpoint: Endpoint[Any], profile: Prof
 
 
 async def _bytes_of(request: Request) -> bytes:
-    """Read the body, and no more of it than the limit, whatever it says of its length."""
+    """Read the body up to the limit, whatever length its header declares."""
     body = bytearray()
     try:
         async for part in request.stream():

@@ -47,11 +47,11 @@ _TABLES = {
     "saved-views": ("saved view", "saved_views"),
     "slos": ("slo", "slos"),
 }
-"""What one of them is called, and the table that holds them."""
+"""The name of a record in messages, and its table, by part of the path."""
 
 
 def web_routes(deployment: Deployment) -> list[Route]:
-    """Give `GET /web/alerts`, all there is, and `DELETE /web/alerts/ID`, and so on."""
+    """Return `GET /web/alerts`, which lists all, `DELETE /web/alerts/ID`, and so on."""
     return [
         Route("/web/{what}", _listing(deployment), methods=["GET"]),
         Route("/web/{what}/{id}", _deleting(deployment), methods=["DELETE"]),
@@ -59,7 +59,7 @@ def web_routes(deployment: Deployment) -> list[Route]:
 
 
 def _listing(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]:
-    """Give what answers `{"items": [...]}`: every record whole, as it is stored."""
+    """Return a handler that answers `{"items": [...]}`: every record as it is stored."""
 
     async def listed(request: Request) -> Response:
         deployment.keys.check(request.headers.get("authorization"), "")
@@ -78,7 +78,7 @@ def _records(store: Store, what: str) -> list[JsonObject]:
 
 
 def _deleting(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]:
-    """Give what answers 204, or 404 for what is not there."""
+    """Return a handler that answers 204, or 404 for an unknown id."""
 
     async def delete(request: Request) -> Response:
         deployment.keys.check(request.headers.get("authorization"), "")
@@ -100,12 +100,12 @@ REQUESTS_KEPT = 10_000
 
 
 class _Emulator(Starlette):
-    """A Starlette application with something around it that even its error pages do not see."""
+    """A Starlette application with a layer around it, outside even its error pages."""
 
     around: Callable[[ASGIApp], ASGIApp] | None = None
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Put the faults outside everything else."""
+        """Return the middleware, with the faults outside everything else."""
         stack = super().build_middleware_stack()
         return self.around(stack) if self.around else stack
 
@@ -122,15 +122,15 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
     seed: str | None = None,
     clock: Clock = utc_now,
 ) -> Starlette:
-    """Make a whole service of its own, in a file or in memory.
+    """Return a whole service of its own, with its data in a file or in memory.
 
     Each of `alert_ids` gets a bare alert definition unless it has one. Only
     `api_key`, which may do all, and `keys`, each with its permissions such as
-    `case:Read`, are taken; without any, every key that is not empty may do all.
-    `seed` fills it with a company, once. What was asked so far is in
+    `case:Read`, are accepted; without any, every key that is not empty may do all.
+    `seed` fills it with a company, once. The requests so far are in
     `app.state.requests`, the newest last. Raises UnreadableDataError for a file
-    that holds something else, ValueError for an alert id that is not a uuid or
-    a seed there is not, OSError for a log file that cannot be written.
+    of another program, ValueError for an alert id that is not a uuid or
+    an unknown seed, OSError for a log file that cannot be written.
     """
     behaviour = profile or Profile()
     store = Store(data, [table for resource in RESOURCES for table in resource.tables])
@@ -172,10 +172,10 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
 
 
 def _routes(deployment: Deployment) -> list[Route]:
-    """Give one route per path; `/slos/validate` comes before `/slos/{id}`, which it fits."""
+    """Return one route a path; `/slos/validate` comes before `/slos/{id}`, which it matches."""
     endpoints = [
         *extra_endpoints(deployment.profile),
-        # What the document shows is never anything else, whatever a profile says.
+        # Last, so that a profile never replaces a documented endpoint.
         *(endpoint for resource in RESOURCES for endpoint in resource.endpoints),
     ]
     paths = sorted({endpoint.path for endpoint in endpoints}, key=lambda path: ("{" in path, path))
@@ -192,12 +192,12 @@ def _routes(deployment: Deployment) -> list[Route]:
 
 
 async def _health(_: Request) -> Response:
-    """Say that requests are being answered; needs no key."""
+    """Answer that the server is ready; needs no key."""
     return JSONResponse({"status": "ok"})
 
 
 async def _openapi(request: Request) -> Response:
-    """Describe the endpoints, those that only the profile gives too; needs no key."""
+    """Answer with the OpenAPI document, endpoints of the profile included; needs no key."""
     from reconciler.emulator.openapi import openapi_document  # noqa: PLC0415 - few ask for it
 
     return JSONResponse(openapi_document(request.app.state.profile))

@@ -189,12 +189,12 @@ _TEXTS = ("title", "description", "readableId")
 
 
 def keep_case(store: Store, case: Case) -> None:
-    """Store a case in place of the one with its id."""
+    """Store a case; a case with the same id is replaced."""
     store.write("INSERT OR REPLACE INTO cases VALUES (?, ?)", case.id, as_text(case))
 
 
 def cases_in(store: Store) -> list[JsonObject]:
-    """Give all cases as they are stored."""
+    """Return all cases as they are stored."""
     return [json.loads(record) for (record,) in store.rows("SELECT record FROM cases")]
 
 
@@ -208,7 +208,7 @@ def _list(call: Call, request: CaseListRequest) -> Rendered:
 
 
 def _check_statuses(call: Call, statuses: Iterable[str]) -> None:
-    """Refuse a status that does not stand as the profile says."""
+    """Raise InvalidRequestError for a status that has another form than that of the profile."""
     wanted = call.profile.case_statuses
     for index, status in enumerate(statuses):
         if wanted != "either" and status.startswith(_STATUS) != (wanted == "prefixed"):
@@ -216,7 +216,7 @@ def _check_statuses(call: Call, statuses: Iterable[str]) -> None:
 
 
 def _order(order: CaseOrder) -> Criterion:
-    """Turn `CASE_ORDER_BY_FIELD_CREATE_TIME` into the field `createTime`."""
+    """Return the criterion of an order: `CASE_ORDER_BY_FIELD_CREATE_TIME` is `createTime`."""
     first, *rest = order.field.removeprefix("CASE_ORDER_BY_FIELD_").lower().split("_")
     name = first + "".join(word.title() for word in rest)
     field = "" if name == "unspecified" else name

@@ -7,7 +7,7 @@ Where the API document is silent, a write behaves so:
 - Without a slug a dashboard has none, unless the profile makes one: of the name at POST, and at
   PUT the slug that it has.
 - A PUT without `isLocked` leaves the lock as it is. A lock stops no write: the document does not
-  say whose.
+  name the writes that it would stop.
 """
 
 import json
@@ -36,7 +36,7 @@ from reconciler.emulator.wire_models import Empty, JsonObject
 
 @dataclass(frozen=True)
 class Change:
-    """A write: what it says of the lock, by whom and when it is, and whether widgets get times."""
+    """A write: its value of the lock, its author and time, and whether widgets get times."""
 
     is_locked: bool | None
     author: Author
@@ -64,7 +64,7 @@ def next_record(before: JsonObject, dashboard: Dashboard, change: Change) -> Sto
     locker = _locker(before, change.author, keep=bool(was_locked)) if locked else {}
     old = _widgets_in(before["dashboard"]) if change.times_of_widgets else {}
     for widget in dashboard.layout.widgets() if isinstance(dashboard.layout, Layout) else ():
-        # What a client sends as times of a widget is not for it to say.
+        # Only the service sets the times of a widget.
         widget.created_at = widget.updated_at = None
         if change.times_of_widgets:
             _set_times(widget, old, change.now)
@@ -117,7 +117,7 @@ _TABLES = (
 _ID_LETTERS = string.ascii_letters + string.digits + "_-"
 _ID_LENGTH = 21  # docs/assumptions.md
 _SLUG_LENGTH = 255  # docs/assumptions.md
-_NO_SLUG = "/"  # before an id: what no slug can be and no path can ask for
+_NO_SLUG = "/"  # before an id: no slug has it, and no path can contain it
 _NAMED = "SELECT 1 FROM dashboards WHERE json_extract(record, '$.dashboard.name') = ? AND id <> ?"
 
 
@@ -139,7 +139,7 @@ def _create(call: Call, request: DashboardWriteRequest) -> DashboardCreateReply:
 
 
 def _first_id(call: Call, request_id: str) -> str | None:
-    """Give the dashboard that a request with this id made before."""
+    """Return the id of the dashboard that an earlier request with this id created."""
     if call.profile.request_ids == "ignored":
         return None
     row = call.store.row(
@@ -217,7 +217,7 @@ def _found(store: Store, column: str, value: str) -> Rendered:
 
 
 def _slug(call: Call, sent: str | None, dashboard_id: str) -> str | None:
-    """Give the slug that was sent, with a number behind it where the profile says so."""
+    """Return the slug that was sent, with a number appended where the profile says so."""
     taken = "SELECT 1 FROM dashboards WHERE slug = ? AND id <> ?"
     if call.profile.duplicate_slug == "suffixed" and call.store.row(taken, sent, dashboard_id):
         return _free_slug(call.store, str(sent)[: _SLUG_LENGTH - 10].rstrip("-_"))
@@ -240,12 +240,12 @@ def _new_id() -> str:
 
 
 def _stem_of(name: str) -> str:
-    """Derive a slug from a name."""
+    """Return a slug that is made of a name."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower())[: _SLUG_LENGTH - 10].strip("-") or "dashboard"
 
 
 def _free_slug(store: Store, stem: str) -> str:
-    """Give a slug nobody has: a taken one gets a number behind it."""
+    """Return a slug that is free: a number is appended to a taken slug."""
     slug, number = stem, 1
     while store.row("SELECT 1 FROM dashboards WHERE slug = ?", slug):
         number += 1

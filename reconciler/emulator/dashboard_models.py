@@ -26,7 +26,7 @@ QUERY_LIMIT = 10_000  # docs/assumptions.md: characters of a metric query
 
 
 def _queries_in(definition: object) -> list[object]:
-    """Find every `promqlQuery.value`, however deep, as definitions are opaque."""
+    """Yield every `promqlQuery.value`, however deep, as definitions are opaque."""
     found: list[object] = []
     waiting = [definition]
     while waiting:
@@ -134,7 +134,7 @@ class Layout(WireObject):
     sections: Annotated[list[Section], Field(max_length=1000)] = Field(default_factory=list)
 
     def widgets(self) -> list[Widget]:
-        """Give all widgets, in reading order."""
+        """Yield all widgets, in reading order."""
         return [
             widget for section in self.sections for row in section.rows for widget in row.widgets
         ]

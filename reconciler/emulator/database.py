@@ -23,7 +23,7 @@ class UnreadableDataError(Exception):
 
 
 class Store:
-    """A connection with the few verbs the resources need."""
+    """A connection with the few methods that the resources need."""
 
     def __init__(self, data: Path | None, tables: Iterable[str]) -> None:
         self._connection = _connection(data)
@@ -50,27 +50,27 @@ class Store:
         return mark != (_APPLICATION,) and self.row("SELECT 1 FROM sqlite_schema") is not None
 
     def row(self, query: str, *values: object) -> tuple[Any, ...] | None:
-        """Give the first row, or None."""
+        """Return the first row, or None."""
         found: tuple[Any, ...] | None = self._connection.execute(query, values).fetchone()
         return found
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """Give all rows."""
+        """Return all rows."""
         return self._connection.execute(query, values).fetchall()
 
     def write(self, statement: str, *values: object) -> int:
-        """Change one row, inside `writing()`; gives the id of a row it added."""
+        """Change one row, inside `writing()`, and return the id of an added row."""
         return self._connection.execute(statement, values).lastrowid or 0
 
     def copy(self) -> "Store":
-        """Give all of it as it is now, in memory."""
+        """Return a copy of all data, in memory."""
         other = Store(None, ())
         self._connection.backup(other._connection)
         return other
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Make all writes inside one: all are kept, or none after an exception."""
+        """Run all writes inside as one: all are kept, or none after an exception."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -80,12 +80,12 @@ class Store:
         self._connection.execute("COMMIT")
 
     def close(self) -> None:
-        """Let go of the file; a second time does nothing."""
+        """Close the file; a second call does nothing."""
         self._close()
 
 
 def _connection(data: Path | None) -> sqlite3.Connection:
-    """Open the file, which is made where there is none. Raises UnreadableDataError."""
+    """Return a connection to the file, which is created if missing. Raises UnreadableDataError."""
     try:
         if data is not None:
             _make_private(data)
@@ -98,9 +98,9 @@ def _connection(data: Path | None) -> sqlite3.Connection:
 
 
 def _make_private(data: Path) -> None:
-    """Make the file for the owner only, and the folders it lacks, whatever the umask.
+    """Create the file and its missing folders for the owner only, whatever the umask.
 
-    SQLite gives the files beside it the rights of this one.
+    SQLite gives its other files next to it the same rights.
     """
     missing = [folder for folder in data.parents if not folder.exists()]
     for folder in reversed(missing):
@@ -114,7 +114,7 @@ def _make_private(data: Path) -> None:
 
 
 class StaleReads:
-    """Gives the store to read from: after a write, for some reads the one of before."""
+    """Reads that do not see the latest write yet, as of a service with replicas."""
 
     def __init__(self, live: Store, reads: int) -> None:
         self._live = live
@@ -123,7 +123,7 @@ class StaleReads:
         self._answered: Counter[str] = Counter()
 
     def before_write(self) -> None:
-        """Remember all data as it is now."""
+        """Keep a copy of all data as it is now."""
         if self._reads:
             if self._before is not None:
                 self._before.close()
@@ -131,7 +131,7 @@ class StaleReads:
             self._answered.clear()
 
     def store_for(self, address: str) -> Store:
-        """Give the data that a read of this address sees; it counts as one read."""
+        """Return the store that a read of this address sees, and count the read."""
         if self._before is None or self._answered[address] >= self._reads:
             return self._live
         self._answered[address] += 1

@@ -22,7 +22,7 @@ Body = TypeVar("Body", bound=WireObject)
 
 @dataclass(frozen=True)
 class Author:
-    """Who calls: the key itself, or a person the demo names in `X-Emulator-User`."""
+    """The caller: the key itself, or a person that the demo names in `X-Emulator-User`."""
 
     name: str = API_KEY_NAME
 
@@ -33,7 +33,7 @@ class Author:
 
     @property
     def origin(self) -> str:
-        """How the service calls the way this author came in."""
+        """The name that the service has for the way of this author."""
         return "TOKEN_ORIGIN_TYPE_API" if self.name == API_KEY_NAME else "TOKEN_ORIGIN_TYPE_USER"
 
 
@@ -64,11 +64,10 @@ class Call:
 class Endpoint(Generic[Body]):
     """One row of the table in docs/endpoints.md, with what answers it.
 
-    `request` is the body, or the query where the endpoint is asked `in_query`;
-    `flags` are boolean query parameters beside a body. A POST that `only_reads`
-    takes no lock; one that `creates` may be answered with 201. One that only a profile
-    gives has the number 0, is `named` for the OpenAPI document with its `schema`, and is
-    `shaped` last of all.
+    `request` is the body, or the query if `in_query`; `flags` are boolean query parameters next
+    to a body. A POST that `only_reads` takes no lock; a POST that `creates` may be answered with
+    201. An endpoint that only a profile adds has the number 0, is `named` for the OpenAPI document
+    with its `schema`, and its answer is `shaped` last of all.
     """
 
     number: int
@@ -89,19 +88,22 @@ class Endpoint(Generic[Body]):
 
     @property
     def is_read(self) -> bool:
-        """Whether nothing is written."""
+        """Return whether nothing is written."""
         return self.method == "GET" or self.only_reads
 
 
 @dataclass(frozen=True)
 class Resource:
-    """What the emulator knows of one resource: its tables and its endpoints."""
+    """A resource of the emulator: its tables and its endpoints."""
 
     tables: tuple[str, ...]
     endpoints: tuple[Endpoint[Any], ...]
 
 
 def refuse_taken_name(call: Call, kind: str, name: str, query: str, own: object) -> None:
-    """Raise ConflictError where `query`, asked with the name and its own id, finds a row."""
+    """Raise ConflictError if `query` finds a row for the name and the id of the record.
+
+    A profile may allow that two objects have the same name.
+    """
     if call.profile.duplicate_names == "conflict" and call.store.row(query, name, own):
         raise ConflictError(f"Already Exists: {kind} with name {name}")

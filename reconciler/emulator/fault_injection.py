@@ -25,7 +25,7 @@ CLOSE_EXTENSION = "reconciler.emulator.close"  # in the scope: {"close": a funct
 
 
 class DroppedConnectionError(ConnectionError):
-    """The emulator dropped the connection on purpose; seen where there is no network between."""
+    """The emulator dropped the connection on purpose; raised if there is no network between."""
 
 
 async def drop(scope: Scope, receive: Receive) -> None:
@@ -40,7 +40,7 @@ async def drop(scope: Scope, receive: Receive) -> None:
 
 _HTML = "<!DOCTYPE html><html><head><title>{0}</title></head><body><h1>{0}</h1></body></html>"
 _BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
-_DROPPED = 0  # the status of a request nobody answered
+_DROPPED = 0  # the status of a request without an answer
 _LONGEST_BODY = 16 * 2**20
 
 
@@ -63,7 +63,7 @@ class FaultInjection:
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or let the fault happen that its rule says."""
+        """Pass a request on, or inject the fault of its rule."""
         fault = None
         if scope["type"] == "http" and scope["path"].startswith(API_ROOT + "/"):
             fault = self._rules.fault_for(scope["method"], scope["path"].removeprefix(API_ROOT))
@@ -120,7 +120,7 @@ class FaultInjection:
 
 
 async def _captured(app: ASGIApp, scope: Scope, receive: Receive) -> _Answer:
-    """Let the service answer, and hold the answer back."""
+    """Return the answer of the service without sending it."""
     status, headers, body = 0, MutableHeaders(), b""
 
     async def hold(message: Message) -> None:
@@ -155,7 +155,7 @@ async def _send(answer: _Answer, fault: Fault, connection: tuple[Scope, Receive,
 
 
 async def _read_body(scope: Scope, receive: Receive) -> None:
-    """Take in the body of a request that is not carried out, for the log."""
+    """Read the body of a request that is not carried out, for the log."""
     body = bytearray()
     try:
         async for part in Request(scope, receive).stream():

@@ -28,7 +28,7 @@ Seconds = Annotated[float, Field(ge=0, le=_LONGEST)]
 
 
 class _Settings(BaseModel):
-    """A part of the file: names in lower camelCase, nothing else beside them."""
+    """A part of the file: names in lower camelCase, and no other names."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -48,7 +48,7 @@ class Drip(_Settings):
 
 
 class PartialBulk(_Settings):
-    """What becomes of the items of endpoints 1 and 10, by their index in the request.
+    """Results of the items of endpoints 1 and 10, by their index in the request.
 
     An item in several lists is in several lists of the answer. It is carried
     out only when it is in `replaced`; `missing` leaves it out of the answer.
@@ -63,16 +63,16 @@ class PartialBulk(_Settings):
     unsent: list[str] = Field(default_factory=list)
 
     def names(self, index: int) -> bool:
-        """Whether the fault says anything about an item."""
+        """Return whether the fault names an item."""
         lists = (self.replaced, self.failed, self.not_found, self.skipped, self.missing)
         return any(index in element for element in lists)
 
     def carries_out(self, index: int) -> bool:
-        """Whether an item is written."""
+        """Return whether an item is written."""
         return index in self.replaced or not self.names(index)
 
     def shows(self, index: int) -> bool:
-        """Whether the answer has an item that was written."""
+        """Return whether the answer has an item that was written."""
         return index not in self.missing
 
 
@@ -117,7 +117,7 @@ class Fault(_Settings):
 
     @property
     def answers_alone(self) -> bool:
-        """Whether the request is never carried out."""
+        """Return whether the request is never carried out."""
         return self.drop == "before" or (self.status is not None and not self.commit)
 
 
@@ -160,7 +160,7 @@ def load_faults(path: Path) -> Faults:
 class FaultRules:
     """Counts the requests of one emulator; the same requests meet the same faults.
 
-    `moment` tells seconds, for rules about how many come in one.
+    `moment` returns seconds, for rules on the number of requests in a second.
     """
 
     def __init__(self, faults: Faults, moment: Callable[[], float] = monotonic) -> None:
@@ -170,7 +170,7 @@ class FaultRules:
         ]
 
     def fault_for(self, method: str, path: str) -> Fault | None:
-        """Give the fault of the first rule that strikes; every rule that fits counts."""
+        """Return the fault of the first rule that strikes; all matching rules count it."""
         struck = [rule for rule in self._rules if rule.strikes(method, path)]
         if not struck:
             return None
@@ -179,7 +179,7 @@ class FaultRules:
 
 
 class _Counted:
-    """A rule and what it has seen."""
+    """A rule with the number of its requests."""
 
     def __init__(self, rule: Rule, seed: str, moment: Callable[[], float]) -> None:
         self.rule = rule
@@ -201,7 +201,7 @@ class _Counted:
         return is_chosen and is_counted and is_left and not self._is_allowed()
 
     def _is_allowed(self) -> bool:
-        """Tell whether a request is one of those that a second may have, and count it then."""
+        """Return whether a second may have one more request, and count the request then."""
         if self.rule.above is None:
             return False
         now = self._moment()

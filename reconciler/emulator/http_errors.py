@@ -26,7 +26,7 @@ from reconciler.emulator.profile import Profile
 
 
 class RefusalError(Exception):
-    """An answer other than 2xx; `code` is what the body says, mostly the status."""
+    """An answer other than 2xx; `code` is in the body, and is mostly the status."""
 
     status = 500
     code: int
@@ -45,7 +45,7 @@ class InvalidRequestError(RefusalError):
 
 
 class UnauthorisedError(RefusalError):
-    """The key is missing or is not the one this server takes."""
+    """The key is missing or is not accepted by this server."""
 
     status = 401
 
@@ -104,7 +104,7 @@ class MisdirectedError(RefusalError):
 
 
 def refusal(error: RefusalError, profile: Profile | None = None) -> Response:
-    """Give the answer that says a refusal."""
+    """Return the answer for a refusal."""
     match profile.error_body if profile else "json":
         case "text":
             return PlainTextResponse(error.message, error.status, error.headers)
@@ -127,7 +127,7 @@ async def _answered(request: Request, error: Exception) -> Response:
 
 
 async def _failed(request: Request, _error: Exception) -> Response:
-    """Answer for a fault of the emulator itself; the exception goes on to the log."""
+    """Answer for a bug of the emulator itself; the exception goes on to the log."""
     return refusal(RefusalError("internal error of the emulator"), request.app.state.profile)
 
 

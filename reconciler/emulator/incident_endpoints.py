@@ -250,12 +250,12 @@ class AlertBehind:
     group_by: tuple[str, ...] = ()
 
     def as_text(self) -> str:
-        """Write it for the store."""
+        """Return its text for the store."""
         return json.dumps([self.id, self.name, self.labels, self.group_by])
 
 
 def incident_in(store: Store, incident_id: str) -> Incident | None:
-    """Give a stored incident."""
+    """Return a stored incident, or None."""
     row = store.row("SELECT record FROM incidents WHERE id = ?", incident_id)
     return read(Incident, json.loads(row[0])) if row else None
 
@@ -269,13 +269,13 @@ def open_incident(store: Store, incident: Incident, alert: AlertBehind, *, now: 
 
 
 def acknowledge(store: Store, incident: Incident, *, user_id: str, now: str) -> None:
-    """Say that a person has seen it."""
+    """Note that a person has seen the incident."""
     incident.status = "INCIDENT_STATUS_ACKNOWLEDGED"
     _note(store, incident, _alert_of(store, incident), "ACKNOWLEDGE", now=now, user_id=user_id)
 
 
 def close(store: Store, incident: Incident, *, now: str, user_id: str | None = None) -> Incident:
-    """End an incident: by a person, or by itself when nobody is named."""
+    """Close an incident: by a person, or by itself without `user_id`."""
     incident.state = "INCIDENT_STATE_RESOLVED"
     incident.status = "INCIDENT_STATUS_RESOLVED"
     incident.closed_at = now
@@ -375,7 +375,7 @@ def _list(call: Call, asked: IncidentQuery) -> Rendered:
 
 
 def incidents_in(store: Store) -> list[JsonObject]:
-    """Give all incidents as they are stored."""
+    """Return all incidents as they are stored."""
     return [json.loads(record) for (record,) in store.rows("SELECT record FROM incidents")]
 
 
@@ -455,7 +455,7 @@ def _event_passes(event: JsonObject, incident: JsonObject, wanted: IncidentEvent
 
 
 def _close(call: Call, asked: CloseQuery) -> IncidentCloseReply:
-    named = [_named(call.store, one) for one in dict.fromkeys(asked.incident_ids)]
+    named = [_named(call.store, incident_id) for incident_id in dict.fromkeys(asked.incident_ids)]
     partial = call.partial or PartialBulk()
     closed = {
         index: close(call.store, incident, now=call.now, user_id=call.author.id)

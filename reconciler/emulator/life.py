@@ -47,19 +47,19 @@ from reconciler.emulator.wire_models import Clock, JsonObject, timestamp
 
 
 def draw(*name: object) -> float:
-    """Give a number from 0 on and below 1."""
+    """Return a number from 0 on and below 1."""
     text = ":".join(map(str, name)).encode()
     # Two sums, as one alone gives similar names similar numbers.
     return (zlib.crc32(text) ^ zlib.adler32(text[::-1]) * 2654435761 % 2**32) % 2**32 / 2**32
 
 
 def waiting_time(mean: float, *name: object) -> float:
-    """Give a time as chance spreads them: many short ones, few long ones."""
+    """Return a time of an exponential distribution: many are short, few are long."""
     return -mean * math.log(1 - draw(*name))
 
 
 def drawn_id(*name: object) -> str:
-    """Give a uuid."""
+    """Return a uuid."""
     return str(uuid5(NAMESPACE_URL, ":".join(map(str, name))))
 
 
@@ -134,7 +134,7 @@ class Trouble:
             self.happened["cases"] += 1
 
     def be_noticed(self, store: Store, minute: datetime) -> None:
-        """Let somebody take it, sooner or later."""
+        """Assign the incident and the case to a person, sooner or later."""
         if draw("noticed", self._id, minute) >= _NOTICED_PER_MINUTE:
             return
         now = timestamp(minute)
@@ -271,12 +271,12 @@ class LivingAlert:
     happened: Counter[str]
 
     def is_busy(self, store: Store, minute: datetime) -> bool:
-        """Whether anything can happen in the hour of this minute."""
+        """Return whether anything can happen in the hour of this minute."""
         active = store.row("SELECT 1 FROM active_alerts WHERE alert_id = ?", self.id)
         return active is not None or self._due(minute) is not None
 
     def live(self, store: Store, minute: datetime) -> None:
-        """Let one minute pass."""
+        """Trigger, notice or resolve the alert in one minute."""
         row = store.row("SELECT since, until FROM active_alerts WHERE alert_id = ?", self.id)
         if row is None:
             if self._due(minute) == minute.minute:
@@ -298,7 +298,7 @@ class LivingAlert:
         return whole.removeprefix("ALERT_DEF_PRIORITY_")[:2]
 
     def _due(self, moment: datetime) -> int | None:
-        """Give the minute at which it triggers in this hour, at most once."""
+        """Return the minute at which it triggers in this hour, at most once."""
         hour = int(moment.timestamp()) // 3600
         nature = min(_NOISIEST, 0.2 + waiting_time(1.3, "nature", self.id) ** 2)
         daytime = 0.5 if moment.hour in _NIGHT_HOURS else 1.2
@@ -309,7 +309,7 @@ class LivingAlert:
 
     @property
     def _haste(self) -> float:
-        """How soon it fires: less often the longer its metric has to be beyond the threshold.
+        """How often it fires, as a factor: the longer the metric has to be bad, the lower.
 
         The usual half of the time is 1, and the whole time a twentieth.
         """
@@ -328,7 +328,7 @@ class LivingAlert:
             timestamp(moment),
             timestamp(moment + lasts),
         )
-        # Only this is new: the record here is whole, and the stored one may not be.
+        # Only this field is written: the record here has zero values that the stored record lacks.
         store.write(
             "UPDATE alert_definitions SET record = json_set(record, '$.lastTriggeredTime', ?)"
             " WHERE id = ?",
@@ -369,7 +369,7 @@ class LivingAlert:
         self.happened["events"] += 1
 
     def labels_at(self, since: datetime) -> dict[str, str]:
-        """Give where it happened: application, subsystem and region."""
+        """Return the place of a trigger: application, subsystem and region."""
         declared = self.record["alertDefProperties"]["entityLabels"]
         region = _REGIONS[int(len(_REGIONS) * draw("region", self.id, since))]
         return {
@@ -383,7 +383,7 @@ class LivingAlert:
         return Trouble(self.record, self.priority, since, labels, self.happened)
 
 
-LONGEST = timedelta(days=35)  # what was before is not made up for
+LONGEST = timedelta(days=35)  # time before that is left out
 _FIRST = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
 
@@ -395,7 +395,7 @@ LIFE = Resource(
 
 @dataclass(frozen=True)
 class Happened:
-    """What one tick brought, as numbers."""
+    """The result of one tick, as numbers."""
 
     events: int
     incidents: int
@@ -404,9 +404,9 @@ class Happened:
 
 
 def tick(store: Store, now: datetime) -> Happened:
-    """Let the time from the last tick until now pass; the first time it is an hour.
+    """Simulate the time from the last tick until now; the first time it is an hour.
 
-    `now` has to know its zone. A time before the last tick changes nothing.
+    `now` needs a time zone. A time before the last tick changes nothing.
     """
     with store.writing():
         return let_pass(store, lived_until(store) or now - _FIRST, now)
@@ -420,13 +420,13 @@ async def keep_living(store: Store, clock: Clock, every: float = 5.0) -> None:
 
 
 def lived_until(store: Store) -> datetime | None:
-    """Give the minute of the last tick."""
+    """Return the minute of the last tick."""
     row = store.row("SELECT until FROM lived")
     return datetime.fromisoformat(row[0]) if row else None
 
 
 def let_pass(store: Store, since: datetime, now: datetime) -> Happened:
-    """Let the time between two moments pass, inside `store.writing()`."""
+    """Simulate the time between two moments, inside `store.writing()`."""
     happened: Counter[str] = Counter()
     end = now.astimezone(UTC).replace(second=0, microsecond=0)
     minute = max(since.astimezone(UTC), now - LONGEST).replace(second=0, microsecond=0)
@@ -434,7 +434,7 @@ def let_pass(store: Store, since: datetime, now: datetime) -> Happened:
     busy: list[LivingAlert] | None = None
     while minute < end:
         if busy is None or minute.minute == 0:
-            # Most alerts are quiet most hours: only the others are asked each minute.
+            # Most alerts are quiet most hours: only the others are simulated each minute.
             busy = [alert for alert in alerts if alert.is_busy(store, minute)]
         for alert in busy:
             alert.live(store, minute)

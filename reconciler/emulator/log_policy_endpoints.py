@@ -221,9 +221,9 @@ class LogTestReply(WireObject):
 def takes(
     policy: LogPolicy, severities: Sequence[str], log: MetaFieldsValues, *, any_case: bool = False
 ) -> bool:
-    """Whether severities and both rules let the log in; no severities let all in.
+    """Return whether severities and both rules match the log; no severities match all logs.
 
-    With `any_case`, capitals and small letters of names are the same.
+    With `any_case`, upper and lower case of names are the same.
     """
     return (
         _has_severity(severities, log.severity_values)
@@ -277,7 +277,7 @@ _NOT_KEPT = frozenset(("disabled", "placement", "logRules"))
 
 @dataclass(frozen=True)
 class _Held:
-    """A stored policy with its severities, which not every service shows; none means all."""
+    """A stored policy with its severities, which not every service shows; an empty tuple is all."""
 
     policy: LogPolicy
     severities: tuple[str, ...]
@@ -360,7 +360,7 @@ def _check_names_differ(names: list[str], place: str) -> None:
 
 
 def _policy(call: Call, sent: PolicyInput) -> LogPolicy:
-    """Give the stored form: `enabled` is the inverse of `disabled`, the place comes later."""
+    """Return the stored form: `enabled` is the inverse of `disabled`; `_keep` sets the order."""
     kept = {k: v for k, v in as_json(sent).items() if k not in _NOT_KEPT}
     own = {
         "id": str(uuid4()),
@@ -382,7 +382,7 @@ def _in_order(store: Store) -> list[_Held]:
 
 
 def held_policies(store: Store) -> list[JsonObject]:
-    """Give all policies in the order in which they take effect, each with its severities."""
+    """Return all policies in the order in which they take effect, each with its severities."""
     return [
         {**as_json(held.policy), "logRules": {"severities": list(held.severities)}}
         for held in _in_order(store)
@@ -390,7 +390,7 @@ def held_policies(store: Store) -> list[JsonObject]:
 
 
 def _keep(store: Store, policies: list[_Held]) -> None:
-    """Make this the whole list, and number it from 1."""
+    """Store the policies as the whole list, numbered from 1."""
     store.write("DELETE FROM log_policies")
     keys: set[str] = set()
     for place, held in enumerate(policies, start=1):
@@ -406,13 +406,13 @@ def _keep(store: Store, policies: list[_Held]) -> None:
 
 
 def _free_key(name: str, keys: set[str]) -> str:
-    """Give what a policy is kept under: its name, numbered where another has the same."""
+    """Return the key of a stored policy: its name, with a number if another has the same name."""
     numbers = (f"{name} #{number}" for number in count(2))
     return next(key for key in chain([name], numbers) if key not in keys)
 
 
 def _shown(call: Call, held: _Held) -> LogPolicy:
-    """Give a policy as it is told, with its severities where the profile says so."""
+    """Return a policy as it is answered, with its severities where the profile says so."""
     if call.profile.policy_severities == "hidden":
         return held.policy
     rules = LogRules(severities=list(held.severities))

@@ -25,7 +25,7 @@ class _Leaf:
 
 
 def query_parameters(model: type[WireObject]) -> list[JsonObject]:
-    """Give each parameter that is not a map."""
+    """Return each parameter that is not a map."""
     return [
         {
             "name": leaf.name,
@@ -39,7 +39,7 @@ def query_parameters(model: type[WireObject]) -> list[JsonObject]:
 
 
 def maps_of(model: type[WireObject]) -> list[str]:
-    """Give the names of the parameters that are maps."""
+    """Return the names of the parameters that are maps."""
     return [leaf.name for leaf in _leaves(model) if _is_map(leaf.schema)]
 
 
@@ -68,7 +68,7 @@ def _within(
 
 
 def _resolved(schema: JsonObject, parts: JsonObject) -> JsonObject:
-    """Follow a reference, and take the one form of a field that may be absent."""
+    """Return the schema behind a reference, and of a field that may be absent its only form."""
     forms = [form for form in schema.get("anyOf", []) if form.get("type") != "null"]
     if forms:
         return _resolved(forms[0], parts)
@@ -129,7 +129,7 @@ _ABOUT = (
 
 
 def openapi_document(profile: Profile | None = None) -> Any:
-    """Give the whole document; the same every time for one profile."""
+    """Return the whole document, the same every time for one profile."""
     endpoints = sorted(
         (endpoint for resource in RESOURCES for endpoint in resource.endpoints),
         key=lambda one: one.number,
@@ -160,11 +160,11 @@ def openapi_document(profile: Profile | None = None) -> Any:
 
 
 def _tidied(value: Any) -> Any:
-    """Leave out what pydantic says of a bound beside the keywords of JSON Schema."""
+    """Return a schema without the keywords of a bound that are not of JSON Schema."""
     match value:
         case dict():
-            stray = {"ge", "le"} if value.get("type") == "integer" else set()
-            return {key: _tidied(inner) for key, inner in value.items() if key not in stray}
+            foreign = {"ge", "le"} if value.get("type") == "integer" else set()
+            return {key: _tidied(inner) for key, inner in value.items() if key not in foreign}
         case list():
             return [_tidied(item) for item in value]
         case _:
@@ -215,7 +215,7 @@ def _description(endpoint: Endpoint[Any]) -> str:
 
 
 def _tag(endpoint: Endpoint[Any]) -> str:
-    """Give the part of the path that names what the endpoint is about."""
+    """Return the part of the path that names the resource."""
     parts = [part for part in endpoint.path.split("/") if part not in ("", "v1", "v2", "v3")]
     return parts[1] if parts[0] in ("dataplans", "data-exploration") else parts[0]
 

@@ -42,7 +42,7 @@ class Markup(str):
 
 
 def tag(name: str, /, *children: object, **attributes: object) -> Markup:
-    """Write an element; `class_` is the attribute `class`, and `_` in a name is `-`."""
+    """Return an element; `class_` is the attribute `class`, and `_` in a name is `-`."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
         for key, value in attributes.items()
@@ -56,7 +56,7 @@ def tag(name: str, /, *children: object, **attributes: object) -> Markup:
 
 
 def join(parts: object) -> Markup:
-    """Put parts behind each other, each escaped unless it is markup."""
+    """Return the parts joined, each escaped unless it is markup."""
     items = parts if isinstance(parts, (list, tuple)) else [parts]
     return Markup(
         "".join(markup if isinstance(markup, Markup) else _text(markup) for markup in items)
@@ -64,12 +64,12 @@ def join(parts: object) -> Markup:
 
 
 def trusted(text: str) -> Markup:
-    """Take our own text as it is: a style sheet. Never for anything that was sent."""
+    """Return our own text as markup: a style sheet. Never for anything that was sent."""
     return Markup(text)
 
 
 def _text(value: object) -> str:
-    """Escape a text; control characters and turned writing are shown, not obeyed."""
+    """Return an escaped text; control and bidirectional characters are shown, not obeyed."""
     if isinstance(value, (list, tuple)):
         return join(value)
     shown = "".join(
@@ -84,7 +84,7 @@ _GOOD, _LOST = range(200, 400), 0
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]], nothing: str) -> Markup:
-    """Draw a table, or say that there is nothing."""
+    """Draw a table, or the text `nothing` without rows."""
     body = [tag("tr", [tag("td", cell) for cell in row]) for row in rows]
     if not body:
         return tag("p", nothing, class_="soft")
@@ -93,9 +93,11 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[object]], nothing: str)
 
 
 def _alert_table(records: list[JsonObject], store: Store) -> Markup:
-    """List the alert definitions by priority; those that are on fire are marked."""
+    """List the alert definitions by priority; triggered alerts are marked."""
     active = {alert_id for (alert_id,) in store.rows("SELECT alert_id FROM active_alerts")}
-    ordered = sorted(records, key=lambda one: (_priority(one), one["alertDefProperties"]["name"]))
+    ordered = sorted(
+        records, key=lambda record: (_priority(record), record["alertDefProperties"]["name"])
+    )
     rows = (
         (
             _priority(value),
@@ -130,7 +132,7 @@ def _slo_table(records: list[JsonObject]) -> Markup:
             _word(record["sloTimeFrame"], "SLO_TIME_FRAME_"),
             record["revision"]["revision"],
         )
-        for record in sorted(records, key=lambda one: str(one["name"]))
+        for record in sorted(records, key=lambda slo: str(slo["name"]))
     )
     return _table(("SLO", "Target", "Over", "Revision"), rows, "No SLOs.")
 
@@ -163,8 +165,8 @@ def _view_table(records: list[JsonObject]) -> Markup:
 
 def _incident_table(records: list[JsonObject]) -> Markup:
     """List the incidents, the open ones first, then the newest."""
-    newest = sorted(records, key=lambda one: str(one.get("createdAt")), reverse=True)
-    ordered = sorted(newest, key=lambda one: "closedAt" in one)
+    newest = sorted(records, key=lambda incident: str(incident.get("createdAt")), reverse=True)
+    ordered = sorted(newest, key=lambda incident: "closedAt" in incident)
     rows = (
         (
             value["name"],
@@ -188,7 +190,7 @@ def _case_table(records: list[JsonObject]) -> Markup:
             _moment(record["createTime"]),
         )
         for record in islice(
-            sorted(records, key=lambda one: one["createTime"], reverse=True), _SHOWN
+            sorted(records, key=lambda case: case["createTime"], reverse=True), _SHOWN
         )
     )
     return _table(("Case", "Title", "", "Status", "Since"), rows, "No cases.")
@@ -223,7 +225,7 @@ def _state(word: str) -> Markup:
 
 
 def _word(value: str, prefix: str) -> str:
-    """Turn `INCIDENT_STATUS_TRIGGERED` into `triggered`."""
+    """Return `triggered` for `INCIDENT_STATUS_TRIGGERED`."""
     return value.removeprefix(prefix).replace("_", " ").lower()
 
 
@@ -257,7 +259,7 @@ def usage_chart(days: list[JsonObject]) -> Markup:
 
 
 def _scale(highest: float) -> Markup:
-    """Draw a line for nothing and one for the most."""
+    """Draw a line for zero and a line for the highest value."""
     floor = _HEIGHT - _FOOT
     return tag(
         "g",

@@ -1,7 +1,7 @@
 """Listings: how models read a query string, and how sorted records are divided into pages.
 
-The reader of requests makes a tree whose leaves are lists of texts (see `reading`). The model of a
-query is an ordinary model whose fields accept such leaves. Bounds of a page are the emulator's
+The reader of requests makes a tree with lists of texts as leaves (see `reading`). The model of a
+query is an ordinary model with fields that accept such leaves. Bounds of a page are the emulator's
 own, as the API document shows none.
 
 A page token holds the position of the last record of a page, not a number: records that are added
@@ -28,7 +28,7 @@ LARGEST_PAGE = 1000
 
 
 def only(sent: object) -> object:
-    """Give the text of a parameter that came once."""
+    """Return the text of a parameter that came once."""
     return sent[0] if isinstance(sent, list) and len(sent) == 1 else sent
 
 
@@ -54,7 +54,7 @@ def _several(sent: object) -> list[object]:
 
 
 def _map(sent: object) -> object:
-    """Join what dots took apart: `k8s.pod` is one key of a map."""
+    """Return a map with joined keys, which dots have split: `k8s.pod` is one key."""
     if not isinstance(sent, dict):
         return sent
     flat: dict[str, object] = {}
@@ -68,7 +68,7 @@ def _map(sent: object) -> object:
 
 
 def _objects(sent: object) -> object:
-    """Turn columns into rows: the n-th value of each field is of the n-th object."""
+    """Return rows made of columns: the n-th value of each field is of the n-th object."""
     if not isinstance(sent, dict):
         return sent
     columns = {name: _several(values) for name, values in sent.items()}
@@ -80,7 +80,7 @@ def _objects(sent: object) -> object:
 
 
 def _moment(sent: object) -> object:
-    """Bring a timestamp to the one spelling that sorts as time does."""
+    """Return a timestamp in the only form that sorts as time does."""
     text = only(sent)
     if not isinstance(text, str):
         return text
@@ -111,7 +111,7 @@ class TimeRange(WireObject):
     to: Moment | None = None
 
     def holds(self, moment: str) -> bool:
-        """Whether a timestamp lies inside; the end does not."""
+        """Return whether a timestamp is inside; the end is outside."""
         return (self.from_ or "") <= moment and (self.to is None or moment < self.to)
 
 
@@ -144,7 +144,7 @@ class PageInfo(WireObject):
 
 
 def any_of(wanted: list[Any], value: object) -> bool:
-    """Whether a value is among those wanted; an empty list wants any."""
+    """Return whether a value is wanted; an empty list wants any value."""
     return not wanted or value in wanted
 
 
@@ -165,7 +165,7 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Page:
-    """Some of the records, and how to go on."""
+    """Some of the records, and the token of the next page."""
 
     records: list[JsonObject]
     total: int
@@ -173,13 +173,13 @@ class Page:
 
     @property
     def info(self) -> JsonObject:
-        """Say it as the service does; every listing has the same object."""
+        """The object of the service, which is the same in every listing."""
         return {"nextPageToken": self.next_token, "totalSize": self.total}
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Records in an order; `asked` is the request, and `identity` a field no two share."""
+    """Sorted records; `asked` is the request, and `identity` a field with unique values."""
 
     records: Sequence[JsonObject]
     criteria: tuple[Criterion, ...]
@@ -187,7 +187,7 @@ class Listing:
     asked: WireObject
 
     def page(self, size: int, token: str, *, skip: int = 0) -> Page:
-        """Give the page that a token stands for, the first without one."""
+        """Return the page of a token, or the first page without a token."""
         placed = [(self._position(record), record) for record in self.records]
         for place, descending in reversed(list(enumerate(self._directions))):
             placed.sort(key=lambda pair, place=place: pair[0][place], reverse=descending)  # type: ignore[misc]  # a default binds the loop's own value
@@ -208,12 +208,12 @@ class Listing:
 
     @property
     def _directions(self) -> list[bool]:
-        """Whether each part of a position descends; the identity goes with the last field."""
+        """The directions of the parts of a position; the identity has that of the last field."""
         directions = [criterion.descending for criterion in self.criteria]
         return [*directions, directions[-1]]
 
-    def _compare(self, one: Position, other: Position) -> int:
-        for left, right, descending in zip(one, other, self._directions, strict=True):
+    def _compare(self, first: Position, second: Position) -> int:
+        for left, right, descending in zip(first, second, self._directions, strict=True):
             if left != right:
                 return 1 if (left > right) != descending else -1
         return 0
@@ -248,9 +248,9 @@ class Listing:
 
 
 def criterion(field: str, direction: str, *, known: Sequence[str], default: str) -> Criterion:
-    """Read what a client wants to sort by; nothing or `..._UNSPECIFIED` is the default.
+    """Return the criterion of a request; an empty field or `..._UNSPECIFIED` is the default.
 
-    A direction is known by its last word, as its prefix is not shown anywhere.
+    Only the last word of a direction counts, as its prefix is not documented.
     """
     name = field or default
     if name not in known:
@@ -265,7 +265,7 @@ def criterion(field: str, direction: str, *, known: Sequence[str], default: str)
 
 
 def _comparable(value: object) -> list[bool | int | str]:
-    """Make any two values comparable: absent ones first, severities by their rank."""
+    """Return a sort key for any value: absent values first, severities by their rank."""
     text = "" if value is None else str(value)
     rank = _RANKS.get(text.rpartition("_")[2], 0) if text.isupper() else 0
     return [value is not None, rank, text]

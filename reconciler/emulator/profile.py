@@ -23,16 +23,16 @@ class UnreadableSettingsError(Exception):
 
     @classmethod
     def from_model(cls, path: Path, problem: ValidationError) -> "UnreadableSettingsError":
-        """Name the first fault."""
+        """Return the error that names the file and the place of the first problem."""
         first = problem.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         return cls(f"{path}: {place}: {first['msg']}")
 
 
 def settings_in(path: Path) -> object:
-    """Give the parsed content of a file."""
+    """Return the parsed content of a file. Raises UnreadableSettingsError."""
     try:
-        # A pipe would be waited for.
+        # Without O_NONBLOCK, opening a pipe would wait.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             is_regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
@@ -77,8 +77,8 @@ _Place = Annotated[str, AfterValidator(_is_place)]
 class ExtraRead:
     """A read of one record that the document does not show.
 
-    `record` is where in the answer the record stands, and `spec` where in the record stands
-    what a write of it holds; "" is the whole.
+    `record` is the place of the record in the answer, and `spec` the place in the record of the
+    fields that a write sends; "" is the whole.
     """
 
     __pydantic_config__ = _CONFIG
@@ -90,10 +90,10 @@ class ExtraRead:
 
 @dataclass(frozen=True)
 class ExtraList:
-    """A list of all there is that the document does not show.
+    """A list of all records that the document does not show.
 
-    `items` is where in the answer the list stands, "" is the whole; `id` and `name` are
-    where in an item those stand.
+    `items` is the place of the list in the answer, "" is the whole; `id` and `name` are
+    places in an item.
     """
 
     __pydantic_config__ = _CONFIG
@@ -106,7 +106,7 @@ class ExtraList:
 
 @dataclass(frozen=True)
 class Profile:
-    """The switches. A file has their names in lower camelCase; one left out keeps its default."""
+    """The switches. A file has their names in lower camelCase; a missing switch has its default."""
 
     __pydantic_config__ = _CONFIG
 
@@ -408,6 +408,6 @@ def load_profile(path: Path) -> Profile:
 
 
 def profile_of(settings: object) -> Profile:
-    """Make a profile of what a file of it would hold. Raises pydantic's ValidationError."""
+    """Return the profile of the content of a file. Raises pydantic's ValidationError."""
     # As JSON, because only that may be strict and still make a dataclass of an object.
     return TypeAdapter(Profile).validate_json(json.dumps(settings))

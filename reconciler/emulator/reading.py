@@ -39,8 +39,8 @@ _WORDS = {
 class UnreadableModelError(InvalidRequestError):
     """A value that is not what the model says.
 
-    `malformed` tells a value of the wrong JSON type, which no service can take
-    in, from one of the right type that breaks a rule.
+    `malformed` is true for a value of the wrong JSON type, which no service can parse, and false
+    for a value of the right type that breaks a rule.
     """
 
     def __init__(self, error: ErrorDetails, root: tuple[str | int, ...]) -> None:
@@ -55,7 +55,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def json_body(raw: bytes) -> object:
-    """Parse a body as JSON: UTF-8, finite numbers, nested at most 100 deep."""
+    """Return a body parsed as JSON: UTF-8, finite numbers, nested at most 100 deep."""
     try:
         body: object = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
         if b"\\u" in raw:
@@ -88,9 +88,9 @@ def _check_leaves(body: object) -> None:
 
 
 def read(model: type[Model], value: object, *root: str | int) -> Model:
-    """Read a value as a model; `root` is where the value stands in the request.
+    """Read a value as a model; `root` is the place of the value in the request.
 
-    The model is rendered with what the value holds, and nothing else.
+    The model is rendered with the fields of the value, and no others.
     """
     if not isinstance(value, dict):
         path = field_path(root) or "the body"
@@ -99,7 +99,7 @@ def read(model: type[Model], value: object, *root: str | int) -> Model:
         return model.model_validate(value, by_alias=True, by_name=False, context=AS_SENT)
     except ValidationError as problem:
         errors = [UnreadableModelError(error, root) for error in problem.errors(include_url=False)]
-        # What cannot be taken in at all is found first, before any rule is looked at.
+        # A value of the wrong type is reported before any broken rule.
         raise next((error for error in errors if error.malformed), errors[0]) from None
 
 
@@ -110,7 +110,7 @@ def whole(model: type[WireObject], record: object) -> JsonObject:
 
 
 def field_path(steps: Sequence[str | int]) -> str:
-    """Write a path as `alertDefsToReplace[0].id`."""
+    """Return a path as `alertDefsToReplace[0].id`."""
     path = ""
     for step in steps:
         path += f"[{step}]" if isinstance(step, int) else f".{step}"
@@ -121,7 +121,10 @@ _Steps = tuple[str | int, ...]
 
 
 def received(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
-    """Read a value that a client sent, and treat such fields as the profile says."""
+    """Read a value that a client sent, and treat its fields as the profile says.
+
+    The switches are for unknown fields, fields of the service, and missing fields.
+    """
     content = read(model, value, *root)
     if profile.required_fields == "observed":
         _check_needed(content, root)
@@ -157,7 +160,7 @@ def _refuse_read_only(content: WireObject, root: _Steps) -> None:
 
 
 def objects_in(value: object, place: _Steps) -> Iterator[tuple[_Steps, WireObject]]:
-    """Give a model and every one inside it, each with its place."""
+    """Yield a model and every model inside it, each with its place."""
     match value:
         case WireObject():
             yield place, value
@@ -174,7 +177,7 @@ _TEXTS = ("name", "display_name", "title", "label", "description")
 
 
 def body_of(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
-    """Read a body, or the part of one that stands at `root`. Raises InvalidRequestError."""
+    """Read a body, or the part of a body at `root`. Raises InvalidRequestError."""
     content = received(model, value, profile, *root)
     as_sent = {profile.texts, profile.unicode, profile.uuids, profile.int64} == {"as_sent"}
     if as_sent and profile.floats == "double":
@@ -182,7 +185,7 @@ def body_of(model: type[Model], value: object, profile: Profile, *root: str | in
     for _, part in objects_in(content, root):
         _tidy(part, profile)
     sent = as_json(content)
-    # A name of blanks is none: what is stored has to keep the rules too.
+    # Checked again: a name of blanks is empty once it is trimmed.
     return read(model, narrowed(sent) if profile.floats == "single" else sent, *root)
 
 
@@ -212,7 +215,7 @@ _DEEPEST = 10
 
 
 def dotted(items: Iterable[tuple[str, str]]) -> JsonObject:
-    """Give a tree whose leaves are lists of texts."""
+    """Return a tree with lists of texts as leaves."""
     tree: JsonObject = {}
     for key, text in items:
         *folders, name = key.split(".", _DEEPEST)
@@ -230,7 +233,7 @@ def dotted(items: Iterable[tuple[str, str]]) -> JsonObject:
 
 
 def as_json_objects(items: Sequence[tuple[str, str]]) -> JsonObject:
-    """Give a tree of what was sent where each object is one JSON text."""
+    """Return the tree of a query that has each object as one JSON text."""
     tree: dict[str, list[object]] = {}
     for key, text in items:
         tree.setdefault(key, []).append(_parsed(key, text) if text[:1] in ("{", "[") else text)
@@ -262,7 +265,7 @@ _Reshape = Callable[[object, str, Profile], object]
 
 
 def in_usual_form(query: JsonObject, profile: Profile) -> JsonObject:
-    """Give a query as the models read it. Raises InvalidRequestError for another form."""
+    """Return a query as the models read it. Raises InvalidRequestError for another form."""
     return {name: _reshaped(value, name, profile) for name, value in query.items()}
 
 
@@ -310,7 +313,7 @@ def _labels(value: object, path: str, profile: Profile) -> object:
 
 
 def _pairs(value: object) -> list[Mapping[str, object]]:
-    """Give the objects of a list, which keys with dots bring as columns."""
+    """Return the objects of a list, which keys with dots send as columns."""
     match value:
         case list():
             return [element if isinstance(element, dict) else {} for element in value]

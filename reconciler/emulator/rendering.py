@@ -22,9 +22,9 @@ class Rendered(str):
 
 
 def as_json(value: object, *, whole: bool = False) -> Any:
-    """Turn models into plain JSON values; a field that is None is left out.
+    """Return models as plain JSON values; a field that is None is left out.
 
-    With `whole`, fields that nobody sent come with their zero values.
+    With `whole`, fields that were not sent come with their zero values.
     """
     match value:
         case WireObject():
@@ -73,22 +73,22 @@ def narrowed(value: Any) -> Any:
 
 
 def as_text(value: object) -> Rendered:
-    """Write a model or JSON value, its keys in the order that they have."""
+    """Return a model or JSON value as text, its keys in the order that they have."""
     plain = as_json(value)
     return Rendered(json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
 def canonical(value: object) -> str:
-    """Write a model or JSON value whole; the same value always gives the same text."""
+    """Return a model or JSON value whole, as text; equal values have equal texts."""
     return as_text(reordered(as_json(value, whole=True)))
 
 
 _Step: TypeAlias = Callable[[Any, type[WireObject]], Any]
-"""Rewrites the content of an answer of a model, which tells fields from keys of a map."""
+"""Rewrites the content of an answer; its model shows which keys are fields and which of a map."""
 
 
 def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rendered:
-    """Rewrite an answer as the profile says."""
+    """Return an answer in the form of the profile."""
     steps = [*_steps(profile)]
     if not steps:
         return answer
@@ -99,7 +99,7 @@ def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rend
 
 
 def _steps(profile: Profile) -> Iterator[_Step]:
-    """Yield what rewrites an answer, in order; nothing where answers go out as they are made."""
+    """Yield the steps that rewrite an answer, in order; none if answers leave as they are made."""
     if profile.zero_values == "rendered" or profile.empty_objects == "rendered":
         yield lambda content, model: _filled(content, model, profile)
     if profile.metadata == "left_out":
@@ -196,7 +196,7 @@ def _object_without_zeros(value: JsonObject, model: type[WireObject]) -> JsonObj
 
 
 def in_snake_case(value: Any, shape: Any) -> Any:
-    """Spell the fields that a model knows as `group_by_keys`; keys of maps are data and stay."""
+    """Return a value with fields as `group_by_keys`; keys of maps are data and stay."""
     shape = _bare(shape)
     match value:
         case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
@@ -223,7 +223,7 @@ def _is_zero(value: object) -> bool:
 
 
 def _bare(shape: Any) -> Any:
-    """Look through `Annotated` and `| None`."""
+    """Return a type without `Annotated` and `| None`."""
     if get_origin(shape) is Annotated:
         return _bare(get_args(shape)[0])
     if get_origin(shape) in (Union, UnionType):

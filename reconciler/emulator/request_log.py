@@ -29,7 +29,7 @@ _FAULT = "reconciler.emulator.fault"
 class Asked(NamedTuple):
     """One request; `body` is the parsed JSON, None when there was none to read.
 
-    `status` is what the service did, also when the client saw something else;
+    `status` is that of the service, also when the client saw something else;
     0 when the request was dropped before it was carried out.
     """
 
@@ -40,19 +40,19 @@ class Asked(NamedTuple):
 
 
 def remember_body(scope: Scope, body: object) -> None:
-    """Leave the parsed body of a request where the log finds it."""
+    """Keep the parsed body of a request for the log."""
     scope[_BODY] = body
 
 
 def remember_fault(scope: Scope, fault: JsonObject) -> None:
-    """Leave the fault that strikes a request where the log finds it."""
+    """Keep the fault that strikes a request for the log."""
     scope[_FAULT] = fault
 
 
 class RequestRecord:
-    """Keeps what was asked, the newest last, and tells it to whoever writes it down.
+    """The last requests, the newest last; `write` gets each of them too.
 
-    `times` are when, by the clock of this machine, whatever the service believes.
+    `times` are of the clock of this machine, not of the clock of the service.
     """
 
     def __init__(self, kept: int, write: Callable[[JsonObject, Scope], None] | None = None) -> None:
@@ -61,7 +61,7 @@ class RequestRecord:
         self._write = write
 
     def note(self, scope: Scope, status: int) -> None:
-        """Note a request and what became of it."""
+        """Note a request with its status."""
         asked = Asked(scope["method"], scope["path"], status, scope.get(_BODY))
         now = timestamp(utc_now())
         self.requests.append(asked)
@@ -73,14 +73,14 @@ class RequestRecord:
 
 
 class RequestLog:
-    """Notes each request once its answer begins; what is not of the API is left out."""
+    """Notes each request once its answer begins; paths outside the API are left out."""
 
     def __init__(self, app: ASGIApp, record: RequestRecord) -> None:
         self._app = app
         self._record = record
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and note what becomes of it."""
+        """Pass the request on and note its status."""
         if scope["type"] != "http" or scope["path"] in _UNNOTED:
             await self._app(scope, receive, send)
             return
@@ -101,7 +101,7 @@ _BEGINS = b'{"at":"'
 
 
 def _is_foreign(path: Path) -> bool:
-    """Tell a file that begins as no log does: nothing is added to it."""
+    """Return whether a file begins as no log does: nothing is added to it."""
     with suppress(OSError):
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as stream:
@@ -114,21 +114,21 @@ class LogFile:
 
     def __init__(self, path: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-        # A pipe that comes in between would be waited for.
+        # A pipe that replaces the file in between must not make us wait.
         flags |= os.O_NONBLOCK
         if path.is_fifo():
             raise OSError(errno.EINVAL, "it is a pipe: name a file", str(path))
         if _is_foreign(path):
-            said = "it is there, and not such a log: remove it first, or name another file"
-            raise OSError(errno.EEXIST, said, str(path))
+            message = "it is there, and not such a log: remove it first, or name another file"
+            raise OSError(errno.EEXIST, message, str(path))
         self._descriptor = os.open(path, flags, 0o600)
         weakref.finalize(self, os.close, self._descriptor)
 
     def write(self, line: JsonObject, scope: Scope) -> None:
-        """Add a request; the key it came with is masked wherever it stands."""
+        """Add a request; its key is masked wherever it occurs."""
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
         key = Headers(scope=scope).get("authorization", "").strip()
         for secret in {key, key.partition(" ")[2].strip()} - {""}:
-            # As it stands inside JSON text, without the quotes around it.
+            # As it is inside JSON text, without the quotes around it.
             text = text.replace(json.dumps(secret, ensure_ascii=False)[1:-1], "***")
         os.write(self._descriptor, text.encode("utf-8", "backslashreplace") + b"\n")

@@ -34,7 +34,7 @@ class Listed(WireObject):
 
 @dataclass(frozen=True)
 class _Kept:
-    """How records of a kind are kept. `wrapped` is the field that holds what a write sends."""
+    """How records of a kind are stored. `wrapped` is the field with the content of a write."""
 
     called: str
     select: str
@@ -63,7 +63,7 @@ _ID = {"Dashboard": "dashboard.id"}
 
 
 def extra_endpoints(profile: Profile) -> Iterator[Endpoint[Any]]:
-    """Yield what answers the reads of a profile. They have no number."""
+    """Yield the endpoints that a profile adds; their number is 0."""
     for kind, read in profile.reads.items():
         kept = _KEPT[kind]
         yield Endpoint(
@@ -91,10 +91,10 @@ def extra_endpoints(profile: Profile) -> Iterator[Endpoint[Any]]:
 
 
 def _record(kept: _Kept, call: Call, _: NoBody) -> Rendered:
-    asked = call.path["id"]
-    row = call.store.row(f"{kept.select} WHERE id = ?", asked)
+    record_id = call.path["id"]
+    row = call.store.row(f"{kept.select} WHERE id = ?", record_id)
     if row is None:
-        raise MissingObjectError(kept.called, asked)
+        raise MissingObjectError(kept.called, record_id)
     return Rendered(row[0])
 
 
@@ -111,7 +111,7 @@ def _all(kind: str, listing: ExtraList, call: Call, _: NoBody) -> Rendered:
 
 
 def _shaped(kept: _Kept, read: ExtraRead, profile: Profile, record: JsonObject) -> Any:
-    """Give a stored record as the profile has it: what is written apart from what is set."""
+    """Return a stored record as the profile has it, with the written fields at their place."""
     content = record.get(kept.wrapped) if kept.wrapped else {**record, "id": None}
     rest = {key: value for key, value in record.items() if key not in (kept.wrapped, "id")}
     rest = rest if kept.wrapped else {}
@@ -128,7 +128,7 @@ def _shaped(kept: _Kept, read: ExtraRead, profile: Profile, record: JsonObject) 
 
 
 def _around(value: Any, place: str) -> Any:
-    """Put a value at a place of an answer that holds nothing else."""
+    """Return an answer that has only a value, at a place."""
     for step in reversed(place.split(".") if place else []):
         value = {step: value}
     return value
@@ -168,7 +168,7 @@ def _objects_around(schema: JsonObject, place: str) -> JsonObject:
 
 
 SEEDED = Resource(tables=("seeds (name TEXT PRIMARY KEY)",), endpoints=())
-"""Which seeds were put in."""
+"""The seeds that were added."""
 
 RESOURCES = (
     ALERT_DEFINITIONS,

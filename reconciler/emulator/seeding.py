@@ -313,9 +313,9 @@ _USAGE_HISTORY = timedelta(days=400)
 
 
 def fill(store: Store, seed: str, now: datetime) -> None:
-    """Put a seed in, unless it was before; the same moment gives the same company.
+    """Add a seed, unless it was added before; the same moment makes the same company.
 
-    Raises ValueError for a seed that there is not.
+    Raises ValueError for an unknown seed.
     """
     if seed not in SEEDS:
         raise ValueError(f"seed {seed!r}: not one of {', '.join(SEEDS)}")
@@ -332,7 +332,7 @@ def fill(store: Store, seed: str, now: datetime) -> None:
 
 
 def _ask(store: Store, number: int, body: JsonObject, at: datetime) -> None:
-    """Send a request as the company would have, but for ids that stay the same."""
+    """Send a request as the company would have, except that ids are always the same."""
     endpoint = _endpoint(number)
     call = Call(
         store=store,

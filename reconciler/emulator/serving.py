@@ -28,7 +28,7 @@ from reconciler.emulator.wire_models import utc_now
 
 
 class ClosableConnection(H11Protocol):
-    """HTTP as uvicorn speaks it, with one more extension in the scope."""
+    """The HTTP protocol of uvicorn, with an extension in the scope to close the connection."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Offer `close` of this connection to each of its requests."""
@@ -68,7 +68,7 @@ _GRACE = 5  # seconds that requests in flight have to end after a signal
 
 
 class _AnnouncingServer(uvicorn.Server):
-    """A server that says when it takes requests, and when it has answered its last."""
+    """A server that calls back when it is ready, and after its last answer."""
 
     def __init__(
         self,
@@ -117,10 +117,10 @@ def serve(  # noqa: PLR0913 - one keyword for each option of the server
     """Answer requests until SIGINT or SIGTERM, then let those in flight end.
 
     `announce` gets one line once the port is bound, also when `port` is 0.
-    `hosts` are further names the Host header may hold. With `live` time passes:
+    `hosts` are further names that the Host header may have. With `live` time passes:
     alerts trigger, incidents open and close. The signal is raised
     again at the end: SIGINT arrives as KeyboardInterrupt. Raises OSError when
-    the port is taken, and what `create_app` raises.
+    the port is taken, and the errors of `create_app`.
     """
     app = create_app(
         data,

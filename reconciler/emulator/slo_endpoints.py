@@ -167,7 +167,7 @@ _NO_BUDGET = 100  # percent: nothing may fail, so there is no budget to watch
 def alerts_broken_by(
     after: SloDefinition, before: JsonObject, alerts: Iterable[JsonObject]
 ) -> Iterator[AlertValidation]:
-    """Report each stored alert that could not live with the new definition.
+    """Yield each stored alert that could not work with the new definition.
 
     `before` is the stored SLO, as rendered.
     """
@@ -211,7 +211,7 @@ def _create(call: Call, request: SloDefinition) -> SloReply:
 
 
 def _sent_id(call: Call, request: SloDefinition) -> str | None:
-    """Give the id of a POST where the profile takes one."""
+    """Return the id of a POST if the profile accepts ids."""
     if call.profile.client_slo_ids or request.id is None:
         return request.id
     if call.profile.read_only_fields == "refused":
@@ -267,7 +267,7 @@ def _validate(call: Call, request: SloDefinition) -> SloValidateReply:
 
 
 def _check_can_be_validated(call: Call, request: SloDefinition, stored: JsonObject | None) -> None:
-    """Refuse what is not there and, where only that is documented, what is not window-based."""
+    """Raise for an unknown SLO and, if the profile says so, for an SLI that is not window-based."""
     if request.id is None:
         raise InvalidRequestError("id: required")
     if stored is None:

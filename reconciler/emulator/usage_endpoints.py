@@ -76,13 +76,13 @@ _DAYS = {
 
 
 def keep_daily_units(store: Store, units: DailyUnits) -> None:
-    """Store what a day used in place of what was said of it before."""
+    """Store the usage of a day; an earlier record of the day is replaced."""
     day = units.stats_date[:10]
     store.write("INSERT OR REPLACE INTO daily_units VALUES (?, ?)", day, as_text(units))
 
 
 def daily_units(store: Store, first: date, last: date) -> list[JsonObject]:
-    """Give the days from one to another, both among them."""
+    """Return the days from the first to the last, both included."""
     rows = store.rows(
         "SELECT record FROM daily_units WHERE day BETWEEN ? AND ? ORDER BY day",
         first.isoformat(),

@@ -3,7 +3,7 @@
 A model has the shape and the bounds of one object, with every field of the API document. A field
 that was not sent gets the zero value that the service renders (`""`, `0`, `[]`, `*_UNSPECIFIED`).
 A field whose default is `None` is not rendered at all: objects, members of a choice, and fields
-whose zero value the service itself would refuse.
+for which the service itself would refuse the zero value.
 """
 
 import re
@@ -32,12 +32,12 @@ Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """Give the present moment, aware of its zone."""
+    """Return the present moment, with its time zone."""
     return datetime.now(UTC)
 
 
 def timestamp(moment: datetime) -> str:
-    """Write a moment as ISO 8601 in UTC with milliseconds: `2025-01-31T09:00:00.000Z`."""
+    """Return a moment as ISO 8601 in UTC with milliseconds: `2025-01-31T09:00:00.000Z`."""
     text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")
 
@@ -50,18 +50,17 @@ _INT32 = range(-(2**31), 2**31)
 _INT64_SCHEMA = {"type": "string", "format": "int64", "pattern": "^-?[0-9]{1,19}$"}
 _INT64 = range(-(2**63), 2**63)
 AS_SENT = "as sent"
-"""The context of a value that a client sent, so that the model knows what it was sent with."""
+"""The context of a value that a client sent, so that the model remembers its keys."""
 
 
 class WireObject(BaseModel):
     """A JSON object of the API: lower camelCase, strict, unknown fields kept.
 
-    `required_in_answers` are the fields that the document marks required, and the list
-    of which an answer consists: a service that leaves out zero values still sends them.
-    `read_only` are those that
-    only the service sets, by their names on the wire, and `metadata` those that it keeps of a
-    record beside what was sent. `needed` are the fields that services are known to require,
-    though the document does not. `digits` are int64 and `uuids` are ids of other things.
+    `required_in_answers` are the fields that the document marks required, and the only list of
+    an answer: a service that leaves out zero values still sends them. `read_only` are fields that
+    only the service sets, by their names on the wire, and `metadata` are fields that it adds to a
+    record that was sent. `needed` are the fields that services are known to require, though the
+    document does not. `digits` are int64 and `uuids` are ids of other objects.
     """
 
     required_in_answers: ClassVar[frozenset[str]] = frozenset()
@@ -76,7 +75,7 @@ class WireObject(BaseModel):
     model_config = ConfigDict(
         alias_generator=to_camel,
         allow_inf_nan=False,
-        # An embedded emulator of a short run reads few of them.
+        # An embedded emulator of a short run uses few models.
         defer_build=True,
         extra="allow",
         strict=True,
@@ -107,7 +106,7 @@ class WireObject(BaseModel):
 
     @property
     def sent(self) -> tuple[str, ...] | None:
-        """The keys that a client sent, in their order; None for what the service made."""
+        """The keys that a client sent, in their order; None for an object that the service made."""
         return self._sent
 
     def remember(self, sent: tuple[str, ...] = ()) -> Self:
@@ -127,7 +126,7 @@ class Identifier(WireObject):
 
 
 def canonical_uuid(text: str) -> str:
-    """Give a UUID in lower case; anything else is an error."""
+    """Return a UUID in lower case; anything else is an error."""
     if not _UUID.fullmatch(text):
         raise PydanticCustomError("uuid", "not a uuid")
     return text.lower()
@@ -155,7 +154,7 @@ def _int64(value: object) -> object:
 
 
 def _timestamp(text: str) -> str:
-    """Give a date and time of RFC 3339 as it came; anything else is an error."""
+    """Return a date and time of RFC 3339 as it was sent; anything else is an error."""
     try:
         # A leap second is valid there, and no clock of Python knows it.
         datetime.fromisoformat(re.sub(r":60(?=[.Zz+-])", ":59", text))
@@ -167,13 +166,13 @@ def _timestamp(text: str) -> str:
 
 
 def bounds(least: int, most: int = 2**31 - 1) -> Any:
-    """Bound an Int32; in the schema too, where pydantic leaves out what follows a function."""
+    """Return the bounds of an Int32, in the schema too: pydantic drops bounds after a function."""
     schema: JsonDict = {"format": "int32", "minimum": least, "maximum": most}
     return Field(ge=least, le=most, json_schema_extra=schema)
 
 
 def only_one(model: WireObject, *names: str) -> str | None:
-    """Name the one member of a choice that is set, or None; two are an error."""
+    """Return the only member of a choice that is set, or None; two are an error."""
     chosen = [name for name in names if getattr(model, name) is not None]
     if len(chosen) > 1:
         fields = " and ".join(to_camel(name) for name in chosen)
@@ -182,7 +181,7 @@ def only_one(model: WireObject, *names: str) -> str | None:
 
 
 def exactly_one(model: WireObject, *names: str) -> str:
-    """Name the one member of a choice that is set; none or two are an error."""
+    """Return the only member of a choice that is set; none or two are an error."""
     chosen = only_one(model, *names)
     if chosen is None:
         fields = ", ".join(to_camel(name) for name in names)
