@@ -27,14 +27,14 @@ from reconciler.emulator.wire_models import (
 
 @dataclass(frozen=True)
 class DescribedAs:
-    """Stands in `Annotated`: the field takes what its type takes, and is published as a model."""
+    """A part of `Annotated`: the field accepts what its type accepts, and has a model as schema."""
 
     model: type[WireObject]
 
     def __get_pydantic_json_schema__(
         self, _: CoreSchema, handler: Callable[[CoreSchema], JsonObject]
     ) -> JsonObject:
-        """Give the schema of the model."""
+        """Return the schema of the model."""
         return handler(self.model.__pydantic_core_schema__)
 
 
@@ -111,7 +111,7 @@ class FieldTemplate(WireObject):
 
 
 class ConfigOverrides(WireObject):
-    """What replaces the preset's own configuration."""
+    """Settings that replace those of the preset."""
 
     connector_config_fields: list[FieldTemplate] = Field(default_factory=list)
     message_config_fields: list[FieldTemplate] = Field(default_factory=list)
@@ -159,7 +159,7 @@ class Webhook(WireObject):
 
 
 class NotificationGroup(WireObject):
-    """Destinations that are told together."""
+    """Destinations that are notified together."""
 
     destinations: list[Destination] = Field(default_factory=list)
     group_by_keys: list[str] = Field(default_factory=list)
@@ -197,7 +197,7 @@ class TimeOfDay(WireObject):
 
 
 class ActiveOn(WireObject):
-    """When the alert is awake; an end before the start crosses midnight."""
+    """The time when the alert is active; an end before the start is past midnight."""
 
     day_of_week: list[DayOfWeek] = Field(default_factory=list)
     start_time: TimeOfDay | None = None
@@ -228,7 +228,7 @@ class SloThreshold(WireObject):
 
 
 class AlertDefProperties(WireObject):
-    """What a person declares of an alert."""
+    """The fields of an alert that a person declares."""
 
     name: Annotated[str, Field(min_length=1, max_length=512)]
     description: Annotated[str, Field(max_length=3000)] = ""
@@ -259,7 +259,7 @@ class AlertDefProperties(WireObject):
 
 
 class AlertDefToReplace(WireObject):
-    """One item of the bulk replace; its properties are judged one by one."""
+    """One item of the bulk replace; its properties are checked apart from those of others."""
 
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"alertVersionId", "createdTime", "updatedTime", "lastTriggeredTime", "status"}
@@ -276,7 +276,7 @@ class BulkReplaceRequest(WireObject):
 
 
 class StoredAlertDefinition(WireObject):
-    """What the service keeps of an alert."""
+    """The record of an alert that the service keeps."""
 
     metadata: ClassVar[frozenset[str]] = frozenset(
         {"createdTime", "updatedTime", "lastTriggeredTime", "status"}

@@ -66,27 +66,27 @@ class KeyValue(WireObject):
 
 
 class KeyValues(WireObject):
-    """A key and the values any of which will do."""
+    """A key and its values; any of the values matches."""
 
     key: str = ""
     values: list[str] = Field(default_factory=list)
 
 
 class PriorityDetails(WireObject):
-    """What the system found, and what a person said instead."""
+    """The priority of the system, and that of a person, which replaces it."""
 
     override: CasePriority = "CASE_PRIORITY_UNSPECIFIED"
     system: CasePriority = "CASE_PRIORITY_UNSPECIFIED"
 
 
 class Assignee(WireObject):
-    """The person who looks after it."""
+    """The person who works on the case."""
 
     user_id: Uuid
 
 
 class ResolutionDetails(WireObject):
-    """When and by what it ended."""
+    """When the case ended, and who ended it."""
 
     resolve_time: Timestamp | None = None
     resolved_by: CaseResolver = "CASE_RESOLVER_UNSPECIFIED"
@@ -132,14 +132,14 @@ class Case(WireObject):
 
 
 class AssigneeFilter(WireObject):
-    """Nobody, or one person."""
+    """No assignee, or one person."""
 
     unassigned: Empty | None = None
     user_id: Uuid | None = None
 
 
 class CaseFilters(WireObject):
-    """What a case must have; each empty filter lets all through."""
+    """Conditions on a case; an empty filter matches all cases."""
 
     assignees: list[AssigneeFilter] = Field(default_factory=list)
     categories: list[CaseCategory] = Field(default_factory=list)
@@ -152,7 +152,7 @@ class CaseFilters(WireObject):
 
 
 class CaseOrder(WireObject):
-    """By what cases are sorted, unspecified is as if it were absent."""
+    """The sort order of cases; an unspecified value is the same as an absent value."""
 
     direction: CaseOrderDirection = "CASE_ORDER_BY_DIRECTION_UNSPECIFIED"
     field: CaseOrderField = "CASE_ORDER_BY_FIELD_UNSPECIFIED"
@@ -237,7 +237,7 @@ def _passes(case: JsonObject, filters: CaseFilters) -> bool:
 
 
 def _status(sent: str) -> str:
-    """Take `ACKNOWLEDGED`, as the API document has it, and the whole value too."""
+    """Return the whole value of a status, which may be short as in the API document."""
     return _STATUS + sent.removeprefix(_STATUS)
 
 

@@ -51,7 +51,7 @@ Opaque = Annotated[JsonObject, AfterValidator(_short_queries)]
 
 
 class WidgetDefinition(WireObject):
-    """Exactly one kind of widget; what is inside it the API document does not show."""
+    """Exactly one kind of widget; the API document does not show its content."""
 
     markdown: Opaque | None = None
     gauge: Opaque | None = None
@@ -76,7 +76,7 @@ class WidgetAppearance(WireObject):
 
 
 class Widget(WireObject):
-    """One picture; its times are the service's."""
+    """One widget; only the service sets its times."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"createdAt", "updatedAt"})
     needed: ClassVar[tuple[str, ...]] = ("id",)
@@ -154,7 +154,7 @@ class ObservationField(WireObject):
 
 
 class AnnotationQuery(WireObject):
-    """What the annotation looks for."""
+    """The query of an annotation."""
 
     text: Annotated[str, Field(max_length=QUERY_LIMIT)] = ""
 
@@ -240,7 +240,7 @@ class Variable(WireObject):
 
 
 class AllOption(WireObject):
-    """Whether all values may be chosen at once."""
+    """The option to choose all values at once."""
 
     include_all: bool = False
     label: str = ""
@@ -269,7 +269,7 @@ class VariableSource(WireObject):
 
 
 class LabelledValue(WireObject):
-    """A value and what it is called."""
+    """A value and its name."""
 
     label: str = ""
     value: str = ""
@@ -282,7 +282,7 @@ class IntervalValue(WireObject):
 
 
 class VariableValue(WireObject):
-    """What is chosen."""
+    """The chosen values."""
 
     interval: IntervalValue | None = None
 
@@ -330,13 +330,13 @@ class GoToDashboardAction(WireObject):
 
 
 class ActionDefinition(WireObject):
-    """What the action does."""
+    """The definition of an action."""
 
     go_to_dashboard_action: GoToDashboardAction | None = None
 
 
 class Action(WireObject):
-    """Something a widget offers to do."""
+    """An action that a widget offers."""
 
     id: str = ""
     name: str = ""
@@ -347,7 +347,7 @@ class Action(WireObject):
 
 
 class SelectedValues(WireObject):
-    """Those of a list; an empty one selects none."""
+    """The values of a list; an empty list selects none."""
 
     values: list[str] = Field(default_factory=list)
 
@@ -360,7 +360,7 @@ class Selection(WireObject):
 
 
 class MetricsOperatorEquals(WireObject):
-    """Is one of what is selected."""
+    """The label equals one of the selected values."""
 
     selection: Selection | None = None
 

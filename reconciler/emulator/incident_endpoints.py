@@ -172,7 +172,7 @@ class IncidentCloseReply(WireObject):
 
 
 class IncidentFilter(WireObject):
-    """What an incident must have; each absent filter lets all through."""
+    """Conditions on an incident; an absent filter matches all incidents."""
 
     application_name: list[str] = Field(default_factory=list)
     subsystem_name: list[str] = Field(default_factory=list)
@@ -189,7 +189,7 @@ class IncidentFilter(WireObject):
 
 
 class IncidentQuery(WireObject):
-    """Query of endpoint 8, whose body is empty."""
+    """Query of endpoint 8, which has an empty body."""
 
     filter: IncidentFilter = IncidentFilter()
     pagination: PageRequest
@@ -199,7 +199,7 @@ class IncidentQuery(WireObject):
 
 
 class IncidentEventFilter(WireObject):
-    """What an incident event must have."""
+    """Conditions on an incident event."""
 
     name: Text = ""
     severity: list[IncidentSeverity] = Field(default_factory=list)
@@ -212,7 +212,7 @@ class IncidentEventFilter(WireObject):
 
 
 class EventOrder(WireObject):
-    """By what incident events are sorted."""
+    """The sort order of incident events."""
 
     field: Text = ""
     direction: Text = ""

@@ -64,7 +64,7 @@ PolicyDescription = Annotated[str, Field(max_length=255), AfterValidator(_latin_
 
 
 class PolicyRule(WireObject):
-    """What an application or subsystem name must be; `name` may hold several, by commas."""
+    """A condition on the name of an application or subsystem; commas in `name` separate several."""
 
     name: str = ""
     rule_type_id: RuleType = "RULE_TYPE_ID_UNSPECIFIED"
@@ -121,7 +121,7 @@ class LogRules(WireObject):
 
 
 class OverwritePolicy(PolicyInput):
-    """A policy of an overwrite, which leaves less to defaults; its place is that in the list."""
+    """A policy of an overwrite, with fewer defaults; its place is its index in the list."""
 
     read_only: ClassVar[frozenset[str]] = PolicyInput.read_only | {"placement"}
     needed: ClassVar[tuple[str, ...]] = ("description", "priority")
@@ -141,7 +141,7 @@ class OverwriteRequest(WireObject):
 
 
 class LogPolicy(WireObject):
-    """What the service tells of a policy; `logRules` only where the profile says so."""
+    """The record of a policy that the service returns; `logRules` only if the profile says so."""
 
     metadata: ClassVar[frozenset[str]] = frozenset({"companyId", "createdAt", "updatedAt"})
 
@@ -191,7 +191,7 @@ class CreateReply(WireObject):
 
 
 class MetaFieldsValues(WireObject):
-    """The metadata of one log; each string may hold several values, by commas."""
+    """The metadata of one log; commas in a text separate several values."""
 
     application_name_values: str = ""
     severity_values: str = ""
@@ -205,7 +205,7 @@ class LogTestRequest(WireObject):
 
 
 class LogTestResult(WireObject):
-    """Which policy a log meets, if any."""
+    """The first policy that matches a log, if any."""
 
     matched: bool
     meta_fields_values: MetaFieldsValues

@@ -234,7 +234,7 @@ def _moment(text: str | None) -> str:
 
 
 def records_in(store: Store, query: str) -> list[JsonObject]:
-    """Give the records of a query with one column."""
+    """Return the records of a query with one column."""
     return [json.loads(record) for (record,) in store.rows(query)]
 
 

@@ -116,14 +116,14 @@ class TimeRange(WireObject):
 
 
 class PageRequest(WireObject):
-    """Which page; the size is needed (docs/assumptions.md)."""
+    """The size and token of a page; the size is required (docs/assumptions.md)."""
 
     page_size: PageSize
     page_token: Text = ""
 
 
 class OptionalPageRequest(WireObject):
-    """Which page, where the size may be left out."""
+    """The size and token of a page, both optional."""
 
     page_size: PageSize = 100
     page_token: Text = ""
@@ -137,7 +137,7 @@ class FieldOrder(WireObject):
 
 
 class PageInfo(WireObject):
-    """How many there are in all, and how to go on; no token on the last page."""
+    """The number of records in all, and the token of the next page; the last page has none."""
 
     next_page_token: str = ""
     total_size: Int32 = 0

@@ -115,7 +115,7 @@ def _steps(profile: Profile) -> Iterator[_Step]:
 
 
 def _filled(value: Any, shape: Any, profile: Profile) -> Any:
-    """Return a value with what nobody sent: zero values, empty maps and objects."""
+    """Return a value with the fields that were not sent: zero values, empty maps and objects."""
     shape = _bare(shape)
     match value:
         case dict() if isinstance(shape, type) and issubclass(shape, WireObject):

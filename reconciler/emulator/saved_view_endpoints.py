@@ -46,7 +46,7 @@ class CustomSelection(WireObject):
 
 
 class TimeSelection(WireObject):
-    """Which time the view shows."""
+    """The time range of the view."""
 
     quick_selection: QuickSelection | None = None
     custom_selection: CustomSelection | None = None
@@ -65,20 +65,20 @@ class ViewFilter(WireObject):
 
 
 class ViewFilters(WireObject):
-    """The filters beside the query; an empty list is met."""
+    """The filters next to the query; the list may be empty."""
 
     filters: list[ViewFilter] = Field(default_factory=list)
 
 
 class SearchQuery(WireObject):
-    """What is looked for; an empty query is met."""
+    """The query of the view, which may be empty."""
 
     query: str = ""
     syntax_type: str | None = None
 
 
 class SavedViewFields(WireObject):
-    """What create and replace share; the id stands in the path, if anywhere."""
+    """The fields that create and replace share; only replace has an id, in the path."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 

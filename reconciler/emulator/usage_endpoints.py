@@ -34,7 +34,7 @@ class Units(WireObject):
 
 
 class DailyUnits(WireObject):
-    """What one day used."""
+    """The usage of one day."""
 
     stats_date: Timestamp
     blocked_metrics_units: Units = Units()

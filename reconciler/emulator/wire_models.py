@@ -2,7 +2,7 @@
 
 A model has the shape and the bounds of one object, with every field of the API document. A field
 that was not sent gets the zero value that the service renders (`""`, `0`, `[]`, `*_UNSPECIFIED`).
-A field whose default is `None` is not rendered at all: objects, members of a choice, and fields
+A field with the default `None` is not rendered at all: objects, members of a choice, and fields
 for which the service itself would refuse the zero value.
 """
 
@@ -116,11 +116,11 @@ class WireObject(BaseModel):
 
 
 class Empty(WireObject):
-    """An object whose presence is its meaning: `fiveMinutes: {}`."""
+    """An object that means something by being present: `fiveMinutes: {}`."""
 
 
 class Identifier(WireObject):
-    """An id wrapped in an object; any string will do, as hand-made dashboards show."""
+    """An id wrapped in an object; any text is accepted, as hand-made dashboards show."""
 
     value: str
 
