@@ -5,7 +5,6 @@ together. Bounds of single fields are in the model. The rules here look at the t
 inside its part. Source: docs/assumptions.md.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from uuid import uuid4
@@ -138,8 +137,8 @@ def _planted_id(text: str) -> str:
 def watching(store: Store, slo_id: str) -> Iterator[JsonObject]:
     """Yield the stored definitions that watch an SLO, whole, by id."""
     query = "SELECT record FROM alert_definitions WHERE slo_id = ? ORDER BY id"
-    for (record,) in store.rows(query, slo_id):
-        yield whole(StoredAlertDefinition, json.loads(record))
+    for record in store.records(query, slo_id):
+        yield whole(StoredAlertDefinition, record)
 
 
 def _replace(call: Call, request: BulkReplaceRequest) -> BulkReplaceReply:
@@ -169,18 +168,13 @@ def _replace_one(
         reply.not_found_ids.append(alert_id)
     elif properties is None:
         reply.failed_to_replace_alert_defs.append(AlertDefId(id=alert_id))
-    elif _is_as(stored, properties):
+    elif canonical(properties) == canonical(read(AlertDefProperties, stored["alertDefProperties"])):
         reply.skipped_ids.append(alert_id)
     else:
         version = _version(alert_id, properties, stored["createdTime"], call.now)
         version.last_triggered_time = stored.get("lastTriggeredTime")
         _keep(call.store, version)
         reply.alert_defs.append(version)
-
-
-def _is_as(stored: JsonObject, properties: AlertDefProperties) -> bool:
-    before = read(AlertDefProperties, stored["alertDefProperties"])
-    return canonical(properties) == canonical(before)
 
 
 def _misreport(index: int, alert_id: str, partial: PartialBulk, reply: BulkReplaceReply) -> None:
@@ -226,8 +220,7 @@ def _version(
 
 
 def _stored(store: Store, alert_id: str) -> JsonObject | None:
-    row = store.row("SELECT record FROM alert_definitions WHERE id = ?", alert_id)
-    return json.loads(row[0]) if row else None
+    return store.record("SELECT record FROM alert_definitions WHERE id = ?", alert_id)
 
 
 def _keep(store: Store, version: StoredAlertDefinition) -> None:

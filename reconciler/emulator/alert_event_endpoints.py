@@ -23,9 +23,10 @@ from reconciler.emulator.paging import (
     TimeRange,
     any_of,
     criterion,
+    has_labels,
 )
 from reconciler.emulator.rendering import Rendered, as_text
-from reconciler.emulator.wire_models import Int32, JsonObject, Labels, WireObject
+from reconciler.emulator.wire_models import Int32, JsonObject, Labels, WireObject, timestamp
 
 
 class AlertEvent(WireObject):
@@ -71,11 +72,10 @@ _FIELDS = ("cxEventTimestamp", "cxEventType", "cxEventKey")
 
 def keep_alert_event(store: Store, event: AlertEvent, *, version_id: str) -> None:
     """Store an event of an alert version; one with the same key is replaced."""
-    moment = datetime.fromtimestamp(int(event.cx_event_timestamp), UTC)
     store.write(
         "INSERT OR REPLACE INTO alert_events VALUES (?, ?, ?, ?)",
         event.cx_event_key,
-        moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        timestamp(datetime.fromtimestamp(int(event.cx_event_timestamp), UTC)),
         version_id,
         as_text(event),
     )
@@ -105,12 +105,7 @@ def _found(store: Store, asked: AlertEventQuery) -> list[JsonObject]:
         window.to,
     )
     events = [json.loads(record) for version, record in rows if any_of(asked.alert_ids, version)]
-    return [event for event in events if _has_labels(event, asked.cx_event_labels)]
-
-
-def _has_labels(event: JsonObject, wanted: dict[str, list[str]]) -> bool:
-    labels = event["cxEventLabels"]
-    return all(labels.get(key) in values for key, values in wanted.items())
+    return [event for event in events if has_labels(event["cxEventLabels"], asked.cx_event_labels)]
 
 
 ALERT_EVENTS = Resource(

@@ -54,7 +54,11 @@ class Keys:
         sent = _sent_key(header, self.scheme)
         if not self.permissions:
             return
-        held = [permissions for key, permissions in self.permissions.items() if _same(sent, key)]
+        held = [
+            permissions
+            for key, permissions in self.permissions.items()
+            if hmac.compare_digest(sent.encode(), key.encode())
+        ]
         if not held:
             raise UnauthorisedError("the API key is not valid")
         if permission and not any(
@@ -75,10 +79,6 @@ def _sent_key(header: str | None, scheme: str) -> str:
     if (scheme == "bare" and is_bearer) or (scheme == "bearer" and not is_bearer):
         raise UnauthorisedError(f"the Authorization header is not in the {scheme} form")
     return key
-
-
-def _same(sent: str, expected: str) -> bool:
-    return hmac.compare_digest(sent.encode(), expected.encode())
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ need to see what the API does not return, and what was deleted, and the API docu
 The key is the same.
 """
 
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
@@ -40,61 +39,6 @@ from reconciler.emulator.request_log import (
 from reconciler.emulator.resources import RESOURCES, extra_endpoints
 from reconciler.emulator.seeding import fill
 from reconciler.emulator.wire_models import Clock, JsonObject, timestamp, utc_now
-
-_TABLES = {
-    "alerts": ("alert", "alert_definitions"),
-    "dashboards": ("dashboard", "dashboards"),
-    "saved-views": ("saved view", "saved_views"),
-    "slos": ("slo", "slos"),
-}
-"""The name of a record in messages, and its table, by part of the path."""
-
-
-def web_routes(deployment: Deployment) -> list[Route]:
-    """Return `GET /web/alerts`, which lists all, `DELETE /web/alerts/ID`, and so on."""
-    return [
-        Route("/web/{what}", _listing(deployment), methods=["GET"]),
-        Route("/web/{what}/{id}", _deleting(deployment), methods=["DELETE"]),
-    ]
-
-
-def _listing(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler that answers `{"items": [...]}`: every record as it is stored."""
-
-    async def listed(request: Request) -> Response:
-        deployment.keys.check(request.headers.get("authorization"), "")
-        return JSONResponse({"items": _records(deployment.store, request.path_params["what"])})
-
-    return listed
-
-
-def _records(store: Store, what: str) -> list[JsonObject]:
-    if what == "policies":
-        return held_policies(store)
-    if what not in _TABLES:
-        raise UnknownRouteError
-    listing = f"SELECT record FROM {_TABLES[what][1]} ORDER BY id"  # noqa: S608 - a table of ours
-    return [json.loads(record) for (record,) in store.rows(listing)]
-
-
-def _deleting(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler that answers 204, or 404 for an unknown id."""
-
-    async def delete(request: Request) -> Response:
-        deployment.keys.check(request.headers.get("authorization"), "")
-        found = _TABLES.get(request.path_params["what"])
-        if found is None:
-            raise UnknownRouteError
-        kind, table = found
-        statement = f"DELETE FROM {table} WHERE id = ? RETURNING id"  # noqa: S608 - a table of ours
-        deployment.stale_reads.before_write()
-        with deployment.store.writing():
-            if deployment.store.row(statement, request.path_params["id"]) is None:
-                raise MissingObjectError(kind, request.path_params["id"])
-        return Response(status_code=int(HTTPStatus.NO_CONTENT))
-
-    return delete
-
 
 REQUESTS_KEPT = 10_000
 
@@ -201,3 +145,58 @@ async def _openapi(request: Request) -> Response:
     from reconciler.emulator.openapi import openapi_document  # noqa: PLC0415 - few ask for it
 
     return JSONResponse(openapi_document(request.app.state.profile))
+
+
+_TABLES = {
+    "alerts": ("alert", "alert_definitions"),
+    "dashboards": ("dashboard", "dashboards"),
+    "saved-views": ("saved view", "saved_views"),
+    "slos": ("slo", "slos"),
+}
+"""The name of a record in messages, and its table, by part of the path."""
+
+
+def web_routes(deployment: Deployment) -> list[Route]:
+    """Return `GET /web/alerts`, which lists all, `DELETE /web/alerts/ID`, and so on."""
+    return [
+        Route("/web/{what}", _listing(deployment), methods=["GET"]),
+        Route("/web/{what}/{id}", _deleting(deployment), methods=["DELETE"]),
+    ]
+
+
+def _listing(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]:
+    """Return a handler that answers `{"items": [...]}`: every record as it is stored."""
+
+    async def listed(request: Request) -> Response:
+        deployment.keys.check(request.headers.get("authorization"), "")
+        return JSONResponse({"items": _records(deployment.store, request.path_params["what"])})
+
+    return listed
+
+
+def _records(store: Store, what: str) -> list[JsonObject]:
+    if what == "policies":
+        return held_policies(store)
+    if what not in _TABLES:
+        raise UnknownRouteError
+    listing = f"SELECT record FROM {_TABLES[what][1]} ORDER BY id"  # noqa: S608 - a table of ours
+    return store.records(listing)
+
+
+def _deleting(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]:
+    """Return a handler that answers 204, or 404 for an unknown id."""
+
+    async def delete(request: Request) -> Response:
+        deployment.keys.check(request.headers.get("authorization"), "")
+        found = _TABLES.get(request.path_params["what"])
+        if found is None:
+            raise UnknownRouteError
+        kind, table = found
+        statement = f"DELETE FROM {table} WHERE id = ? RETURNING id"  # noqa: S608 - a table of ours
+        deployment.stale_reads.before_write()
+        with deployment.store.writing():
+            if deployment.store.row(statement, request.path_params["id"]) is None:
+                raise MissingObjectError(kind, request.path_params["id"])
+        return Response(status_code=int(HTTPStatus.NO_CONTENT))
+
+    return delete

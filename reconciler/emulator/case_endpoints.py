@@ -4,7 +4,6 @@ Values of one filter are alternatives, filters add up. The API document says so 
 Further values: docs/assumptions.md.
 """
 
-import json
 from collections.abc import Iterable
 from typing import Annotated, ClassVar
 
@@ -195,7 +194,7 @@ def keep_case(store: Store, case: Case) -> None:
 
 def cases_in(store: Store) -> list[JsonObject]:
     """Return all cases as they are stored."""
-    return [json.loads(record) for (record,) in store.rows("SELECT record FROM cases")]
+    return store.records("SELECT record FROM cases")
 
 
 def _list(call: Call, request: CaseListRequest) -> Rendered:
@@ -224,6 +223,7 @@ def _order(order: CaseOrder) -> Criterion:
 
 
 def _passes(case: JsonObject, filters: CaseFilters) -> bool:
+    text = filters.text_search.casefold()
     return (
         any_of(filters.categories, case["category"])
         and any_of(filters.priorities, case["priority"])
@@ -232,7 +232,7 @@ def _passes(case: JsonObject, filters: CaseFilters) -> bool:
         and _has_pairs(case.get("groupings", []), filters.groupings)
         and _has_pairs(case.get("labels", []), filters.labels)
         and _has_assignee(case, filters.assignees)
-        and _has_text(case, filters.text_search)
+        and any(text in case.get(field, "").casefold() for field in _TEXTS)
     )
 
 
@@ -259,10 +259,6 @@ def _has_assignee(case: JsonObject, wanted: list[AssigneeFilter]) -> bool:
         else assignee_filter.unassigned is None or holder is None
         for assignee_filter in wanted
     )
-
-
-def _has_text(case: JsonObject, text: str) -> bool:
-    return any(text.casefold() in case.get(field, "").casefold() for field in _TEXTS)
 
 
 CASES = Resource(

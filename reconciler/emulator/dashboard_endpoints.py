@@ -197,8 +197,7 @@ def _change(call: Call, request: DashboardWriteRequest) -> Change:
 
 
 def _read_by_id(call: Call, _: NoBody) -> Rendered:
-    dashboard_id = call.path["dashboard_id"]
-    return _found(call.store, "id", dashboard_id)
+    return _found(call.store, "id", call.path["dashboard_id"])
 
 
 def _read_by_slug(call: Call, _: NoBody) -> Rendered:

@@ -5,6 +5,7 @@ file in turn; each write holds the file for itself.
 """
 
 import errno
+import json
 import os
 import sqlite3
 import stat
@@ -57,6 +58,15 @@ class Store:
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return all rows."""
         return self._connection.execute(query, values).fetchall()
+
+    def record(self, query: str, *values: object) -> dict[str, Any] | None:
+        """Return the parsed record in the first row, or None."""
+        found = self.row(query, *values)
+        return json.loads(found[0]) if found else None
+
+    def records(self, query: str, *values: object) -> list[dict[str, Any]]:
+        """Return the parsed records of all rows, which have one column."""
+        return [json.loads(record) for (record,) in self.rows(query, *values)]
 
     def write(self, statement: str, *values: object) -> int:
         """Change one row, inside `writing()`, and return the id of an added row."""

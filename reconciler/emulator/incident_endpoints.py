@@ -36,6 +36,7 @@ from reconciler.emulator.paging import (
     TimeRange,
     any_of,
     criterion,
+    has_labels,
 )
 from reconciler.emulator.reading import read
 from reconciler.emulator.rendering import Rendered, as_text
@@ -256,8 +257,8 @@ class AlertBehind:
 
 def incident_in(store: Store, incident_id: str) -> Incident | None:
     """Return a stored incident, or None."""
-    row = store.row("SELECT record FROM incidents WHERE id = ?", incident_id)
-    return read(Incident, json.loads(row[0])) if row else None
+    record = store.record("SELECT record FROM incidents WHERE id = ?", incident_id)
+    return read(Incident, record) if record else None
 
 
 def open_incident(store: Store, incident: Incident, alert: AlertBehind, *, now: str) -> None:
@@ -279,7 +280,8 @@ def close(store: Store, incident: Incident, *, now: str, user_id: str | None = N
     incident.state = "INCIDENT_STATE_RESOLVED"
     incident.status = "INCIDENT_STATUS_RESOLVED"
     incident.closed_at = now
-    incident.duration = f"{_seconds_between(incident.created_at or now, now)}s"
+    lasted = datetime.fromisoformat(now) - datetime.fromisoformat(incident.created_at or now)
+    incident.duration = f"{max(0, int(lasted.total_seconds()))}s"
     _note(store, incident, _alert_of(store, incident), "CLOSE", now=now, user_id=user_id)
     return incident
 
@@ -345,11 +347,6 @@ def _alert_of(store: Store, incident: Incident) -> AlertBehind:
     return AlertBehind(alert_id, name, labels, tuple(group_by))
 
 
-def _seconds_between(start: str, end: str) -> int:
-    lasted = datetime.fromisoformat(end) - datetime.fromisoformat(start)
-    return max(0, int(lasted.total_seconds()))
-
-
 _PATH = "/incidents/incidents/v1"
 _FIELDS = (
     "createdAt",
@@ -376,11 +373,12 @@ def _list(call: Call, asked: IncidentQuery) -> Rendered:
 
 def incidents_in(store: Store) -> list[JsonObject]:
     """Return all incidents as they are stored."""
-    return [json.loads(record) for (record,) in store.rows("SELECT record FROM incidents")]
+    return store.records("SELECT record FROM incidents")
 
 
 def _passes(incident: JsonObject, wanted: IncidentFilter) -> bool:
     labels = incident["contextualLabels"]
+    text = wanted.search_query.casefold()
     return (
         any_of(wanted.application_name, labels.get("applicationName"))
         and any_of(wanted.subsystem_name, labels.get("subsystemName"))
@@ -389,9 +387,9 @@ def _passes(incident: JsonObject, wanted: IncidentFilter) -> bool:
         and any_of(wanted.status, incident["status"])
         and wanted.is_muted in (None, incident["isMuted"])
         and _has_assignee(incident, wanted.assignee)
-        and _has_text(incident, wanted.search_query)
-        and _has_labels(labels, wanted.contextual_labels)
-        and _has_labels(incident["displayLabels"], wanted.display_labels)
+        and any(text in incident[field].casefold() for field in ("name", "description"))
+        and has_labels(labels, wanted.contextual_labels)
+        and has_labels(incident["displayLabels"], wanted.display_labels)
         and all(
             {"key": meta_label.key, "value": meta_label.value} in incident["metaLabels"]
             for meta_label in wanted.meta_labels
@@ -405,14 +403,6 @@ def _has_assignee(incident: JsonObject, wanted: list[str]) -> bool:
         assignment.get("assignedTo", {}).get("userId") for assignment in incident["assignments"]
     }
     return not wanted or not holders.isdisjoint(wanted)
-
-
-def _has_text(incident: JsonObject, text: str) -> bool:
-    return any(text.casefold() in incident[field].casefold() for field in ("name", "description"))
-
-
-def _has_labels(labels: JsonObject, wanted: dict[str, list[str]]) -> bool:
-    return all(labels.get(key) in values for key, values in wanted.items())
 
 
 def _list_events(call: Call, asked: IncidentEventQuery) -> Rendered:
@@ -447,9 +437,9 @@ def _event_passes(event: JsonObject, incident: JsonObject, wanted: IncidentEvent
         and any_of(wanted.severity, behind["incidentSeverity"])
         and any_of(wanted.status, behind["incidentStatus"])
         and wanted.is_muted in (None, behind["isMuted"])
-        and _has_labels(labels, wanted.labels)
-        and _has_labels(incident["contextualLabels"], wanted.contextual_labels)
-        and _has_labels(incident["displayLabels"], wanted.display_labels)
+        and has_labels(labels, wanted.labels)
+        and has_labels(incident["contextualLabels"], wanted.contextual_labels)
+        and has_labels(incident["displayLabels"], wanted.display_labels)
         and wanted.timestamp.holds(event["cxEventTimestamp"])
     )
 

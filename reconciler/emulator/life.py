@@ -10,7 +10,6 @@ noise. Data usage has the rhythm of a shop: less at weekends, more from year to 
 """
 
 import asyncio
-import json
 import math
 import zlib
 from collections import Counter
@@ -247,8 +246,9 @@ class Trouble:
         )
 
     def _stored_case(self, store: Store) -> Case | None:
-        row = store.row("SELECT record FROM cases WHERE id = ?", drawn_id("case", self._id))
-        return read(Case, json.loads(row[0])) if row else None
+        query = "SELECT record FROM cases WHERE id = ?"
+        record = store.record(query, drawn_id("case", self._id))
+        return read(Case, record) if record else None
 
 
 TABLE = """active_alerts (
@@ -448,8 +448,8 @@ def let_pass(store: Store, since: datetime, now: datetime) -> Happened:
 
 
 def _awake(store: Store) -> list[dict[str, object]]:
-    rows = store.rows("SELECT record FROM alert_definitions ORDER BY id")
-    records = [whole(StoredAlertDefinition, json.loads(record)) for (record,) in rows]
+    query = "SELECT record FROM alert_definitions ORDER BY id"
+    records = [whole(StoredAlertDefinition, record) for record in store.records(query)]
     return [
         record
         for record in records

@@ -64,7 +64,8 @@ def _within(
             for leaf in _within(item, parts, f"{path}{name}.", is_required=False):
                 yield _Leaf(leaf.name, {"type": "array", "items": leaf.schema}, is_required=False)
         else:
-            yield _Leaf(path + name, _untitled(inner), needed)
+            untitled = {key: part for key, part in inner.items() if key != "title"}
+            yield _Leaf(path + name, untitled, needed)
 
 
 def _resolved(schema: JsonObject, parts: JsonObject) -> JsonObject:
@@ -76,10 +77,6 @@ def _resolved(schema: JsonObject, parts: JsonObject) -> JsonObject:
         found: JsonObject = parts[schema["$ref"].rpartition("/")[2]]
         return found
     return schema
-
-
-def _untitled(schema: JsonObject) -> JsonObject:
-    return {key: value for key, value in schema.items() if key != "title"}
 
 
 _REF = "#/components/schemas/{model}"

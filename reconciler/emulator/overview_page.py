@@ -7,7 +7,6 @@ HTML: every text is escaped unless it is markup.
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from functools import cache
@@ -80,7 +79,7 @@ def _text(value: object) -> str:
 
 
 _SHOWN = 50
-_GOOD, _LOST = range(200, 400), 0
+_GOOD = range(200, 400)
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]], nothing: str) -> Markup:
@@ -207,16 +206,12 @@ def _request_table(record: RequestRecord) -> Markup:
             tag(
                 "span",
                 asked.status or "dropped",
-                class_="good" if _is_good(asked.status) else "bad",
+                class_="good" if asked.status in _GOOD else "bad",
             ),
         )
         for moment, asked in islice(both, _SHOWN)
     )
     return _table(("At", "", "Path", "Status"), rows, "Nothing was asked yet.")
-
-
-def _is_good(status: int) -> bool:
-    return status in _GOOD
 
 
 def _state(word: str) -> Markup:
@@ -231,11 +226,6 @@ def _word(value: str, prefix: str) -> str:
 
 def _moment(text: str | None) -> str:
     return text[:16].replace("T", " ") if text else "-"
-
-
-def records_in(store: Store, query: str) -> list[JsonObject]:
-    """Return the records of a query with one column."""
-    return [json.loads(record) for (record,) in store.rows(query)]
 
 
 _WIDTH, _HEIGHT, _FOOT, _LEFT = 960, 180, 20, 40
@@ -393,7 +383,7 @@ def written_page(store: Store, record: RequestRecord, today: date) -> str:
 
 def _body(store: Store, record: RequestRecord, today: date) -> Markup:
     held = {
-        name: [whole(model, record) for record in records_in(store, query)]
+        name: [whole(model, record) for record in store.records(query)]
         for name, (query, model) in _QUERIES.items()
     }
     incidents, cases = incidents_in(store), cases_in(store)
@@ -418,7 +408,9 @@ def _body(store: Store, record: RequestRecord, today: date) -> Markup:
             _section("Data usage, units a day", usage_chart(days), is_wide=True),
             _section("Alerts", _alert_table(held["alerts"], store)),
             _section("Incidents", _incident_table(incidents)),
-            _section("Dashboards", join(grids) or _nothing("No dashboards."), is_wide=True),
+            _section(
+                "Dashboards", join(grids) or tag("p", "No dashboards.", class_="soft"), is_wide=True
+            ),
             _section("SLOs", _slo_table(held["slos"])),
             _section("Log policies, in order", _policy_table(held["policies"])),
             _section("Cases", _case_table(cases)),
@@ -446,7 +438,3 @@ def _header(figures: dict[str, int]) -> Markup:
 
 def _section(title: str, content: Markup, *, is_wide: bool = False) -> Markup:
     return tag("section", tag("h2", title), content, class_="wide" if is_wide else None)
-
-
-def _nothing(text: str) -> Markup:
-    return tag("p", text, class_="soft")

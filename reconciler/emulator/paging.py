@@ -22,7 +22,7 @@ from pydantic_core import PydanticCustomError
 
 from reconciler.emulator.http_errors import InvalidRequestError
 from reconciler.emulator.rendering import canonical
-from reconciler.emulator.wire_models import Int32, JsonObject, WireObject, bounds
+from reconciler.emulator.wire_models import Int32, JsonObject, WireObject, bounds, timestamp
 
 LARGEST_PAGE = 1000
 
@@ -86,10 +86,9 @@ def _moment(sent: object) -> object:
         return text
     try:
         moment = datetime.fromisoformat(text)
-        moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+        return timestamp(moment.replace(tzinfo=moment.tzinfo or UTC))
     except (ValueError, OverflowError):
         raise PydanticCustomError("timestamp", "not a timestamp") from None
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 Text = Annotated[str, BeforeValidator(only)]
@@ -146,6 +145,11 @@ class PageInfo(WireObject):
 def any_of(wanted: list[Any], value: object) -> bool:
     """Return whether a value is wanted; an empty list wants any value."""
     return not wanted or value in wanted
+
+
+def has_labels(labels: JsonObject, wanted: dict[str, list[str]]) -> bool:
+    """Return whether labels have a wanted value for each wanted key."""
+    return all(labels.get(key) in values for key, values in wanted.items())
 
 
 _RANKS = {

@@ -30,7 +30,7 @@ def as_json(value: object, *, whole: bool = False) -> Any:
         case WireObject():
             return _as_object(value, whole=whole)
         case list():
-            return [as_json(item, whole=whole) for item in value]
+            return [as_json(element, whole=whole) for element in value]
         case _:
             return value
 
@@ -53,7 +53,7 @@ def reordered(value: Any) -> Any:
         case dict():
             return {key: reordered(value[key]) for key in sorted(value, reverse=True)}
         case list():
-            return [reordered(item) for item in value]
+            return [reordered(element) for element in value]
         case _:
             return value
 
@@ -64,7 +64,7 @@ def narrowed(value: Any) -> Any:
         case dict():
             return {key: narrowed(inner) for key, inner in value.items()}
         case list():
-            return [narrowed(item) for item in value]
+            return [narrowed(element) for element in value]
         case float() if abs(value) < 3.4e38:  # noqa: PLR2004 - the largest a single holds
             single = struct.unpack("f", struct.pack("f", value))[0]
             return float(f"{single:.9g}")
@@ -101,42 +101,47 @@ def in_form(answer: Rendered, model: type[WireObject], profile: Profile) -> Rend
 def _steps(profile: Profile) -> Iterator[_Step]:
     """Yield the steps that rewrite an answer, in order; none if answers leave as they are made."""
     if profile.zero_values == "rendered" or profile.empty_objects == "rendered":
-        yield lambda content, model: _filled(content, model, profile)
+        yield partial(_rewritten, rewrite=partial(_with_unsent, profile=profile))
     if profile.metadata == "left_out":
-        yield _without_metadata
+        yield partial(_rewritten, rewrite=_without_metadata)
     if profile.required_lists != "sent":
         yield partial(_without_lists, even_full=profile.required_lists == "left_out")
     if profile.zero_values == "dropped":
-        yield _without_zeros
+        yield partial(_rewritten, rewrite=_without_zeros)
     if profile.floats == "single":
         yield lambda content, _: narrowed(content)
     if profile.key_order == "reversed":
         yield lambda content, _: reordered(content)
 
 
-def _filled(value: Any, shape: Any, profile: Profile) -> Any:
-    """Return a value with the fields that were not sent: zero values, empty maps and objects."""
+def _rewritten(
+    value: Any, shape: Any, rewrite: Callable[[JsonObject, type[WireObject]], JsonObject]
+) -> Any:
+    """Return a value with each object of a model rewritten, the innermost first."""
     shape = _bare(shape)
     match value:
         case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
-            known = {field.alias or name: field for name, field in shape.model_fields.items()}
-            shapes = {name: field.annotation for name, field in known.items()}
-            filled = {
-                key: _filled(member, shapes.get(key), profile) for key, member in value.items()
+            shapes = {
+                field.alias or name: field.annotation for name, field in shape.model_fields.items()
             }
-            missing = {
-                name: as_json(field.get_default(call_default_factory=True), whole=True)
-                for name, field in known.items()
-                if name not in value and not field.is_required()
+            members = {
+                key: _rewritten(member, shapes.get(key), rewrite) for key, member in value.items()
             }
-            return {
-                **filled,
-                **{k: value for k, value in missing.items() if _fills(value, profile)},
-            }
+            return rewrite(members, shape)
         case list() if get_origin(shape) is list:
-            return [_filled(item, get_args(shape)[0], profile) for item in value]
+            return [_rewritten(element, get_args(shape)[0], rewrite) for element in value]
         case _:
             return value
+
+
+def _with_unsent(content: JsonObject, model: type[WireObject], profile: Profile) -> JsonObject:
+    """Return an object with the fields that were not sent: zero values, empty maps and objects."""
+    missing = {
+        field.alias or name: as_json(field.get_default(call_default_factory=True), whole=True)
+        for name, field in model.model_fields.items()
+        if (field.alias or name) not in content and not field.is_required()
+    }
+    return content | {name: value for name, value in missing.items() if _fills(value, profile)}
 
 
 def _fills(value: object, profile: Profile) -> bool:
@@ -145,20 +150,8 @@ def _fills(value: object, profile: Profile) -> bool:
     return profile.zero_values == "rendered" and value is not None and _is_zero(value)
 
 
-def _without_metadata(value: Any, shape: Any) -> Any:
-    shape = _bare(shape)
-    match value:
-        case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
-            shapes = {field.alias or name: field for name, field in shape.model_fields.items()}
-            return {
-                key: _without_metadata(member, shapes[key].annotation if key in shapes else None)
-                for key, member in value.items()
-                if key not in shape.metadata
-            }
-        case list() if get_origin(shape) is list:
-            return [_without_metadata(item, get_args(shape)[0]) for item in value]
-        case _:
-            return value
+def _without_metadata(content: JsonObject, model: type[WireObject]) -> JsonObject:
+    return {name: value for name, value in content.items() if name not in model.metadata}
 
 
 def _without_lists(content: JsonObject, model: type[WireObject], *, even_full: bool) -> JsonObject:
@@ -174,42 +167,23 @@ def _without_lists(content: JsonObject, model: type[WireObject], *, even_full: b
     }
 
 
-def _without_zeros(value: Any, shape: Any) -> Any:
-    shape = _bare(shape)
-    match value:
-        case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
-            return _object_without_zeros(value, shape)
-        case list() if get_origin(shape) is list:
-            return [_without_zeros(item, get_args(shape)[0]) for item in value]
-        case _:
-            return value
-
-
-def _object_without_zeros(value: JsonObject, model: type[WireObject]) -> JsonObject:
-    shapes = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-    kept = {
-        name: _without_zeros(content, shapes.get(name))
-        for name, content in value.items()
-        if name not in shapes or name in model.required_in_answers or not _is_zero(content)
+def _without_zeros(content: JsonObject, model: type[WireObject]) -> JsonObject:
+    known = {field.alias or name for name, field in model.model_fields.items()}
+    return {
+        name: value
+        for name, value in content.items()
+        if name not in known or name in model.required_in_answers or not _is_zero(value)
     }
-    return {name: kept[name] for name in value if name in kept}
 
 
-def in_snake_case(value: Any, shape: Any) -> Any:
-    """Return a value with fields as `group_by_keys`; keys of maps are data and stay."""
-    shape = _bare(shape)
-    match value:
-        case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
-            fields = {field.alias or name: name for name, field in shape.model_fields.items()}
-            shapes = {name: field.annotation for name, field in shape.model_fields.items()}
-            return {
-                fields.get(key, key): in_snake_case(inner, shapes.get(fields.get(key, "")))
-                for key, inner in value.items()
-            }
-        case list() if get_origin(shape) is list:
-            return [in_snake_case(item, get_args(shape)[0]) for item in value]
-        case _:
-            return value
+def in_snake_case(content: Any, model: type[WireObject]) -> Any:
+    """Return an object with fields as `group_by_keys`; keys of maps are data and stay."""
+    return _rewritten(content, model, _with_own_names)
+
+
+def _with_own_names(content: JsonObject, model: type[WireObject]) -> JsonObject:
+    names = {field.alias or name: name for name, field in model.model_fields.items()}
+    return {names.get(key, key): value for key, value in content.items()}
 
 
 def _is_zero(value: object) -> bool:

@@ -20,10 +20,6 @@ _SLO_PAYMENTS = "5b1e6a52-6a0c-4f0e-9a55-0d5a3f6f1a02"
 _SLO_SEARCH = "5b1e6a52-6a0c-4f0e-9a55-0d5a3f6f1a03"
 
 
-def _alert_id(number: int) -> str:
-    return f"a1e47000-0000-4000-8000-{number:012}"
-
-
 def _alert(name: str, priority: str, team: str, place: str, **rest: Any) -> JsonObject:
     application, _, subsystem = place.partition("/")
     ending = "P5_OR_UNSPECIFIED" if priority == "P5" else priority
@@ -163,7 +159,9 @@ _DEFINITIONS = (
     ),
     _alert("Old shop front", "P3", "shop", "legacy/web", **_logs("legacy", 5)) | {"enabled": False},
 )
-ALERTS = tuple(_alert_id(number) for number in range(1, len(_DEFINITIONS) + 1))
+ALERTS = tuple(
+    f"a1e47000-0000-4000-8000-{number:012}" for number in range(1, len(_DEFINITIONS) + 1)
+)
 
 
 def _slo(slo_id: str, name: str, target: float, good: str, total: str) -> JsonObject:

@@ -9,7 +9,6 @@ them only. Of the answer of validate it has only the shape. The two rules are ou
 a service could hardly do without them.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Annotated, ClassVar, Literal, Self
 from uuid import uuid4
@@ -295,8 +294,7 @@ def _keep(call: Call, slo: SloDefinition, *, revision: int) -> SloDefinition:
 
 
 def _stored(store: Store, slo_id: str) -> JsonObject | None:
-    row = store.row("SELECT record FROM slos WHERE id = ?", slo_id)
-    return json.loads(row[0]) if row else None
+    return store.record("SELECT record FROM slos WHERE id = ?", slo_id)
 
 
 SLOS = Resource(

@@ -4,7 +4,6 @@ Days without data are left out. A range ends with today; `LAST_WEEK` is seven
 days with it.
 """
 
-import json
 from datetime import date, timedelta
 from typing import ClassVar, Literal
 
@@ -83,12 +82,11 @@ def keep_daily_units(store: Store, units: DailyUnits) -> None:
 
 def daily_units(store: Store, first: date, last: date) -> list[JsonObject]:
     """Return the days from the first to the last, both included."""
-    rows = store.rows(
+    return store.records(
         "SELECT record FROM daily_units WHERE day BETWEEN ? AND ? ORDER BY day",
         first.isoformat(),
         last.isoformat(),
     )
-    return [json.loads(record) for (record,) in rows]
 
 
 def _read(call: Call, request: UsageRequest) -> Rendered:
