@@ -17,29 +17,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
+from reconciler.emulator import case_endpoints as cases
+from reconciler.emulator import incident_endpoints as incidents
 from reconciler.emulator.alert_definition_models import StoredAlertDefinition
 from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
-from reconciler.emulator.case_endpoints import (
-    AlertIndicator,
-    Assignee,
-    Case,
-    KeyValue,
-    PriorityDetails,
-    ResolutionDetails,
-    keep_case,
-)
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Resource
-from reconciler.emulator.incident_endpoints import (
-    AlertBehind,
-    Assignment,
-    Incident,
-    User,
-    acknowledge,
-    close,
-    incident_in,
-    open_incident,
-)
 from reconciler.emulator.reading import read, whole
 from reconciler.emulator.usage_endpoints import DailyUnits, Units, keep_daily_units
 from reconciler.emulator.wire_models import Clock, JsonObject, timestamp
@@ -126,10 +109,12 @@ class Trouble:
     def begin(self, store: Store) -> None:
         """Open the incident and the case that the priority calls for."""
         if self.priority in _SEVERITIES:
-            open_incident(store, self._incident(), self._behind(), now=timestamp(self.since))
+            incidents.open_incident(
+                store, self._incident(), self._behind(), now=timestamp(self.since)
+            )
             self.happened["incidents"] += 1
         if self.priority in _WITH_CASE:
-            keep_case(store, self._case(store))
+            cases.keep_case(store, self._case(store))
             self.happened["cases"] += 1
 
     def be_noticed(self, store: Store, minute: datetime) -> None:
@@ -137,25 +122,27 @@ class Trouble:
         if draw("noticed", self._id, minute) >= _NOTICED_PER_MINUTE:
             return
         now = timestamp(minute)
-        incident = incident_in(store, self._id)
+        incident = incidents.incident_in(store, self._id)
         if incident and incident.status == "INCIDENT_STATUS_TRIGGERED":
-            incident.assignments.append(Assignment(assigned_to=User(user_id=self._person)))
-            acknowledge(store, incident, user_id=self._person, now=now)
+            incident.assignments.append(
+                incidents.Assignment(assigned_to=incidents.User(user_id=self._person))
+            )
+            incidents.acknowledge(store, incident, user_id=self._person, now=now)
         case = self._stored_case(store)
         if case and case.status == "CASE_STATUS_OPEN":
             case.status = "CASE_STATUS_ACKNOWLEDGED"
             case.state = "CASE_STATE_ACTIVE"
-            case.assignee = Assignee(user_id=self._person)
+            case.assignee = cases.Assignee(user_id=self._person)
             case.acknowledge_time = case.update_time = now
-            keep_case(store, case)
+            cases.keep_case(store, case)
 
     def end(self, store: Store, minute: datetime) -> None:
         """Close what the alert opened, unless it is left for a person to close."""
         now = timestamp(minute)
         is_left_open = draw("left open", self._id) < _LEFT_OPEN
-        incident = incident_in(store, self._id)
+        incident = incidents.incident_in(store, self._id)
         if incident and incident.closed_at is None and not is_left_open:
-            close(store, incident, now=now)
+            incidents.close(store, incident, now=now)
             self.happened["closed"] += 1
         case = self._stored_case(store)
         if case:
@@ -165,10 +152,10 @@ class Trouble:
             case.update_time = now
             if not is_left_open:
                 case.state, case.status = "CASE_STATE_RESOLVED", "CASE_STATUS_CLOSED"
-                case.resolution_details = ResolutionDetails(
+                case.resolution_details = cases.ResolutionDetails(
                     resolve_time=now, resolved_by="CASE_RESOLVER_SYSTEM"
                 )
-            keep_case(store, case)
+            cases.keep_case(store, case)
 
     @property
     def _id(self) -> str:
@@ -182,18 +169,18 @@ class Trouble:
     def _name(self) -> str:
         return str(self.alert["alertDefProperties"]["name"])
 
-    def _behind(self) -> AlertBehind:
+    def _behind(self) -> incidents.AlertBehind:
         properties = self.alert["alertDefProperties"]
-        return AlertBehind(
+        return incidents.AlertBehind(
             self.alert["id"],
             properties["name"],
             properties["entityLabels"],
             tuple(properties["groupByKeys"]),
         )
 
-    def _incident(self) -> Incident:
+    def _incident(self) -> incidents.Incident:
         properties = self.alert["alertDefProperties"]
-        return Incident(
+        return incidents.Incident(
             id=self._id,
             name=self._name,
             description=properties["description"],
@@ -206,38 +193,40 @@ class Trouble:
             },
             display_labels={"Region": self.labels["region"]},
             meta_labels=[
-                KeyValue(key=key, value=text) for key, text in properties["entityLabels"].items()
+                cases.KeyValue(key=key, value=text)
+                for key, text in properties["entityLabels"].items()
             ],
         )
 
-    def _case(self, store: Store) -> Case:
+    def _case(self, store: Store) -> cases.Case:
         row = store.row("SELECT count(*) FROM cases")
         number = 1001 + (row[0] if row else 0)
         properties = self.alert["alertDefProperties"]
         now = timestamp(self.since)
         priority = f"CASE_PRIORITY_{self.priority}"
         is_security = properties["entityLabels"].get("team") == "security"
-        return Case(
+        return cases.Case(
             id=drawn_id("case", self._id),
             readable_id=f"CASE-{number}",
             title=f"{self._name} in {self.labels['region']}",
             description=properties["description"],
             category=f"CASE_CATEGORY_{'SECURITY' if is_security else 'AVAILABILITY'}",
             priority=priority,
-            priority_details=PriorityDetails(system=priority),
+            priority_details=cases.PriorityDetails(system=priority),
             state="CASE_STATE_CREATED",
             status="CASE_STATUS_OPEN",
             create_time=now,
             update_time=now,
-            groupings=[KeyValue(key="region", value=self.labels["region"])],
+            groupings=[cases.KeyValue(key="region", value=self.labels["region"])],
             labels=[
-                KeyValue(key=key, value=text) for key, text in properties["entityLabels"].items()
+                cases.KeyValue(key=key, value=text)
+                for key, text in properties["entityLabels"].items()
             ],
             alert_indicators=[
-                AlertIndicator(
+                cases.AlertIndicator(
                     alert_id=self.alert["id"],
                     alert_version_id=self.alert["alertVersionId"],
-                    groupings=[KeyValue(key="region", value=self.labels["region"])],
+                    groupings=[cases.KeyValue(key="region", value=self.labels["region"])],
                     priority=f"ALERT_PRIORITY_{self.priority}",
                     state="ALERT_INDICATOR_STATE_TRIGGERED",
                     trigger_time=now,
@@ -245,10 +234,10 @@ class Trouble:
             ],
         )
 
-    def _stored_case(self, store: Store) -> Case | None:
+    def _stored_case(self, store: Store) -> cases.Case | None:
         query = "SELECT record FROM cases WHERE id = ?"
         record = store.record(query, drawn_id("case", self._id))
-        return read(Case, record) if record else None
+        return read(cases.Case, record) if record else None
 
 
 TABLE = """active_alerts (
