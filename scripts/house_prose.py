@@ -54,9 +54,11 @@ def dialect_in(file: Path) -> list[Found]:
         Found(line, match.group()) for line, prose in prose_of(text) for match in words_in(prose)
     ]
     module = ast.parse(text)
-    for line, docstring in docstrings_of(module):
-        opener = docstring.split(maxsplit=1)[0].rstrip(",:")
-        found += [Found(line, opener)] if opener in OPENERS else []
+    for node in ast.walk(module):
+        # The text below a field says what it is, and may begin with "Whether".
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            opener = (ast.get_docstring(node) or "-").split(maxsplit=1)[0].rstrip(",:")
+            found += [Found(node.body[0].lineno, opener)] if opener in OPENERS else []
     found += [Found(line, "one") for line in _loops_over_one(module)]
     return sorted(found)
 

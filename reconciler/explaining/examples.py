@@ -171,7 +171,7 @@ def _wrapped(field: Field) -> dict[str, Json]:
             value = [value]
         elif outer.path and outer.each == "mapping":
             value = {_FREE_NAMES[outer.name]: value}
-    assert isinstance(value, dict)  # noqa: S101 - what stands around is a mapping
+    assert isinstance(value, dict)  # noqa: S101 - what encloses a field is a mapping
     return value
 
 

@@ -143,7 +143,7 @@ async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _To
         for incident in incidents
         if incident.id not in facts or not facts[incident.id].alerts
     ]
-    # Labels say what an incident is about; a name alone does not say of which alert it is.
+    # Labels say what an incident is about; a name alone does not identify its alert.
     unseen = [
         incident.id for incident in unmatched if not (is_whole and _reported_by(incident).labels)
     ]

@@ -31,7 +31,7 @@ JOURNAL, GIT = "journal", "git"
 
 @dataclass(frozen=True, slots=True)
 class DatedWrite:
-    """What the service has since a moment, as the journal says."""
+    """A write, and the content that the service has had since, as the journal says."""
 
     at: datetime
     declared: Mapping[str, Json]

@@ -43,7 +43,7 @@ MOST_EVENTS: Final = 10_000
 MOST_INCIDENTS: Final = 2_000
 MOST_INCIDENT_EVENTS: Final = 2_000
 MOST_PLACES: Final = 500
-"""Pairs of application and subsystem whose logs are asked about, in all severities."""
+"""Pairs of application and subsystem: their logs are asked about, in all severities."""
 
 ROWS_AT_ONCE: Final = 200
 A_YEAR: Final = timedelta(days=365)

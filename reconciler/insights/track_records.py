@@ -121,7 +121,7 @@ def records_of(
 ) -> tuple[dict[Ref, TrackRecord], int]:
     """Count what happened by alert, and the events that name no alert.
 
-    `versions` are those whose alert is known.
+    `versions` are the versions with a known alert.
     """
     finder = Finder.of(alerts)
     counts = {alert.ref: _Count() for alert in alerts}

@@ -162,7 +162,7 @@ class GitRemote:
         """Return the commits of ref and mark on the remote, as far as they are there."""
         names = (self._ref, f"{self._ref}{_NEWEST}")
         listed = self.git.text("ls-remote", "--quiet", "--", self._url, *names)
-        # Git lists every ref whose name ends in one of these.
+        # Git lists every ref with a name that ends in one of these.
         found = (line.partition("\t") for line in listed.splitlines())
         return {name: tip for tip, _, name in found if name in names}
 

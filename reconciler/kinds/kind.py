@@ -115,7 +115,7 @@ def to_be_made_by_hand(manifest: Manifest) -> tuple[str, ...]:
 class Sending:
     """A change and the document that is really sent, including secrets: never print it.
 
-    Raises ValueError for an orphan, of which nothing is sent.
+    Raises ValueError for an orphan: nothing is sent for it.
     """
 
     change: Change
@@ -133,7 +133,7 @@ class Sending:
 
     @property
     def manifest(self) -> Manifest:
-        """What is declared."""
+        """Return the manifest that is sent. Raises ValueError for an orphan."""
         assert self.change.manifest is not None  # noqa: S101 - refused in the beginning
         return self.change.manifest
 

@@ -125,12 +125,12 @@ class Change:
 
     @property
     def references(self) -> frozenset[Ref]:
-        """What it refers to; nothing for an orphan."""
+        """The resources that it refers to; none for an orphan."""
         return frozenset() if self.manifest is None else self.manifest.references
 
     @property
     def protect(self) -> bool:
-        """Whether it is protected after the next apply; for an orphan that stays as it is."""
+        """Return whether it is protected after the next apply; for an orphan that stays as it is."""
         return self.protected if self.manifest is None else self.manifest.protect
 
     @property
@@ -230,7 +230,7 @@ class Plan:
     target: str
     digest: str
     changes: tuple[Change, ...]
-    """What is declared in the order of the kinds, and after it the orphans."""
+    """The declared resources in the order of the kinds, then the orphans."""
 
     unsettled: tuple[UnsettledCreate, ...] = ()
     guarded: tuple[GuardViolation, ...] = ()
@@ -270,7 +270,7 @@ class Plan:
 
     @property
     def orphans(self) -> tuple[Change, ...]:
-        """What is declared no more."""
+        """The resources that are no longer declared."""
         return tuple(change for change in self.changes if change.manifest is None)
 
     def count(self, action: Action) -> int:

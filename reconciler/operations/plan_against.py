@@ -74,10 +74,10 @@ _AGREED = Consent(
 
 
 class StandIns(Mapping[str, str]):
-    """A stand-in value for any secret, the same for the same name, so no real secret is needed."""
+    """A substitute for any secret, the same for the same name, so no real secret is needed."""
 
     def __getitem__(self, name: str) -> str:
-        """Return a stand-in for a secret; it is not empty, as a service may refuse empty text."""
+        """Return a substitute for a secret; it is not empty, as a service may refuse empty text."""
         return f"stand-in for {name}"
 
     def __iter__(self) -> Iterator[str]:

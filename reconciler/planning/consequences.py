@@ -69,7 +69,7 @@ def blocked_change(
 
 
 def orphan(ref: Ref, memory: Memory) -> Change:
-    """Return what was written once and is declared no more."""
+    """Return the change of a resource that was written once and is no longer declared."""
     written = memory.last.declared if memory.last is not None else {}
     return Change(
         ref=ref,

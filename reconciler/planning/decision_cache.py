@@ -40,7 +40,7 @@ class Decided:
     """Decisions of an earlier plan, and those of this plan.
 
     `known` are the rows of the earlier plan by the text of the reference. `reads` are the answers
-    behind the observations of this plan. `same` are the resources of which no answer changed.
+    behind the observations of this plan. `same` are the resources without a changed answer.
     `made` are the rows for the next plan.
     """
 

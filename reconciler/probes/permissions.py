@@ -56,7 +56,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A read whose answer shows whether the key may do it.
+    """A read; its answer shows whether the key may do it.
 
     `for_nothing` reads what does not exist, so that a 404 is the expected answer.
     """

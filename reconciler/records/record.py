@@ -348,7 +348,7 @@ def all_items_of(reply: Json | Missing, member: str) -> list[Json]:
 def _page(reply: Json | Missing, listing: PageShape[Kind]) -> list[Json]:
     """Return the list of one page.
 
-    Where the document does not require the list, an empty list may be left out by a page whose
+    Where the document does not require the list, a page may leave an empty list out if its
     `pagination` announces nothing more.
     """
     pagination = value_at(reply, (PAGINATION,))

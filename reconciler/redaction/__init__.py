@@ -1,1 +1,1 @@
-"""What may be shown: live documents are redacted, and secrets are resolved just before sending."""
+"""Redacted live documents, and templates that are resolved just before sending."""

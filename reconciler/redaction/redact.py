@@ -308,7 +308,7 @@ def _veiled_list(
 ) -> Json:
     named = by_identity(live, shape) is not None and by_identity(sealed, shape) is not None
     if not named and holds_seal(sealed):
-        # The items cannot be told apart.
+        # The items cannot be distinguished.
         shown = veil(live, sealed)
         return shown if isinstance(shown, list) else [shown for _ in live]
     return [_veiled_item(item, shape, elsewhere, veil) for item in live]

@@ -1,4 +1,4 @@
-"""Templates whose secrets and references are resolved just before sending.
+"""Templates: secrets and references in them are resolved just before sending.
 
 A seal is the hash stored in place of a secret. Pure.
 """
@@ -129,7 +129,7 @@ def fingerprint(document: Json | Missing, sealed: Json | Missing) -> str:
 
 
 def resolve(document: Json, ids: Mapping[Ref, RemoteId]) -> Json:
-    """Fill in the references whose ids are known; the others and all secrets stay open."""
+    """Fill in the references with known ids; the others and all secrets stay open."""
 
     def fill(template: Template) -> Json:
         parts = tuple(
@@ -179,7 +179,7 @@ def as_sent(document: Json) -> Json:
 
 
 def references_in(document: Json) -> frozenset[Ref]:
-    """Return the resources whose ids a document still needs."""
+    """Return the resources that a document still needs the ids of."""
     return frozenset(ref for template in _templates(document) for ref in template.references)
 
 

@@ -114,7 +114,7 @@ class Process:
             return left[len(left) :]
 
     def _heard(self) -> list[Json]:
-        """Return the lines that have come. Raises Died where no more will come."""
+        """Return the lines that have come. Raises Died where there will be none."""
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         heard = os.read(self._process.stdout.fileno(), _SHARE)
         if not heard:
