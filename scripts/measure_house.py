@@ -129,8 +129,11 @@ class House:
             isinstance(node, ast.stmt) for tree in trees.values() for node in ast.walk(tree)
         )
         yield "statements", f"{statements:,}"
-        entries = [path for path in (self.root / "reconciler").iterdir() if path.name[:2] != "__"]
-        yield "entries at the top of `reconciler/`", str(len(entries))
+        entries = {file.relative_to(self.root / "reconciler").parts[0] for file in self.files}
+        yield (
+            "entries at the top of `reconciler/`",
+            str(len(entries - {"__init__.py", "__main__.py"})),
+        )
         yield "lines of a file, median", f"{median(lengths):.0f}"
         classes = {file: set(public_names(trees[file])) for file in self.own}
         yield "public class names of more than one module", str(len(repeated(classes)))

@@ -133,7 +133,7 @@ class Sending:
 
     @property
     def manifest(self) -> Manifest:
-        """Return the manifest that is sent. Raises ValueError for an orphan."""
+        """Return the manifest that is sent."""
         assert self.change.manifest is not None  # noqa: S101 - refused in the beginning
         return self.change.manifest
 
