@@ -124,7 +124,9 @@ class Fault(_Settings):
 class Rule(_Settings):
     """Which requests a fault strikes; a rule without conditions strikes all."""
 
-    method: Annotated[str, Field(description="GET, POST, PUT, or * for any.")] = "*"
+    method: Annotated[
+        Literal["GET", "POST", "PUT", "*"], Field(description="GET, POST, PUT, or * for any.")
+    ] = "*"
     path: Annotated[str, Field(description="Below the API root; * stands for anything.")] = "*"
     nth: Annotated[
         int | list[int], Field(description="Only the n-th request the rule fits, from 1.")

@@ -33,9 +33,9 @@ from reconciler.kinds.repairs import (
     repaired,
 )
 from reconciler.kinds.shape import EACH, NOTHING, Facts, facts_of, names_of
+from reconciler.kinds.type_errors import MOST_ERRORS
 
 MOST_ROUNDS: Final = 8
-MOST_ERRORS: Final = 10_000
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
 """A number as JSON writes it, with at most the digits that JSON keeps exactly."""
 

@@ -130,7 +130,7 @@ class Change:
 
     @property
     def protect(self) -> bool:
-        """Return whether it is protected after the next apply; an apply leaves orphans as they are."""
+        """Return whether it is protected after an apply, which leaves orphans as they are."""
         return self.protected if self.manifest is None else self.manifest.protect
 
     @property

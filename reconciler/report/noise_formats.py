@@ -235,7 +235,7 @@ def watched_markdown(found: NoiseWatch, environment: str) -> str:
 def _markdown_row(alert: WatchedAlert) -> str:
     verdict = f"**{alert.verdict}**" if alert.verdict == "noisier" else alert.verdict
     _, _, _, base, rate, events, p = _row(alert)
-    name = code(str(alert.ref), LONGEST_NAME).replace("|", "\\|")
+    name = code(str(alert.ref), LONGEST_NAME)
     return f"| {verdict} | {name} | {base} | {rate} | {events} | {p} |"
 
 

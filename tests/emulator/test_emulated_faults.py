@@ -333,6 +333,7 @@ def test_faults_file(tmp_path: Path) -> None:
         ({"fault": {"stauts": 500}}, "rules.0.fault.stauts"),
         ({"fault": {}, "probability": 2}, "rules.0.probability"),
         ({"fault": {"status": 99}}, "rules.0.fault.status"),
+        ({"fault": {}, "method": "P*"}, "rules.0.method"),
     ],
 )
 def test_bad_faults_file(tmp_path: Path, rule: object, place: str) -> None:

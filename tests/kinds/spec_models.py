@@ -11,6 +11,7 @@ from reconciler.kinds.checks import lint
 from reconciler.kinds.dashboard import model as dashboard
 from reconciler.kinds.field_traits import Part
 from reconciler.kinds.log_policy_set import model as log_policy_set
+from reconciler.kinds.saved_view import SAVED_VIEW
 from reconciler.kinds.saved_view import model as saved_view
 from reconciler.kinds.slo import model as slo
 from reconciler.syntax.diagnostic import Finding, Severity
@@ -77,7 +78,7 @@ DASHBOARD = SpecModel(dashboard.DashboardSpec, dashboard.check, {"dashboard": {"
 POLICIES = SpecModel(log_policy_set.LogPolicySetSpec, log_policy_set.check, {"policies": []})
 VIEW = SpecModel(
     saved_view.SavedViewSpec,
-    saved_view.check,
+    SAVED_VIEW.check,
     {"name": "Errors", "timeSelection": {"quickSelection": {"seconds": 900}}},
 )
 

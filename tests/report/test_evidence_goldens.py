@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sample_evidence import reports
+from sample_evidence import NOISE, reports
+
+from reconciler.model import Ref
+from reconciler.report.noise_formats import watched_markdown
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -22,3 +27,12 @@ def test_room_of_many_records() -> None:
 
     assert len(text.encode()) <= 20_000
     assert "and 10 more" in text
+
+
+def test_a_name_is_one_cell() -> None:
+    """A name with a bar stays in its cell of the table."""
+    named = replace(NOISE.alerts[0], ref=Ref("AlertDefinition", "a|b"))
+
+    text = watched_markdown(replace(NOISE, alerts=(named,)), "local")
+    (row,) = (line for line in text.splitlines() if line.startswith("|") and "a\\|b" in line)
+    assert len(re.split(r"(?<!\\)\|", row)) == 8

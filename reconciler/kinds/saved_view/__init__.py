@@ -9,7 +9,7 @@ from reconciler.document import Json
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import INT32
 from reconciler.kinds.kind import Essential, Kind
-from reconciler.kinds.saved_view.model import SavedViewSpec, check, queries
+from reconciler.kinds.saved_view.model import SavedViewSpec, queries
 from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ SAVED_VIEW = Kind(
     id_form=INT32,
     observe=observe,
     write=write,
-    check=check,
     practices=_practices,
     queries=queries,
     readable=False,

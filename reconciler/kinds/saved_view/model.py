@@ -23,7 +23,6 @@ from reconciler.kinds.field_traits import (
     known,
 )
 from reconciler.queries import Language, Query
-from reconciler.syntax.diagnostic import Finding
 
 VIEW_TYPE: Final = known(
     "VIEW_TYPE_", "UNSPECIFIED", "LOGS", "TEMPLATES", "ARCHIVE_LOGS", "ARCHIVE_TEMPLATES"
@@ -117,11 +116,6 @@ class SavedViewSpec(Part):
 
     id: Annotated[Any, OWN_ID] = None
     """The id of the view, assigned by the service."""
-
-
-def check(spec: dict[str, Json]) -> Iterator[Finding]:  # noqa: ARG001 - every kind has this signature
-    """Yield nothing: no two fields of a saved view can contradict each other."""
-    yield from ()
 
 
 def queries(spec: dict[str, Json]) -> Iterator[Query]:
