@@ -22,10 +22,10 @@ from benchmarks.measuring import cpu_of, medians, verdict
 from benchmarks.planning import API_ROOT, KEY, PATHS, get_all, service
 from reconciler.api.wire import make_transport
 from reconciler.document import Json
+from reconciler.features.import_.import_resources import ToImport, import_now
+from reconciler.features.import_.import_sources import ImportSources
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
-from reconciler.operations.import_resources import ToImport, import_now
-from reconciler.operations.import_sources import ImportSources
 from reconciler.operations.open_project import Options
 
 DASHBOARDS = 2_000

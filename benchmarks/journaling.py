@@ -21,7 +21,6 @@ from statistics import median
 from obstore.store import MemoryStore
 
 from benchmarks.manifests import dashboard_spec
-from reconciler.cache import VARIABLE, Cache, open_cache
 from reconciler.journal.entries import Entry, Started, WrittenEntry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.git_remote import GitRemote
@@ -30,6 +29,7 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.object_store import Bucket, ObjectStore
 from reconciler.journal.store import Store
 from reconciler.model import Ref
+from reconciler.runtime.cache import VARIABLE, Cache, open_cache
 
 TOGETHER = 16
 AT = "2025-01-31T09:00:00Z"

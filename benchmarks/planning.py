@@ -22,8 +22,8 @@ import httpx
 from benchmarks.manifests import alert, dashboard, slo
 from benchmarks.measuring import cpu_of, cpu_of_process, medians, verdict
 from reconciler.api.wire import make_transport
-from reconciler.assumptions import REQUESTS_AT_ONCE
 from reconciler.model import Action
+from reconciler.model.assumptions import REQUESTS_AT_ONCE
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, begin_session
 from reconciler.operations.plan_and_drift import plan_now

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from benchmarks.manifests import write_workspace
 from benchmarks.measuring import cpu_of, medians, verdict
+from reconciler.features.rules.rule_settings import Rule
 from reconciler.project import ProjectFile
-from reconciler.project.rule_settings import Rule
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.workspace import load_workspace
 

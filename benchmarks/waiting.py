@@ -20,7 +20,7 @@ from benchmarks.planning import get_all
 from benchmarks.replaying import replayed
 from benchmarks.worlds import KEY, world_of
 from reconciler.api.wire import make_transport
-from reconciler.assumptions import REQUESTS_AT_ONCE
+from reconciler.model.assumptions import REQUESTS_AT_ONCE
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session
 from reconciler.operations.plan_and_drift import plan_now

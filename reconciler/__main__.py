@@ -7,7 +7,7 @@ import os
 import sys
 
 from reconciler import __version__
-from reconciler.streams import lost_by, take_streams
+from reconciler.runtime.streams import lost_by, take_streams
 
 # Objects of a run live to its end: searching them for garbage again and again takes a tenth of the
 # time of a large `validate`.

@@ -18,11 +18,11 @@ from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page
 
 from reconciler.errors import ExitCode
-from reconciler.explaining.explanation import FAMILIES, Explanation
-from reconciler.explaining.pages import EXIT, codes, explanation
+from reconciler.features.explain.code_page import code_markdown
+from reconciler.features.explain.explanation import FAMILIES, Explanation
+from reconciler.features.explain.pages import EXIT, codes, explanation
 from reconciler.model import Reason, Remark
 from reconciler.model.guard_levels import GUARDS
-from reconciler.report.code_page import code_markdown
 from reconciler.syntax.diagnostic import AUDITED, CODES
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -65,7 +65,7 @@ PARTS = {
             "--deselect=tests/planning/test_differences_of_plans.py",
         ),
     ),
-    "guards": Part(("reconciler/guards/*.py",), ("tests/guards",)),
+    "guards": Part(("reconciler/planning/guards/*.py",), ("tests/guards",)),
     "journal": Part(
         tuple(
             f"reconciler/journal/{name}.py"

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from reconciler.explaining.examples import document_of
-from reconciler.explaining.field_reference import MANIFESTS, PROJECT, Field, roots
-from reconciler.explaining.yaml_text import yaml_text
-from reconciler.report.explain_formats import facts_of
+from reconciler.features.explain.examples import document_of
+from reconciler.features.explain.explain_formats import facts_of
+from reconciler.features.explain.field_reference import MANIFESTS, PROJECT, Field, roots
+from reconciler.features.explain.yaml_text import yaml_text
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 WRITTEN = "Written by `scripts/write_reference.py`; a test fails when it is stale."

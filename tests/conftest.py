@@ -13,8 +13,8 @@ from hypothesis import Phase, settings
 from hypothesis.internal.conjecture import engine
 
 from reconciler.__main__ import GARBAGE_THRESHOLDS
-from reconciler.advice import Here, lead_to
-from reconciler.cache import VARIABLE
+from reconciler.runtime.advice import Here, lead_to
+from reconciler.runtime.cache import VARIABLE
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -13,8 +13,8 @@ from harness.workspaces import Shop
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.assumptions import Assumptions, Parameter, ParameterNames
 from reconciler.emulator import Profile
+from reconciler.model.assumptions import Assumptions, Parameter, ParameterNames
 from reconciler.project import project_findings
 from reconciler.syntax.read_text import read_text
 

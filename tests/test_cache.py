@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler import cache
-from reconciler.cache import VARIABLE, Cache, open_cache
+from reconciler.runtime import cache
+from reconciler.runtime.cache import VARIABLE, Cache, open_cache
 
 
 @pytest.fixture

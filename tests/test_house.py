@@ -185,9 +185,13 @@ def test_streams_are_written_at_the_console() -> None:
         and "cli" not in file.parts
     }
 
-    allowed = {"reconciler/__main__.py", "reconciler/console.py", "reconciler/streams.py"}
+    allowed = {
+        "reconciler/__main__.py",
+        "reconciler/cli/console.py",
+        "reconciler/runtime/streams.py",
+    }
     # It runs in a process of its own, and speaks to the run alone.
-    allowed.add("reconciler/rules/cel_worker.py")
+    allowed.add("reconciler/features/rules/cel_worker.py")
     assert writing <= allowed
 
 
@@ -241,8 +245,8 @@ def test_git_is_run_in_one_place() -> None:
     }
 
     assert starting == {
-        "reconciler/git.py",
-        "reconciler/rules/process.py",
+        "reconciler/runtime/git.py",
+        "reconciler/features/rules/process.py",
         "reconciler/operations/secret_sources.py",
         "reconciler/syntax/read_ahead.py",
     }

@@ -130,4 +130,4 @@ def test_the_bulk_limit_stands_once() -> None:
         if "emulator" not in file.parts and re.search(r"(?i)bulk.*\b100\b", file.read_text("utf-8"))
     ]
 
-    assert places == ["reconciler/assumptions.py"]
+    assert places == ["reconciler/model/assumptions.py"]

@@ -18,12 +18,12 @@ import pytest
 
 from reconciler.cli.overview import COMMANDS
 from reconciler.cli.root import cli
-from reconciler.explaining.field_reference import PROJECT, roots
+from reconciler.features.explain.field_reference import PROJECT, roots
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
 from reconciler.kinds.field_traits import KnownValues, Part
 from reconciler.kinds.shape import Facts, facts_of
-from reconciler.suggestions import nearest, shortened
+from reconciler.syntax.suggestions import nearest, shortened
 from reconciler.workspace.envelope import FIELDS, METADATA_FIELDS
 
 SHARE = 0.97

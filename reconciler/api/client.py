@@ -14,7 +14,6 @@ from typing import Self
 
 import httpx
 
-from reconciler.addresses import steps_in
 from reconciler.api.fatal_answers import ApiAccess, gave_up, marked, stopping, wrong_route
 from reconciler.api.pace import Pace
 from reconciler.api.reads import READS
@@ -44,7 +43,6 @@ from reconciler.api.retry import (
 )
 from reconciler.api.secret import Redaction, Secret
 from reconciler.api.wire import Attempt, Authorization, Exchange, open_client
-from reconciler.assumptions import POLICIES, Assumptions
 from reconciler.document import ABSENT, Json, Missing
 from reconciler.errors import (
     InvalidInput,
@@ -56,7 +54,9 @@ from reconciler.errors import (
     UnreadableReply,
     WrongRoute,
 )
-from reconciler.progress import AskedAgain, Waits
+from reconciler.model.assumptions import POLICIES, Assumptions
+from reconciler.runtime.addresses import steps_in
+from reconciler.runtime.progress import AskedAgain, Waits
 
 DEADLINE_SECONDS = 30.0
 

@@ -18,7 +18,6 @@ from reconciler.api.replies import (
 from reconciler.api.retry import Call, GiveUp
 from reconciler.api.secret import Redaction
 from reconciler.api.wire import Attempt
-from reconciler.assumptions import Assumptions
 from reconciler.errors import (
     NotAuthorised,
     ReconcilerError,
@@ -27,6 +26,7 @@ from reconciler.errors import (
     UnreadableReply,
     WrongRoute,
 )
+from reconciler.model.assumptions import Assumptions
 
 _Failure = TypeVar("_Failure", bound=ReconcilerError)
 USUAL_PATH = Assumptions().base_path

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from reconciler.api.retry import Method, Phase
-from reconciler.assumptions import REQUESTS_AT_ONCE
+from reconciler.model.assumptions import REQUESTS_AT_ONCE
 
 SLOW_SECONDS = 1.0
 """Answers faster than this are never slow, even if others were much faster."""

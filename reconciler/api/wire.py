@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Literal
 import httpx
 
 from reconciler import __version__
-from reconciler.addresses import is_loopback
 from reconciler.api.faults import describe
 from reconciler.api.pace import Pace
 from reconciler.api.reads import digest_of
@@ -33,10 +32,11 @@ from reconciler.api.replies import (
 )
 from reconciler.api.retry import Call, Phase, phase_of_status
 from reconciler.api.secret import Redaction, Secret
-from reconciler.assumptions import REQUESTS_AT_ONCE
 from reconciler.errors import UsageError
-from reconciler.failpoints import Point, reached
-from reconciler.progress import Answering, Waits
+from reconciler.model.assumptions import REQUESTS_AT_ONCE
+from reconciler.runtime.addresses import is_loopback
+from reconciler.runtime.failpoints import Point, reached
+from reconciler.runtime.progress import Answering, Waits
 
 if TYPE_CHECKING:
     import aiohttp

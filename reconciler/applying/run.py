@@ -38,7 +38,6 @@ from reconciler.applying.write_entries import (
     with_overtaken,
 )
 from reconciler.errors import JournalError, Locked, ReconcilerError
-from reconciler.failpoints import Point, reached
 from reconciler.journal.entries import (
     Backup,
     Entry,
@@ -67,10 +66,11 @@ from reconciler.model import (
     Unchanged,
     Written,
 )
-from reconciler.progress import Deed, Progress
+from reconciler.runtime.failpoints import Point, reached
+from reconciler.runtime.progress import Deed, Progress
 
 if TYPE_CHECKING:
-    from reconciler.applying.policy_proof import Proving
+    from reconciler.features.policy_samples.policy_proof import Proving
 
 __all__ = ["Applied", "Run"]
 
@@ -104,7 +104,7 @@ class Run:
         """
         impact = plan.signals.policies
         if impact is not None:
-            from reconciler.applying.policy_proof import Proving  # noqa: PLC0415 - where there are samples
+            from reconciler.features.policy_samples.policy_proof import Proving  # noqa: PLC0415 - where there are samples
 
             self._proving = Proving(self.api, self.journal, self.name, impact)
         total = sum(change.action.is_to_do for change in plan.changes)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reconciler.ci.commits import repositories_around
-from reconciler.forge.event import Event
-from reconciler.git import GitFailed, reading
+from reconciler.ci.forge.event import Event
 from reconciler.report.complaints.document import file_in_repository
+from reconciler.runtime.git import GitFailed, reading
 from reconciler.syntax.diagnostic import Complaint
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")

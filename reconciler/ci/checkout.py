@@ -21,6 +21,7 @@ from reconciler.ci.commits import (
     name_of,
     repositories_around,
 )
+from reconciler.ci.forge.event import Event
 from reconciler.ci.runner import Inputs
 from reconciler.ci.trust import (
     BaseFile,
@@ -33,7 +34,6 @@ from reconciler.ci.trust import (
     may_use,
 )
 from reconciler.errors import InvalidInput
-from reconciler.forge.event import Event
 from reconciler.project import Project, Shard, in_shard
 from reconciler.project.settings import InFile, parse_journal_place
 from reconciler.syntax.files import LARGEST_FILE, PROJECT_FILE

@@ -16,7 +16,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from reconciler.git import GitFailed, reading
+from reconciler.runtime.git import GitFailed, reading
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _DIGESTS = {40: hashlib.sha1, 64: hashlib.sha256}

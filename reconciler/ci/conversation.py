@@ -15,20 +15,21 @@ from functools import cached_property
 from typing import TypeAlias
 
 from reconciler.ci.checkout import refuse_links
+from reconciler.ci.forge.event import Event
+from reconciler.ci.forge.forge_client import Address, Client, ForgeError
+from reconciler.ci.forge.own_comment import CommentState, Marker, Standing, put, put_new, standing
+from reconciler.ci.forge.pull_requests import Comment, Repository
 from reconciler.ci.result import Failure, JobResult, applied_result, has_work
 from reconciler.ci.runner import Inputs, Runner
 from reconciler.ci.stale_check import check_not_moved_on
-from reconciler.console import redacted
+from reconciler.cli.console import redacted
 from reconciler.errors import ExitCode, GuardRefused, Stale
-from reconciler.forge.event import Event
-from reconciler.forge.forge_client import Address, Client, ForgeError
-from reconciler.forge.own_comment import CommentState, Marker, Standing, put, put_new, standing
-from reconciler.forge.pull_requests import Comment, Repository
-from reconciler.guards.consent_keys import listed_of, listing_of
+from reconciler.features.watch.noise_formats import with_watch
 from reconciler.model import GuardViolation, Plan
 from reconciler.operations.apply_plan import Consent
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import read_plan_file
+from reconciler.planning.guards.consent_keys import listed_of, listing_of
 from reconciler.project import unsafe_base_url
 from reconciler.report.comment import (
     Origin,
@@ -40,7 +41,6 @@ from reconciler.report.comment import (
     plan_comment,
     refused_comment,
 )
-from reconciler.report.noise_formats import with_watch
 from reconciler.report.plan.document import PlanDocument, listed_in
 from reconciler.report.plan.stale import unlisted
 

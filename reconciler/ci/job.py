@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.applying.applied import Applied
-from reconciler.ci.change_owners import with_owners
 from reconciler.ci.changed_lines import of_the_change, touched_lines
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.conversation import CommentResult, Conversation, Review
+from reconciler.ci.forge.pull_requests import PullRequest
 from reconciler.ci.job_session import (
     Admitted,
     admit,
@@ -40,7 +40,7 @@ from reconciler.ci.result import (
 )
 from reconciler.ci.steps import CiStep, Planned, Postponed, WayBack, with_found, with_said
 from reconciler.ci.trust import OverBase, ProjectTrust
-from reconciler.console import data, redacted, report_applied, stdout_style, words
+from reconciler.cli.console import data, redacted, report_applied, stdout_style, words
 from reconciler.errors import (
     SIGNALLED,
     ExitCode,
@@ -50,14 +50,17 @@ from reconciler.errors import (
     UsageError,
     worst,
 )
-from reconciler.forge.pull_requests import PullRequest
-from reconciler.guards.undone_rollbacks import UnderReview
+from reconciler.features.adopt.adopt_live import ToAdopt, adopt
+from reconciler.features.adopt.adoption_formats import adopted_markdown
+from reconciler.features.freeze.freeze_wait import wait_for_thaw
+from reconciler.features.owners.change_owners import with_owners
+from reconciler.features.rollback.undone_rollbacks import UnderReview
+from reconciler.features.watch.noise_formats import watched_text
+from reconciler.features.watch.watch_alerts import ToWatch, describe_way_back, watch_now, way_back
 from reconciler.journal.before import LAST
 from reconciler.model import DriftReport, Plan
-from reconciler.operations.adopt_live import ToAdopt, adopt
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.check_project import Checked
-from reconciler.operations.freeze_wait import wait_for_thaw
 from reconciler.operations.open_project import Options, made_now
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import (
@@ -68,21 +71,18 @@ from reconciler.operations.plan_and_drift import (
     write_private,
 )
 from reconciler.operations.plan_signals import EvidenceOptions
-from reconciler.operations.watch_alerts import ToWatch, describe_way_back, watch_now, way_back
 from reconciler.project import Project
-from reconciler.report.adoption_formats import adopted_markdown
 from reconciler.report.complaints.junit import annotation_lines
 from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
 from reconciler.report.complaints.text import complaints_text
 from reconciler.report.drift_formats import drift_text
 from reconciler.report.html import drift_html
 from reconciler.report.html.page import begins_page
-from reconciler.report.noise_formats import watched_text
 from reconciler.report.plan.document import plan_json
 from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.streams import lost_by
+from reconciler.runtime.streams import lost_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

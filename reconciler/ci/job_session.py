@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from reconciler.ci.checkout import is_brought, place_of, refuse_links, use_of
+from reconciler.ci.forge.event import Event
 from reconciler.ci.result import PlanBasis
 from reconciler.ci.runner import Inputs
 from reconciler.ci.trust import (
@@ -26,20 +27,18 @@ from reconciler.ci.trust import (
     nothing_known,
     with_settings_of,
 )
-from reconciler.console import Console, words
+from reconciler.cli.console import Console, words
 from reconciler.document import Json
 from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
-from reconciler.forge.event import Event
-from reconciler.guards.undone_rollbacks import UnderReview
+from reconciler.features.against.base_drift import strayed
+from reconciler.features.against.plan_against import Offline, in_folder, opened_offline
+from reconciler.features.rollback.undone_rollbacks import UnderReview
 from reconciler.model import BaseDrift, Plan, Ref
 from reconciler.operations.check_project import Checked, check, check_in
 from reconciler.operations.open_project import Options, lead_here
 from reconciler.operations.open_session import Session, session_of
-from reconciler.operations.plan_against import Offline, in_folder, opened_offline
 from reconciler.operations.reporter import Silent
 from reconciler.operations.secret_sources import Allowed
-from reconciler.planning.base_drift import strayed
-from reconciler.progress import Waits
 from reconciler.project import (
     Environment,
     Project,
@@ -49,6 +48,7 @@ from reconciler.project import (
 )
 from reconciler.project.settings import InFile, InGit
 from reconciler.report.safe import safe
+from reconciler.runtime.progress import Waits
 from reconciler.syntax.files import PROJECT_FILE
 from reconciler.workspace.revision import Revision, declared_at
 from reconciler.workspace.selection import EVERYTHING, of_shard

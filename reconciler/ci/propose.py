@@ -14,15 +14,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reconciler.addresses import is_part
 from reconciler.ci.conversation import Conversation
+from reconciler.ci.forge.forge_client import ForgeError
+from reconciler.ci.forge.own_comment import root_of
+from reconciler.ci.forge.pull_requests import PullRequest
 from reconciler.ci.runner import Inputs
 from reconciler.errors import InvalidInput
-from reconciler.forge.forge_client import ForgeError
-from reconciler.forge.own_comment import root_of
-from reconciler.forge.pull_requests import PullRequest
-from reconciler.git import NOTHING_OF_ITS_OWN, Git, GitFailed
-from reconciler.model import AdoptionRun, EditedText
+from reconciler.features.adopt.adoption import AdoptionRun, EditedText
+from reconciler.runtime.addresses import is_part
+from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
 from reconciler.syntax.files import folder_in_repository
 
 AUTHOR = "reconciler"

@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from reconciler.ci.forge.event import Event
 from reconciler.ci.result import Failure
 from reconciler.errors import ExitCode, ReconcilerError, worst
-from reconciler.forge.event import Event
-from reconciler.guards.freeze_guard import FROZEN
-from reconciler.guards.plan_limits import NEW_JOURNAL
+from reconciler.features.freeze.freeze_guard import FROZEN
 from reconciler.model import Action, Change, GuardViolation, Plan
 from reconciler.model.guard_levels import EXPLICIT_LEVEL
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import failures_of, plan_now
 from reconciler.operations.reporter import Silent
+from reconciler.planning.guards.plan_limits import NEW_JOURNAL
 from reconciler.report.reasons import notes_of
 from reconciler.report.words import plural
 from reconciler.workspace.workspace import Workspace

@@ -9,12 +9,13 @@ from enum import Enum
 from typing import Literal, TypeAlias, get_args
 
 from reconciler.applying.applied import Applied
+from reconciler.ci.forge.own_comment import CommentState, Standing
+from reconciler.ci.forge.pull_requests import Comment, PullRequest
 from reconciler.ci.runner import Inputs
 from reconciler.errors import SIGNALLED, ExitCode
-from reconciler.forge.own_comment import CommentState, Standing
-from reconciler.forge.pull_requests import Comment, PullRequest
+from reconciler.features.watch.noise import NoiseWatch
+from reconciler.features.watch.noise_formats import watched_markdown
 from reconciler.model import Action, DriftReport, InDoubt, Plan, Unchanged, Written
-from reconciler.model.noise import NoiseWatch
 from reconciler.operations.check_project import Checked
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.comment import (
@@ -28,7 +29,6 @@ from reconciler.report.complaints.document import message, worst_first
 from reconciler.report.complaints.text import complaints_summary, complaints_text
 from reconciler.report.drift_formats import drift_text
 from reconciler.report.markdown import SUMMARY_BYTES, code, fenced
-from reconciler.report.noise_formats import watched_markdown
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.table import Style
 from reconciler.syntax.diagnostic import Complaint

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
 
 from reconciler import __version__
-from reconciler.console import redacted
+from reconciler.ci.forge.own_comment import root_of
+from reconciler.cli.console import redacted
 from reconciler.errors import InvalidInput, OutputLost, UsageError
-from reconciler.forge.own_comment import root_of
-from reconciler.guards.override_reasons import OverrideReasons, read_overridden
 from reconciler.journal.store import LockTimeout
-from reconciler.keys import keys_in
 from reconciler.model.guard_levels import FLAGS
 from reconciler.operations.durations import read_duration
+from reconciler.planning.guards.override_reasons import OverrideReasons, read_overridden
 from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
 from reconciler.report.safe import for_workflow_data, safe
-from reconciler.suggestions import nearest
+from reconciler.runtime.keys import keys_in
+from reconciler.syntax.suggestions import nearest
 
 CommentMode: TypeAlias = Literal["changes", "always", "on-error", "never", "new"]
 RequiredPlan: TypeAlias = Literal["comment", "file", "none"]

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reconciler.ci.checkout import ProjectLocation, place_of
+from reconciler.ci.forge.event import Event
+from reconciler.ci.forge.forge_client import ForgeError
+from reconciler.ci.forge.pull_requests import Repository
 from reconciler.errors import Stale
-from reconciler.forge.event import Event
-from reconciler.forge.forge_client import ForgeError
-from reconciler.forge.pull_requests import Repository
 from reconciler.model import Plan
 from reconciler.project import Project
 from reconciler.syntax.files import PROJECT_FILE

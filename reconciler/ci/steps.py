@@ -8,12 +8,12 @@ from typing import TypeAlias, TypeVar, assert_never
 
 from reconciler.applying.applied import Applied
 from reconciler.ci.conversation import CommentResult, PlanNotFound, Review
+from reconciler.ci.forge.pull_requests import Comment, PullRequest
 from reconciler.ci.refusals import NO_REFUSALS, Refusals
 from reconciler.ci.result import Failure, JobResult, PlanBasis
 from reconciler.errors import SIGNALLED, InvalidInput
-from reconciler.forge.pull_requests import Comment, PullRequest
+from reconciler.features.watch.noise import NoiseWatch
 from reconciler.model import DriftReport, Plan
-from reconciler.model.noise import NoiseWatch
 from reconciler.operations.check_project import Checked
 
 

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
+from reconciler.ci.forge.event import Event
 from reconciler.document import Json
-from reconciler.forge.event import Event
 from reconciler.project import Environment, Project, ProjectFile
 from reconciler.project.choose_target import shown_url
 from reconciler.project.settings import InFile, parse_journal_place

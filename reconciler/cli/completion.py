@@ -6,7 +6,7 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.complete import SHELLS, source_of
-from reconciler.console import data
+from reconciler.cli.console import data
 
 
 @click.command

@@ -10,14 +10,14 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from reconciler.cli.console import is_terminal
 from reconciler.cli.lock_wait import freeze_timeout, lock_timeout
-from reconciler.console import is_terminal
 from reconciler.errors import UsageError
-from reconciler.guards.override_reasons import read_overridden
 from reconciler.journal.store import LockTimeout
 from reconciler.model.guard_levels import ALLOW_DESTROY, BREAK_GLASS, NEW_JOURNAL
 from reconciler.operations.apply_plan import Consent
 from reconciler.operations.plan_and_drift import read_plan_file
+from reconciler.planning.guards.override_reasons import read_overridden
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from reconciler.cli import options
+from reconciler.cli.console import data, stdout_style
 from reconciler.cli.lock_wait import lock_timeout
-from reconciler.console import data, stdout_style
 from reconciler.journal.store import LockTimeout
 from reconciler.model import DriftReport
 from reconciler.operations.open_project import Options, made_now

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from reconciler import regular_files
 from reconciler.cli import options
+from reconciler.cli.console import words
 from reconciler.cli.root import Group
-from reconciler.console import words
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.keys import key_in
+from reconciler.runtime import regular_files
+from reconciler.runtime.keys import key_in
 
 file_type = click.Path(path_type=Path)
 

@@ -7,6 +7,7 @@ import asyncio
 import click
 
 from reconciler.cli import options
+from reconciler.cli.console import agreed, data, is_terminal, json_data, stderr_style, words
 from reconciler.cli.record_output import (
     Column,
     ListFormat,
@@ -20,7 +21,6 @@ from reconciler.cli.record_output import (
     run_listing,
 )
 from reconciler.cli.root import Group
-from reconciler.console import agreed, data, is_terminal, json_data, stderr_style, words
 from reconciler.errors import ExitCode, UsageError
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_api, open_target

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from reconciler.cli import options
-from reconciler.console import answered, data, is_terminal, json_data, words
+from reconciler.cli.console import answered, data, is_terminal, json_data, words
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import schema_of, workspace_schema
 from reconciler.operations.init_project import (

@@ -18,12 +18,12 @@ from threading import Event, RLock, Thread
 
 import click
 
-from reconciler.console import giving_way, redacted, words
+from reconciler.cli.console import giving_way, redacted, words
 from reconciler.journal.store import LockTimeout
-from reconciler.progress import Waits
 from reconciler.report.table import DEFAULT_WIDTH
 from reconciler.report.wait_lines import timing_lines, waiting_line
-from reconciler.streams import write
+from reconciler.runtime.progress import Waits
+from reconciler.runtime.streams import write
 
 PROGRESS = "RECONCILER_PROGRESS"
 """`1` shows progress in a log, `0` shows none at all."""

@@ -9,8 +9,8 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from reconciler.cli.console import Console
 from reconciler.cli.lock_wait import waiting
-from reconciler.console import Console
 from reconciler.operations.open_project import Options
 from reconciler.project import Shard, read_shard
 from reconciler.workspace.selection import EVERYTHING, Selection, read_selection

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconciler.cli import options
-from reconciler.console import data, describe_plan, redacted, stdout_style, words
+from reconciler.cli.console import data, describe_plan, redacted, stdout_style, words
 from reconciler.errors import ExitCode, ReconcilerError, UsageError, worst
 from reconciler.operations.open_project import Options, manifest_paths, project_file, read_project
 from reconciler.operations.open_session import begin_session, cache_of
@@ -151,7 +151,7 @@ class _Wanted:
 def _plan(wanted: _Wanted) -> int:
     options, out, since = wanted.options, wanted.out, wanted.revisions.since
     if wanted.revisions.against is not None:
-        from reconciler.operations.plan_against import opened_against  # noqa: PLC0415 - for this only
+        from reconciler.features.against.plan_against import opened_against  # noqa: PLC0415 - for this only
 
         if out is not None:
             check_writable(out)

@@ -9,9 +9,7 @@ from pathlib import Path
 import click
 
 from reconciler.cli import options
-from reconciler.cli.record_output import Column, enumerated, plain, print_records
-from reconciler.cli.root import Group
-from reconciler.console import (
+from reconciler.cli.console import (
     agreed,
     data,
     is_terminal,
@@ -20,6 +18,8 @@ from reconciler.console import (
     stdout_style,
     words,
 )
+from reconciler.cli.record_output import Column, enumerated, plain, print_records
+from reconciler.cli.root import Group
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds.answers import text as text_of

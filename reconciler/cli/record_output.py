@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import click
 
-from reconciler.console import data, json_data, stdout_style, words
+from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.errors import UsageError
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import open_api, open_target
-from reconciler.progress import Deed, Progress
 from reconciler.records.record import Allowance, Enumeration, Record, Span, moment, stamp
 from reconciler.report.table import Heading, Style, csv_line, table
-from reconciler.suggestions import nearest
+from reconciler.runtime.progress import Deed, Progress
+from reconciler.syntax.suggestions import nearest
 
 if TYPE_CHECKING:
     # Only its type is needed here; the import would load the whole HTTP client.

@@ -13,7 +13,6 @@ from types import FrameType
 import click
 
 from reconciler import __version__
-from reconciler.advice import Here, lead_to, on_journal
 from reconciler.cli.dashed_ids import with_ids_last
 from reconciler.cli.overview import ABOUT, COMMANDS
 from reconciler.errors import (
@@ -26,7 +25,8 @@ from reconciler.errors import (
     worst,
 )
 from reconciler.operations.interrupts import ENDING, code_of, is_ignored
-from reconciler.streams import lost_by
+from reconciler.runtime.advice import Here, lead_to, on_journal
+from reconciler.runtime.streams import lost_by
 
 
 class UnknownCommand(click.UsageError):
@@ -63,7 +63,7 @@ class Group(click.Group):
 
     def advice(self, word: str, known: Sequence[str]) -> str:
         """Return what to type instead of a word that is not a command."""
-        from reconciler.suggestions import nearest  # noqa: PLC0415 - only for a mistake
+        from reconciler.syntax.suggestions import nearest  # noqa: PLC0415 - only for a mistake
 
         near = nearest(word, known)
         return f"did you mean `{near}`?" if near else f"there are: {', '.join(known)}"
@@ -194,13 +194,13 @@ def report_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
 
 
 def _end_line() -> None:
-    from reconciler.console import words  # noqa: PLC0415 - only for an error
+    from reconciler.cli.console import words  # noqa: PLC0415 - only for an error
 
     words("")
 
 
 def _show_usage(error: click.ClickException, arguments: Sequence[str]) -> None:
-    from reconciler.console import words  # noqa: PLC0415 - only for an error
+    from reconciler.cli.console import words  # noqa: PLC0415 - only for an error
     from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
 
     context = getattr(error, "ctx", None)
@@ -257,7 +257,7 @@ def _lack_of_room(error: OSError) -> str:
 
 
 def _report(error: BaseException) -> int:
-    from reconciler.console import words  # noqa: PLC0415 - only for an error
+    from reconciler.cli.console import words  # noqa: PLC0415 - only for an error
     from reconciler.report.safe import safe  # noqa: PLC0415 - only for an error
 
     if isinstance(error, ReconcilerError):

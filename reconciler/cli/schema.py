@@ -9,29 +9,29 @@ import click
 from pydantic import TypeAdapter
 
 from reconciler.cli import options
-from reconciler.console import data
+from reconciler.cli.console import data
 from reconciler.errors import UsageError
-from reconciler.field_descriptions import PublishedSchema
+from reconciler.features.adopt.adoption_document import AdoptionDocument
+from reconciler.features.audit.audit_formats import AuditDocument
+from reconciler.features.explain.explain_formats import ExplainedDocument
+from reconciler.features.graph.graph_formats import GraphDocument
+from reconciler.features.history.stats_formats import StatsDocument
+from reconciler.features.import_.import_document import ImportDocument
+from reconciler.features.rules.rule_test_formats import RuleTestsDocument
+from reconciler.features.watch.noise_formats import WatchedDocument
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_schema
+from reconciler.model.field_descriptions import PublishedSchema
 from reconciler.project.settings import project_schema
-from reconciler.report.adoption_document import AdoptionDocument
 from reconciler.report.applied.document import AppliedDocument, AppliedLine
-from reconciler.report.audit_formats import AuditDocument
 from reconciler.report.checks_document import ConformanceDocument, DoctorDocument
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.drift_formats import DriftDocument
-from reconciler.report.explain_formats import ExplainedDocument
-from reconciler.report.graph_formats import GraphDocument
-from reconciler.report.import_document import ImportDocument
 from reconciler.report.init_formats import InitDocument
 from reconciler.report.journal_formats import EntriesDocument, HistoryDocument, VerifiedDocument
 from reconciler.report.matrix import MatrixDocument
-from reconciler.report.noise_formats import WatchedDocument
 from reconciler.report.plan.document import PlanDocument, PlanLine
-from reconciler.report.rule_test_formats import RuleTestsDocument
-from reconciler.report.stats_formats import StatsDocument
-from reconciler.suggestions import nearest
+from reconciler.syntax.suggestions import nearest
 
 
 def schemas() -> dict[str, Schema]:

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import click
 
-from reconciler import regular_files
 from reconciler.cli import options
+from reconciler.cli.console import data, stdout_style, words
 from reconciler.cli.record_output import Column, print_records, report_count
-from reconciler.console import data, stdout_style, words
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_api, open_target
 from reconciler.records.data_usage import RANGES, DailyUnits, daily_units
 from reconciler.report.table import usage_chart
+from reconciler.runtime import regular_files
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconciler.cli import options
-from reconciler.console import data, stderr_style, stdout_style, words
+from reconciler.cli.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.operations.check_project import Checked, check, check_in
 from reconciler.operations.open_project import Options, manifest_paths, read_project

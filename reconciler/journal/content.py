@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from reconciler.advice import LOST_JOURNAL, on_journal
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import (
@@ -33,6 +32,7 @@ from reconciler.journal.entries import (
 from reconciler.journal.last_seen import Ending
 from reconciler.journal.lines import LineSpan, entry_document, parse_entry, parse_header
 from reconciler.journal.store import Store
+from reconciler.runtime.advice import LOST_JOURNAL, on_journal
 
 SUM_DIGITS = 16
 BEGINNING = b'{"journal":'

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from reconciler.errors import JournalError, Locked
-from reconciler.failpoints import Point, reached
 from reconciler.journal.last_seen import Ending
 from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
+from reconciler.runtime.failpoints import Point, reached
 
 OURS = ".reconciler"
 IGNORE = ".gitignore"

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from reconciler.advice import from_newest
-from reconciler.git import Git, GitFailed
+from reconciler.runtime.advice import from_newest
+from reconciler.runtime.git import Git, GitFailed
 
 _LOCAL = "refs/fetched"
 _NEWEST = ".newest"

@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import NoReturn
 
 from reconciler.errors import JournalError, Locked
-from reconciler.failpoints import Point, reached
-from reconciler.git import GitFailed
 from reconciler.journal.git_parts import (
     LINES,
     PART,
@@ -23,6 +21,8 @@ from reconciler.journal.git_parts import (
 from reconciler.journal.git_remote import GitRemote, RefMoved
 from reconciler.journal.last_seen import Ending, ending_of, remember, remembered
 from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
+from reconciler.runtime.failpoints import Point, reached
+from reconciler.runtime.git import GitFailed
 
 _LOCK = "lock.json"
 _TRIES = 20

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import uuid4
 
-from reconciler.advice import lead_back, on_journal
-from reconciler.cache import Cache, program
 from reconciler.errors import InvalidInput, JournalError, Locked
 from reconciler.journal.checkpoint import FORMAT, checkpoint, is_long, resumed, worth_it
 from reconciler.journal.content import (
@@ -38,7 +36,9 @@ from reconciler.journal.store import (
     moment,
     taken_in_time,
 )
-from reconciler.progress import Keeping, Waits
+from reconciler.runtime.advice import lead_back, on_journal
+from reconciler.runtime.cache import Cache, program
+from reconciler.runtime.progress import Keeping, Waits
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,10 +11,10 @@ from pydantic import BeforeValidator, ConfigDict, Field, GetPydanticSchema
 from pydantic.alias_generators import to_camel
 from pydantic_core import core_schema
 
-from reconciler.addresses import is_part
 from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.errors import JournalError
 from reconciler.model import NO_SERVER_INFO, Ref, RemoteId, ServerInfo
+from reconciler.runtime.addresses import is_part
 
 _SHOWN = 80
 

@@ -16,12 +16,12 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
-from reconciler.addresses import proxies_beyond
 from reconciler.errors import JournalError, Locked
-from reconciler.failpoints import Point, reached
 from reconciler.journal.content import BEGINNING
 from reconciler.journal.last_seen import Ending
 from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
+from reconciler.runtime.addresses import proxies_beyond
+from reconciler.runtime.failpoints import Point, reached
 
 if TYPE_CHECKING:
     from obstore import UpdateVersion

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias, assert_never
 
 from reconciler.document import Json
-from reconciler.expressions import sealed_parts
 from reconciler.journal.entries import (
     Backup,
     Compacted,
@@ -25,6 +24,7 @@ from reconciler.journal.entries import (
 )
 from reconciler.model import Ref, RemoteId
 from reconciler.redaction.templates import holds_seal
+from reconciler.syntax.expressions import sealed_parts
 
 Sealed: TypeAlias = frozenset[tuple[str, str]]
 """Names of secrets, and seals of values that they had."""

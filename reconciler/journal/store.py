@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from reconciler.advice import on_journal
 from reconciler.document import Json
 from reconciler.errors import Locked
 from reconciler.journal.last_seen import Ending
-from reconciler.progress import Locking, Waits
+from reconciler.runtime.advice import on_journal
+from reconciler.runtime.progress import Locking, Waits
 
 TERM = timedelta(minutes=15)
 """How long a lease lasts without renewal: longer than a run may wait for the service.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from reconciler.addresses import is_part
 from reconciler.api.replies import check_whole
 from reconciler.document import Json, Missing
 from reconciler.errors import UnreadableReply
+from reconciler.runtime.addresses import is_part
 
 _SHOWN = 80
 

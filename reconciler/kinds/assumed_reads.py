@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from reconciler.addresses import is_part
 from reconciler.api.replies import check_whole
-from reconciler.assumptions import Listing, steps_of
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import UnclearAbsence, UnreadableReply
 from reconciler.kinds.field_traits import Part
@@ -21,6 +19,8 @@ from reconciler.kinds.paste_repair import PasteRepair
 from reconciler.kinds.repairs import repaired
 from reconciler.kinds.shape import camel_case_known_fields, without_read_only
 from reconciler.model import RemoteId
+from reconciler.model.assumptions import Listing, steps_of
+from reconciler.runtime.addresses import is_part
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api

@@ -9,9 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TypeGuard, assert_never
 
-from reconciler.addresses import steps_in
 from reconciler.document import Json, Path, value_at
-from reconciler.expressions import OPEN, ExpressionKind, form_of, is_open
 from reconciler.kinds.field_traits import (
     AtMost,
     Choosing,
@@ -24,8 +22,10 @@ from reconciler.kinds.field_traits import (
 )
 from reconciler.kinds.shape import Facts, facts_of
 from reconciler.kinds.type_errors import MOST_ERRORS, name_of, type_findings
-from reconciler.suggestions import is_slip, nearest
+from reconciler.runtime.addresses import steps_in
 from reconciler.syntax.diagnostic import Advice, Finding, warning
+from reconciler.syntax.expressions import OPEN, ExpressionKind, form_of, is_open
+from reconciler.syntax.suggestions import is_slip, nearest
 
 SHORTEST_KEY = 20
 LISTED = Advice("choose a listed value")

@@ -20,9 +20,9 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticOmit, core_schema
 
-from reconciler.expressions import EDITOR_PATTERN
-from reconciler.suggestions import nearest, one_slip_from
 from reconciler.syntax.diagnostic import REMOVE
+from reconciler.syntax.expressions import EDITOR_PATTERN
+from reconciler.syntax.suggestions import nearest, one_slip_from
 
 
 class Choosing(Enum):

@@ -12,12 +12,12 @@ from typing import Any, Final, TypeAlias
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
-from reconciler.expressions import EDITOR_PATTERN
-from reconciler.field_descriptions import DescribedSchema
 from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
 from reconciler.kinds.field_traits import Part
 from reconciler.kinds.kind import Kind
 from reconciler.model import API_VERSION
+from reconciler.model.field_descriptions import DescribedSchema
+from reconciler.syntax.expressions import EDITOR_PATTERN
 
 Schema: TypeAlias = dict[str, Any]
 

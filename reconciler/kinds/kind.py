@@ -8,7 +8,6 @@ from enum import Enum
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reconciler.advice import on_journal
 from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
 from reconciler.kinds.dependents import Foreseen, Watched, nothing_foreseen, watches_nothing
 from reconciler.kinds.incident_match import UNKNOWN_BEARING, Bearing
@@ -23,17 +22,18 @@ from reconciler.model import (
     RemoteId,
     Unconfirmed,
 )
+from reconciler.runtime.advice import on_journal
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
-    from reconciler.assumptions import Assumptions
     from reconciler.document import Json, Shape
+    from reconciler.features.audit.audit_rule import AuditRule
+    from reconciler.features.lint.lint_rule import LintRule
     from reconciler.journal.history import Memory
-    from reconciler.kinds.audit_rule import AuditRule
     from reconciler.kinds.endpoints import Endpoint
     from reconciler.kinds.field_traits import Part
     from reconciler.kinds.id_forms import IdForm
-    from reconciler.kinds.lint_rule import LintRule
+    from reconciler.model.assumptions import Assumptions
     from reconciler.queries import Query
     from reconciler.syntax.diagnostic import Finding
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from reconciler.document import ABSENT, Json, Missing, Path, Shape, by_identity
-from reconciler.expressions import find_sealed, sealed_parts
 from reconciler.journal.line_fields import FieldTakenBack
+from reconciler.syntax.expressions import find_sealed, sealed_parts
 
 
 def fields_taken_back(declared: Json, instead: Json, shape: Shape) -> tuple[FieldTakenBack, ...]:

@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from reconciler.document import Json, Path
-from reconciler.expressions import holds_reference, is_open
 from reconciler.kinds.field_traits import FORMS, Part
 from reconciler.kinds.shape import facts_at, facts_of
 from reconciler.kinds.value_suggestions import InvalidValue, meant_value
 from reconciler.syntax.diagnostic import WANTED, Advice, Finding
+from reconciler.syntax.expressions import holds_reference, is_open
 
 MOST_ERRORS = 10_000
 _TEXT_BOUNDS = frozenset(("int64_text", "string_pattern_mismatch", "string_too_short"))

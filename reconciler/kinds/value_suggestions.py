@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from reconciler.document import Json, Path
-from reconciler.expressions import OPEN, whole
 from reconciler.kinds.field_traits import Part, Unit
 from reconciler.kinds.shape import Facts, facts_of
 from reconciler.syntax.diagnostic import Advice
+from reconciler.syntax.expressions import OPEN, whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reconciler.model.adoption import (
-        Adopted,
-        Adoption,
-        AdoptionRun,
-        AdoptionState,
-        Conflict,
-        EditedText,
-        Fork,
-        NewBase,
-        Side,
-    )
     from reconciler.model.manifest import (
         API_VERSION,
         Exemption,
@@ -136,10 +125,6 @@ __all__ = [
     "Absent",
     "Action",
     "ActionWord",
-    "Adopted",
-    "Adoption",
-    "AdoptionRun",
-    "AdoptionState",
     "Against",
     "AnotherId",
     "AnotherObject",
@@ -150,19 +135,16 @@ __all__ = [
     "CannotBeCreated",
     "Change",
     "ClockUnchecked",
-    "Conflict",
     "CouldNotBeRead",
     "CreateLost",
     "DependsOn",
     "Drift",
     "DriftReport",
     "EditedBy",
-    "EditedText",
     "Evidence",
     "Exemption",
     "FailsChecks",
     "FieldBeside",
-    "Fork",
     "FreezeUnknown",
     "GoneSince",
     "GuardViolation",
@@ -180,7 +162,6 @@ __all__ = [
     "NeededUnseen",
     "NeverSeen",
     "NeverWritten",
-    "NewBase",
     "NoJournal",
     "NotInAnswer",
     "NotPermitted",
@@ -214,7 +195,6 @@ __all__ = [
     "Seen",
     "Selected",
     "ServerInfo",
-    "Side",
     "SignalKind",
     "Signals",
     "SignalsUnread",
@@ -244,7 +224,6 @@ _FILES = (
     "signals",
     "reason",
     "plan",
-    "adoption",
 )
 """The files that are searched for a name; a file comes after the files that it needs."""
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from reconciler.document import Json, Missing, Path
+from reconciler.features.policy_samples.policy_impact import PolicyImpact
 from reconciler.model.manifest import Ref
-from reconciler.model.policy_impact import PolicyImpact
 
 SignalKind: TypeAlias = Literal["events", "incidents", "cases"]
 """Records that a track record reads; open incidents come with the incidents."""

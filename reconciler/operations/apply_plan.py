@@ -8,14 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
-from reconciler.advice import is_in_job, on_journal
 from reconciler.applying.applied import Applied
 from reconciler.applying.run import Run
 from reconciler.errors import GuardRefused, Stale, Unsettled
-from reconciler.guards import FROZEN, Agreed, unmet
-from reconciler.guards.consent import consented, is_covered
-from reconciler.guards.consent_keys import listed_of
-from reconciler.guards.override_reasons import NOTHING_OVERRIDDEN, OverrideReasons
+from reconciler.features.freeze.freeze_guard import FROZEN
 from reconciler.journal.entries import OverrideEntry, RunEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
@@ -27,6 +23,10 @@ from reconciler.operations.open_session import Session, known_secrets, open_api
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.operations.reporter import Reporter
 from reconciler.operations.reviewed_part import not_as_reviewed, part_of_reviewed
+from reconciler.planning.guards import Agreed, unmet
+from reconciler.planning.guards.consent import consented, is_covered
+from reconciler.planning.guards.consent_keys import listed_of
+from reconciler.planning.guards.override_reasons import NOTHING_OVERRIDDEN, OverrideReasons
 from reconciler.report.counts import lost_json
 from reconciler.report.labels import places_in
 from reconciler.report.plan.document import PlanDocument, listed_in
@@ -34,6 +34,7 @@ from reconciler.report.plan.done import is_rest, with_done
 from reconciler.report.plan.stale import changed_since
 from reconciler.report.reasons import SHORT_RUN, words_of
 from reconciler.report.safe import safe
+from reconciler.runtime.advice import is_in_job, on_journal
 from reconciler.workspace.selection import Selection
 
 

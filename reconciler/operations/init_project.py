@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from reconciler.advice import on_journal, on_manifests
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.git import GitStuck, ask
 from reconciler.kinds import KINDS
 from reconciler.operations.open_project import Options, lead_here
 from reconciler.project import Project
 from reconciler.project.choose_target import leads_inside, unsafe_base_url
 from reconciler.project.project_findings import ENVIRONMENT_NAME
+from reconciler.runtime.advice import on_journal, on_manifests
+from reconciler.runtime.git import GitStuck, ask
 from reconciler.syntax.files import PROJECT_FILE, find_files, folder_in_repository
 from reconciler.syntax.write_files import sync_folder, write_new_files
 from reconciler.workspace.modelines import with_modeline

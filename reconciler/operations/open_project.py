@@ -12,12 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from reconciler.advice import Here, bring_back, lead_to
-from reconciler.cache import NO_CACHE, Cache
 from reconciler.errors import InvalidInput, MissingExtra, UsageError
 from reconciler.operations.reporter import Reporter, Silent
-from reconciler.plan_file import is_plan_file
-from reconciler.progress import Waits
 from reconciler.project import (
     Environment,
     Project,
@@ -28,10 +24,14 @@ from reconciler.project import (
     journal_setting,
 )
 from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
-from reconciler.regular_files import NOT_REGULAR
 from reconciler.report.safe import safe
+from reconciler.runtime.advice import Here, bring_back, lead_to
+from reconciler.runtime.cache import NO_CACHE, Cache
+from reconciler.runtime.progress import Waits
+from reconciler.runtime.regular_files import NOT_REGULAR
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import PROJECT_FILE
+from reconciler.syntax.plan_file import is_plan_file
 from reconciler.workspace.project_file import load_project
 from reconciler.workspace.selection import EVERYTHING, Selection
 

@@ -12,10 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reconciler.cache import NO_CACHE, VARIABLE, Cache, open_cache
 from reconciler.errors import InvalidInput
-from reconciler.expressions import ANY_PATTERN, OPEN_PATTERN
-from reconciler.keys import keys_in
 from reconciler.operations.open_project import (
     Options,
     is_whole,
@@ -29,8 +26,6 @@ from reconciler.operations.open_project import (
 )
 from reconciler.operations.reporter import Reporter, Silent
 from reconciler.operations.secret_sources import Allowed, Secrets, named_secrets, secrets_of
-from reconciler.plan_file import is_plan_file
-from reconciler.progress import Waits
 from reconciler.project import (
     Embedded,
     Environment,
@@ -48,7 +43,12 @@ from reconciler.report.unplanned import (
     none_for,
     none_selected,
 )
+from reconciler.runtime.cache import NO_CACHE, VARIABLE, Cache, open_cache
+from reconciler.runtime.keys import keys_in
+from reconciler.runtime.progress import Waits
+from reconciler.syntax.expressions import ANY_PATTERN, OPEN_PATTERN
 from reconciler.syntax.files import find_files, read_file
+from reconciler.syntax.plan_file import is_plan_file
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.secret_scan import WITHHELD, withheld_from
 from reconciler.workspace.selection import EVERYTHING
@@ -57,10 +57,10 @@ from reconciler.workspace.workspace import NOTHING, Workspace, load_workspace, l
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.api.secret import Redaction
-    from reconciler.guards.undone_rollbacks import UnderReview
+    from reconciler.features.rollback.restore import Restoring
+    from reconciler.features.rollback.undone_rollbacks import UnderReview
     from reconciler.journal.journal import Journal
     from reconciler.model import Manifest, Ref, Selected
-    from reconciler.planning.restore import Restoring
 
 
 def open_workspace(options: Options, project: Project, scope: Scope) -> Workspace:

@@ -10,14 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
-from reconciler import regular_files
-from reconciler.cache import NO_CACHE, Cache, program
 from reconciler.document import Json, digest
 from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, worst
-from reconciler.failpoints import Point, reached
-from reconciler.guards import FreezeNow, with_guards, with_levels
-from reconciler.guards.plan_limits import TOO_MANY
-from reconciler.guards.undone_rollbacks import NO_REVIEW
+from reconciler.features.freeze.freeze_guard import FreezeNow
+from reconciler.features.rollback.restore import with_restored
+from reconciler.features.rollback.undone_rollbacks import NO_REVIEW
 from reconciler.journal.history import History
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
@@ -26,17 +23,21 @@ from reconciler.operations.open_project import Options, now, today
 from reconciler.operations.open_session import Session, open_api
 from reconciler.operations.plan_signals import NO_EVIDENCE, EvidenceOptions, with_signals
 from reconciler.operations.reporter import Reporter
-from reconciler.plan_file import HEAD, begins_plan
 from reconciler.planning.consequences import orphan
 from reconciler.planning.decision_cache import FORMAT, decided_before
 from reconciler.planning.find_drift import find_drift, remembered
+from reconciler.planning.guards import with_guards, with_levels
+from reconciler.planning.guards.plan_limits import TOO_MANY
 from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.planning.older_secrets import OlderSeals
-from reconciler.planning.restore import with_restored
 from reconciler.project import Embedded
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
+from reconciler.runtime import regular_files
+from reconciler.runtime.cache import NO_CACHE, Cache, program
+from reconciler.runtime.failpoints import Point, reached
+from reconciler.syntax.plan_file import HEAD, begins_plan
 from reconciler.workspace.changed import Changed, changed_since
 from reconciler.workspace.revision import branching_point
 from reconciler.workspace.selection import EVERYTHING, Selection, read_selection
@@ -277,7 +278,7 @@ def _ruled(session: Session, made: Plan) -> Plan:
     rules = session.project.settings.rules
     if not any(rule.on == "plan" for rule in rules):
         return made
-    from reconciler.guards.rule_guards import with_own_rules  # noqa: PLC0415 - for those with rules
+    from reconciler.features.rules.rule_guards import with_own_rules  # noqa: PLC0415 - for those with rules
 
     return with_own_rules(made, rules, session.environment.guards, today())
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from reconciler.insights.find_watchers import known_alerts, watchers_of
+from reconciler.features.watch.watch_settings import MOST_TRACKED_DAYS, TRACKED_DAYS
 from reconciler.journal.history import History
 from reconciler.model import Plan, Ref, Remark, TrackRecord
 from reconciler.operations.open_session import Session
-from reconciler.project.watch_settings import MOST_TRACKED_DAYS, TRACKED_DAYS
+from reconciler.planning.find_watchers import known_alerts, watchers_of
 
 if TYPE_CHECKING:
     # Only its type is needed here; the import would load the whole HTTP client.
@@ -51,7 +51,7 @@ async def _track_records(
 ) -> tuple[dict[Ref, TrackRecord], tuple[Remark, ...]]:
     if not days:
         return {}, ()
-    from reconciler.insights.track_records import track_records  # noqa: PLC0415 - brings listings
+    from reconciler.features.track_record.track_records import track_records  # noqa: PLC0415 - brings listings
 
     records, unread = await track_records(api, made, history, days, datetime.now(UTC))
     return records, (unread,) if unread is not None else ()
@@ -61,7 +61,7 @@ async def _with_policy_impact(api: Api, session: Session, made: Plan) -> Plan:
     samples = session.workspace.samples
     if samples is None:
         return made
-    from reconciler.insights.sample_impact import (  # noqa: PLC0415 - where there are samples
+    from reconciler.features.policy_samples.sample_impact import (  # noqa: PLC0415 - where there are samples
         bound_to_samples,
         policy_impact,
     )

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from reconciler.errors import Stale, UsageError
-from reconciler.guards.part_guards import guards_of_part
 from reconciler.model import Change, Plan, Ref
+from reconciler.planning.guards.part_guards import guards_of_part
 from reconciler.project import Guards
 from reconciler.report.plan.document import PlanDocument
 from reconciler.report.plan.done import with_done

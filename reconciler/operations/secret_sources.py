@@ -16,13 +16,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
 from reconciler.errors import InvalidInput
-from reconciler.expressions import secrets_in
 from reconciler.operations.command_variables import Unreviewed, unreviewed
 from reconciler.operations.open_project import Options, manifest_paths
 from reconciler.project import Environment, Project
 from reconciler.project.choose_target import place_of
 from reconciler.project.secret_places import SecretPlace
 from reconciler.report.safe import safe
+from reconciler.syntax.expressions import secrets_in
 from reconciler.syntax.files import find_files, read_file
 from reconciler.workspace.secret_scan import Withheld, withheld_from
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from reconciler.advice import on_journal
 from reconciler.document import (
     ABSENT,
     Difference,
@@ -46,6 +45,7 @@ from reconciler.model import (
 )
 from reconciler.redaction.redact import veiled
 from reconciler.redaction.templates import HIDDEN, fingerprint, holds_seal
+from reconciler.runtime.advice import on_journal
 
 
 def blocked_change(

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from reconciler.advice import on_files, on_journal, on_manifests, on_service
 from reconciler.api.client import Api
 from reconciler.document import (
     ABSENT,
@@ -43,6 +42,7 @@ from reconciler.planning.observe import observe_all, proof
 from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import conceal, shown, veiled
+from reconciler.runtime.advice import on_files, on_journal, on_manifests, on_service
 
 
 async def find_drift(

@@ -26,7 +26,7 @@ from reconciler.document import (
     stored_name,
     value_at,
 )
-from reconciler.model import Adopted, Conflict, Side
+from reconciler.features.adopt.adoption import Adopted, Conflict, Side
 from reconciler.planning.merge_sides import (
     Merged,
     MergeInputs,

@@ -54,8 +54,8 @@ from reconciler.planning.early_decisions import EarlyDecisions
 from reconciler.planning.identity import Identities, displaced_in, identify, much_like, orphans_in
 from reconciler.planning.observe import observe_all, proof
 from reconciler.planning.older_secrets import Older, no_seals
-from reconciler.progress import Deed, Progress
 from reconciler.redaction.templates import reveal
+from reconciler.runtime.progress import Deed, Progress
 
 DIGEST_VERSION = 2
 """Of what a digest covers, and how: with another one every reviewed plan is stale."""

@@ -30,8 +30,7 @@ from reconciler.document import (
     exactly,
     same,
 )
-from reconciler.expressions import Expression, ExpressionKind, escaped, parts_of
-from reconciler.model import Adopted, Conflict, Side
+from reconciler.features.adopt.adoption import Adopted, Conflict, Side
 from reconciler.planning.keyed_lists import KeyedList, homes_of
 from reconciler.planning.merge_sides import (
     DEFAULT,
@@ -47,6 +46,7 @@ from reconciler.planning.merge_sides import (
     written_out,
 )
 from reconciler.redaction.templates import HIDDEN, Template, holds_seal
+from reconciler.syntax.expressions import Expression, ExpressionKind, escaped, parts_of
 
 MOST_ALIGNED: Final = 400
 """Most items, between a common head and tail of two lists, that are paired by their content."""

@@ -16,9 +16,16 @@ from reconciler.document import (
     covers,
     is_zero,
 )
-from reconciler.expressions import OPEN, Expression, ExpressionKind, escaped, expression, parts_of
-from reconciler.model import Adopted, Conflict, Side
+from reconciler.features.adopt.adoption import Adopted, Conflict, Side
 from reconciler.redaction.templates import HIDDEN, RefHole, SecretHole, Template
+from reconciler.syntax.expressions import (
+    OPEN,
+    Expression,
+    ExpressionKind,
+    escaped,
+    expression,
+    parts_of,
+)
 
 _Side = TypeVar("_Side", bound="Json | Missing")
 

@@ -19,7 +19,7 @@ from reconciler.kinds.kind import observe
 from reconciler.model import Absent, Manifest, NotPermitted, Observation, Seen, Unread
 from reconciler.planning.decision_cache import Decided, DecisionRow, observed_before
 from reconciler.planning.early_decisions import EarlyDecisions
-from reconciler.progress import Deed, Progress
+from reconciler.runtime.progress import Deed, Progress
 
 SIDE_BY_SIDE = 4
 """How many resources are observed at once for each request that may be open."""

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
-from reconciler.addresses import steps_in
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.project.settings import (
     Environment,
@@ -21,7 +20,8 @@ from reconciler.project.settings import (
     parse_journal_place,
 )
 from reconciler.project.shards import SHARD, Shard
-from reconciler.suggestions import shortened
+from reconciler.runtime.addresses import steps_in
+from reconciler.syntax.suggestions import shortened
 
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 

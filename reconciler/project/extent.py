@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from reconciler.model_config import STRICT
+from reconciler.model.model_config import STRICT
 from reconciler.syntax.files import LARGEST_WORKSPACE, MOST_FILES
 
 _MB = 1 << 20

@@ -10,8 +10,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from reconciler.suggestions import nearest
 from reconciler.syntax.diagnostic import AUDITED, CODES, Finding
+from reconciler.syntax.suggestions import nearest
 
 RULE = "R/"
 """The prefix of the codes of a team's own rules."""

@@ -10,7 +10,12 @@ from itertools import count, islice
 
 from pydantic import BaseModel, ValidationError
 
-from reconciler.assumptions import (
+from reconciler.document import Json, Path, value_at
+from reconciler.features.freeze.freeze_settings import Freeze, Incidents, Window
+from reconciler.features.policy_samples.sample_settings import PolicySamples
+from reconciler.features.rules.rule_settings import Examples, Rule
+from reconciler.features.watch.watch_settings import Watching
+from reconciler.model.assumptions import (
     Assumptions,
     Dashboards,
     FilterNames,
@@ -19,14 +24,9 @@ from reconciler.assumptions import (
     RangeNames,
     Read,
 )
-from reconciler.document import Json, Path, value_at
-from reconciler.keys import KEY_VARIABLE
 from reconciler.project.choose_target import unsafe_base_url
 from reconciler.project.extent import Extent
-from reconciler.project.freeze import Freeze, Incidents, Window
 from reconciler.project.levels import level_findings
-from reconciler.project.rule_settings import Examples, Rule
-from reconciler.project.samples import PolicySamples
 from reconciler.project.secret_places import SecretPlace
 from reconciler.project.settings import (
     DriftIgnore,
@@ -38,9 +38,9 @@ from reconciler.project.settings import (
     ProjectFile,
     parse_journal_place,
 )
-from reconciler.project.watch_settings import Watching
-from reconciler.suggestions import nearest, shortened
+from reconciler.runtime.keys import KEY_VARIABLE
 from reconciler.syntax.diagnostic import WANTED, Advice, Finding
+from reconciler.syntax.suggestions import nearest, shortened
 
 _PATTERN = re.compile(r"[*?\[\s~^:\\]")
 _SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

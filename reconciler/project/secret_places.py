@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from reconciler.model_config import STRICT
+from reconciler.model.model_config import STRICT
 
 
 class SecretPlace(BaseModel):

@@ -13,16 +13,16 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from reconciler.assumptions import Assumptions
-from reconciler.model_config import STRICT
+from reconciler.features.freeze.freeze_settings import Freeze
+from reconciler.features.policy_samples.sample_settings import SampleSetting
+from reconciler.features.rules.rule_settings import MOST_RULES, Rule, WrittenSettings
+from reconciler.features.watch.watch_settings import MOST_TRACKED_DAYS, TRACKED_DAYS, Watching
+from reconciler.model.assumptions import Assumptions
+from reconciler.model.model_config import STRICT
 from reconciler.project.extent import Extent
-from reconciler.project.freeze import Freeze
 from reconciler.project.levels import Checks
-from reconciler.project.rule_settings import MOST_RULES, Rule, WrittenSettings
-from reconciler.project.samples import SampleSetting
 from reconciler.project.secret_places import SecretPlace
 from reconciler.project.shards import first_filled
-from reconciler.project.watch_settings import MOST_TRACKED_DAYS, TRACKED_DAYS, Watching
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,7 +383,7 @@ class ProjectFile(WrittenSettings, _Strict):
 def project_schema() -> dict[str, Any]:
     """Return the JSON Schema of a project file, for editors."""
     dialect = "https://json-schema.org/draft/2020-12/schema"
-    from reconciler.field_descriptions import DescribedSchema  # noqa: PLC0415 - for schemas alone
+    from reconciler.model.field_descriptions import DescribedSchema  # noqa: PLC0415 - for schemas alone
 
     schema = ProjectFile.model_json_schema(schema_generator=DescribedSchema)
     return {"$schema": dialect, **schema, "title": "reconciler.yaml"}

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from reconciler.queries import QueryProblem
 from reconciler.queries.promql_grammar import AGGREGATIONS, Form, QueryNode, Unparsed
 from reconciler.queries.promql_tokens import OPENING, Token, TokenKind, meaning
-from reconciler.suggestions import nearest
+from reconciler.syntax.suggestions import nearest
 
 Refusal: TypeAlias = Callable[[str], str | None]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from reconciler.assumptions import Assumptions
 from reconciler.document import Json, Missing
+from reconciler.model.assumptions import Assumptions
 from reconciler.records.record import (
     Allowance,
     Enumeration,

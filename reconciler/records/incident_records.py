@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from reconciler.api.retry import Request
-from reconciler.assumptions import Assumptions
 from reconciler.document import Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown
+from reconciler.model.assumptions import Assumptions
 from reconciler.records.record import (
     PAGINATION,
     Allowance,

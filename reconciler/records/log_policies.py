@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reconciler.assumptions import POLICIES
+from reconciler.model.assumptions import POLICIES
 from reconciler.records.record import Enumeration, Record, Text, all_items_of, read_record
 
 if TYPE_CHECKING:

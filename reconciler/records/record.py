@@ -21,9 +21,9 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from reconciler.api.replies import check_whole
-from reconciler.assumptions import Assumptions
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import CutListing, UnreadableReply
+from reconciler.model.assumptions import Assumptions
 
 
 class Record(BaseModel):

@@ -13,14 +13,14 @@ from functools import lru_cache
 from typing import Any, Self
 
 from reconciler.document import ABSENT, Json, Missing, canonical_text, digest
-from reconciler.expressions import (
+from reconciler.model import Manifest, Ref, RemoteId
+from reconciler.syntax.expressions import (
     ExpressionKind,
     expression,
     find_sealed,
     sealed_form,
     sealed_parts,
 )
-from reconciler.model import Manifest, Ref, RemoteId
 
 # A public plan must not allow fast guessing of passwords: a guess takes 4 MB and some milliseconds.
 _SCRYPT_COST = 1 << 12

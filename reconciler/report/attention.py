@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from reconciler.advice import on_journal
 from reconciler.model import Action, Change, GuardViolation, Plan, Ref, RenamedFrom
 from reconciler.model.guard_levels import REVIEW_LEVEL, GuardLevel
-from reconciler.quoting import quoted
+from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.remarks import describe_remark
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
+from reconciler.runtime.advice import on_journal
 
 MOST_NAMED = 5
 ConsentState: TypeAlias = GuardLevel | Literal["given"]

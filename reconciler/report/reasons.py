@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Any, TypeAlias
 
-from reconciler.advice import on_journal
 from reconciler.document import Path
 from reconciler.kinds import BY_NAME
 from reconciler.model import (
@@ -23,9 +22,10 @@ from reconciler.model import (
     Refused,
     Remedy,
 )
-from reconciler.quoting import quoted
+from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.labels import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
+from reconciler.runtime.advice import on_journal
 
 MOST_NAMED = 4
 SHORT_RUN = 8

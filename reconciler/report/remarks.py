@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Sequence
 from typing import assert_never
 
-from reconciler.advice import in_git
 from reconciler.model import (
     BaseRefused,
     ClockUnchecked,
@@ -23,6 +22,7 @@ from reconciler.model import (
     SignalsUnread,
 )
 from reconciler.report.reasons import MOST_NAMED, SHORT_RUN
+from reconciler.runtime.advice import in_git
 
 SHORT_COMMIT = 12
 """This many characters of a commit identify it in a command."""

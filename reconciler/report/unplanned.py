@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from reconciler.advice import on_manifests
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
+from reconciler.runtime.advice import on_manifests
 
 FIRST_MANIFEST = """\
 apiVersion: reconciler/v1

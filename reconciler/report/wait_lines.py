@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
-from reconciler.progress import (
+from reconciler.report.safe import columns, cut, safe
+from reconciler.runtime.progress import (
     Answering,
     AskedAgain,
     Deed,
@@ -21,7 +22,6 @@ from reconciler.progress import (
     Thawing,
     WaitKind,
 )
-from reconciler.report.safe import columns, cut, safe
 
 NAMED_AFTER = 1.0
 """Seconds; a shorter wait is only counted."""

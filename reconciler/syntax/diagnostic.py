@@ -14,8 +14,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from reconciler.document import Path
-from reconciler.expressions import OPEN, Spot
 from reconciler.model import Member
+from reconciler.syntax.expressions import OPEN, Spot
 
 if TYPE_CHECKING:
     from reconciler.document import Path

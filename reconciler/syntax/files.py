@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from reconciler.plan_file import is_plan_file
-from reconciler.suggestions import nearest
 from reconciler.syntax.diagnostic import Advice, Complaint
 from reconciler.syntax.display_names import DisplayNames, display_name
 from reconciler.syntax.ignored_files import IgnoreRules, is_environment, is_installed, matches
+from reconciler.syntax.plan_file import is_plan_file
+from reconciler.syntax.suggestions import nearest
 
 LARGEST_FILE = 8 << 20
 LARGEST_WORKSPACE = 2 << 30

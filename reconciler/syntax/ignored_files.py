@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reconciler.git import GitStuck, ask
+from reconciler.runtime.git import GitStuck, ask
 
 INSTALLED = frozenset(("node_modules", "venv"))
 """Folders that tools fill with other people's files."""

@@ -11,7 +11,6 @@ from typing import Any
 from yaml import MarkedYAMLError
 
 from reconciler.document import Json, Missing, Path, value_at
-from reconciler.expressions import OPEN, Spot
 from reconciler.model import Member
 from reconciler.syntax.characters import (
     NO_COMMENTS,
@@ -22,6 +21,7 @@ from reconciler.syntax.characters import (
     spoken_problem,
 )
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Lines, Severity, complaint_at
+from reconciler.syntax.expressions import OPEN, Spot
 from reconciler.syntax.unquoted import braced, marked, misplaced, never_closed, unquoted
 
 

@@ -19,7 +19,7 @@ from yaml import (
 )
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
 
-from reconciler.expressions import OPEN
+from reconciler.syntax.expressions import OPEN
 
 LONGEST: Final = 200
 LONGEST_LINE: Final = 1_000

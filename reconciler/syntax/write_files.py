@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from reconciler.failpoints import Point, reached
+from reconciler.runtime.failpoints import Point, reached
 
 SYNCED_AT_ONCE = 16
 BEGINS, ENDS = ".reconciler-", ".new"

@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from reconciler.document import Json
 from reconciler.document import Path as Place
-from reconciler.expressions import is_allowed_in
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
@@ -18,6 +17,7 @@ from reconciler.model import API_VERSION, Manifest, Ref, Source
 from reconciler.redaction.templates import references_in
 from reconciler.syntax.diagnostic import Complaint, Finding
 from reconciler.syntax.display_names import display_name
+from reconciler.syntax.expressions import is_allowed_in
 from reconciler.syntax.files import File
 from reconciler.syntax.parsed_text import Document, DocumentText, Graft, Reading, complaints_of_text
 from reconciler.syntax.sources import Sources

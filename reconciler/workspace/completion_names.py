@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reconciler.expressions import EACH_PATTERN, FILE_PATTERN
+from reconciler.syntax.expressions import EACH_PATTERN, FILE_PATTERN
 
 MOST_FILES = 20_000
 LARGEST = 1 << 20

@@ -20,8 +20,8 @@ from reconciler.kinds.shape import facts_of
 from reconciler.kinds.type_errors import wanted_of
 from reconciler.kinds.value_suggestions import NO_ITEMS, is_mappings, meant_number
 from reconciler.model import API_VERSION, Exemption, RemoteId
-from reconciler.suggestions import nearest, shortened
 from reconciler.syntax.diagnostic import REMOVE, Advice, Finding
+from reconciler.syntax.suggestions import nearest, shortened
 from reconciler.workspace.exemptions import read_exemptions
 
 UNKNOWN = "M208"

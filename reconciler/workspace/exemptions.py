@@ -6,11 +6,11 @@ from collections.abc import Collection, Generator, Iterator
 from datetime import date
 
 from reconciler.document import Json, Path
+from reconciler.features.rules.rule_settings import day_of
 from reconciler.model import Exemption
 from reconciler.project.levels import has_a_level, why_no_level
-from reconciler.project.rule_settings import day_of
-from reconciler.suggestions import nearest
 from reconciler.syntax.diagnostic import Finding, warning
+from reconciler.syntax.suggestions import nearest
 
 EXEMPT = ("metadata", "exempt")
 FIELDS = ("reason", "until")

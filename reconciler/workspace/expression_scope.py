@@ -12,18 +12,18 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from reconciler.document import Json, Path
-from reconciler.expressions import (
+from reconciler.model import Ref
+from reconciler.project import ProjectVariable
+from reconciler.redaction.templates import SecretHole, named_values, seal
+from reconciler.syntax.diagnostic import Advice, Finding
+from reconciler.syntax.expressions import (
     Expression,
     ExpressionKind,
     Spot,
     expression,
 )
-from reconciler.model import Ref
-from reconciler.project import ProjectVariable
-from reconciler.redaction.templates import SecretHole, named_values, seal
-from reconciler.suggestions import nearest, shortened
-from reconciler.syntax.diagnostic import Advice, Finding
 from reconciler.syntax.parsed_text import Graft
+from reconciler.syntax.suggestions import nearest, shortened
 from reconciler.workspace.inserted_values import Inside, along
 from reconciler.workspace.secret_scan import WITHHELD, Withheld
 from reconciler.workspace.selection import EVERYTHING, Selection

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.document import Json, Path, canonical_text
-from reconciler.expressions import Expression, ExpressionKind, expression, parts_of
 from reconciler.model import Member
 from reconciler.redaction.templates import Template
-from reconciler.suggestions import nearest
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, warning
+from reconciler.syntax.expressions import Expression, ExpressionKind, expression, parts_of
 from reconciler.syntax.parsed_text import DocumentText
+from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.expression_scope import Filled, Reference
 from reconciler.workspace.inserted_values import Each, along
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reconciler.document import Edit, Gone, Json, ListItem, ListItems, Put, Within
-from reconciler.expressions import ExpressionKind, expression, parts_of, whole
 from reconciler.model import Manifest, RemoteId
+from reconciler.syntax.expressions import ExpressionKind, expression, parts_of, whole
 from reconciler.workspace.for_each import FOR_EACH, keys_named, written_items
 from reconciler.workspace.manifest_edits import Script, text_after
 

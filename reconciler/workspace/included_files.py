@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as File
 
 from reconciler.document import Path
-from reconciler.expressions import ExpressionKind, expression
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding
 from reconciler.syntax.display_names import display_name
+from reconciler.syntax.expressions import ExpressionKind, expression
 from reconciler.syntax.files import LARGEST_MADE, MOST_MADE, SUFFIXES
 from reconciler.syntax.parsed_text import Reading, complaints_of_text
 from reconciler.syntax.sources import Sources

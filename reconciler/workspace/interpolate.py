@@ -12,7 +12,10 @@ from itertools import groupby
 from typing import assert_never
 
 from reconciler.document import Json, Path
-from reconciler.expressions import (
+from reconciler.model import Ref
+from reconciler.redaction.templates import RefHole, SecretHole, Template
+from reconciler.syntax.diagnostic import Advice, Finding, Severity
+from reconciler.syntax.expressions import (
     LITERAL,
     OPEN,
     Expression,
@@ -24,13 +27,10 @@ from reconciler.expressions import (
     form_of,
     parts_of,
 )
-from reconciler.model import Ref
-from reconciler.redaction.templates import RefHole, SecretHole, Template
-from reconciler.suggestions import nearest
-from reconciler.syntax.diagnostic import Advice, Finding, Severity
 from reconciler.syntax.files import LARGEST_MADE, MOST_MADE
 from reconciler.syntax.parsed_text import DocumentText, Graft
 from reconciler.syntax.read_text import DEEPEST
+from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.expression_scope import (
     Filled,
     Reference,

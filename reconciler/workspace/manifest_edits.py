@@ -23,9 +23,10 @@ from reconciler.document import (
     identical,
     value_at,
 )
+from reconciler.features.adopt.adoption import Fork
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import names_of
-from reconciler.model import Fork, Manifest, Ref
+from reconciler.model import Manifest, Ref
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.display_names import display_name
 from reconciler.syntax.files import read_file

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from reconciler.document import Edit, Json, Put, Within
 from reconciler.errors import InvalidInput, UsageError
+from reconciler.model.quoting import quoted
 from reconciler.project import ProjectVariable
-from reconciler.quoting import quoted
 from reconciler.syntax.comments import comments_lost
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.display_names import display_name

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from reconciler.advice import from_export
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judge_spec import kind_like
 from reconciler.model import API_VERSION
-from reconciler.suggestions import shortened
+from reconciler.runtime.advice import from_export
 from reconciler.syntax.diagnostic import Advice, Finding, Severity
 from reconciler.syntax.files import File
+from reconciler.syntax.suggestions import shortened
 from reconciler.workspace.envelope import better_name, plain
 from reconciler.workspace.foreign_documents import stranger_in
 

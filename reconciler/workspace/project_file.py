@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from reconciler.features.rules.rule_checks import early_flaws
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, GUARDS, GuardLevel
 from reconciler.project import Project, ProjectFile, project_findings, readable_settings
 from reconciler.project.settings import ALLOWABLE, Guards
-from reconciler.suggestions import nearest, shortened
 from reconciler.syntax.diagnostic import Complaint, Finding
 from reconciler.syntax.files import read_own_file
 from reconciler.syntax.parsed_text import DocumentText, complaints_of_text
 from reconciler.syntax.read_text import read_text
-from reconciler.workspace.rule_checks import early_flaws
+from reconciler.syntax.suggestions import nearest, shortened
 
 
 def consents_known() -> tuple[str, ...]:

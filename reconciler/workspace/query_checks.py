@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from reconciler.document import Path, value_at
-from reconciler.expressions import (
+from reconciler.project import ProjectFile
+from reconciler.queries import Language, Query, QueryProblem, mistake_in
+from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Lines, Severity
+from reconciler.syntax.expressions import (
     LITERAL,
     OPEN,
     Expression,
@@ -17,9 +20,6 @@ from reconciler.expressions import (
     expression,
     parts_of,
 )
-from reconciler.project import ProjectFile
-from reconciler.queries import Language, Query, QueryProblem, mistake_in
-from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Lines, Severity
 from reconciler.syntax.parsed_text import OF_VARIABLE, DocumentText
 from reconciler.syntax.scalars import Scalars, complaint_inside
 from reconciler.workspace.build import DeclaredManifest

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from reconciler.errors import UsageError
-from reconciler.git import GitStuck, ask
 from reconciler.project import Project
+from reconciler.runtime.git import GitStuck, ask
 from reconciler.syntax.files import (
     LARGEST_FILE,
     LARGEST_WORKSPACE,

@@ -19,7 +19,7 @@ from reconciler.document import (
     towards,
     value_at,
 )
-from reconciler.model import Fork
+from reconciler.features.adopt.adoption import Fork
 from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText
 from reconciler.workspace.layout import (
     FileLayout,

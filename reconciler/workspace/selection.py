@@ -14,9 +14,9 @@ from fnmatch import fnmatchcase
 from reconciler.errors import UsageError
 from reconciler.model import Ref, Selected
 from reconciler.project import Shard, read_shard
-from reconciler.suggestions import nearest
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.ignored_files import matches
+from reconciler.syntax.suggestions import nearest
 
 LABEL = "label."
 SHARD = "shard:"

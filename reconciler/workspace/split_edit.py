@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reconciler.document import Edit, Gone, Json, ListItems, Put, Shape, Within, value_at
-from reconciler.expressions import OPEN, ExpressionKind, expression, whole
+from reconciler.syntax.expressions import OPEN, ExpressionKind, expression, whole
 
 
 class WovenError(Exception):

@@ -9,13 +9,15 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from reconciler.cache import NO_CACHE, Cache
 from reconciler.document import Json
+from reconciler.features.lint.lint import practice_complaints
+from reconciler.features.policy_samples.policy_impact import Samples
+from reconciler.features.rules.rule_checks import rule_complaints
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Ref
-from reconciler.model.policy_impact import Samples
-from reconciler.progress import Deed, Waits
 from reconciler.project import ProjectFile
+from reconciler.runtime.cache import NO_CACHE, Cache
+from reconciler.runtime.progress import Deed, Waits
 from reconciler.syntax.diagnostic import Complaint, Finding, warning
 from reconciler.syntax.display_names import display_name
 from reconciler.syntax.files import LARGEST_WORKSPACE, PROJECT_FILE, File, Files, find_files
@@ -25,10 +27,8 @@ from reconciler.workspace.build import DeclaredManifest
 from reconciler.workspace.complaint_collector import MOST_COMPLAINTS
 from reconciler.workspace.expression_scope import Scope, reference_findings
 from reconciler.workspace.for_each import reported_once
-from reconciler.workspace.lint import practice_complaints
 from reconciler.workspace.loader import Loader
 from reconciler.workspace.query_checks import query_complaints
-from reconciler.workspace.rule_checks import rule_complaints
 from reconciler.workspace.shard_homes import with_homes
 from reconciler.workspace.silence import Silencing
 from reconciler.workspace.workspace_cache import CachedWorkspace, Lookup
@@ -330,7 +330,7 @@ def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
     setting = environment.policy_samples if environment is not None else None
     if setting is None:
         return None
-    from reconciler.workspace.samples_file import (  # noqa: PLC0415 - if there are some
+    from reconciler.features.policy_samples.samples_file import (  # noqa: PLC0415 - if there are some
         SamplesSetting,
         policies_of,
         read_samples,

@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
-from reconciler.cache import Cache, program
 from reconciler.document import Json, digest
+from reconciler.features.policy_samples.policy_impact import PolicySample, Samples
 from reconciler.kinds import BY_NAME
 from reconciler.model import Exemption, Manifest, Member, Ref, Source, Unopened
-from reconciler.model.policy_impact import PolicySample, Samples
 from reconciler.project import ProjectFile
 from reconciler.redaction.templates import RefHole, SecretHole, Template, is_plain, sum_of
+from reconciler.runtime.cache import Cache, program
 from reconciler.syntax.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 from reconciler.syntax.files import Files, digest_of_file
 from reconciler.workspace.expression_scope import Scope, value_of_secret

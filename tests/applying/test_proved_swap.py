@@ -20,15 +20,15 @@ from reconciler.applying.run import Applied, Run
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.errors import ExitCode, worst
-from reconciler.failpoints import Point, watch
-from reconciler.insights.change_stats import stats_of
-from reconciler.insights.sample_impact import policy_impact
+from reconciler.features.history.change_stats import stats_of
+from reconciler.features.policy_samples.policy_impact import OnMismatch, PolicySample, Samples
+from reconciler.features.policy_samples.sample_impact import policy_impact
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import compacted, runs_of
 from reconciler.model import Manifest, Plan, Refused, Unconfirmed, Written
-from reconciler.model.policy_impact import OnMismatch, PolicySample, Samples
 from reconciler.report.journal_formats import journal_text
 from reconciler.report.table import Style
+from reconciler.runtime.failpoints import Point, watch
 
 POLICIES = "/dataplans/policies/v1"
 OVERWRITE = f"{POLICIES}/atomicOverwriteLogPolicies"
@@ -321,7 +321,7 @@ def test_death_at_each_point(
     """Wherever a run dies, the next plan tells what is live, and an apply comes to the same end."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     watchers: list[Callable[[Point], None]] = []
-    monkeypatch.setattr("reconciler.failpoints._watchers", watchers)
+    monkeypatch.setattr("reconciler.runtime.failpoints._watchers", watchers)
     number = deaths = 0
     while True:
         site = deviating(tmp_path / str(number))

@@ -32,7 +32,7 @@ from styled_texts import Alias, Mapping, Member, Sequence, Style, style_of
 
 from reconciler.cli.root import run
 from reconciler.emulator import create_app
-from reconciler.failpoints import Point, watch
+from reconciler.runtime.failpoints import Point, watch
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import written
 

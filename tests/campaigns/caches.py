@@ -18,8 +18,8 @@ from live_edits import edits_of
 from stage import APPLY, Stage, Tally
 from worlds import SECRET, TOKEN, drawing
 
-from reconciler.cache import VARIABLE
 from reconciler.journal import checkpoint
+from reconciler.runtime.cache import VARIABLE
 
 LOOKS = (
     ("plan", "--format", "json"),

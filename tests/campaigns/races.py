@@ -12,8 +12,8 @@ from invariants import STOPPED
 from stage import APPLY, Stage, Tally, at_point
 from worlds import drawing
 
-from reconciler import failpoints
-from reconciler.failpoints import Point
+from reconciler.runtime import failpoints
+from reconciler.runtime.failpoints import Point
 
 LOCKED = 5
 

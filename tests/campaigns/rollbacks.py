@@ -21,7 +21,7 @@ from invariants import FORBIDDEN, Live, Step, covers, forms_of, objects, outcome
 from stage import OVER, Stage, Tally, at_point
 from worlds import HOLE, SECRET, TOKEN, Declared, drawing, share, world
 
-from reconciler.failpoints import Point
+from reconciler.runtime.failpoints import Point
 
 ROLLBACK = ("--yes", "--allow-destroy", *OVER, "--format", "json")
 SECRETS = (SECRET, "canary-second-91be", "canary-third-07ac")
@@ -416,7 +416,7 @@ def _points_of(stage: Stage, words: tuple[str, ...]) -> int:
     counted = stage.root / "count"
 
     def count() -> None:
-        from reconciler import failpoints  # noqa: PLC0415 - in the child
+        from reconciler.runtime import failpoints  # noqa: PLC0415 - in the child
 
         descriptor = os.open(counted, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 

@@ -12,8 +12,8 @@ from journal_text import read
 from stage import Stage, Tally
 from worlds import drawing
 
-from reconciler import failpoints
-from reconciler.failpoints import Point
+from reconciler.runtime import failpoints
+from reconciler.runtime.failpoints import Point
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 LONGEST = 0.12  # seconds; an apply of these worlds takes about half of it

@@ -20,8 +20,8 @@ from journal_text import read
 from watched_emulator import Emulator
 from worlds import KEY, World, world
 
-from reconciler import failpoints
-from reconciler.failpoints import Point
+from reconciler.runtime import failpoints
+from reconciler.runtime.failpoints import Point
 
 OVER = ("--override-guard", "campaign")
 APPLY = ("apply", "--new-journal", "--yes", "--allow-destroy", *OVER, "--format", "json")

@@ -41,13 +41,13 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from reconciler import failpoints
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
-from reconciler.failpoints import Point
 from reconciler.journal.entries import Settled
 from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.redaction.templates import RefHole, Template
+from reconciler.runtime import failpoints
+from reconciler.runtime.failpoints import Point
 
 LIVES = max(8, settings().max_examples // 8)
 LONGEST_LIFE = 25

@@ -19,9 +19,10 @@ from harness.workspaces import ALERT, PROJECT, VIEW, Workspace, project_at
 from reconciler.document import ABSENT
 from reconciler.emulator import create_app
 from reconciler.errors import InvalidInput
-from reconciler.failpoints import Point, _watchers
-from reconciler.model import Adopted, Adoption, AdoptionRun, Ref, Source
-from reconciler.report.adoption_formats import adopted_markdown
+from reconciler.features.adopt.adoption import Adopted, Adoption, AdoptionRun
+from reconciler.features.adopt.adoption_formats import adopted_markdown
+from reconciler.model import Ref, Source
+from reconciler.runtime.failpoints import Point, _watchers
 
 POLICIES = """\
 apiVersion: reconciler/v1

@@ -8,7 +8,7 @@ import pytest
 from harness.workspaces import Workspace, project_at
 from test_adopt import BOARD, VARIABLES, adopt, edit_live, rename
 
-from reconciler.operations import adopt_live
+from reconciler.features.adopt import adopt_live
 from reconciler.syntax.write_files import BEGINS, ENDS, remove_left, write_new_files
 from reconciler.workspace.new_files import replace_text
 

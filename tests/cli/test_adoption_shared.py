@@ -20,10 +20,10 @@ from harness.routes import API_ROOT, DASHBOARDS
 from harness.served import Served
 from harness.stores import git_store, journal_on, lease
 
-from reconciler.failpoints import Point, _watchers
 from reconciler.journal.journal import Journal
 from reconciler.journal.object_store import Bucket, ObjectStore
 from reconciler.journal.store import Store
+from reconciler.runtime.failpoints import Point, _watchers
 
 LEASE = lease(host="far", actor="alice")
 BOARD = """\

@@ -300,6 +300,6 @@ def test_hostile_file(shop: Shop, path: str) -> None:
 
 def test_api_root() -> None:
     """The path that this table takes off requests is the default base path."""
-    from reconciler.assumptions import Assumptions  # noqa: PLC0415 - only here
+    from reconciler.model.assumptions import Assumptions  # noqa: PLC0415 - only here
 
     assert Assumptions().base_path == API_ROOT

@@ -9,8 +9,8 @@ import pytest
 from harness.forge import FORK, READ_ONLY
 from harness.jobs import Jobs
 
-from reconciler.cache import VARIABLE
 from reconciler.ci.job_session import check_and_judge
+from reconciler.runtime.cache import VARIABLE
 from reconciler.syntax.read_text import read_text
 
 

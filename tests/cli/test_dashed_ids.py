@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.cli.dashed_ids import with_ids_last
-from reconciler.cli.import_ import import_
+from reconciler.features.import_.command import import_
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 IDS = st.text(ALPHABET, min_size=19, max_size=19).map(lambda rest: f"-9{rest}")

@@ -12,7 +12,7 @@ from harness.golden import Golden
 from harness.workspaces import Workspace
 
 from reconciler.errors import ExitCode, InvalidInput
-from reconciler.workspace import format_files
+from reconciler.features.fmt import format_files
 
 UNTIDY = """\
 kind:   SLO   # which
@@ -181,7 +181,7 @@ def test_changed_meanwhile(workspace: Workspace, monkeypatch: pytest.MonkeyPatch
         workspace.write("slo.yaml", UNTIDY + "# more\n")
         return found
 
-    monkeypatch.setattr("reconciler.operations.format_project.find_untidy", then_saved)
+    monkeypatch.setattr("reconciler.features.fmt.format_project.find_untidy", then_saved)
     ran = workspace.run("fmt")
 
     assert ran.code == InvalidInput.exit_code

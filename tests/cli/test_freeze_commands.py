@@ -11,10 +11,11 @@ from harness.golden import Golden
 from harness.workspaces import SLO, Workspace
 
 from reconciler.errors import GuardRefused
+from reconciler.features.freeze import freeze_wait
+from reconciler.features.freeze.freeze_wait import wait_for_thaw
 from reconciler.journal.entries import Unfrozen
 from reconciler.journal.store import LockTimeout
-from reconciler.operations import freeze_wait, plan_and_drift
-from reconciler.operations.freeze_wait import wait_for_thaw
+from reconciler.operations import plan_and_drift
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session
 

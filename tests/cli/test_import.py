@@ -14,8 +14,8 @@ from harness.golden import Golden
 from harness.profiles import profile, reads_of
 from harness.workspaces import SEEDED, Shop
 
-from reconciler import failpoints
-from reconciler.failpoints import Point
+from reconciler.runtime import failpoints
+from reconciler.runtime.failpoints import Point
 
 BOARD, OTHER = "checkout-overview-001", "search-and-index-0001"
 SLOS = [f"5b1e6a52-6a0c-4f0e-9a55-0d5a3f6f1a0{number}" for number in (1, 2, 3)]

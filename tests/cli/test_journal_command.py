@@ -16,8 +16,8 @@ from harness.routes import VIEWS
 from harness.served import Served
 from harness.workspaces import journal, workspace
 
-from reconciler.advice import LOST_JOURNAL
 from reconciler.model import Ref
+from reconciler.runtime.advice import LOST_JOURNAL
 
 VIEW = Ref("SavedView", "errors")
 

@@ -21,15 +21,15 @@ from harness.served import Served, served
 from harness.workspaces import WORKSPACE, Workspace
 
 from reconciler.api import replies, wire
-from reconciler.assumptions import Assumptions
-from reconciler.cache import VARIABLE
 from reconciler.emulator import profile_of
 from reconciler.emulator.alert_definition_endpoints import plant
+from reconciler.model.assumptions import Assumptions
 from reconciler.operations import plan_and_drift as session
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session
 from reconciler.planning import decide, decision_cache, early_decisions
 from reconciler.project import Service
+from reconciler.runtime.cache import VARIABLE
 
 WORLDS = int(os.environ.get("KEPT_WORLDS", "6"))
 FLAGS = ((), (), ("-v",), ("--track-record",), ("--select", "kind=SLO"), ("--exit-code",))

@@ -13,7 +13,7 @@ from harness.served import Served
 from harness.stores import REF
 from harness.workspaces import ALERT, SLO, VIEW, project_at
 
-from reconciler.advice import LOST_JOURNAL
+from reconciler.runtime.advice import LOST_JOURNAL
 
 IN_GIT = f"environments: {{default: {{journal: 'git:{REF}'}}}}"
 

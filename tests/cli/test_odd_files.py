@@ -15,7 +15,7 @@ from harness.workspaces import VIEW, project_at
 
 from reconciler.cli.overview import COMMANDS
 from reconciler.cli.root import cli
-from reconciler.regular_files import NOT_REGULAR
+from reconciler.runtime.regular_files import NOT_REGULAR
 
 PROJECT = "environments:\n  local:\n    emulator: {data: .reconciler/local.db}\n"
 MORE = {

@@ -22,11 +22,11 @@ from harness.served import Served
 from harness.sites import Site, dashboard
 from harness.workspaces import PROJECT, SLO, project_at
 
+from reconciler.cli.console import giving_way, words
 from reconciler.cli.lock_wait import CLEAR, Shown, shown_on
-from reconciler.console import giving_way, words
 from reconciler.errors import Locked
 from reconciler.journal.store import LockTimeout, taken_in_time
-from reconciler.progress import Answering, Deed, Locking, Waits
+from reconciler.runtime.progress import Answering, Deed, Locking, Waits
 
 BOARD = Answering("GET", "/v1/dashboards/dashboards/0kVvz1PJ")
 

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from runner import ROOT
 
-from reconciler.explaining.pages import codes
+from reconciler.features.explain.pages import codes
 
 sys.path.append(str(Path(__file__).parent.parent / "report"))
 

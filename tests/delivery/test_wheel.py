@@ -145,7 +145,7 @@ def test_the_wheel_works_without_its_repository(installed: Installed) -> None:
     assert "5 resources in 5 files: " in begun[1].stderr
 
 
-PROGRAM = "from reconciler.cache import program; print(program())"
+PROGRAM = "from reconciler.runtime.cache import program; print(program())"
 
 
 def test_the_same_wheel_in_another_job(installed: Installed) -> None:

@@ -10,10 +10,10 @@ from write_reference import FOLDER, pages
 
 from reconciler.document import Json
 from reconciler.emulator.resources import RESOURCES
-from reconciler.explaining.examples import document_of
-from reconciler.explaining.field_reference import MANIFESTS, PROJECT, Field, all_fields, roots
-from reconciler.explaining.look_up import look_up
-from reconciler.explaining.yaml_text import yaml_text
+from reconciler.features.explain.examples import document_of
+from reconciler.features.explain.field_reference import MANIFESTS, PROJECT, Field, all_fields, roots
+from reconciler.features.explain.look_up import look_up
+from reconciler.features.explain.yaml_text import yaml_text
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
 from reconciler.kinds.envelope_fields import MANIFEST

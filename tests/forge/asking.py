@@ -12,8 +12,8 @@ import httpx
 import respx
 from harness.forge import REPOSITORY, TOKEN, FakeForge
 
-from reconciler.forge.forge_client import Address, Client
-from reconciler.forge.pull_requests import Repository
+from reconciler.ci.forge.forge_client import Address, Client
+from reconciler.ci.forge.pull_requests import Repository
 
 URL = "https://forge.example.com"
 

@@ -9,8 +9,8 @@ import respx
 from asking import URL, asking
 from harness.forge import PERSON, READ_ONLY, TOKEN, FakeForge, Fault, secondary_limit, served_forge
 
-from reconciler.forge.forge_client import Address, Client, ForgeError
-from reconciler.forge.pull_requests import Comment, Repository
+from reconciler.ci.forge.forge_client import Address, Client, ForgeError
+from reconciler.ci.forge.pull_requests import Comment, Repository
 
 PULL = 7
 COMMENTS = "/repos/team/shop/issues/7/comments"

@@ -11,8 +11,8 @@ import pytest
 from asking import Turns, asking
 from harness.forge import PERSON, TOKEN, FakeForge, Fault, secondary_limit
 
-from reconciler.forge.forge_client import ForgeError
-from reconciler.forge.own_comment import Marker, put, put_new, read_marker, standing
+from reconciler.ci.forge.forge_client import ForgeError
+from reconciler.ci.forge.own_comment import Marker, put, put_new, read_marker, standing
 
 SCHEDULES = int(os.environ.get("COMMENT_SCHEDULES", "60"))
 PULL = 7

@@ -31,11 +31,11 @@ from hostile_documents import mutated
 from reconciler.api.client import Api
 from reconciler.emulator import create_app
 from reconciler.errors import ReconcilerError
-from reconciler.guards import with_guards
+from reconciler.features.doctor.api_conformance import examine
+from reconciler.features.doctor.permissions import check_service
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test
 from reconciler.model import Plan
-from reconciler.probes.api_conformance import examine
-from reconciler.probes.permissions import check_service
+from reconciler.planning.guards import with_guards
 from reconciler.project import Guards
 from reconciler.records.alert_events import EventFilter, list_alert_events
 from reconciler.records.case_records import CaseFilter, list_cases

@@ -80,8 +80,8 @@ class Foreign:
 
     def read(self, content: bytes) -> None:
         """Convert one, and judge what it became."""
-        from reconciler.importing.conversion import FileDocuments  # noqa: PLC0415 - as above
-        from reconciler.importing.converters import CONVERTERS  # noqa: PLC0415 - as above
+        from reconciler.features.import_.conversion import FileDocuments  # noqa: PLC0415 - as above
+        from reconciler.features.import_.converters import CONVERTERS  # noqa: PLC0415 - as above
         from reconciler.kinds.judge_spec import judge  # noqa: PLC0415 - as above
         from reconciler.syntax.diagnostic import Severity  # noqa: PLC0415 - as above
 

@@ -12,10 +12,11 @@ from harness.stores import NO_TIME
 
 from reconciler.api.client import Api
 from reconciler.document import Json
-from reconciler.guards import FreezeNow, with_guards
+from reconciler.features.freeze.freeze_guard import FreezeNow
+from reconciler.features.freeze.freeze_settings import Freeze
 from reconciler.model import Manifest, Plan
+from reconciler.planning.guards import with_guards
 from reconciler.project import Guards
-from reconciler.project.freeze import Freeze
 
 NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
 INCIDENTS = "/incidents/incidents/v1"

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reconciler.document import Json
-from reconciler.guards import objections
+from reconciler.features.policy_samples.policy_impact import (
+    Met,
+    PolicyImpact,
+    PolicySample,
+    SampleAnswer,
+)
 from reconciler.model import (
     Absent,
     Action,
@@ -26,7 +31,7 @@ from reconciler.model import (
     Source,
     TakesOver,
 )
-from reconciler.model.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
+from reconciler.planning.guards import objections
 from reconciler.project import Guards
 
 ANN = LastEdit(who="Ann", at="2025-01-31T09:00:00Z")

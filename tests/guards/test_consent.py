@@ -22,11 +22,11 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
-from reconciler.guards import Agreed, objections, unmet
-from reconciler.guards.remedies import reviewing
 from reconciler.kinds import BY_NAME
 from reconciler.model import GuardViolation, Manifest
 from reconciler.model.guard_levels import GUARDS
+from reconciler.planning.guards import Agreed, objections, unmet
+from reconciler.planning.guards.remedies import reviewing
 from reconciler.project import Guards
 from reconciler.workspace.project_file import consents_known
 

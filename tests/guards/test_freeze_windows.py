@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from reconciler.project.freeze import Window, duration, holding
+from reconciler.features.freeze.freeze_settings import Window, duration, holding
 
 MINUTE = timedelta(minutes=1)
 ZONES = {

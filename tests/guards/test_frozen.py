@@ -20,11 +20,13 @@ from harness.sites import (
 )
 from markdown_it import MarkdownIt
 
+from reconciler.ci.forge.own_comment import Marker
 from reconciler.document import Json
-from reconciler.forge.own_comment import Marker
-from reconciler.guards import FROZEN, Agreed, freeze_incidents, unmet
+from reconciler.features.freeze import freeze_incidents
+from reconciler.features.freeze.freeze_guard import FROZEN
 from reconciler.model import ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
 from reconciler.model.guard_levels import GUARDS
+from reconciler.planning.guards import Agreed, unmet
 from reconciler.report.comment import Origin, plan_comment
 from reconciler.report.html import plan_html
 from reconciler.report.plan.text import plan_text

@@ -8,9 +8,6 @@ import pytest
 from harness.golden import Golden
 
 from reconciler.document import ABSENT, Difference, Json, Operation
-from reconciler.guards import Agreed, objections, unmet
-from reconciler.guards.open_incidents import OpenIncidents
-from reconciler.guards.remedies import reviewing, reviewing_file
 from reconciler.model import (
     Action,
     Change,
@@ -24,6 +21,9 @@ from reconciler.model import (
     Seen,
     Source,
 )
+from reconciler.planning.guards import Agreed, objections, unmet
+from reconciler.planning.guards.open_incidents import OpenIncidents
+from reconciler.planning.guards.remedies import reviewing, reviewing_file
 from reconciler.project import Guards
 
 BOARD = Ref("Dashboard", "checkout")

@@ -7,8 +7,8 @@ from harness.sites import ALERT_ID, ALERT_SPEC, Site, answer_with, manifest
 
 from reconciler.api.client import Api
 from reconciler.document import Json
-from reconciler.guards import with_guards
 from reconciler.model import Manifest, Plan
+from reconciler.planning.guards import with_guards
 from reconciler.project import Guards
 
 INCIDENTS = "/incidents/incidents/v1"

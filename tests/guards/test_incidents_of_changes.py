@@ -19,7 +19,7 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.guards import FROZEN
+from reconciler.features.freeze.freeze_guard import FROZEN
 from reconciler.model import Manifest
 
 MATCHING = {"incidents": {"scope": "matching"}}

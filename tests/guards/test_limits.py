@@ -13,9 +13,6 @@ from hypothesis import strategies as st
 
 from reconciler.document import Difference, Json
 from reconciler.emulator import create_app
-from reconciler.guards import Agreed, objections, unmet
-from reconciler.guards.plan_limits import exceeded_limits
-from reconciler.guards.remedies import reviewing
 from reconciler.model import (
     Absent,
     Action,
@@ -30,6 +27,9 @@ from reconciler.model import (
     Source,
     Unknown,
 )
+from reconciler.planning.guards import Agreed, objections, unmet
+from reconciler.planning.guards.plan_limits import exceeded_limits
+from reconciler.planning.guards.remedies import reviewing
 from reconciler.project import Guards
 
 

@@ -11,8 +11,6 @@ from harness.golden import Golden
 from sample_objections import BOARD, PLANS, asked, plan, planned, said_of_plans
 
 from reconciler.document import ABSENT, Difference, Json
-from reconciler.guards import Agreed, unmet
-from reconciler.guards.plan_limits import exceeded_limits
 from reconciler.model import (
     Action,
     Change,
@@ -24,6 +22,8 @@ from reconciler.model import (
     Source,
     Unknown,
 )
+from reconciler.planning.guards import Agreed, unmet
+from reconciler.planning.guards.plan_limits import exceeded_limits
 from reconciler.project import Guards
 
 GOLDEN = Path(__file__).parent / "golden" / "objections.txt"

@@ -17,8 +17,8 @@ from harness.sites import (
 
 from reconciler.api.client import Api
 from reconciler.document import Json
-from reconciler.guards import open_incidents, with_guards
 from reconciler.model import IncidentsUnread, Manifest, Plan
+from reconciler.planning.guards import open_incidents, with_guards
 from reconciler.project import Guards
 
 INCIDENTS = "/incidents/incidents/v1"

@@ -19,8 +19,8 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.guards import Agreed, objections, unmet
 from reconciler.model import Action, Manifest, ProtectionTurns
+from reconciler.planning.guards import Agreed, objections, unmet
 from reconciler.project import Guards
 
 

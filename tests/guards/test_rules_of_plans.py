@@ -13,8 +13,9 @@ from harness.jobs import Jobs
 from harness.sites import manifest_of
 from harness.workspaces import PROJECT, SLO, VIEW, Workspace, project_at
 
-from reconciler.guards import rule_guards
-from reconciler.guards.rule_guards import with_own_rules
+from reconciler.features.rules import rule_guards
+from reconciler.features.rules.rule_guards import with_own_rules
+from reconciler.features.rules.rule_settings import Rule
 from reconciler.model import (
     Action,
     Change,
@@ -30,7 +31,6 @@ from reconciler.model import (
     Unknown,
 )
 from reconciler.project import Guards
-from reconciler.project.rule_settings import Rule
 
 GUARDED = 11
 LOWERED = SLO.replace("99.9", "99")

@@ -25,9 +25,9 @@ from harness.workspaces import ALERT, Workspace, project_at
 
 from reconciler.api.client import Api
 from reconciler.document import Json
-from reconciler.guards import Agreed, unmet, with_guards
 from reconciler.journal.entries import ImportedEntry, Settled
 from reconciler.model import Manifest, Plan
+from reconciler.planning.guards import Agreed, unmet, with_guards
 from reconciler.project import Guards
 from reconciler.report.reasons import notes_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconciler.document import Json
-from reconciler.guards.undone_rollbacks import UnderReview, undone_rollbacks
+from reconciler.features.rollback.undone_rollbacks import UnderReview, undone_rollbacks
 from reconciler.model import (
     Action,
     Change,

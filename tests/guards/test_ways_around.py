@@ -22,8 +22,8 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import create_app
-from reconciler.guards import Agreed, unmet
 from reconciler.model import Action, Manifest, Ref
+from reconciler.planning.guards import Agreed, unmet
 from reconciler.planning.make_plan import PlanTarget
 from reconciler.project import Guards
 

@@ -90,7 +90,7 @@ def _begin(launch: Launch) -> None:
 
 def _child(one: Launch) -> None:
     from reconciler.__main__ import main  # noqa: PLC0415 - loaded before the fork
-    from reconciler.failpoints import Point, watch  # noqa: PLC0415 - loaded before the fork
+    from reconciler.runtime.failpoints import Point, watch  # noqa: PLC0415 - loaded before the fork
 
     os.chdir(one.folder)
     os.environ.pop("RECONCILER_BASE_URL", None)

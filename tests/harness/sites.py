@@ -22,10 +22,8 @@ from harness.stores import NO_TIME, journal_at
 from reconciler.api.client import Api, Timing
 from reconciler.api.secret import Secret
 from reconciler.applying.run import Applied, Run
-from reconciler.assumptions import Assumptions
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
-from reconciler.guards import with_guards
 from reconciler.journal.journal import Journal
 from reconciler.model import (
     Action,
@@ -38,6 +36,8 @@ from reconciler.model import (
     Selected,
     Source,
 )
+from reconciler.model.assumptions import Assumptions
+from reconciler.planning.guards import with_guards
 from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.project import Guards
 from reconciler.redaction.templates import RefHole, Template, references_in, secret_values

@@ -22,8 +22,8 @@ from harness.routes import DASHBOARDS, SLOS
 from reconciler.api.client import Api, Timing
 from reconciler.api.retry import Request
 from reconciler.api.secret import Secret
-from reconciler.assumptions import Assumptions
 from reconciler.document import Json
+from reconciler.model.assumptions import Assumptions
 
 KEY = "canary-key-3f9a1c"
 SERVICE = "https://service.test"

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.importing import grafana, openslo, prometheus
-from reconciler.importing.conversion import Conversion, Converted, FileDocuments
-from reconciler.importing.converters import CONVERTERS
-from reconciler.importing.prometheus import compared_in
+from reconciler.features.import_ import grafana, openslo, prometheus
+from reconciler.features.import_.conversion import Conversion, Converted, FileDocuments
+from reconciler.features.import_.converters import CONVERTERS
+from reconciler.features.import_.prometheus import compared_in
 from reconciler.kinds.judge_spec import judge
 from reconciler.syntax.diagnostic import Severity
 

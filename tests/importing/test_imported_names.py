@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.importing.names import Titled, file_names, named, plain_name
+from reconciler.features.import_.names import Titled, file_names, named, plain_name
 from reconciler.model import Ref
 from reconciler.workspace.envelope import LONGEST_NAME, NAME
 

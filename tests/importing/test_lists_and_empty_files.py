@@ -11,8 +11,8 @@ from harness.doors import typed
 from harness.foreign_documents import SLO, yaml
 
 from reconciler.document import Json
-from reconciler.importing import grafana
-from reconciler.importing.conversion import Converted
+from reconciler.features.import_ import grafana
+from reconciler.features.import_.conversion import Converted
 
 
 @pytest.fixture(autouse=True)

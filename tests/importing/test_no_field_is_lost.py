@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.importing.conversion import Conversion
-from reconciler.importing.converters import CONVERTERS
+from reconciler.features.import_.conversion import Conversion
+from reconciler.features.import_.converters import CONVERTERS
 
 OTHER: list[Json] = [
     "other",

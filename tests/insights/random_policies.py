@@ -8,7 +8,7 @@ from random import Random
 
 from reconciler.document import Json
 from reconciler.emulator.log_policy_endpoints import LogPolicy, MetaFieldsValues, PolicyRule, takes
-from reconciler.model.policy_impact import PolicySample
+from reconciler.features.policy_samples.policy_impact import PolicySample
 
 LETTERS = "aaabbAB-ß İ."
 HOWS = ("IS", "IS_NOT", "START_WITH", "INCLUDES", "UNSPECIFIED")

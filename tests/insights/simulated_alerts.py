@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from reconciler.insights.alert_noise import ReportedEvents, Touched, judged
-from reconciler.insights.spans import joined
+from reconciler.features.watch.alert_noise import ReportedEvents, Touched, judged
+from reconciler.features.watch.spans import joined
 from reconciler.model import Ref
 from reconciler.records.alert_events import AlertEvent
 

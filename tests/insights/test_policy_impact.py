@@ -10,10 +10,15 @@ from harness.sites import PLACE, Site, answer_with, dashboard, policy, policy_se
 
 from reconciler.api.client import Api
 from reconciler.emulator import Profile, create_app
-from reconciler.guards import Agreed, objections, unmet
-from reconciler.insights.sample_impact import policy_impact
+from reconciler.features.policy_samples.policy_impact import (
+    Met,
+    PolicyImpact,
+    PolicySample,
+    Samples,
+)
+from reconciler.features.policy_samples.sample_impact import policy_impact
 from reconciler.model import Manifest, Plan
-from reconciler.model.policy_impact import Met, PolicyImpact, PolicySample, Samples
+from reconciler.planning.guards import Agreed, objections, unmet
 from reconciler.project import Guards
 
 POLICIES = "/dataplans/policies/v1"

@@ -10,7 +10,9 @@ from statistics import median_low
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.insights.change_stats import stats_of
+from reconciler.features.history.change_stats import stats_of
+from reconciler.features.history.stats_formats import stats_json, stats_text
+from reconciler.features.history.stats_page import stats_html
 from reconciler.journal.entries import (
     Entry,
     ImportedEntry,
@@ -23,8 +25,6 @@ from reconciler.journal.entries import (
 from reconciler.journal.line_fields import SeenVerdict
 from reconciler.journal.runs import compacted
 from reconciler.model import Ref
-from reconciler.report.stats_formats import stats_json, stats_text
-from reconciler.report.stats_page import stats_html
 from reconciler.report.table import Style
 
 BEGUN = datetime(2026, 3, 2, 8, tzinfo=UTC)

@@ -13,8 +13,8 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.insights.find_watchers import known_alerts, watchers_of
 from reconciler.model import Action, Manifest, Ref, Signals, Watchers
+from reconciler.planning.find_watchers import known_alerts, watchers_of
 from reconciler.report.signals.watcher_formats import reported_watchers, reported_watchers_document
 
 SLOS = "/v1/slo/slos"

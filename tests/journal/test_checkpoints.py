@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from journals import AT, VIEW, all_entries, filled, started, written
 
-from reconciler.cache import VARIABLE, Cache, open_cache
 from reconciler.errors import JournalError
 from reconciler.journal import checkpoint as checkpoints
 from reconciler.journal import content as contents
@@ -23,6 +22,7 @@ from reconciler.journal.history import History
 from reconciler.journal.journal import Journal
 from reconciler.journal.lines import entry_document, header_document
 from reconciler.model import Ref
+from reconciler.runtime.cache import VARIABLE, Cache, open_cache
 
 HEADER = Header(environment="default", target="https://example.com", created=AT)
 CUT = b'{"entry":"wri'

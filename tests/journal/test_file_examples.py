@@ -12,13 +12,13 @@ from harness.stores import journal_at, lease
 from journals import AT
 
 from reconciler.errors import JournalError, Locked
-from reconciler.failpoints import Point
 from reconciler.journal import file_store
 from reconciler.journal.content import line_of
 from reconciler.journal.entries import Header
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.lines import header_document
 from reconciler.journal.store import LockRecord, Note, record_text
+from reconciler.runtime.failpoints import Point
 
 LEASE = lease(pid=7, run="run-1")
 NOTE = Note("words", "someone")

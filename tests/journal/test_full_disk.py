@@ -19,8 +19,8 @@ import pytest
 from harness.doors import Ran, typed
 from harness.workspaces import Workspace
 
-from reconciler import failpoints
-from reconciler.failpoints import Point
+from reconciler.runtime import failpoints
+from reconciler.runtime.failpoints import Point
 
 SECRET = "canary-secret-5c2e"  # noqa: S105 - a canary, to be looked for
 PAGE = 4096

@@ -14,12 +14,12 @@ from harness.stores import REF, git_store, journal_on
 from journals import WRITE, refused
 
 from reconciler.errors import JournalError
-from reconciler.git import Git, GitFailed
 from reconciler.journal.entries import RefusedEntry, RunEntry
 from reconciler.journal.git_remote import GitRemote
 from reconciler.journal.git_store import GitStore
 from reconciler.journal.journal import Journal
 from reconciler.model import Ref
+from reconciler.runtime.git import Git, GitFailed
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ from harness.workspaces import VIEW as VIEW_MANIFEST
 from journals import AT, VIEW, WRITE, read, refused, written
 
 from reconciler.errors import JournalError, Locked
-from reconciler.failpoints import Point
 from reconciler.journal import file_store
 from reconciler.journal.entries import RunEntry, Settled
 from reconciler.journal.file_store import IGNORE, IGNORED, FileStore
 from reconciler.journal.journal import Journal
+from reconciler.runtime.failpoints import Point
 
 LEASE = lease(pid=7, run="run-1")
 COMPACT = RunEntry(run="run-2", at=AT, actor="someone", commit="", digest="", command="compact")

@@ -21,7 +21,7 @@ from reconciler.journal.journal import Journal
 from reconciler.journal.lines import entry_document
 from reconciler.journal.relocate import Became, JournalMove, move, readdress, stay
 from reconciler.journal.store import LockTimeout, Store, taken_in_time
-from reconciler.progress import Keeping, Locking, Waits
+from reconciler.runtime.progress import Keeping, Locking, Waits
 
 HALF = "caf\u00e9 \ud83d"
 

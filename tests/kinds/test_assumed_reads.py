@@ -27,7 +27,6 @@ from harness.workspaces import Shop
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.assumptions import Assumptions, Listing
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.errors import ReconcilerError, UnreadableReply
@@ -49,6 +48,7 @@ from reconciler.model import (
     Seen,
     Unread,
 )
+from reconciler.model.assumptions import Assumptions, Listing
 from reconciler.planning.find_drift import find_drift
 
 ALERT = manifest("AlertDefinition/errors", ALERT_SPEC, ALERT_ID)

@@ -25,8 +25,8 @@ from harness.sites import (
 
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
-from reconciler.guards import Agreed, objections, unmet
 from reconciler.model import Evidence, Seen
+from reconciler.planning.guards import Agreed, objections, unmet
 from reconciler.project import Guards
 
 A, B, C = policy("a"), policy("b"), policy("c")

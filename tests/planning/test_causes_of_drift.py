@@ -11,11 +11,11 @@ from harness.sites import ALERT_ID, ALERT_SPEC, SALT, Meddler, Site, answer_with
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.assumptions import Assumptions
 from reconciler.document import Json
 from reconciler.journal.entries import Drifted, Forgotten, LastWrite, Renamed
 from reconciler.journal.history import History, Memory
 from reconciler.model import Drift, DriftReport, Ref
+from reconciler.model.assumptions import Assumptions
 from reconciler.planning.find_drift import _is_restated, find_drift, remembered
 from reconciler.project.settings import DriftIgnore
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Json, Missing, Shape, covers, followed, value_at
-from reconciler.model import Side
+from reconciler.features.adopt.adoption import Side
 from reconciler.planning.merge_fields import merged
 from reconciler.planning.merge_sides import Merged, MergeInputs, MergeOptions
 from reconciler.redaction.templates import HIDDEN, SecretHole, Template

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.applying.applied import batches
-from reconciler.guards import objections
-from reconciler.guards.plan_limits import exceeded_limits
 from reconciler.journal.entries import LastWrite
 from reconciler.journal.history import History, Memory
 from reconciler.kinds.kind import Sending
 from reconciler.model import Action, GuardViolation, Manifest, Plan, Ref, Remembered, RemoteId
 from reconciler.planning.consequences import orphan
+from reconciler.planning.guards import objections
+from reconciler.planning.guards.plan_limits import exceeded_limits
 from reconciler.planning.make_plan import PlanTarget, make_plan, plan_digest
 from reconciler.project import Guards
 from reconciler.report.plan.document import change_document, plan_document

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json, Shape, by_identity, differences, merge, stored_name
 from reconciler.emulator import Profile, create_app
-from reconciler.guards import objections
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Ranking
 from reconciler.model import Change, Manifest, Plan, Seen
 from reconciler.planning.consequences import members_destroyed
+from reconciler.planning.guards import objections
 from reconciler.project import Guards
 from reconciler.report.labels import facts_of_kind, standing
 from reconciler.report.pictures.grid import Mark

@@ -46,8 +46,8 @@ from reconciler.planning.decide import Knowledge, decide
 from reconciler.planning.find_drift import find_drift, remembered
 from reconciler.planning.identity import displaced_in, identify, much_like, orphans_in
 from reconciler.planning.make_plan import PlanTarget, make_plan
-from reconciler.progress import Deed, Waits
 from reconciler.project.settings import DriftIgnore
+from reconciler.runtime.progress import Deed, Waits
 
 AT = "2025-01-31T09:00:00Z"
 SERVICE = PlanTarget("production", "https://api.example.com")

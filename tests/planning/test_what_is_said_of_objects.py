@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from harness.sites import SALT, SLO_SPEC, Site, answer_with, manifest, policy, policy_set
 
-from reconciler.advice import on_journal
 from reconciler.document import ABSENT, Difference, Json
 from reconciler.journal.entries import LastWrite, Started
 from reconciler.journal.history import History, Memory
@@ -27,6 +26,7 @@ from reconciler.planning.find_drift import _LARGEST_SINGLE, _is_restated, find_d
 from reconciler.planning.identity import identify, much_like
 from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.project.settings import DriftIgnore
+from reconciler.runtime.advice import on_journal
 
 AT = "2025-01-31T09:00:00Z"
 DASHBOARDS = BY_NAME["Dashboard"]

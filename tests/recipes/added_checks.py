@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench import CODES, Workbench
 
-PRACTICE = "reconciler/kinds/saved_view/lint_rules.py"
+PRACTICE = "reconciler/features/lint/saved_view.py"
 PLACES = "reconciler/project/secret_places.py"
 SELECTION = "reconciler/workspace/selection.py"
 SECRETS = "reconciler/operations/secret_sources.py"

@@ -8,38 +8,38 @@ VIEW_MODEL = "reconciler/kinds/saved_view/model.py"
 
 
 def complaint(bench: Workbench) -> None:
-    """Complain of a saved view that nobody has named."""
+    """Complain of an SLO that has no real name yet."""
     said = "a name says nothing"
     bench.after("reconciler/syntax/diagnostic.py", '    "M314": ', f'    "M399": "{said}",')
     bench.after("docs/errors.md", "| M314 |", f"| M399 | {said} |")
     bench.likewise(
         f"{CODES}M399.md",
-        f"{CODES}M306.md",
+        f"{CODES}M314.md",
         {
-            "M306: an enumeration value is close to a listed one": f"M399: {said}",
-            "  name: Errors\n  timeSelection: {quickSelection: {seconds: 900}}\n"
-            "  viewType: VIEW_TYPE_LOG\n": "  name: untitled\n"
-            "  timeSelection: {quickSelection: {seconds: 900}}\n",
+            "M314: a number is likely in another unit": f"M399: {said}",
+            "  name: Checkout\n  targetThresholdPercentage: 0.999\n": "  name: untitled\n"
+            "  targetThresholdPercentage: 99.9\n",
         },
     )
     bench.replace(
-        VIEW_MODEL,
-        "    yield from ()\n",
+        "reconciler/kinds/slo/model.py",
+        '    target = spec.get("targetThresholdPercentage")\n',
+        '    target = spec.get("targetThresholdPercentage")\n'
         '    if spec.get("name") == "untitled":\n'
-        '        yield Finding("M399", ("name",), "nobody has named it yet")\n',
+        '        yield Finding("M399", ("name",), "it has no name of its own yet")\n',
     )
     bench.replace(
         "tests/workspace/wrong_manifests.py",
         "MANIFESTS = [*ENVELOPES,",
-        'SPECS.append(text("an untitled view", "M399", "7:9", "nobody has named it", '
-        'view().replace("Errors", "untitled")))\n'
+        'SPECS.append(text("an untitled SLO", "M399", "6:9", "no name of its own", '
+        'slo().replace("Checkout", "untitled")))\n'
         "MANIFESTS = [*ENVELOPES,",
     )
 
 
 def guard(bench: Workbench) -> None:
     """Ask consent for the first SLO of a name."""
-    rules = "reconciler/guards/plan_limits.py"
+    rules = "reconciler/planning/guards/plan_limits.py"
     bench.after(rules, "LOOKS_LIKE_RENAME =", 'FIRST = "first-of-all"')
     bench.after(
         "reconciler/model/guard_levels.py",
@@ -83,7 +83,7 @@ def retry_rule(bench: Workbench) -> None:
 
 def expression(bench: Workbench) -> None:
     """Give a variable in capitals."""
-    syntax, filling = "reconciler/expressions.py", "reconciler/workspace/interpolate.py"
+    syntax, filling = "reconciler/syntax/expressions.py", "reconciler/workspace/interpolate.py"
     bench.after(syntax, '    REFERENCE = "ref"', '    CAPITALS = "capitals"')
     bench.after(
         syntax,
@@ -136,7 +136,7 @@ def use_case(bench: Workbench) -> None:
         "from __future__ import annotations\n\n"
         "import click\n\n"
         "from reconciler.cli import options\n"
-        "from reconciler.console import data\n"
+        "from reconciler.cli.console import data\n"
         "from reconciler.operations.counting import count as counted\n"
         "from reconciler.operations.open_project import Options\n\n\n"
         "@click.command\n"
@@ -153,7 +153,7 @@ def use_case(bench: Workbench) -> None:
     )
     bench.after(
         "pyproject.toml",
-        '    "reconciler.cli.conformance",',
+        '    "reconciler.features.doctor.conformance_command",',
         '    "reconciler.cli.count",',
     )
     bench.replace(

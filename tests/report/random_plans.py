@@ -8,6 +8,12 @@ from harness.sites import manifest_of
 from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path, digest
+from reconciler.features.policy_samples.policy_impact import (
+    Met,
+    PolicyImpact,
+    PolicySample,
+    SampleAnswer,
+)
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import ANY_STEP, Kind
@@ -31,7 +37,6 @@ from reconciler.model import (
     UnsettledCreate,
     Watchers,
 )
-from reconciler.model.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
 from reconciler.planning.consequences import orphan
 
 HOSTILE = (

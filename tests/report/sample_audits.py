@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from reconciler.kinds.audit_rule import Audit, Audited, Rest, Unjudged
+from reconciler.features.audit.audit_rule import Audit, Audited, Rest, Unjudged
 from reconciler.syntax.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 
 UNTIL = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, cast
 
 from sample_plans import alert, plan_of, plan_of_three, plan_with_signals, rewritten
 
-from reconciler.guards import FreezeNow, with_guards
+from reconciler.features.freeze.freeze_guard import FreezeNow
+from reconciler.features.freeze.freeze_settings import Freeze
+from reconciler.features.history.stats import Counts, Stats
+from reconciler.features.history.stats_formats import stats_json, stats_text
+from reconciler.features.watch.noise import Counted, NoiseWatch, WatchedAlert
+from reconciler.features.watch.noise_formats import watched_json, watched_markdown, watched_text
 from reconciler.model import GuardViolation, Plan, Ref, Signals
-from reconciler.model.noise import Counted, NoiseWatch, WatchedAlert
-from reconciler.model.stats import Counts, Stats
+from reconciler.planning.guards import with_guards
 from reconciler.project import Guards
-from reconciler.project.freeze import Freeze
-from reconciler.report.noise_formats import watched_json, watched_markdown, watched_text
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
-from reconciler.report.stats_formats import stats_json, stats_text
 from reconciler.report.table import Style
 
 if TYPE_CHECKING:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reconciler.model.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
-from reconciler.report.signals.policy_impact_formats import (
+from reconciler.features.policy_samples.policy_impact import (
+    Met,
+    PolicyImpact,
+    PolicySample,
+    SampleAnswer,
+)
+from reconciler.features.policy_samples.policy_impact_formats import (
     policy_impact_lines,
     policy_impact_markdown,
 )

@@ -15,7 +15,14 @@ from markdown_it import MarkdownIt
 from random_plans import MARK, TEXTS, plans
 from sample_plans import plan_of_none, plan_of_three
 
-from reconciler.forge.own_comment import Marker, read_marker, root_of
+from reconciler.ci.forge.own_comment import Marker, read_marker, root_of
+from reconciler.features.policy_samples.policy_impact import (
+    Met,
+    PolicyImpact,
+    PolicySample,
+    SampleAnswer,
+)
+from reconciler.features.policy_samples.policy_impact_formats import policy_impact_markdown
 from reconciler.model import (
     InDoubt,
     Objected,
@@ -27,7 +34,6 @@ from reconciler.model import (
     Unchanged,
     Written,
 )
-from reconciler.model.policy_impact import Met, PolicyImpact, PolicySample, SampleAnswer
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.comment import (
     Origin,
@@ -40,7 +46,6 @@ from reconciler.report.comment import (
     refused_comment,
 )
 from reconciler.report.markdown import COMMENT_BYTES, LARGEST_COMMENT_CHARACTERS
-from reconciler.report.signals.policy_impact_formats import policy_impact_markdown
 
 COMMENTS = int(os.environ.get("COMMENTS", "20"))
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table"])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sample_evidence import NOISE, reports
 
+from reconciler.features.watch.noise_formats import watched_markdown
 from reconciler.model import Ref
-from reconciler.report.noise_formats import watched_markdown
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sample_plans import kept, plan_of, rewritten
 
+from reconciler.ci.forge.own_comment import Marker
 from reconciler.document import digest
-from reconciler.forge.own_comment import Marker
 from reconciler.model import Drift, DriftReport, Plan, Ref, Source
 from reconciler.model.plan import DriftState
 from reconciler.report.applied.text import applied_text

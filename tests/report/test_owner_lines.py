@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from sample_plans import plan_of_three
 
+from reconciler.features.owners.owner_lines import owners_markdown
 from reconciler.model import Action, LastEdit, Plan, Seen, Signals
 from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.signals.owner_lines import owners_markdown
 
 
 def owned(*owners: str, mentions: bool = False) -> Plan:

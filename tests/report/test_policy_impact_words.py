@@ -8,9 +8,9 @@ from hypothesis import given
 from random_plans import an_impact
 from sample_impacts import IMPACTS, said_of_impacts
 
-from reconciler.model.policy_impact import PolicyImpact
-from reconciler.report.html.policy_flow import policy_impact_section
-from reconciler.report.signals.policy_impact_formats import (
+from reconciler.features.policy_samples.policy_flow import policy_impact_section
+from reconciler.features.policy_samples.policy_impact import PolicyImpact
+from reconciler.features.policy_samples.policy_impact_formats import (
     policy_impact_document,
     policy_impact_markdown,
 )

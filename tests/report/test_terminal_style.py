@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from reconciler.console import style_of
+from reconciler.cli.console import style_of
 from reconciler.report.table import Colour, Style
 
 

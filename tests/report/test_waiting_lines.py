@@ -7,7 +7,9 @@ from harness.golden import Golden
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.progress import (
+from reconciler.report.safe import columns, safe
+from reconciler.report.wait_lines import timing_lines, waiting_line
+from reconciler.runtime.progress import (
     Answering,
     AskedAgain,
     Deed,
@@ -19,8 +21,6 @@ from reconciler.progress import (
     Wait,
     Waits,
 )
-from reconciler.report.safe import columns, safe
-from reconciler.report.wait_lines import timing_lines, waiting_line
 
 HELD = "journal.jsonl is locked by process 7 on ci since 2025-01-31T09:00:00Z"
 BOARD = Answering("GET", "/v1/dashboards/dashboards/0kVvz1PJ")

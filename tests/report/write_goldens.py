@@ -19,7 +19,7 @@ from sample_plans import (
 )
 from sample_reasons import said_of_each
 
-from reconciler.report.audit_formats import audit_markdown, audit_text
+from reconciler.features.audit.audit_formats import audit_markdown, audit_text
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style

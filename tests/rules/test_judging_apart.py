@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.errors import MissingExtra, ReconcilerError
-from reconciler.rules import ask_worker, process
-from reconciler.rules.ask_worker import (
+from reconciler.features.rules import ask_worker, process
+from reconciler.features.rules.ask_worker import (
     ASKED_NO_MORE,
     Broken,
     Expressions,
@@ -22,7 +22,7 @@ from reconciler.rules.ask_worker import (
     RuleInput,
     RuleVerdict,
 )
-from reconciler.rules.process import Bounds, Died, Process
+from reconciler.features.rules.process import Bounds, Died, Process
 
 LONG = "a" * 100_000
 TEN = "[0,1,2,3,4,5,6,7,8,9]"

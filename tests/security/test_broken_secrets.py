@@ -77,7 +77,7 @@ def test_in_every_format(quoting: tuple[Path, Served]) -> None:
     lines = [line for line in lines_with_formats() if line.startswith(("plan ", "drift "))]
 
     for line in ("apply --new-journal --yes", "apply --yes", "journal show", *lines):
-        with mock.patch("reconciler.console._redaction", []):
+        with mock.patch("reconciler.cli.console._redaction", []):
             ran = typed_at(folder, environment(service.base_url, **MORE), *line.split())
         assert told(ran.out + ran.err) == [], line
     for file in folder.rglob("*"):
@@ -87,7 +87,7 @@ def test_in_every_format(quoting: tuple[Path, Served]) -> None:
 
 def test_before_it_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Foreign text loses its secrets before it is cut, broken, escaped or drawn."""
-    monkeypatch.setattr("reconciler.console._redaction", [Redaction([PHRASE, KEY_FILE])])
+    monkeypatch.setattr("reconciler.cli.console._redaction", [Redaction([PHRASE, KEY_FILE])])
     narrow = Style(width=60, terminal=True)
     said = f"see {PHRASE} and {KEY_FILE}"
 

@@ -148,7 +148,7 @@ def one_line(folder: Path, arguments: list[str], service: Served, key: str) -> R
     with (
         mock.patch("reconciler.api.retry.BASE_SECONDS", 0.0),
         # What an earlier run knew to hide, a process of its own would not.
-        mock.patch("reconciler.console._redaction", []),
+        mock.patch("reconciler.cli.console._redaction", []),
     ):
         return typed_at(folder, environment(service.base_url, **more), *arguments)
 

@@ -16,7 +16,6 @@ from harness.ports import Answer, Asked, listening
 from harness.stores import journal_on
 from harness.workspaces import Workspace
 
-from reconciler.addresses import is_part, steps_in
 from reconciler.api.client import Api
 from reconciler.api.secret import Secret
 from reconciler.errors import InvalidInput, JournalError
@@ -32,6 +31,7 @@ from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
 from reconciler.model import Ref
 from reconciler.project import unsafe_base_url
+from reconciler.runtime.addresses import is_part, steps_in
 
 STEPS = (".", "..", "%2e%2e", ".%2E", "a/../b", "..\\b", "../..")
 ROOT = "/mgmt/openapi/latest"

@@ -14,10 +14,10 @@ from harness.doors import KEY, in_this_process
 from harness.served import served
 from harness.workspaces import workspace
 
-from reconciler.addresses import is_loopback, proxies_beyond
 from reconciler.api.wire import make_transport, proxy_for
-from reconciler.forge.forge_client import Address, Client, ForgeError
-from reconciler.git import Git
+from reconciler.ci.forge.forge_client import Address, Client, ForgeError
+from reconciler.runtime.addresses import is_loopback, proxies_beyond
+from reconciler.runtime.git import Git
 
 VARIABLES = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
 OURS = ("127.0.0.1", "127.1.2.3", "localhost", "LOCALHOST", "[::1]", "[::ffff:127.0.0.1]")

@@ -27,6 +27,7 @@ from trust_cells import (
     wanted,
 )
 
+from reconciler.ci.forge.event import read_event
 from reconciler.ci.trust import (
     Barred,
     BaseFile,
@@ -39,7 +40,6 @@ from reconciler.ci.trust import (
     Whole,
     may_use,
 )
-from reconciler.forge.event import read_event
 from reconciler.project import Project, ProjectFile
 
 TRIED = EVENTS if os.environ.get("TRUST_TABLE") == "whole" else SHORT

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import keys
 from reconciler.api.secret import key_from
 from reconciler.ci.runner import Runner
+from reconciler.runtime import keys
 from reconciler.workspace.secret_scan import withheld_from
 
 CANARY = "canary-of-a-key-77b1"

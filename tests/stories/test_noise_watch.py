@@ -15,8 +15,8 @@ from harness.workspaces import workspace
 
 from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
 from reconciler.emulator.life import let_pass
-from reconciler.insights.alert_noise import MOST_REQUESTS
-from reconciler.operations import watch_alerts
+from reconciler.features.watch import watch_alerts
+from reconciler.features.watch.alert_noise import MOST_REQUESTS
 
 NAME = "Pods restart"
 REF = "AlertDefinition/pods"
@@ -195,7 +195,7 @@ def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
         pauses.append(seconds)
         monkeypatch.setattr(watch_alerts, "now", lambda: begun + timedelta(hours=len(pauses)))
 
-    monkeypatch.setattr("reconciler.operations.watch_alerts.time.sleep", pause)
+    monkeypatch.setattr("reconciler.features.watch.watch_alerts.time.sleep", pause)
     ran = company.run("watch", "last", "--for", "2h", "--format", "json")
 
     assert ran.code == 0, ran.err
@@ -206,5 +206,5 @@ def test_waiting(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reconciler.operations.watch_alerts.time.sleep", interrupted)
+    monkeypatch.setattr("reconciler.features.watch.watch_alerts.time.sleep", interrupted)
     assert company.run("watch", "last", "--for", "7d").code == 130

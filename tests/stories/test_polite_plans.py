@@ -12,8 +12,8 @@ from harness.routes import DASHBOARDS
 from harness.served import served
 from harness.workspaces import Workspace
 
-from reconciler.cache import VARIABLE
 from reconciler.emulator import Profile, profile_of
+from reconciler.runtime.cache import VARIABLE
 
 BOARD = """\
 apiVersion: reconciler/v1

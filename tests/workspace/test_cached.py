@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from harness.workspaces import Workspace
 
-from reconciler.cache import VARIABLE, open_cache
-from reconciler.expressions import find_sealed
+from reconciler.features.policy_samples.policy_impact import PolicySample, Samples
 from reconciler.model import Exemption, Manifest, Member, Ref, Source
-from reconciler.model.policy_impact import PolicySample, Samples
 from reconciler.operations import open_project
 from reconciler.project import ProjectFile
 from reconciler.redaction.templates import RefHole, Template
+from reconciler.runtime.cache import VARIABLE, open_cache
 from reconciler.syntax.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
+from reconciler.syntax.expressions import find_sealed
 from reconciler.syntax.files import Files
 from reconciler.syntax.parsed_text import DocumentText
 from reconciler.syntax.read_text import read_text

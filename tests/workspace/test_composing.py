@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reconciler.document import Json, Path, identical
-from reconciler.expressions import escaped, parts_of
+from reconciler.syntax.expressions import escaped, parts_of
 from reconciler.syntax.read_text import read_text
 from reconciler.workspace.compose import UnwritableError, check_writable, composed_json, laid_out
 

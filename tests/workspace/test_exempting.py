@@ -9,8 +9,8 @@ from harness.workspaces import SLO, project_at
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconciler.features.rules.rule_settings import day_of
 from reconciler.model import Exemption
-from reconciler.project.rule_settings import day_of
 from reconciler.workspace.exemptions import read_exemptions
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.workspace import load_workspace

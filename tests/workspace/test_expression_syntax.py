@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wrong import FILE, PROJECT, slo
 
-from reconciler.expressions import (
+from reconciler.syntax.expressions import (
     LITERAL,
     OPEN,
     Expression,

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.project.rule_settings import Rule
-from reconciler.rules.process import Process
+from reconciler.features.rules.process import Process
+from reconciler.features.rules.rule_settings import Rule
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.project_file import load_project
 from reconciler.workspace.workspace import load_workspace
@@ -266,7 +266,9 @@ def test_rules_cost_nothing_where_there_are_none(has_rules: bool, tmp_path: Path
     )
     seen = json.loads(ran.stderr.splitlines()[-1])
 
-    loaded = [module for module in seen["modules"] if module.startswith("reconciler.rules.")]
+    loaded = [
+        module for module in seen["modules"] if module.startswith("reconciler.features.rules.")
+    ]
     started = [value for value in seen["started"] if "cel_worker" in value]
     assert (bool(loaded), len(started)) == (has_rules, has_rules)
     assert not any(module.startswith("cel_expr_python") for module in seen["modules"])

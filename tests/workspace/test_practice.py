@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wrong import UUID
 
+from reconciler.features.lint.lint_rule import LintRule
 from reconciler.kinds import KINDS, only_asked
-from reconciler.kinds.lint_rule import LintRule
 from reconciler.project import ProjectFile
 from reconciler.project.levels import PRACTICE, WARNED_OF
 from reconciler.syntax.diagnostic import CODES, Complaint

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from reconciler.cli.journal.journal_stats import stats
 from reconciler.cli.journal.maintenance import compact, init, unlock, verify
 from reconciler.cli.journal.move import move
 from reconciler.cli.journal.naming import forget, rename, settle, write_ids
 from reconciler.cli.journal.show import history, show
 from reconciler.cli.root import Group
+from reconciler.features.history.command import stats
 
 
 @click.group(cls=Group)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import click
 
-from reconciler.advice import bring_back, on_journal
 from reconciler.cli import options
+from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.cli.journal.open_journal import (
     hint_at_places,
     opened_journal,
@@ -16,7 +16,6 @@ from reconciler.cli.journal.open_journal import (
     unread_journal,
 )
 from reconciler.cli.lock_wait import lock_timeout
-from reconciler.console import data, json_data, stdout_style, words
 from reconciler.errors import InvalidInput, JournalError
 from reconciler.journal.entries import Backup, Entry, MovedIn, RunEntry
 from reconciler.journal.journal import Journal
@@ -26,6 +25,7 @@ from reconciler.report.journal_formats import VerifiedDocument
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
+from reconciler.runtime.advice import bring_back, on_journal
 
 
 @click.command

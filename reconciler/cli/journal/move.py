@@ -9,9 +9,9 @@ from typing import assert_never
 import click
 
 from reconciler.cli import options
+from reconciler.cli.console import words
 from reconciler.cli.journal.open_journal import run_entry
 from reconciler.cli.lock_wait import lock_timeout
-from reconciler.console import words
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal

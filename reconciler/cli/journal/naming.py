@@ -6,14 +6,12 @@ import os
 
 import click
 
-from reconciler.advice import on_journal
 from reconciler.cli import options
+from reconciler.cli.console import data, words
 from reconciler.cli.journal.open_journal import opened_journal, ref_of, run_entry
 from reconciler.cli.lock_wait import lock_timeout
-from reconciler.console import data, words
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.failpoints import Point, reached
 from reconciler.journal.entries import Forgotten, Renamed, Settled
 from reconciler.journal.history import History
 from reconciler.journal.store import LockTimeout
@@ -24,7 +22,9 @@ from reconciler.operations.open_session import open_workspace
 from reconciler.project import choose_environment, with_target
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
-from reconciler.suggestions import nearest
+from reconciler.runtime.advice import on_journal
+from reconciler.runtime.failpoints import Point, reached
+from reconciler.syntax.suggestions import nearest
 from reconciler.syntax.write_files import remove_left
 from reconciler.workspace import given_ids
 from reconciler.workspace.envelope import LONGEST_NAME, NAME

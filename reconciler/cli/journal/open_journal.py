@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from uuid import uuid4
 
-from reconciler.console import words
+from reconciler.cli.console import words
 from reconciler.errors import UsageError
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal

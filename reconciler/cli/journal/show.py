@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from reconciler.cli import options
+from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.cli.journal.open_journal import opened_journal, ref_of
-from reconciler.console import data, json_data, stdout_style, words
 from reconciler.errors import UsageError
 from reconciler.journal.entries import Entry
 from reconciler.journal.runs import runs_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reconciler.assumptions import BULK_LIMIT
 from reconciler.document import Json
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check, queries
 from reconciler.kinds.alert_definition.remote import (
@@ -21,10 +20,11 @@ from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import REQUIRED_UUID
 from reconciler.kinds.incident_match import Bearing
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
+from reconciler.model.assumptions import BULK_LIMIT
 
 if TYPE_CHECKING:
-    from reconciler.kinds.audit_rule import AuditRule
-    from reconciler.kinds.lint_rule import LintRule
+    from reconciler.features.audit.audit_rule import AuditRule
+    from reconciler.features.lint.lint_rule import LintRule
 
 # Paths in the part that belongs to the type of the alert: its name differs for each type.
 QUERY = ("simpleFilter", "luceneQuery")
@@ -59,13 +59,13 @@ ESSENTIALS = (
 
 
 def _practices() -> Sequence[LintRule]:
-    from reconciler.kinds.alert_definition.lint_rules import PRACTICES  # noqa: PLC0415 - where one is declared
+    from reconciler.features.lint.alert_definition import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
 
 
 def _hygiene() -> Sequence[AuditRule]:
-    from reconciler.kinds.alert_definition.audit_rules import HYGIENE  # noqa: PLC0415 - for `audit` alone
+    from reconciler.features.audit.alert_definition import HYGIENE  # noqa: PLC0415 - for `audit` alone
 
     return HYGIENE
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
 from reconciler.document import Json
-from reconciler.expressions import OPEN
 from reconciler.kinds.alert_definition.logs_parts import (
     LogsAnomaly,
     LogsImmediate,
@@ -52,6 +51,7 @@ from reconciler.kinds.field_traits import (
 from reconciler.kinds.shape import EACH, facts_of, places
 from reconciler.queries import Language, Query, queries_named
 from reconciler.syntax.diagnostic import Advice, Finding, warning
+from reconciler.syntax.expressions import OPEN
 
 MINUTES: Final = AtMost(10_080, 1)
 NotifyOn: TypeAlias = Annotated[

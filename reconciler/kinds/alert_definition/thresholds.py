@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from reconciler.document import Json, Path
-from reconciler.kinds.lint_rule import LintFinding, lists_in, number_of, text_of
+from reconciler.features.lint.lint_rule import LintFinding, lists_in, number_of, text_of
 from reconciler.kinds.shape import EACH, places
 from reconciler.syntax.diagnostic import Advice
 

@@ -22,7 +22,7 @@ from reconciler.kinds.id_forms import DASHBOARD_ID
 from reconciler.kinds.kind import ANY_STEP, Essential, Grid, Kind
 
 if TYPE_CHECKING:
-    from reconciler.kinds.lint_rule import LintRule
+    from reconciler.features.lint.lint_rule import LintRule
 
 WRAPPERS = frozenset(
     (
@@ -46,7 +46,7 @@ ESSENTIALS = (
 
 
 def _practices() -> Sequence[LintRule]:
-    from reconciler.kinds.dashboard.lint_rules import PRACTICES  # noqa: PLC0415 - where one is declared
+    from reconciler.features.lint.dashboard import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
 

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from reconciler.addresses import is_part
 from reconciler.api.retry import Request
-from reconciler.assumptions import Assumptions
 from reconciler.document import ABSENT, Json, Missing, covers, value_at
 from reconciler.errors import (
     AnotherRecord,
@@ -50,6 +48,8 @@ from reconciler.model import (
     Unknown,
     Written,
 )
+from reconciler.model.assumptions import Assumptions
+from reconciler.runtime.addresses import is_part
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api

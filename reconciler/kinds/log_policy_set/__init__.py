@@ -6,27 +6,27 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json
+from reconciler.features.audit.affected_logs import takes_logs_of
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import NO_ID
 from reconciler.kinds.incident_match import Bearing
 from reconciler.kinds.kind import Essential, Kind, Ranking
-from reconciler.kinds.log_policy_set.affected_logs import takes_logs_of
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
 from reconciler.kinds.log_policy_set.remote import SEVERITIES, observe, write
 
 if TYPE_CHECKING:
-    from reconciler.kinds.audit_rule import AuditRule
-    from reconciler.kinds.lint_rule import LintRule
+    from reconciler.features.audit.audit_rule import AuditRule
+    from reconciler.features.lint.lint_rule import LintRule
 
 
 def _practices() -> Sequence[LintRule]:
-    from reconciler.kinds.log_policy_set.lint_rules import PRACTICES  # noqa: PLC0415 - where one is declared
+    from reconciler.features.lint.log_policy_set import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
 
 
 def _hygiene() -> Sequence[AuditRule]:
-    from reconciler.kinds.log_policy_set.audit_rules import HYGIENE  # noqa: PLC0415 - for `audit` alone
+    from reconciler.features.audit.log_policy_set import HYGIENE  # noqa: PLC0415 - for `audit` alone
 
     return HYGIENE
 

@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reconciler.advice import on_service
 from reconciler.api.retry import Request
-from reconciler.assumptions import POLICIES
 from reconciler.document import (
     ABSENT,
     Json,
@@ -46,7 +44,9 @@ from reconciler.model import (
     Unconfirmed,
     Written,
 )
-from reconciler.suggestions import nearest
+from reconciler.model.assumptions import POLICIES
+from reconciler.runtime.advice import on_service
+from reconciler.syntax.suggestions import nearest
 
 if TYPE_CHECKING:
     # Only its type is needed here: importing it loads the whole HTTP client.

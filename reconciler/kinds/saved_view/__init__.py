@@ -13,7 +13,7 @@ from reconciler.kinds.saved_view.model import SavedViewSpec, queries
 from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
 
 if TYPE_CHECKING:
-    from reconciler.kinds.lint_rule import LintRule
+    from reconciler.features.lint.lint_rule import LintRule
 
 ESSENTIALS = (
     Essential(("viewType",)),
@@ -26,7 +26,7 @@ ESSENTIALS = (
 
 
 def _practices() -> Sequence[LintRule]:
-    from reconciler.kinds.saved_view.lint_rules import PRACTICES  # noqa: PLC0415 - where one is declared
+    from reconciler.features.lint.saved_view import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
 

@@ -21,8 +21,8 @@ from reconciler.kinds.slo.remote import (
 )
 
 if TYPE_CHECKING:
-    from reconciler.kinds.audit_rule import AuditRule
-    from reconciler.kinds.lint_rule import LintRule
+    from reconciler.features.audit.audit_rule import AuditRule
+    from reconciler.features.lint.lint_rule import LintRule
 
 ESSENTIALS = (
     Essential(("targetThresholdPercentage",)),
@@ -38,13 +38,13 @@ ESSENTIALS = (
 
 
 def _practices() -> Sequence[LintRule]:
-    from reconciler.kinds.slo.lint_rules import PRACTICES  # noqa: PLC0415 - where one is declared
+    from reconciler.features.lint.slo import PRACTICES  # noqa: PLC0415 - where one is declared
 
     return PRACTICES
 
 
 def _hygiene() -> Sequence[AuditRule]:
-    from reconciler.kinds.slo.audit_rules import HYGIENE  # noqa: PLC0415 - for `audit` alone
+    from reconciler.features.audit.slo import HYGIENE  # noqa: PLC0415 - for `audit` alone
 
     return HYGIENE
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from reconciler.addresses import is_part
 from reconciler.api.retry import Request
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
@@ -40,6 +39,7 @@ from reconciler.model import (
     Unknown,
     Written,
 )
+from reconciler.runtime.addresses import is_part
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api

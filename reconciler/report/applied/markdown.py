@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from reconciler.advice import on_journal
-from reconciler.forge.own_comment import CommentState
+from reconciler.ci.forge.own_comment import CommentState
 from reconciler.model import (
     InDoubt,
     Outcome,
@@ -24,6 +23,7 @@ from reconciler.report.safe import safe
 from reconciler.report.signals.watcher_formats import (
     reported_watchers_markdown,
 )
+from reconciler.runtime.advice import on_journal
 
 MOST_ROWS = 30
 MOST_SETTLED = 10

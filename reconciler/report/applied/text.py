@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from reconciler.advice import on_journal
 from reconciler.document import Difference
 from reconciler.model import (
     InDoubt,
@@ -25,6 +24,7 @@ from reconciler.report.signals.watcher_formats import (
 )
 from reconciler.report.table import Colour, Style, fitted, wrapped
 from reconciler.report.words import place, plural, value
+from reconciler.runtime.advice import on_journal
 
 _COLOURS: dict[OutcomeWord, Colour] = {
     "written": Colour.GREEN,

@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 from reconciler import __version__
 from reconciler.document import Json
-from reconciler.explaining.pages import explanation
+from reconciler.features.explain.code_page import code_markdown, code_text
+from reconciler.features.explain.pages import explanation
 from reconciler.kinds import only_asked
 from reconciler.model import Selected
 from reconciler.project.levels import PRACTICE, WARNED_OF
 from reconciler.report.changes.document import selection_document
-from reconciler.report.code_page import code_markdown, code_text
 from reconciler.report.complaints.document import (
     field_path,
     file_in_repository,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from reconciler.advice import on_manifests
 from reconciler.report.complaints.document import advice, worst_first
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import plural
+from reconciler.runtime.advice import on_manifests
 from reconciler.syntax.diagnostic import USUAL_EXCERPT, Complaint, Excerpt
 
 MOST_SHOWN = 20

@@ -1,6 +1,6 @@
 """Plans, drift and audits as one HTML file that loads nothing else. Pure."""
 
-from reconciler.report.html.audit_page import audit_html
+from reconciler.features.audit.audit_page import audit_html
 from reconciler.report.html.drift_page import drift_html
 from reconciler.report.html.page import ReportOccasion
 from reconciler.report.html.plan_page import plan_html

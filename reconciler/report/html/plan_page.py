@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import assert_never
 
+from reconciler.features.policy_samples.policy_flow import policy_impact_section
 from reconciler.model import Action, Change, Plan, Ref
 from reconciler.report.attention import Notice, notices
 from reconciler.report.changes.field_changes import essentials_of, field_changes
@@ -34,7 +35,6 @@ from reconciler.report.html.cards import (
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class, spans
 from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
 from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
-from reconciler.report.html.policy_flow import policy_impact_section
 from reconciler.report.html.signal_cards import signals_of
 from reconciler.report.pictures.grid import DashboardSides
 from reconciler.report.pictures.picture_sides import AimSides, Drawing, RankingSides, drawing_of

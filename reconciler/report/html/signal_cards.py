@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reconciler.features.track_record.track_record_formats import describe_track_record
 from reconciler.model import Change, Plan, TrackRecord
 from reconciler.report.html.element import (
     NOTHING,
@@ -15,7 +16,6 @@ from reconciler.report.html.element import (
     picture,
     shape,
 )
-from reconciler.report.signals.track_record_formats import describe_track_record
 from reconciler.report.signals.watcher_formats import names_of
 from reconciler.report.words import plural
 

@@ -19,6 +19,15 @@ from typing_extensions import TypedDict
 
 from reconciler.document import Json, digest
 from reconciler.errors import InvalidInput, Stale
+from reconciler.features.against.base_drift_formats import BesideBaseDocument, base_document
+from reconciler.features.policy_samples.policy_impact_formats import (
+    PolicyImpactDocument,
+    policy_impact_document,
+)
+from reconciler.features.track_record.track_record_formats import (
+    TrackRecordDocument,
+    track_record_document,
+)
 from reconciler.model import (
     Action,
     ActionWord,
@@ -42,15 +51,6 @@ from reconciler.report.changes.document import (
 from reconciler.report.plan.guards import GuardDocument, guard_document
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
-from reconciler.report.signals.base_drift_formats import BesideBaseDocument, base_document
-from reconciler.report.signals.policy_impact_formats import (
-    PolicyImpactDocument,
-    policy_impact_document,
-)
-from reconciler.report.signals.track_record_formats import (
-    TrackRecordDocument,
-    track_record_document,
-)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

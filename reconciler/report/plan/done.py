@@ -16,12 +16,12 @@ from reconciler.document import (
     by_identity,
     canonical_text,
 )
-from reconciler.expressions import ExpressionKind, expression
 from reconciler.kinds import BY_NAME
 from reconciler.model import Action, Change, Plan
 from reconciler.report.changes.document import FieldDocument
 from reconciler.report.plan.document import ChangeDocument, PlanDocument, change_document
 from reconciler.report.plan.stale import changes_since, elsewhere
+from reconciler.syntax.expressions import ExpressionKind, expression
 
 
 def with_done(reviewed: PlanDocument, now: Plan) -> PlanDocument:

@@ -11,6 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from reconciler.features.against.base_drift_formats import base_markdown
+from reconciler.features.owners.owner_lines import owners_markdown
+from reconciler.features.policy_samples.policy_impact_formats import policy_impact_markdown
+from reconciler.features.track_record.track_record_formats import track_record_markdown
 from reconciler.model import Action, Change, Plan
 from reconciler.report.attention import Notice, emptiness, notices
 from reconciler.report.changes.field_changes import essentials_of, field_changes
@@ -29,10 +33,6 @@ from reconciler.report.pictures.picture_sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.reasons import reported_notes
 from reconciler.report.safe import safe
-from reconciler.report.signals.base_drift_formats import base_markdown
-from reconciler.report.signals.owner_lines import owners_markdown
-from reconciler.report.signals.policy_impact_formats import policy_impact_markdown
-from reconciler.report.signals.track_record_formats import track_record_markdown
 from reconciler.report.signals.watcher_formats import watchers_markdown
 from reconciler.report.words import plural
 

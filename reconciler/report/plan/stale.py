@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from reconciler.advice import on_files, on_part
 from reconciler.document import Path
 from reconciler.model import Plan, ProtectionTurns, RenamedFrom
 from reconciler.model.guard_levels import REVIEW_LEVEL
@@ -18,6 +17,7 @@ from reconciler.report.plan.document import (
     change_document,
     listed_in,
 )
+from reconciler.runtime.advice import on_files, on_part
 
 
 def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:

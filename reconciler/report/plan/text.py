@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from reconciler.advice import on_journal
+from reconciler.features.against.base_drift_formats import base_lines
+from reconciler.features.policy_samples.policy_impact_formats import policy_impact_lines
+from reconciler.features.track_record.track_record_formats import track_record_lines
 from reconciler.model import Action, Change, Evidence, GuardViolation, Plan
 from reconciler.report.attention import (
     ConsentState,
@@ -21,12 +23,10 @@ from reconciler.report.counts import WORST_FIRST, describe_kept, evidence, headi
 from reconciler.report.reasons import reported_notes
 from reconciler.report.remarks import describe_remark
 from reconciler.report.safe import columns, safe
-from reconciler.report.signals.base_drift_formats import base_lines
-from reconciler.report.signals.policy_impact_formats import policy_impact_lines
-from reconciler.report.signals.track_record_formats import track_record_lines
 from reconciler.report.signals.watcher_formats import watchers_lines
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import plural
+from reconciler.runtime.advice import on_journal
 
 _COLOURS = {
     Action.CREATE: Colour.GREEN,

@@ -1,0 +1,269 @@
+"""Pull requests and their comments, as far as a plan's comment needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.client import UNPROCESSABLE_ENTITY
+from typing import Any
+from urllib.parse import quote
+
+from reconciler.ci.forge.forge_client import Client, ForgeError
+
+PAGE = 100
+MOST_PAGES = 50
+"""5,000 comments; a pull request with more comments is not read to its end."""
+
+MOST_COMPARED = 300
+"""Number of files that the forge lists at most when it compares two commits."""
+
+JOB_USER = "github-actions[bot]"
+"""Author of comments by a job's own token, for a token that may not ask for its user."""
+
+_VIEWER = "query { viewer { login databaseId } }"
+_FOLD = (
+    "mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) "
+    "{ minimizedComment { isMinimized } } }"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One comment. `node` is its name in GraphQL, "" where it is unknown."""
+
+    id: int
+    author: str
+    author_id: int
+    body: str
+    url: str = ""
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequest:
+    """One pull request. `is_new` means that it was opened just now."""
+
+    number: int
+    url: str = ""
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Later:
+    """The newest commit of a branch, and the files in which it differs from an older commit.
+
+    `contains` means that the branch still has the older commit, `is_cut` that the forge does not
+    list all files.
+    """
+
+    commit: str
+    contains: bool
+    files: tuple[str, ...] = ()
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Our token's user; `id` is 0 where only the login is known."""
+
+    login: str
+    id: int = 0
+
+    def wrote(self, comment: Comment) -> bool:
+        """Return whether a comment is ours; a login may be written in two forms, an id not."""
+        if self.id and comment.author_id:
+            return self.id == comment.author_id
+        return self.login == comment.author
+
+
+@dataclass(slots=True)
+class Repository:
+    """One repository of the forge, through an open client."""
+
+    client: Client
+    name: str
+    _own: Own | None = field(default=None, init=False)
+
+    @property
+    def own(self) -> Own:
+        """Return our token's user. Raises ForgeError where it cannot be found out."""
+        if self._own is None:
+            self._own = self._ask_own()
+        return self._own
+
+    def _ask_own(self) -> Own:
+        """Ask for our user: a job's token may not use the plain request for it."""
+        with suppress(ForgeError):
+            viewer = self.client.ask(_VIEWER).get("viewer") or {}
+            if viewer.get("login"):
+                return Own(str(viewer["login"]), _number(viewer.get("databaseId")))
+        try:
+            user = self.client.get("/user")
+        except ForgeError as error:
+            if not error.is_forbidden:
+                raise
+            return Own(JOB_USER)
+        return Own(str(user.get("login", "")), _number(user.get("id")))
+
+    def comments(self, pull_request: int) -> list[Comment]:
+        """Return all comments of a pull request, oldest first. Raises ForgeError."""
+        path = f"/repos/{self.name}/issues/{pull_request}/comments"
+        found = [_comment(document) for document in self._pages(path)]
+        return sorted(found, key=lambda comment: comment.id)
+
+    def create(self, pull_request: int, body: str) -> Comment:
+        """Write a new comment. Raises ForgeError; with `is_lost` the comment may exist."""
+        path = f"/repos/{self.name}/issues/{pull_request}/comments"
+        return _comment(self.client.create(path, {"body": body}))
+
+    def edit(self, comment: Comment, body: str) -> Comment:
+        """Change the text of a comment. Raises ForgeError."""
+        path = f"/repos/{self.name}/issues/comments/{comment.id}"
+        return _comment(self.client.edit(path, {"body": body}))
+
+    def fold(self, comment: Comment) -> None:
+        """Fold a comment as outdated. Raises ForgeError."""
+        if comment.node:
+            self.client.ask(_FOLD, id=comment.node)
+
+    def merged_from(self, commit: str, branch: str) -> int | None:
+        """Return the pull request that brought a commit to a branch, None without one.
+
+        The kind of merge does not matter: merge, squash, rebase or queue. Raises ForgeError.
+        """
+        found = [
+            pull
+            for pull in self._pages(f"/repos/{self.name}/commits/{commit}/pulls")
+            if pull.get("merged_at") and _within(pull.get("base"), "ref") == branch
+        ]
+        found.sort(
+            key=lambda pull: (pull.get("merge_commit_sha") == commit, str(pull["merged_at"]))
+        )
+        return _number(found[-1].get("number")) or None if found else None
+
+    def later_than(self, commit: str, branch: str) -> Later | None:
+        """Return how a branch's newest commit differs from a commit, None where they are equal.
+
+        Raises ForgeError.
+        """
+        path = f"/repos/{self.name}/branches/{quote(branch, safe='')}"
+        newest = _within(_within(self.client.get(path), "commit"), "sha")
+        if not isinstance(newest, str) or not newest:
+            raise ForgeError(f"GET {path}: the forge tells no commit")
+        if newest == commit:
+            return None
+        path = f"/repos/{self.name}/compare/{commit}...{newest}"
+        compared = self.client.get(path)
+        files = _within(compared, "files")
+        if not isinstance(files, list):
+            raise ForgeError(f"GET {path}: the forge tells no files")
+        named = (
+            _within(file, name) for file in files for name in ("filename", "previous_filename")
+        )
+        return Later(
+            commit=newest,
+            contains=_within(compared, "status") == "ahead",
+            files=tuple(name for name in named if isinstance(name, str)),
+            is_cut=len(files) >= MOST_COMPARED,
+        )
+
+    def open_at(self, commit: str) -> int | None:
+        """Return the open pull request with this newest commit, None without one.
+
+        Raises ForgeError.
+        """
+        for pull in self._pages(f"/repos/{self.name}/commits/{commit}/pulls"):
+            if pull.get("state") == "open" and _within(pull.get("head"), "sha") == commit:
+                return _number(pull.get("number")) or None
+        return None
+
+    def requested(
+        self, branch: str, title: str, body: str, into: str, *, wanted: bool
+    ) -> PullRequest | None:
+        """Open the only pull request of a branch of this repository, or update it.
+
+        A pull request that is no longer `wanted` is closed, with its body. Raises ForgeError.
+        """
+        path = f"/repos/{self.name}/pulls"
+        found = self._open_of(branch)
+        if found is None and not wanted:
+            return None
+        if found is None:
+            new = {"title": title, "body": body, "head": branch, "base": into}
+            try:
+                return _pull_request(self.client.create(path, new), is_new=True)
+            except ForgeError as error:
+                # Another job may have opened it meanwhile.
+                found = self._open_of(branch) if error.status == UNPROCESSABLE_ENTITY else None
+                if found is None:
+                    raise
+        number = _number(found.get("number"))
+        if (found.get("body") or "") == body and wanted:
+            return _pull_request(found)
+        state = "open" if wanted else "closed"
+        changed = {"title": title, "body": body, "state": state}
+        return _pull_request(self.client.edit(f"{path}/{number}", changed))
+
+    def _open_of(self, branch: str) -> dict[str, Any] | None:
+        """Return the open pull request of a branch, not of a fork's branch with that name.
+
+        Not every forge respects the filter of the request.
+        """
+        owner = self.name.partition("/")[0]
+        there = self._pages(f"/repos/{self.name}/pulls", state="open", head=f"{owner}:{branch}")
+        return next((pull for pull in there if self._is_of(pull, branch)), None)
+
+    def _is_of(self, document: Mapping[str, Any], branch: str) -> bool:
+        head = document.get("head")
+        source = head.get("repo") if isinstance(head, dict) else None
+        named = source.get("full_name") if isinstance(source, dict) else self.name
+        # A deleted fork is reported as null.
+        is_gone = isinstance(head, dict) and "repo" in head and source is None
+        return _branch(document) == branch and named == self.name and not is_gone
+
+    def _pages(self, path: str, **more: str) -> Iterator[dict[str, Any]]:
+        for page in range(1, MOST_PAGES + 1):
+            found = self.client.get(path, per_page=PAGE, page=page, **more)
+            if not isinstance(found, list):
+                raise ForgeError(f"GET {path}: the forge did not answer with a list")
+            yield from (document for document in found if isinstance(document, dict))
+            if len(found) < PAGE:
+                return
+
+
+def _within(document: object, name: str) -> object:
+    """Return a field of a JSON object; None where it is no object, or lacks the field."""
+    return document.get(name) if isinstance(document, dict) else None
+
+
+def _branch(document: Mapping[str, Any]) -> str:
+    head = document.get("head")
+    return str(head.get("ref", "")) if isinstance(head, dict) else ""
+
+
+def _pull_request(document: object, *, is_new: bool = False) -> PullRequest:
+    if not isinstance(document, dict) or not _number(document.get("number")):
+        message = "the forge answered with something that is no pull request"
+        raise ForgeError(message, is_lost=True)
+    url = str(document.get("html_url") or "")
+    return PullRequest(number=_number(document.get("number")), url=url, is_new=is_new)
+
+
+def _comment(document: object) -> Comment:
+    if not isinstance(document, dict) or not _number(document.get("id")):
+        raise ForgeError("the forge answered with something that is no comment", is_lost=True)
+    user = document.get("user")
+    user = user if isinstance(user, dict) else {}
+    return Comment(
+        _number(document.get("id")),
+        str(user.get("login", "")),
+        _number(user.get("id")),
+        str(document.get("body") or ""),
+        str(document.get("html_url") or ""),
+        str(document.get("node_id") or ""),
+    )
+
+
+def _number(found: object) -> int:
+    return found if type(found) is int and found > 0 else 0

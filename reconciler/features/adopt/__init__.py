@@ -1,0 +1,1 @@
+"""Adopt: live edits go into the manifests, comments kept. Source: docs/adopt.md."""

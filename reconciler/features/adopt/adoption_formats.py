@@ -1,0 +1,259 @@
+"""Reports of an adoption: for a terminal, and as the body of a pull request. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from reconciler.document import ABSENT, Difference, Json, Missing, Operation
+from reconciler.features.adopt.adoption import (
+    Adopted,
+    Adoption,
+    AdoptionRun,
+    AdoptionState,
+    Conflict,
+    Side,
+)
+from reconciler.kinds import BY_NAME
+from reconciler.model import Drift
+from reconciler.report.changes.field_changes import FieldChange, drift_changes
+from reconciler.report.changes.markdown import diff_lines
+from reconciler.report.changes.text import subject_lines
+from reconciler.report.complaints.document import fix_diff
+from reconciler.report.counts import describe_selection
+from reconciler.report.labels import place_in, spoken_value
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, folds_markdown
+from reconciler.report.reasons import words_of
+from reconciler.report.safe import safe
+from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
+from reconciler.report.words import plural, value
+
+LONGEST_VALUE, LONGEST_CELL = 70, 80
+MOST_ROWS, MOST_NAMED = 50, 3
+SIDES: Final = "applied", "live"
+_SIGNS: Final[dict[AdoptionState, tuple[str, Colour]]] = {
+    "adopted": ("~", Colour.YELLOW),
+    "same": ("=", Colour.DIM),
+    "conflict": ("!", Colour.RED),
+    "refused": ("x", Colour.RED),
+    "blocked": ("x", Colour.RED),
+    "unread": ("x", Colour.RED),
+    "gone": ("-", Colour.RED),
+    "unseen": ("?", Colour.DIM),
+}
+_MEANINGS: Final[dict[AdoptionState, str]] = {
+    "adopted": "its manifest stays: only the journal takes up what is live",
+    "same": "as live already",
+    "conflict": "git and live changed the same field",
+    "refused": "its manifest is left as it is",
+    "blocked": "cannot be adopted as it is",
+    "unread": "could not be read",
+    "gone": "gone live: remove its manifest, or apply to create it again",
+    "unseen": "the API cannot show it",
+}
+ALSO = (
+    "its manifest is that of {names} too, and says this there from now on: what is meant here "
+    "alone belongs below `overrides:`"
+)
+_GIT_WAITS = (
+    "nobody edited it live since the last apply or adopt, and its manifest says otherwise, as an "
+    "apply would write it; where another machine adopted a live edit, get that commit first"
+)
+
+
+def difference_of(field: Adopted) -> Difference:
+    """Return a field as the difference between its applied and its live value."""
+    operation: Operation = "change"
+    if field.moves:
+        operation = "move"
+    elif field.before is ABSENT:
+        operation = "add"
+    elif field.after is ABSENT:
+        operation = "remove"
+    return Difference(field.path, field.before, field.after, operation)
+
+
+def notes_on(adoption: Adoption) -> list[str]:
+    """Return notes on the state of an adoption and its reasons; none where its fields suffice."""
+    meaning = (
+        _MEANINGS[adoption.state] if adoption.state != "adopted" or adoption.is_only_noted else ""
+    )
+    meaning = _GIT_WAITS if adoption.git_waits else meaning
+    if adoption.elsewhere and adoption.state == "adopted":
+        named = ", ".join(map(safe, adoption.elsewhere))
+        meaning = f"{meaning}; " * bool(meaning) + ALSO.format(names=named)
+    notes = (
+        meaning,
+        adoption.why,
+        *(words_of(reason, adoption.ref) for reason in adoption.reasons),
+    )
+    return [*filter(None, notes)]
+
+
+def adopted_text(run: AdoptionRun, style: Style) -> str:
+    """Return every adopted field, conflicts with all three values, and the diff."""
+    lines: list[str] = []
+    for adoption in run.adoptions:
+        lines.extend(_lines(adoption, run, style))
+    if run.only_shown:
+        lines.extend(fix_diff(file.name, file.before, file.after) for file in run.files)
+    lines.append(fitted(style.paint(adoption_summary(run), Colour.BOLD), style))
+    return "\n".join(line.removesuffix("\n") for line in lines) + "\n"
+
+
+def adoption_summary(run: AdoptionRun) -> str:
+    """Return the counts of an adoption in one line."""
+    counts: Mapping[str, int] = Counter(adoption.state for adoption in run.adoptions)
+    noted = sum(adoption.is_only_noted for adoption in run.adoptions)
+    head = f"{plural(counts['adopted'], 'resource')}{' would be' if run.only_shown else ''} adopted"
+    head += f" in {plural(len(run.files), 'file')}"
+    head += f", {noted:,} of them in the journal alone" if noted else ""
+    rest = [
+        f"{counts[state]} {said}"
+        for state, said in (
+            ("conflict", "in conflict"),
+            ("refused", "refused"),
+            ("blocked", "blocked"),
+            ("unread", "that could not be read"),
+            ("gone", "gone"),
+            ("unseen", "that the API cannot show"),
+        )
+        if counts[state]
+    ]
+    waiting = sum(adoption.git_waits for adoption in run.adoptions)
+    same = f"{counts['same'] - waiting} as live already"
+    rest += [f"{waiting} that only git changed"] if waiting else []
+    ignored = f", {plural(run.ignored, 'difference')} ignored" if run.ignored else ""
+    left = f"; {describe_selection(run.selected)}" if run.selected is not None else ""
+    return f"{head}; {', '.join([same, *rest])}{ignored}{left}."
+
+
+def _lines(adoption: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
+    sign, colour = _SIGNS[adoption.state]
+    is_quiet = (adoption.state == "same" and not adoption.git_waits) or adoption.is_only_noted
+    if (is_quiet and not adoption.conflicts) or (adoption.state == "unseen" and not run.named):
+        if style.verbose:
+            line = f"  {sign} {safe(str(adoption.ref))}  {_MEANINGS[adoption.state]}"
+            yield style.paint(line, Colour.DIM)
+        return
+    name = style.paint(f"{sign} {safe(str(adoption.ref))}", colour)
+    yield f"  {name}  {style.paint(safe(str(adoption.source)), Colour.DIM)}"
+    for note in notes_on(adoption):
+        yield from wrapped(note, style, Colour.CYAN)
+    if adoption.last.told:
+        yield from wrapped(f"live was last changed {adoption.last}", style, Colour.CYAN)
+    if adoption.adopted and adoption.state == "adopted":
+        yield INDENT + style.paint("applied (-) → live (+)", Colour.DIM)
+        yield from subject_lines(_changes(adoption), style)
+    yield from _conflict_lines(adoption, style)
+    for remark in _remarks(adoption, run):
+        yield from wrapped(remark, style, Colour.CYAN)
+    yield ""
+
+
+def _changes(adoption: Adoption) -> tuple[FieldChange, ...]:
+    found = tuple(difference_of(field) for field in adoption.adopted)
+    return drift_changes(
+        Drift(
+            ref=adoption.ref,
+            source=adoption.source,
+            state="drifted",
+            differences=found,
+            live=adoption.live,
+            applied=adoption.applied,
+        )
+    )
+
+
+def _remarks(adoption: Adoption, run: AdoptionRun) -> Iterator[str]:
+    """Yield remarks on effects of an edit that a reviewer would not expect."""
+    if adoption.unseen and adoption.state == "adopted":
+        places = ", ".join(_place(adoption, path) for path in adoption.unseen[:MOST_NAMED])
+        more = (
+            f" and {len(adoption.unseen) - MOST_NAMED} more"
+            if len(adoption.unseen) > MOST_NAMED
+            else ""
+        )
+        yield f"the service does not tell {places}{more}: the next plan is about that still"
+    for field in adoption.adopted:
+        if field.gave_way and adoption.state == "adopted":
+            yield f"{_place(adoption, field.path)}: `{field.gave_way}` gave way to the live value"
+    for file in run.files:
+        for fork in file.forks if adoption.ref in file.refs else ():
+            yield f"{file.name}:{fork.line}: `*{fork.anchor}` was written out, as it differs now"
+
+
+def _place(adoption: Adoption, path: Sequence[str | int]) -> str:
+    return place_in(
+        BY_NAME.get(adoption.ref.kind), tuple(path), adoption.live, adoption.applied
+    ).words
+
+
+def _conflict_lines(adoption: Adoption, style: Style) -> Iterator[str]:
+    for conflict in adoption.conflicts:
+        head = f"! {_place(adoption, conflict.path)}{_RESOLVED[conflict.side]}"
+        yield INDENT + style.paint(head, Colour.RED)
+        for name, side in _sides(conflict):
+            yield f"{INDENT}    {name:5} {value(side, LONGEST_VALUE)}"
+    if any(conflict.side is None for conflict in adoption.conflicts):
+        advice = "decide with --ours (git stays) or --theirs (live comes in), or edit the manifest"
+        if all(conflict.holds_secret for conflict in adoption.conflicts if conflict.side is None):
+            advice = "a secret was changed live: give it that value, or keep git with --ours"
+        yield from wrapped(advice, style, Colour.CYAN)
+
+
+_RESOLVED = {Side.OURS: ": git stays", Side.THEIRS: ": live comes in", None: ""}
+
+
+def _sides(conflict: Conflict) -> tuple[tuple[str, Json | Missing], ...]:
+    return ("base", conflict.base), ("git", conflict.git), ("live", conflict.live)
+
+
+def adopted_markdown(run: AdoptionRun, budget: int = COMMENT_BYTES, drift_page: str = "") -> str:
+    """Return the body of a pull request: who changed which field, when and where.
+
+    `drift_page` is the name of the artifact with the pictures, "" for none.
+    """
+    head = "\n".join(_head(run, drift_page))
+    folds = [
+        _fold(adoption) for adoption in run.adoptions if adoption.adopted or adoption.conflicts
+    ]
+    room = budget - len(head.encode()) - 1
+    return head + "\n" + folds_markdown(folds, room, WHOLE_ADOPTION)
+
+
+def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
+    yield f"### Live edits of {code(run.environment, LONGEST_CELL)}: {adoption_summary(run)}"
+    yield ""
+    yield "These edits were made live, and are adopted here: after the merge, nothing is to apply."
+    if drift_page:
+        yield f"How it looks is drawn in the artifact {code(drift_page, LONGEST_CELL)}."
+    yield ""
+    found = [
+        adoption
+        for adoption in run.adoptions
+        if adoption.adopted or adoption.state not in ("same", "unseen")
+    ]
+    if not found:
+        return
+    yield "| state | resource | fields | last changed by | at | how |"
+    yield "|---|---|--:|---|---|---|"
+    for adoption in found[:MOST_ROWS]:
+        last = (adoption.last.who, adoption.last.at, adoption.last.how)
+        cells = " | ".join(code(cell, LONGEST_CELL) if cell else "" for cell in last)
+        name = code(str(adoption.ref), LONGEST_CELL)
+        yield f"| {adoption.state} | {name} | {len(adoption.adopted):,} | {cells} |"
+    if len(found) > MOST_ROWS:
+        yield f"| | and {len(found) - MOST_ROWS:,} more | | | | |"
+    yield ""
+
+
+def _fold(adoption: Adoption) -> Fold:
+    lines = list(diff_lines(_changes(adoption), SIDES))
+    for conflict in adoption.conflicts:
+        lines += [f"! {_place(adoption, conflict.path)}{_RESOLVED[conflict.side]}"]
+        lines += [f"!   {name}: {spoken_value(side)}" for name, side in _sides(conflict)]
+    if adoption.elsewhere:
+        lines += [f"! {note}" for note in notes_on(adoption)]
+    return Fold(str(adoption.ref), adoption.state, lines, is_open=len(lines) < 10)  # noqa: PLR2004 - as in drift_formats.py

@@ -1,0 +1,68 @@
+"""`reconciler adopt`: write live edits into the manifests, and keep comments."""
+
+from __future__ import annotations
+
+import click
+
+from reconciler.cli import options
+from reconciler.cli.console import data, stdout_style
+from reconciler.cli.lock_wait import lock_timeout
+from reconciler.errors import UsageError
+from reconciler.features.adopt.adopt_live import ToAdopt, check_names, wanted_refs
+from reconciler.features.adopt.adopt_live import adopt as adopt_now
+from reconciler.features.adopt.adoption import AdoptionRun, Side
+from reconciler.features.adopt.adoption_document import adopted_json
+from reconciler.features.adopt.adoption_formats import adopted_markdown, adopted_text
+from reconciler.journal.store import LockTimeout
+from reconciler.operations.open_project import Options
+from reconciler.operations.open_session import begin_session
+
+
+@click.command
+@click.argument("refs", nargs=-1, metavar="[REF]...")
+@options.adopting
+@options.selecting
+@options.formats("text", "json", "markdown")
+@click.option("--all", "every", is_flag=True, help="Adopt all that was edited live.")
+@click.option("--dry-run", is_flag=True, help="Show what would be edited, and edit nothing.")
+@click.option("--ours", is_flag=True, help="Where git and live changed a field, git stays.")
+@click.option("--theirs", is_flag=True, help="Where git and live changed a field, live comes in.")
+@lock_timeout
+def adopt(  # noqa: PLR0913 - one parameter a flag
+    *,
+    refs: tuple[str, ...],
+    options: Options,
+    form: str,
+    every: bool,
+    dry_run: bool,
+    ours: bool,
+    theirs: bool,
+    patience: LockTimeout,
+) -> int:
+    """Write what was edited live into the manifests, each REF a Kind/name.
+
+    Only the lines that change are written: comments, order, quotes and
+    expressions stay. Where git changed the same field since the last apply, no
+    manifest of that resource is touched, and the command ends with 3.
+    """
+    every = every or (bool(options.selection) and not refs)
+    check_names(refs, every=every)
+    if ours and theirs:
+        raise UsageError("--ours and --theirs exclude each other")
+    side = Side.OURS if ours else Side.THEIRS if theirs else None
+    session = begin_session(options, may_lack=True)
+    wanted = ToAdopt(refs=wanted_refs(session, refs), every=every, side=side, only_shown=dry_run)
+    made = adopt_now(session, options, wanted, patience)
+    style = stdout_style(verbose=options.verbose)
+    return data(shown(made, form) or adopted_text(made, style), ending=made.exit_code)
+
+
+def shown(made: AdoptionRun, form: str) -> str:
+    """Return an adoption in a machine-readable format by its name, "" for text."""
+    match form:
+        case "json":
+            return adopted_json(made)
+        case "markdown":
+            return adopted_markdown(made)
+        case _:
+            return ""

@@ -1,0 +1,326 @@
+"""Live edits of each resource, as edits of the manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from reconciler.api.client import Api
+from reconciler.document import (
+    ABSENT,
+    Difference,
+    Json,
+    Missing,
+    Path,
+    covers,
+    differences,
+    digest,
+    followed,
+    merge,
+    same,
+)
+from reconciler.features.adopt.adoption import Adoption, AdoptionState, NewBase, Side
+from reconciler.journal.entries import LastWrite
+from reconciler.journal.history import History, Memory
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Kind
+from reconciler.kinds.shape import in_usual_order
+from reconciler.model import (
+    Absent,
+    Action,
+    Change,
+    Manifest,
+    Observation,
+    Reason,
+    Ref,
+    Remembered,
+    RemoteId,
+    Seen,
+    Unknown,
+    Unread,
+)
+from reconciler.planning.consequences import unexpected
+from reconciler.planning.decide import Knowledge, decide, without_own_secrets
+from reconciler.planning.expected_drift import put, without_expected
+from reconciler.planning.find_drift import is_covered
+from reconciler.planning.identity import identify
+from reconciler.planning.make_plan import PlanTarget
+from reconciler.planning.merge_fields import merged
+from reconciler.planning.merge_sides import Merged, MergeInputs, MergeOptions
+from reconciler.planning.observe import observe_all
+from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
+from reconciler.project.settings import DriftIgnore
+from reconciler.redaction.redact import veiled
+from reconciler.syntax.expressions import ExpressionKind, expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """The inputs that all adoptions of a run share.
+
+    `values` are the texts of variables by their expressions. `told` are the reasons why it is not
+    certain, or not in the journal yet, which object a manifest is about. With `names`, items
+    without a written name get one. What rules of `ignore` cover is left alone. `older` returns the
+    seals of secrets that a resource ever held.
+    """
+
+    place: PlanTarget
+    history: History
+    ids: Mapping[Ref, RemoteId]
+    observations: Mapping[Ref, Observation]
+    values: Mapping[str, str]
+    told: Mapping[Ref, tuple[Reason, ...]] = field(default_factory=dict)
+    side: Side | None = None
+    names: bool = False
+    ignore: tuple[DriftIgnore, ...] = ()
+    older: Older = no_seals
+
+    def about(self, ref: Ref) -> list[DriftIgnore]:
+        """Return the rules of expected drift that are about a resource."""
+        return [rule for rule in self.ignore if rule.is_about(ref.kind, ref.name)]
+
+    @property
+    def rules(self) -> MergeOptions:
+        """The options of the merge: how conflicts are resolved, and the texts of expressions."""
+        references = {
+            expression(ExpressionKind.REFERENCE, str(ref)): str(id_)
+            for ref, id_ in self.ids.items()
+        }
+        return MergeOptions(
+            side=self.side,
+            values={**self.values, **references},
+            refs={reference: id_text for id_text, reference in references.items()},
+            names=self.names,
+        )
+
+    def change_of(self, manifest: Manifest) -> Change:
+        """Return what a plan would do with a manifest."""
+        memory = self.history.of(manifest.ref)
+        return decide(manifest, self._knowledge(manifest.ref, memory))
+
+    def _knowledge(self, ref: Ref, memory: Memory) -> Knowledge:
+        seen = self.observations[ref]
+        place = self.place
+        return Knowledge(
+            seen, memory, self.ids, place=str(place), salt=place.salt, seed=self.history.seed
+        )
+
+    def change_after(self, manifest: Manifest, new: NewBase) -> Change:
+        """Return what the next plan would do, once the new base is in the journal."""
+        last = LastWrite(
+            remote_id=new.remote_id,
+            at="",
+            declared=new.declared,
+            rewritten=(),
+            revision=new.revision,
+        )
+        memory = replace(self.history.of(manifest.ref), last=last, pending=None, earlier=())
+        change = decide(manifest, self._knowledge(manifest.ref, memory))
+        left = {difference.path for difference in new.leftover}
+        about = self.about(manifest.ref)
+        seen = change.observation
+        found = tuple(
+            difference
+            for difference in change.differences
+            if difference.path not in left
+            and not (isinstance(seen, Seen) and seen.cannot_tell(difference.path))
+            and not any(is_covered(rule, difference) for rule in about)
+        )
+        if change.action is Action.UPDATE and not found:
+            return replace(change, action=Action.KEEP, differences=())
+        return replace(change, differences=found)
+
+
+async def look(  # noqa: PLR0913 - what a scene is made of
+    api: Api,
+    manifests: Sequence[Manifest],
+    wanted: Iterable[Ref],
+    history: History,
+    place: PlanTarget,
+    *,
+    values: Mapping[str, str],
+    side: Side | None,
+    ignore: Sequence[DriftIgnore] = (),
+    older: Older = no_seals,
+) -> Scene:
+    """Observe the resources to adopt and those that they refer to.
+
+    Raises what `Api.read` raises.
+    """
+    known = identify(manifests, history)
+    examined = set(wanted)
+    examined |= {
+        ref for manifest in manifests if manifest.ref in examined for ref in manifest.references
+    }
+    named = [manifest for manifest in manifests if manifest.ref in examined]
+    found = await observe_all(api, named, known.history)
+    observed = {manifest.ref: seen for manifest, seen in zip(named, found, strict=True)}
+    known = identify(manifests, history, observed)
+    ids = {
+        ref: seen.remote_id
+        for ref, seen in observed.items()
+        if not isinstance(seen, Absent) and seen.remote_id is not None
+    }
+    return Scene(
+        place=place,
+        history=known.history,
+        ids=ids,
+        observations=observed,
+        values=values,
+        told=known.reasons,
+        side=side,
+        ignore=tuple(ignore),
+        older=older,
+    )
+
+
+def adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
+    """Merge the live edits of one resource into its manifest.
+
+    `written` is its `spec` before expressions are filled in.
+    """
+    ref, source = manifest.ref, manifest.source
+    seen = scene.observations[ref]
+    match seen:
+        case Seen():
+            return _adoption(manifest, written, scene)
+        case Absent(why=why):
+            return Adoption(ref=ref, source=source, state="gone", why=why)
+        case Unread(why=why, exit_code=code):
+            return Adoption(ref=ref, source=source, state="unread", why=why, exit_code=code)
+        case Remembered() | Unknown():
+            return Adoption(ref=ref, source=source, state="unseen", why=BY_NAME[ref.kind].limits)
+        case _:
+            assert_never(seen)
+
+
+def _adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
+    """Merge a resource that was seen, unless its identity or state blocks it."""
+    ref, source = manifest.ref, manifest.source
+    if reasons := scene.told.get(ref):
+        return Adoption(ref=ref, source=source, state="blocked", reasons=reasons)
+    memory = scene.history.of(ref)
+    if memory.pending is not None:
+        why = "the answer to a write of it was lost: apply first"
+        return Adoption(ref=ref, source=source, state="blocked", why=why)
+    change = scene.change_of(manifest)
+    if change.action is Action.BLOCKED:
+        return Adoption(ref=ref, source=source, state="blocked", reasons=change.reasons)
+    return _merged(manifest, written, scene, change, memory)
+
+
+def _merged(
+    manifest: Manifest, written: Json, scene: Scene, change: Change, memory: Memory
+) -> Adoption:
+    kind = BY_NAME[manifest.ref.kind]
+    seen = change.observation
+    assert isinstance(seen, Seen)  # noqa: S101 - asked before
+    base: Json | Missing = memory.last.declared if memory.last is not None else ABSENT
+    ours = change.declared
+    if memory.last is not None:
+        # A field without a declared name keeps its applied value, not what is live at its place
+        # now.
+        before = replace(seen, document=memory.last.declared)
+        ours = kind.complete(change.manifest or manifest, before, memory)
+    settled = base is not ABSENT and same(base, ours, kind.exact_shape)
+    if settled and covers(seen.document, ours, kind.shape):
+        # Most resources are unchanged, and comparing all their fields would be slow.
+        return Adoption(ref=manifest.ref, source=manifest.source, state="same", last=seen.edit)
+    edited, made = _as_expected(kind, seen, base, memory, scene.place.salt)
+    about = scene.about(manifest.ref)
+    edited, ignored = without_expected(edited, ours if base is ABSENT else base, kind.shape, about)
+    may_hold = tuple(filter(None, (*memory.candidates, ours)))
+    older = OlderSecrets(scene.older(manifest.ref, memory.remote_id), ours, scene.place.salt)
+    hidden = older.hidden(veiled(edited, may_hold, kind.shape))
+    live = in_usual_order(edited, kind.spec)
+    sides = MergeInputs(written=written, ours=ours, base=base, live=live, shown=hidden)
+    found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))
+    new = _new_base(kind, sides, change, memory, made)
+    state: AdoptionState = (
+        "conflict" if found.open else "adopted" if _does(found, new, memory) else "same"
+    )
+    return Adoption(
+        ref=manifest.ref,
+        source=manifest.source,
+        state=state,
+        edit=None if found.open else found.edit,
+        adopted=tuple(found.adopted),
+        conflicts=tuple(found.conflicts),
+        base=None if found.open else new,
+        last=seen.edit,
+        unseen=seen.unseen,
+        settled=settled,
+        live=hidden,
+        applied=base if base is ABSENT else veiled(base, may_hold, kind.shape),
+        change=change,
+        ignored=ignored,
+    )
+
+
+def _does(found: Merged, new: NewBase, memory: Memory) -> bool:
+    """Return whether there is something to write, be it in the journal alone."""
+    last = memory.last
+    return found.edit is not None or last is None or last.declared != new.declared
+
+
+def _as_expected(
+    kind: Kind, seen: Seen, base: Json | Missing, memory: Memory, salt: str
+) -> tuple[Json, frozenset[Path]]:
+    """Return live without what is no edit, and the places that the service itself changed.
+
+    No edits are: what the service made of the last write, fields that it does not return, and a
+    secret that is still ours under another value.
+    """
+    live = seen.document
+    if base is ABSENT:
+        return live, frozenset()
+    wanted = merge(ABSENT, base, live, kind.shape)
+    found = list(differences(live, wanted, kind.shape))
+    unmade = list(unexpected(found, memory, kind.shape))
+    visible = (difference for difference in unmade if not seen.cannot_tell(difference.path))
+    edits = without_own_secrets(visible, salt)
+    paths = {edit.path for edit in edits}
+    document: Json = live
+    for difference in found:
+        if difference.path not in paths and difference.operation != "move":
+            document = put(document, difference.path, difference.after, kind.shape)
+    return document, frozenset(difference.path for difference in found) - {
+        difference.path for difference in unmade
+    }
+
+
+def _new_base(
+    kind: Kind, sides: MergeInputs, change: Change, memory: Memory, made: frozenset[Path]
+) -> NewBase:
+    """Return the base of the next merge: what was declared, with all live edits."""
+    base = sides.ours if sides.base is ABSENT else sides.base
+    own = replace(sides, written=base, ours=base, base=base)
+    found = merged(own, kind.shape, MergeOptions(side=Side.THEIRS, plain=True))
+    assert isinstance(base, dict)  # noqa: S101 - a spec is one
+    declared = base if found.edit is None else followed(base, found.edit, base)
+    assert isinstance(declared, dict)  # noqa: S101 - an edit of an object gives one
+    seen = change.observation
+    assert isinstance(seen, Seen)  # noqa: S101 - asked before
+    live = seen.document
+    wanted = merge(ABSENT, declared, live, kind.shape)
+    left = differences(live, wanted, kind.shape)
+    return NewBase(
+        declared=declared,
+        remote_id=change.remote_id,
+        # A field that another overwrote stays unread: the revision stays that of our last write.
+        revision=memory.last.revision if seen.overwritten and memory.last else seen.revision,
+        seen=digest(live),
+        protect=memory.protected,
+        leftover=tuple(difference for difference in left if difference.path in made),
+    )
+
+
+def what_is_left(after: Change, before: Adoption) -> tuple[Difference, ...]:
+    """Return what the next plan would change of a resource that had no pending change in git.
+
+    What git changed itself, and is not applied yet, is not for the merge to decide.
+    """
+    if not before.settled or before.conflicts:
+        return ()
+    return after.differences if after.action is not Action.KEEP else ()

@@ -1,0 +1,1 @@
+"""Audit: declared resources compared with recorded events. Source: docs/evidence.md."""

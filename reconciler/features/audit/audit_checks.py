@@ -1,0 +1,184 @@
+"""History of each alert, counted, and the findings of the audit checks. Pure.
+
+Source: docs/evidence.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from reconciler.features.audit.audit_rule import (
+    AlertHistory,
+    AuditEvidence,
+    AuditRule,
+    Rest,
+    Trace,
+    Unjudged,
+)
+from reconciler.features.audit.look_back import LookedBack
+from reconciler.features.lint.lint_rule import Neighbours
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.model import Manifest, Ref
+from reconciler.project.levels import Level, is_on
+from reconciler.records.alert_events import AlertEvent
+from reconciler.records.record import Span, moment
+
+SLACK: Final = timedelta(days=1)
+"""An event this near to the beginning of the span shows that events are kept so long."""
+
+
+class AuditFinding(NamedTuple):
+    """A trace, and the check that found it."""
+
+    check: AuditRule
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedManifests:
+    """The manifests that are judged, all of the project, and those of other environments."""
+
+    judged: Sequence[Manifest]
+    every: Sequence[Manifest]
+    elsewhere: Sequence[Ref] = ()
+
+
+def checks_of(
+    declared: AuditedManifests, levels: Mapping[str, Level]
+) -> list[tuple[str, AuditRule]]:
+    """Return the checks that are on, of the declared kinds, each with its kind."""
+    kinds = {manifest.ref.kind for manifest in declared.judged}
+    return [
+        (kind.name, check)
+        for kind in KINDS
+        if kind.name in kinds
+        for check in kind.hygiene()
+        if is_on(check.code, levels)
+    ]
+
+
+def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> AuditEvidence:
+    """Return the evidence from what was read, and what is lacking, with the reason."""
+    lacks = dict(told.lacks)
+    days = (span.until - span.since).days
+    moments = [at for event in told.events if (at := moment(event.cx_event_timestamp)) is not None]
+    oldest = min(moments, default=None)
+    covered = 0 if oldest is None else min(days, -(-(span.until - oldest) // timedelta(days=1)))
+    if Rest.EVENTS in lacks:
+        lacks[Rest.NAMES] = lacks[Rest.SPAN] = lacks[Rest.EVENTS]
+    else:
+        _find_gaps(told.events, lacks)
+        if told.has_older:
+            covered = days
+        elif oldest is None:
+            lacks[Rest.SPAN] = "there is no event at all, so nobody knows how long they are kept"
+        elif oldest - span.since > SLACK:
+            lacks[Rest.SPAN] = (
+                f"the oldest event is of {oldest:%Y-%m-%d}, so they may be kept for "
+                f"{covered:,} days only: `--days {covered - 1}` looks at what is told"
+            )
+        else:
+            covered = days
+    if Rest.INCIDENTS not in lacks and any(
+        moment(incident.created_at) is None for incident in told.incidents
+    ):
+        lacks[Rest.INCIDENTS] = "an incident does not tell since when it is open"
+    return AuditEvidence(
+        at=span.until,
+        days=days,
+        covered=covered,
+        of=_happened(told, declared),
+        met=told.met,
+        live=told.live,
+        logs=told.logs,
+        lacks=lacks,
+    )
+
+
+def _find_gaps(events: Sequence[AlertEvent], lacks: dict[Rest, str]) -> None:
+    """Record what events leave out, without which it is unknown what happened."""
+    nameless = sum(not event.alert_id for event in events)
+    if nameless:
+        lacks[Rest.NAMES] = f"{nameless:,} of {len(events):,} events name no alert"
+    if events and nameless == len(events):
+        lacks[Rest.EVENTS] = "no event names its alert"
+    elif events and not any(event.turn for event in events):
+        lacks[Rest.EVENTS] = "no event says whether its alert began to fire"
+
+
+def _happened(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, AlertHistory]:
+    fired: dict[str, dict[str, datetime]] = defaultdict(dict)
+    over: dict[str, dict[str, datetime]] = defaultdict(dict)
+    unclear: Counter[str] = Counter()
+    for number, event in enumerate(told.events):
+        at = moment(event.cx_event_timestamp)
+        if at is None or not event.turn:
+            unclear[event.alert_id] += 1
+        elif event.is_trigger:
+            key = event.cx_event_dedup_key or event.cx_event_key or str(number)
+            fired[event.alert_id].setdefault(key, at)
+        elif event.cx_event_dedup_key:
+            over[event.alert_id].setdefault(event.cx_event_dedup_key, at)
+    still_open = _open_since(told, declared)
+    alerts = {*fired, *over, *unclear, *still_open} - {""}
+    return {
+        alert: AlertHistory(
+            tuple(sorted(fired[alert].values())),
+            tuple(_lasted(fired[alert], over[alert])),
+            tuple(sorted(still_open.get(alert, ()))),
+            unclear[alert],
+        )
+        for alert in alerts
+    }
+
+
+def _lasted(fired: Mapping[str, datetime], over: Mapping[str, datetime]) -> list[timedelta]:
+    return [over[key] - at for key, at in fired.items() if key in over and over[key] >= at]
+
+
+def _open_since(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, list[datetime]]:
+    """Map alerts to when their open incidents began: by events, else by a name of one alert."""
+    by_name = _ids_by_name(declared)
+    found: dict[str, list[datetime]] = defaultdict(list)
+    for incident in told.incidents:
+        alert = told.behind.get(incident.id) or by_name.get(incident.name, "")
+        at = moment(incident.created_at)
+        if alert and at is not None:
+            found[alert].append(at)
+    return found
+
+
+def _ids_by_name(declared: Iterable[Manifest]) -> dict[str, str]:
+    named = [
+        (str(name), str(manifest.remote_id).lower())
+        for manifest in declared
+        if manifest.remote_id is not None
+        and BY_NAME[manifest.ref.kind].hygiene()
+        and isinstance(name := manifest.spec.get("name"), str)
+    ]
+    counts = Counter(name for name, _ in named)
+    return {name: remote_id for name, remote_id in named if counts[name] == 1}
+
+
+def judged(
+    declared: AuditedManifests, record: AuditEvidence, levels: Mapping[str, Level]
+) -> tuple[list[AuditFinding], list[Unjudged]]:
+    """Return the findings of the checks, and the checks that cannot be made, by what is lacking."""
+    found: list[AuditFinding] = []
+    lacking: dict[Rest, list[str]] = defaultdict(list)
+    wanted = {manifest.ref for manifest in declared.judged}
+    for kind, check in checks_of(declared, levels):
+        missing = next((rest for rest in check.rests_on if rest in record.lacks), None)
+        if missing is not None:
+            lacking[missing].append(check.code)
+            continue
+        own = [manifest for manifest in declared.every if manifest.ref.kind == kind]
+        neighbours = Neighbours(own, declared.every, declared.elsewhere)
+        traces = check.find(neighbours, record)
+        found.extend(AuditFinding(check, trace) for trace in traces if trace.manifest.ref in wanted)
+    unjudged = [Unjudged(tuple(codes), rest, record.lacks[rest]) for rest, codes in lacking.items()]
+    return found, unjudged

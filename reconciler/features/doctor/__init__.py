@@ -1,0 +1,1 @@
+"""Doctor and conformance: checks of what a run needs, and of a service against the API document."""

@@ -1,0 +1,185 @@
+"""Permissions that a run needs from the service, checked with reads only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from http import HTTPStatus
+
+from reconciler.api.client import Api
+from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
+from reconciler.api.retry import Method
+from reconciler.document import Json
+from reconciler.errors import ExitCode, ReconcilerError
+from reconciler.kinds.dashboard.remote import BY_SLUG
+from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY
+from reconciler.kinds.slo.remote import SLOS
+from reconciler.model.assumptions import POLICIES, Parameter
+from reconciler.records.alert_events import ALERT_EVENTS
+from reconciler.records.case_records import CASES
+from reconciler.records.data_usage import DAILY_UNITS
+from reconciler.records.incident_records import EVENTS, INCIDENTS
+
+MADE_UP = (
+    "asked for one that nobody has, and told so: path and key are right; "
+    "nothing is said of those that are there"
+)
+NOBODY = "00000000-0000-4000-8000-000000000000"
+SMALLEST_SKEW_SECONDS = 2
+LARGEST_SKEW_SECONDS = 60
+REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+DISLIKED = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
+NO_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.NOT_IMPLEMENTED)
+
+
+class CheckState(Enum):
+    """The result of a check."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check. `exit_code` counts where it failed."""
+
+    name: str
+    state: CheckState
+    detail: str
+    exit_code: int = ExitCode.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A read; its answer shows whether the key may do it.
+
+    `for_nothing` reads what does not exist, so that a 404 is the expected answer.
+    """
+
+    name: str
+    method: Method
+    path: str
+    body: Json = None
+    params: Mapping[Parameter, Json] | None = None
+    for_nothing: bool = False
+
+
+def probes() -> tuple[Probe, ...]:
+    """Return a harmless read for each group of operations; the first shows whether any can work."""
+    page: dict[str, Json] = {"pageSize": 1}
+    paged: Mapping[Parameter, Json] = {"pagination": page}
+    slug = f"{BY_SLUG}/reconciler-doctor-asks"
+    return (
+        Probe("log policies", "GET", POLICIES, params={"sourceType": LOGS_ONLY}),
+        Probe("policy tests", "POST", BULK_TEST, {"metaFieldsValuesList": []}),
+        Probe("dashboards", "GET", slug, for_nothing=True),
+        Probe("SLOs", "GET", f"{SLOS}/{NOBODY}", for_nothing=True),
+        Probe("alert events", "GET", ALERT_EVENTS, params=paged),
+        Probe("cases", "POST", CASES, {"pagination": page}),
+        Probe("incidents", "POST", INCIDENTS, {}, paged),
+        Probe("incident events", "GET", EVENTS, params=paged),
+        Probe("data usage", "POST", DAILY_UNITS, {"range": "RANGE_LAST_WEEK"}),
+    )
+
+
+async def check_service(api: Api, now: datetime) -> list[Check]:
+    """Probe every group of reads, and compare the clocks. Raises nothing.
+
+    Where the first answer shows that no other can succeed, only its check is returned.
+    """
+    first, *others = probes()
+    opening = await _ask(api, first)
+    if isinstance(opening, ReconcilerError):
+        return [Check("service", CheckState.FAILED, str(opening), opening.exit_code)]
+    if opening.status == HTTPStatus.UNAUTHORIZED:
+        check = Check("key accepted", CheckState.FAILED, f"no: {_describe(api, opening)}", 10)
+        return [_with_hint(api, opening, check)]
+    replies = [opening, *await asyncio.gather(*(_ask(api, probe) for probe in others))]
+    checks = [_judged(api, *pair) for pair in zip((first, *others), replies, strict=True)]
+    # A wrong setting of the connection affects all checks, so the hint is given once.
+    checks[0] = _with_hint(api, opening, checks[0])
+    heard = [reply for reply in replies if isinstance(reply, Reply)]
+    return [*checks, _clock(heard, now)]
+
+
+async def _ask(api: Api, probe: Probe) -> Reply | ReconcilerError:
+    params = [
+        pair
+        for name, value in (probe.params or {}).items()
+        for pair in api.assumptions.parameter(name, value)
+    ]
+    try:
+        return await api.probe(probe.method, probe.path, params, probe.body)
+    except ReconcilerError as error:
+        return error
+
+
+def _describe(api: Api, reply: Reply) -> str:
+    text = message_of(reply, api.redaction)
+    return phrase(reply.status) + (f": {text}" if text else "")
+
+
+def _with_hint(api: Api, reply: Reply, check: Check) -> Check:
+    """Add a hint about a wrong setting, by the answer for the policy list, which always exists."""
+    missing = reply.status == HTTPStatus.NOT_FOUND
+    hint = api.way.path_hint if missing else api.way.hint(reply)
+    return replace(check, detail=f"{check.detail}; {hint}") if hint else check
+
+
+def _judged(api: Api, probe: Probe, reply: Reply | ReconcilerError) -> Check:
+    name = f"may read {probe.name}"
+    if isinstance(reply, ReconcilerError):
+        return Check(name, CheckState.FAILED, str(reply), reply.exit_code)
+    if reply.ok:
+        return _answered(name, reply)
+    if reply.status in NO_ROUTE:
+        return _not_there(name, probe, reply)
+    if reply.status in DISLIKED:
+        text = f"answered, but did not like the question ({_describe(api, reply)})"
+        return Check(name, CheckState.WARNING, text)
+    return Check(
+        name, CheckState.FAILED, _describe(api, reply), 10 if reply.status in REFUSED else 9
+    )
+
+
+def _answered(name: str, reply: Reply) -> Check:
+    if reply.is_readable:
+        return Check(name, CheckState.OK, phrase(reply.status))
+    flaw = "the body is not JSON" if reply.is_whole else "it is a part of the answer only"
+    text = f"{phrase(reply.status)}, but {flaw}"
+    return Check(name, CheckState.FAILED, text, 9)
+
+
+def _not_there(name: str, probe: Probe, reply: Reply) -> Check:
+    if reply.status == HTTPStatus.NOT_FOUND and probe.for_nothing:
+        match meaning_of_404(reply):
+            case NotFound.ABSENT:
+                return Check(name, CheckState.OK, MADE_UP)
+            case NotFound.UNCLEAR:
+                return Check(
+                    name, CheckState.WARNING, "404 without a message, which may mean anything"
+                )
+            case NotFound.WRONG_ROUTE:
+                pass
+    return Check(name, CheckState.FAILED, f"{phrase(reply.status)}: no such path", 9)
+
+
+def _clock(replies: Sequence[Reply], now: datetime) -> Check:
+    dated = next((reply.date for reply in replies if reply.date), "")
+    try:
+        skew = (parsedate_to_datetime(dated) - now).total_seconds()
+    except (ValueError, TypeError):
+        return Check("clock", CheckState.WARNING, "the service sends no Date to compare with")
+    if abs(skew) <= SMALLEST_SKEW_SECONDS:
+        return Check("clock", CheckState.OK, "the service's clock agrees")
+    text = f"the service's clock is {abs(skew):,.0f} s {'ahead' if skew > 0 else 'behind'}"
+    if abs(skew) > LARGEST_SKEW_SECONDS:
+        return Check(
+            "clock", CheckState.WARNING, f"{text}: `--since` and journal times will be off"
+        )
+    return Check("clock", CheckState.OK, text)

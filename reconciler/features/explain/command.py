@@ -1,0 +1,87 @@
+"""`reconciler explain`: the meaning of a field of a manifest, or of a code."""
+
+from __future__ import annotations
+
+import click
+
+from reconciler.cli import options
+from reconciler.cli.console import data, stdout_style
+from reconciler.errors import InvalidInput, UsageError
+from reconciler.features.rules.rule_settings import PREFIX
+from reconciler.operations.open_project import Options
+from reconciler.report.safe import safe
+from reconciler.syntax.suggestions import nearest
+
+
+@click.command
+@click.argument("words", nargs=-1, required=True, metavar="FIELD|CODE")
+@options.connected
+@click.option("--recursive", is_flag=True, help="List every field below, not only the next ones.")
+@click.option("--expanded", is_flag=True, help="Show the manifest of a Kind/name as it is made.")
+@options.formats("text", "json")
+def explain(
+    words: tuple[str, ...], *, options: Options, recursive: bool, expanded: bool, form: str
+) -> int:
+    """Say what a field or a code means, with an example, or what a manifest comes to.
+
+    A field is SLO.grouping.labels, metadata.ids, reconciler.yaml environments.guards, or the end
+    of one that nothing else ends with; or a value that fields may have. A code is that of a
+    complaint (M303), of a rule of the project file (R/owner), of a guard (too-many-changes) or
+    of how a command ended (exit-11).
+
+    With --expanded it is a Kind/name, whose manifest is shown with overrides, items, variables
+    and files put in; secrets and references stay expressions.
+    """
+    if expanded:
+        return _expanded(words, options, is_plain=not recursive and form == "text")
+    if words[0].startswith(PREFIX) and len(words) == 1:
+        return _own_rule(words[0], options, form)
+    if options.environment is not None or options.project is not None:
+        raise UsageError(
+            "-e and --project are for --expanded: fields and codes are the same everywhere"
+        )
+    from reconciler.features.explain.explain_formats import (  # noqa: PLC0415 - models are read when they are shown
+        explained_json,
+        explained_text,
+    )
+    from reconciler.features.explain.look_up import Nothing, look_up  # noqa: PLC0415 - as below
+
+    subject = look_up(".".join(words))
+    if isinstance(subject, Nothing):
+        hint = f": did you mean `{subject.near}`?" if subject.near else ""
+        where = "" if subject.near else "; `reconciler explain SLO --recursive` lists fields"
+        raise UsageError(f"there is no field or code `{subject.typed}`{hint}{where}")
+    if form == "json":
+        return data(explained_json(subject, recursive=recursive))
+    return data(explained_text(subject, stdout_style(verbose=options.verbose), recursive=recursive))
+
+
+def _own_rule(code: str, options: Options, form: str) -> int:
+    """Print what a rule of the project file checks. Raises UsageError for an unknown rule."""
+    from reconciler.features.explain.explain_formats import explained_json, explained_text  # noqa: PLC0415 - as above
+    from reconciler.features.explain.explain_rule import explained_rule  # noqa: PLC0415 - as above
+    from reconciler.operations.open_project import open_project  # noqa: PLC0415 - for these codes alone
+
+    rules = {rule.code: rule for rule in open_project(options).settings.rules}
+    if code not in rules:
+        near = nearest(code, rules)
+        hint = f"; did you mean `{near}`?" if near else f" (known: {', '.join(rules) or 'none'})"
+        raise UsageError(f"there is no rule `{code}` in the project file{hint}")
+    subject = explained_rule(rules[code])
+    if form == "json":
+        return data(explained_json(subject, recursive=False))
+    return data(explained_text(subject, stdout_style(verbose=options.verbose), recursive=False))
+
+
+def _expanded(words: tuple[str, ...], options: Options, *, is_plain: bool) -> int:
+    """Print one manifest with everything filled in."""
+    from reconciler.features.explain import expand_manifest  # noqa: PLC0415 - manifests are read for this alone
+    from reconciler.workspace.compose import UnwritableError  # noqa: PLC0415 - as below
+
+    if len(words) > 1 or not is_plain:
+        raise UsageError("--expanded takes one Kind/name, and is YAML without another option")
+    try:
+        text = expand_manifest.expanded(options, words[0])
+    except UnwritableError as error:
+        raise InvalidInput(f"{safe(words[0])} cannot be written out: {safe(error.why)}") from None
+    return data(text)

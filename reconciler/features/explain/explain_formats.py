@@ -1,0 +1,269 @@
+"""Explanations of fields and codes, for a terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, NotRequired, assert_never
+
+from pydantic import Field as Said
+from typing_extensions import TypedDict
+
+from reconciler.features.explain.code_page import code_lines
+from reconciler.features.explain.examples import document_of
+from reconciler.features.explain.explanation import Explanation, Sample
+from reconciler.features.explain.field_reference import Field, Need, chosen_of
+from reconciler.features.explain.look_up import Several
+from reconciler.features.explain.yaml_text import yaml_text
+from reconciler.kinds.field_traits import ValueCoverage
+from reconciler.report.safe import columns, json_text, safe
+from reconciler.report.table import Colour, Style, fitted
+from reconciler.syntax.expressions import ExpressionKind, expression
+
+MOST_CANDIDATES = 40
+_WIDEST_NAME = 34
+MARKS = "* needed, - set by the service"
+
+
+class ExplainedFieldDocument(TypedDict):
+    """A field, as `explain FIELD --format json` prints it."""
+
+    address: Annotated[str, Said(description="How `explain` calls it, as SLO.grouping.labels.")]
+    type: Annotated[str, Said(description="What it takes, in words.")]
+    description: str
+    need: Annotated[str, Said(description="Whether it must be there, in words.")]
+    documented: Annotated[bool, Said(description="Whether the API document shows it.")]
+    readOnly: Annotated[str, Said(description="Why it cannot be declared; empty where it can.")]
+    instead: Annotated[str, Said(description="What to declare instead of a read-only field.")]
+    bounds: Annotated[list[str], Said(description="Bounds that a value must keep.")]
+    limits: Annotated[list[str], Said(description="Bounds that services are known to have.")]
+    values: Annotated[list[str], Said(description="The values of an enumeration.")]
+    closed: Annotated[bool, Said(description="Whether there are no other values.")]
+    default: str
+    unit: str
+    identity: Annotated[list[str], Said(description="What tells the items of a list apart.")]
+    unordered: Annotated[bool, Said(description="Whether the order of a list means nothing.")]
+    refersTo: Annotated[str, Said(description="The kind whose id it holds; empty for none.")]
+    excludes: Annotated[list[str], Said(description="Fields of which one may stand beside it.")]
+    endpoints: Annotated[list[str], Said(description="The requests that carry it.")]
+    example: Annotated[str, Said(description="An example where it stands, as YAML.")]
+    fields: Annotated[list[str], Said(description="The fields right below it.")]
+
+
+class ExampleDocument(TypedDict):
+    """An example of a code: files of a workspace, typed commands, or words."""
+
+    files: dict[str, str]
+    typed: list[str]
+    environment: dict[str, str]
+    says: str
+
+
+class ExplanationDocument(TypedDict):
+    """The explanation of a code, as `explain CODE --format json` prints it."""
+
+    code: str
+    title: str
+    about: str
+    means: str
+    why: str
+    wrong: ExampleDocument
+    right: ExampleDocument
+    page: Annotated[str, Said(description="The page of the documentation that says more.")]
+
+
+class ExplainedDocument(TypedDict):
+    """Output of `explain --format json`."""
+
+    field: NotRequired[ExplainedFieldDocument]
+    below: NotRequired[
+        Annotated[
+            list[ExplainedFieldDocument], Said(description="With --recursive: every field below.")
+        ]
+    ]
+    code: NotRequired[ExplanationDocument]
+    candidates: NotRequired[
+        Annotated[list[str], Said(description="The fields that a short path may mean.")]
+    ]
+
+
+def explained_json(subject: Field | Explanation | Several, *, recursive: bool) -> str:
+    """Return the explanation of a subject as one JSON document."""
+    match subject:
+        case Field():
+            document = ExplainedDocument(field=_field_document(subject))
+            if recursive:
+                document["below"] = [_field_document(field) for field in subject.inside()]
+        case Explanation():
+            document = ExplainedDocument(code=_code_document(subject))
+        case Several(fields=fields):
+            document = ExplainedDocument(candidates=[field.address for field in fields])
+        case _:
+            assert_never(subject)
+    return json_text(document)
+
+
+def explained_text(subject: Field | Explanation | Several, style: Style, *, recursive: bool) -> str:
+    """Return the explanation of a subject for a terminal, ending in a line break."""
+    match subject:
+        case Field():
+            shown = _tree_lines if recursive else _field_lines
+            lines = shown(subject, style)
+        case Explanation():
+            lines = code_lines(subject, style)
+        case Several():
+            lines = _several_lines(subject, style)
+        case _:
+            assert_never(subject)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def facts_of(field: Field) -> Iterator[tuple[str, str]]:
+    """Yield the facts of a field, without its description, each with its label."""
+    if field.path:
+        yield "type", field.form
+        yield "needed", "no" if field.need is Need.OPTIONAL else field.need.value
+    if field.read_only is not None:
+        instead = safe(field.read_only.instead)
+        yield "read-only", f"it {field.read_only.why}; instead: {instead}"
+    yield from (fact for fact in (*_of_value(field), *_of_others(field)) if fact[1])
+
+
+def _of_value(field: Field) -> Iterator[tuple[str, str]]:
+    yield "bounds", "; ".join(field.bounds)
+    limits = "; ".join(filter(None, field.limits))
+    yield "limits", f"services are known to want {limits}" if limits else ""
+    yield "values", f"{', '.join(field.values)}{_other_values(field)}" if field.values else ""
+    yield "default", field.default
+    yield "unit", field.unit.value if field.unit is not None else ""
+    with_unique_names = f"told apart by `{'.'.join(field.identity)}`" if field.identity else ""
+    yield "items", with_unique_names
+    yield "order", "means nothing: the list is a set" if field.unordered else ""
+
+
+def _of_others(field: Field) -> Iterator[tuple[str, str]]:
+    refers = f"{expression(ExpressionKind.REFERENCE, f'{field.refers}/name')}, or the id itself"
+    yield "refers to", refers if field.refers else ""
+    yield "excludes", ", ".join(field.excludes)
+    chosen = chosen_of(field.model)
+    yield "inside", f"of fields that exclude each other, {chosen}" if chosen else ""
+    seen = "seen of services; the API document does not show it"
+    yield "source", seen if field.observed else ""
+    yield (
+        "carried by",
+        ", ".join(f"{endpoint.number} {endpoint.shown}" for endpoint in field.endpoints),
+    )
+
+
+def _other_values(field: Field) -> str:
+    match field.listing:
+        case ValueCoverage.CLOSED:
+            return "; there are no others"
+        case ValueCoverage.EXAMPLES:
+            return "; others begin with the same prefix"
+        case _:
+            return ""
+
+
+def _field_lines(field: Field, style: Style) -> Iterator[str]:
+    yield style.paint(field.address, Colour.BOLD)
+    yield ""
+    yield fitted(f"  {safe(field.said)}", style)
+    yield ""
+    facts = list(facts_of(field))
+    widest = max((len(word) for word, _ in facts), default=0)
+    for word, fact in facts:
+        yield fitted(f"  {style.paint(word.ljust(widest), Colour.DIM)}  {safe(fact)}", style)
+    if field.read_only is None:
+        yield ""
+        yield style.paint("example", Colour.DIM)
+        yield from (f"  {line}" for line in yaml_text(document_of(field)).splitlines())
+    if field.fields:
+        yield ""
+        yield style.paint(f"fields below ({MARKS})", Colour.DIM)
+        yield from _listed(field.fields, style)
+
+
+def _tree_lines(field: Field, style: Style) -> Iterator[str]:
+    yield f"{style.paint(field.address, Colour.BOLD)} ({MARKS})"
+    depth = len(field.path) + 1
+    inside = list(field.inside())
+    widest = min(_WIDEST_NAME, max((_indent(field, depth) for field in inside), default=0))
+    for child in inside:
+        margin = "  " * (len(child.path) - depth + 1)
+        yield _line(child, margin, widest, style)
+
+
+def _indent(field: Field, depth: int) -> int:
+    return 2 * (len(field.path) - depth + 1) + columns(field.name) + 1
+
+
+def _listed(fields: Sequence[Field], style: Style) -> Iterator[str]:
+    widest = max((columns(field.name) + 3 for field in fields), default=0)
+    for field in fields:
+        yield _line(field, "  ", widest, style)
+
+
+def _line(field: Field, margin: str, widest: int, style: Style) -> str:
+    """Return name, need, type and description; `*` is needed, `-` is read-only."""
+    mark = "*" if field.need is not Need.OPTIONAL else "-" if field.read_only is not None else " "
+    name = f"{margin}{field.name}{mark}".ljust(widest + 1)
+    description = f"{style.paint(f'<{field.form}>', Colour.DIM)} {safe(field.said)}"
+    return fitted(f"{name} {description}", style)
+
+
+def _several_lines(several: Several, style: Style) -> Iterator[str]:
+    count = len(several.fields)
+    yield fitted(f"`{safe(several.typed)}` may mean any of {count} fields:", style)
+    shown = several.fields if style.verbose else several.fields[:MOST_CANDIDATES]
+    for field in shown:
+        yield fitted(f"  {field.address}  {safe(field.said)}", style)
+    if len(shown) < count:
+        yield f"  and {count - len(shown)} more (-v shows them)"
+
+
+def _field_document(field: Field) -> ExplainedFieldDocument:
+    unread = field.read_only
+    return ExplainedFieldDocument(
+        address=field.address,
+        type=field.form,
+        description=field.said,
+        need=field.need.value,
+        documented=not field.observed,
+        readOnly=unread.why if unread is not None else "",
+        instead=unread.instead if unread is not None else "",
+        bounds=list(field.bounds),
+        limits=[limit for limit in field.limits if limit],
+        values=list(field.values),
+        closed=field.listing is ValueCoverage.CLOSED,
+        default=field.default,
+        unit=field.unit.value if field.unit is not None else "",
+        identity=list(field.identity),
+        unordered=field.unordered,
+        refersTo=field.refers,
+        excludes=list(field.excludes),
+        endpoints=[endpoint.shown for endpoint in field.endpoints],
+        example="" if unread is not None else yaml_text(document_of(field)),
+        fields=[child.name for child in field.fields],
+    )
+
+
+def _code_document(explanation: Explanation) -> ExplanationDocument:
+    return ExplanationDocument(
+        code=explanation.code,
+        title=explanation.title,
+        about=explanation.family.about,
+        means=explanation.means,
+        why=explanation.why,
+        wrong=_sample_document(explanation.wrong),
+        right=_sample_document(explanation.right),
+        page=f"docs/{explanation.page}.md",
+    )
+
+
+def _sample_document(sample: Sample) -> ExampleDocument:
+    return ExampleDocument(
+        files=dict(sample.files),
+        typed=list(sample.typed),
+        environment=dict(sample.environ),
+        says=sample.says,
+    )

@@ -1,0 +1,46 @@
+"""The explanation of a team's own rule: its message, its check, and its examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from reconciler.features.explain.explanation import Explanation, Family, Sample
+from reconciler.features.explain.yaml_text import yaml_text
+from reconciler.features.rules.rule_settings import Rule
+
+FAMILY: Final = Family("a rule", "rules of this project", "rules", "rules test")
+_NONE: Final = "The rule has no such example."
+
+
+def explained_rule(rule: Rule) -> Explanation:
+    """Return the explanation of a rule of the project file, in the form of a code's explanation."""
+    return Explanation(
+        code=rule.code,
+        family=FAMILY,
+        title=f"a rule of this project, {'an error' if rule.is_error else 'a warning'}",
+        means=rule.message,
+        why=_asked(rule),
+        wrong=_sample(rule.examples.fail),
+        right=_sample(rule.examples.passing),
+        command=FAMILY.command,
+        page=FAMILY.page,
+    )
+
+
+def _asked(rule: Rule) -> str:
+    """Return what the rule checks, for which resources, and until when."""
+    whom = ", ".join(rule.kinds) or "every kind"
+    what = "planned changes of" if rule.on == "plan" else "manifests of"
+    when = f" where `{_one_line(rule.when)}`" if rule.when else ""
+    until = f" It holds until {rule.until}." if rule.until else ""
+    return f"It is about {what} {whom}{when}, and asks `{_one_line(rule.check)}`.{until}"
+
+
+def _one_line(expression: str) -> str:
+    return " ".join(expression.split())
+
+
+def _sample(examples: Sequence[Mapping[str, Any]]) -> Sample:
+    files = {f"example {nth}": yaml_text(dict(example)) for nth, example in enumerate(examples, 1)}
+    return Sample(files=files, says="" if files else _NONE)

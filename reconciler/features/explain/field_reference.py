@@ -1,0 +1,404 @@
+"""Every field of every kind, of the envelope and of the project file, from its model."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from reconciler.document import Json
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.endpoints import Endpoint
+from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
+from reconciler.kinds.field_traits import (
+    FORMS,
+    INT32_MAX,
+    AtMost,
+    Choosing,
+    Formed,
+    Int64,
+    Keyed,
+    KnownValues,
+    Observed,
+    Part,
+    ReadOnly,
+    Refers,
+    Unit,
+    Unordered,
+    ValueCoverage,
+)
+from reconciler.kinds.id_forms import UUID, IdForm
+from reconciler.model.field_descriptions import descriptions_of
+from reconciler.project.settings import ProjectFile
+
+PROJECT: Final = "project"
+"""The root of the path of a setting of the project file."""
+
+
+EXAMPLE_UUID: Final = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
+EXAMPLE_SHORT_ID: Final = "aB3dEfGhIjKlMnOpQrStU"
+MANIFESTS: Final = "manifest"
+"""The root of the path of a field that manifests of all kinds have."""
+
+FREE: Final = "KIND"
+"""The placeholder in a path for the name of a kind."""
+
+
+class Need(Enum):
+    """The need for a field."""
+
+    REQUIRED = "required"
+    EXPECTED = "services are known to need it"
+    OPTIONAL = "optional"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A field: its place, its type, and its purpose.
+
+    Steps into lists and into mappings of free names are not part of `path`. Neither is `spec`,
+    since all fields of the service are below it. `form` is the type in words. `bounds` are from the
+    API document; `limits` are only observed. `each` is the container of the value: "list",
+    "mapping" or "" for none.
+    """
+
+    root: str
+    path: tuple[str, ...]
+    said: str
+    form: str
+    need: Need = Need.OPTIONAL
+    bounds: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    listing: ValueCoverage | None = None
+    read_only: ReadOnly | None = None
+    identity: tuple[str, ...] = ()
+    unordered: bool = False
+    unit: Unit | None = None
+    refers: str = ""
+    excludes: tuple[str, ...] = ()
+    observed: bool = False
+    default: str = ""
+    each: str = ""
+    example: Json = None
+    model: type[BaseModel] | None = None
+    fields: tuple[Field, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The field's own name."""
+        return self.path[-1] if self.path else self.root
+
+    @property
+    def address(self) -> str:
+        """The name for `explain`, as `SLO.grouping.labels`."""
+        return ".".join((self.root, *self.path))
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """The requests that carry the field; none for a field that only the workspace has."""
+        if self.root not in BY_NAME or (self.path and self.path[0] in MANIFEST):
+            return ()
+        of_kind = BY_NAME[self.root].endpoints
+        sent = self.read_only is None
+        return tuple(
+            endpoint for endpoint in of_kind if endpoint.tells or (sent and endpoint.sends)
+        )
+
+    def inside(self) -> Iterator[Field]:
+        """Yield every field below, each before its children."""
+        for field in self.fields:
+            yield field
+            yield from field.inside()
+
+
+@cache
+def roots() -> Mapping[str, Field]:
+    """Return the tree of each kind and of the project file, by the root of its paths."""
+    trees = [_kind_tree(kind.name) for kind in KINDS]
+    project = Field(
+        root=PROJECT,
+        path=(),
+        said="The project file, reconciler.yaml: where manifests are, and where they are applied.",
+        form="mapping",
+        model=ProjectFile,
+        fields=_fields(ProjectFile, PROJECT, ()),
+    )
+    any_kind = Field(
+        root=MANIFESTS,
+        path=(),
+        said="A manifest of any kind: one resource of a workspace.",
+        form="mapping",
+        fields=tuple(_envelope(MANIFESTS)),
+    )
+    return types.MappingProxyType({tree.root: tree for tree in (*trees, any_kind, project)})
+
+
+@cache
+def all_fields() -> tuple[Field, ...]:
+    """Return every field, tree after tree, each before its children."""
+    return tuple(field for root in roots().values() for field in (root, *root.inside()))
+
+
+def _kind_tree(name: str) -> Field:
+    kind = BY_NAME[name]
+    description = f"{(kind.spec.__doc__ or '').strip().splitlines()[0]} {kind.limits}"
+    fields = (*_fields(kind.spec, name, ()), *_envelope(name))
+    return Field(
+        root=name, path=(), said=description, form="mapping", model=kind.spec, fields=fields
+    )
+
+
+def _envelope(kind: str) -> Iterator[Field]:
+    for name, envelope_field in MANIFEST.items():
+        if name != "spec":
+            below = tuple(_metadata(kind)) if name == "metadata" else ()
+            yield _of_envelope(kind, (name,), envelope_field, below)
+
+
+def _metadata(kind: str) -> Iterator[Field]:
+    for name, envelope_field in METADATA.items():
+        if kind not in BY_NAME or BY_NAME[kind].id_form.schema or not name.startswith("id"):
+            yield _of_envelope(kind, ("metadata", name), envelope_field, ())
+
+
+def _of_envelope(
+    kind: str, path: tuple[str, ...], envelope_field: EnvelopeField, fields: tuple[Field, ...]
+) -> Field:
+    known = BY_NAME.get(kind)
+    form = known.id_form if known is not None else UUID
+    example = envelope_field.example
+    if form.required and path == ("metadata",) and known is not None:
+        example = {"name": "checkout", "id": "ID"}
+    shown = kind if known is not None else KINDS[0].name
+    needs_id = known is not None and form.required and path[-1] in {"id", "ids"}
+    return Field(
+        root=kind,
+        path=path,
+        said=envelope_field.said,
+        form=envelope_field.form.replace("id of the kind", form.words)
+        if known is not None
+        else envelope_field.form,
+        need=Need.REQUIRED if envelope_field.required else Need.OPTIONAL,
+        bounds=("one of `id` and `ids` is required",) if needs_id else (),
+        values=tuple(BY_NAME) if path == ("kind",) and known is None else (),
+        example=_filled(example, shown, _example_id(form)),
+        fields=fields,
+    )
+
+
+def _example_id(form: IdForm) -> Json:
+    if form.counted:
+        return 12
+    return EXAMPLE_UUID if form.parse(EXAMPLE_UUID) == EXAMPLE_UUID else EXAMPLE_SHORT_ID
+
+
+def _filled(example: Json, kind: str, remote_id: Json) -> Json:
+    """Return an example with the name of a kind and one of its ids in place of placeholders."""
+    if isinstance(example, dict):
+        return {key: _filled(value, kind, remote_id) for key, value in example.items()}
+    if example == "ID":
+        return remote_id
+    return kind if example == "KIND" else example
+
+
+def _fields(model: type[BaseModel], root: str, path: tuple[str, ...]) -> tuple[Field, ...]:
+    descriptions = descriptions_of(model)
+    fields = []
+    for name, info in model.model_fields.items():
+        key = info.alias or name
+        fields.append(_field(model, key, info, descriptions[key], root=root, path=(*path, key)))
+    free = get_type_hints(model).get("__pydantic_extra__")
+    if free is not None:
+        fields.append(_free_field(get_args(free)[1], root, (*path, FREE)))
+    return tuple(fields)
+
+
+def _free_field(model: type[BaseModel], root: str, path: tuple[str, ...]) -> Field:
+    """Return the field that represents all fields with a kind's name."""
+    return Field(
+        root=root,
+        path=path,
+        said=(model.__doc__ or "").strip().splitlines()[0],
+        form="mapping",
+        model=model,
+        fields=_fields(model, root, path),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Type:
+    """The parts of an annotation: its bare type, its markers, and the type of its elements."""
+
+    bare: Any
+    markers: tuple[object, ...]
+    inner: _Type | None = None
+    each: str = ""
+
+    @property
+    def last(self) -> _Type:
+        """The innermost element type of lists and mappings."""
+        return self.inner.last if self.inner is not None else self
+
+    @property
+    def all_markers(self) -> tuple[object, ...]:
+        """The markers of the type and of its elements."""
+        return (*self.markers, *(self.inner.all_markers if self.inner is not None else ()))
+
+
+def _taken_apart(annotation: Any, markers: tuple[object, ...] = ()) -> _Type:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        inner, *own = arguments
+        return _taken_apart(inner, (*markers, *_spread(own)))
+    if origin in {Union, types.UnionType}:
+        branches = [argument for argument in arguments if argument is not type(None)]
+        if len(branches) == 1:
+            return _taken_apart(branches[0], markers)
+        return _Type(annotation, markers)
+    if origin is list:
+        return _Type(annotation, markers, _taken_apart(arguments[0]), "list")
+    if origin is dict and arguments[1] is not Any:
+        return _Type(annotation, markers, _taken_apart(arguments[1]), "mapping")
+    return _Type(annotation, markers)
+
+
+def _spread(markers: list[object]) -> Iterator[object]:
+    for marker in markers:
+        if isinstance(marker, FieldInfo):
+            yield from marker.metadata
+        else:
+            yield marker
+
+
+def _field(
+    model: type[BaseModel],
+    key: str,
+    info: FieldInfo,
+    description: str,
+    *,
+    root: str,
+    path: tuple[str, ...],
+) -> Field:
+    of = _taken_apart(info.annotation, tuple(_spread(list(info.metadata))))
+    markers = of.all_markers
+    known = next((marker for marker in markers if isinstance(marker, KnownValues)), None)
+    keyed = next((marker for marker in markers if isinstance(marker, Keyed)), None)
+    refers = next((marker for marker in markers if isinstance(marker, Refers)), None)
+    bare = of.last.bare
+    part = bare if isinstance(bare, type) and issubclass(bare, BaseModel) else None
+    literal = get_args(bare) if get_origin(bare) is Literal else ()
+    return Field(
+        root=root,
+        path=path,
+        said=description,
+        form=_form(of),
+        need=_need(model, key, info),
+        bounds=tuple(_bounds(of)),
+        limits=tuple(_limits(of)),
+        values=known.values if known is not None else tuple(map(str, literal)),
+        listing=known.listing if known is not None else (ValueCoverage.CLOSED if literal else None),
+        read_only=next((marker for marker in markers if isinstance(marker, ReadOnly)), None),
+        identity=keyed.identity if keyed is not None else (),
+        unordered=any(isinstance(marker, Unordered) for marker in markers),
+        unit=next((marker for marker in markers if isinstance(marker, Unit)), None),
+        refers=refers.kind if refers is not None else "",
+        excludes=_excluded(model, key),
+        observed=_is_observed(model, of),
+        default=_default(info),
+        each=of.each,
+        model=part,
+        fields=_fields(part, root, path) if part is not None else (),
+    )
+
+
+def _need(model: type[BaseModel], key: str, info: FieldInfo) -> Need:
+    if info.is_required():
+        return Need.REQUIRED
+    if issubclass(model, Part) and key in model.needed:
+        return Need.EXPECTED
+    return Need.OPTIONAL
+
+
+def _excluded(model: type[BaseModel], key: str) -> tuple[str, ...]:
+    groups = model.alternatives if issubclass(model, Part) else ()
+    return tuple(sorted(text for group in groups if key in group for text in group if text != key))
+
+
+def chosen_of(model: type[BaseModel] | None) -> str:
+    """Return in words whether one of alternatives is needed; "" where there are none."""
+    if model is None or not issubclass(model, Part) or model.choosing is Choosing.FREE:
+        return ""
+    words: str = model.choosing.value
+    return words
+
+
+def _is_observed(model: type[BaseModel], of: _Type) -> bool:
+    if not issubclass(model, Part):
+        return False
+    return not model.documented or any(isinstance(marker, Observed) for marker in of.markers)
+
+
+def _default(info: FieldInfo) -> str:
+    value = info.default
+    if info.is_required() or value is None or isinstance(value, BaseModel) or value in ({}, []):
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+_SIMPLE: Final[Mapping[Any, str]] = {
+    str: "text",
+    bool: "true or false",
+    int: "whole number",
+    float: "number",
+    Any: "any value",
+}
+
+
+def _form(of: _Type) -> str:
+    if any(isinstance(marker, Int64) for marker in of.markers):
+        return "whole number, best written as text"
+    if of.inner is not None:
+        held = _form(of.inner)
+        if of.each == "list":
+            return f"list of {'mappings' if held == 'mapping' else held}"
+        return f"mapping of {held.replace('mapping', 'mappings')} by name"
+    if get_origin(of.bare) in {Union, types.UnionType}:
+        forms = [_form(_taken_apart(value)) for value in get_args(of.bare)]
+        return f"{', '.join(forms[:-1])} or {forms[-1]}"
+    unknown = "text" if get_origin(of.bare) is Literal else "mapping"
+    return _SIMPLE.get(of.bare, unknown)
+
+
+def _bounds(of: _Type) -> Iterator[str]:
+    """Yield the bounds of the API document, or of the project file."""
+    for marker in of.all_markers:
+        low, high = getattr(marker, "ge", None), getattr(marker, "le", None)
+        pattern, least = getattr(marker, "pattern", None), getattr(marker, "min_length", None)
+        if high == INT32_MAX or low == -INT32_MAX - 1:
+            yield from ("32 bits",) if high is not None else ()
+        elif low is not None:
+            yield f"at least {low:,}"
+        elif high is not None:
+            yield f"at most {high:,}"
+        elif least == 1:
+            yield "not empty"
+        elif isinstance(pattern, str) and not any(isinstance(mark, Int64) for mark in of.markers):
+            yield FORMS.get(pattern, f"of the form {pattern}")
+
+
+def _limits(of: _Type) -> Iterator[str]:
+    """Yield the limits that services are only observed to have."""
+    unit = " items" if of.each == "list" else " characters" if of.bare is str else ""
+    for marker in of.markers:
+        if isinstance(marker, AtMost):
+            ends = [("at least", marker.low), ("at most", marker.high)]
+            yield " and ".join(f"{word} {end:,}{unit}" for word, end in ends if end is not None)
+        elif isinstance(marker, Formed):
+            yield marker.words.rstrip(",")

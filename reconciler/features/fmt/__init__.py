@@ -1,0 +1,1 @@
+"""Fmt: manifests and exports in one layout. Source: docs/fmt.md."""

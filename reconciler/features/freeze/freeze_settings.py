@@ -1,0 +1,278 @@
+"""`freeze:` of an environment: when an apply writes nothing, and until when.
+
+A window begins at each time of its cron expression in its time zone. Its length is elapsed time,
+regardless of clock changes. Source: docs/freeze.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from reconciler.model.model_config import STRICT
+from reconciler.syntax.suggestions import nearest
+
+FIELDS: Final = "minute hour day month weekday, as `0 18 * * 5`"
+LONGEST: Final = timedelta(days=366)
+"""The longest window, and how far ahead an end is looked for."""
+
+_MOST_STEPS: Final = 5_000
+_PADDING: Final = timedelta(days=1)
+_LONGEST_TEXT: Final = 200
+_DURATION: Final = re.compile(r"([0-9]{1,6})([smhdw])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_PREFIX: Final = "INCIDENT_SEVERITY_"
+SEVERITIES: Final = ("low", "info", "warning", "error", "critical")
+
+
+def duration(text: str) -> timedelta:
+    """Read `90m`, `12h`, `3d` or `1w`.
+
+    Raises ValueError for any other text, and for a length of zero.
+    """
+    match = _DURATION.fullmatch(text.strip())
+    span = timedelta(**{_UNITS[match[2]]: int(match[1])}) if match is not None else timedelta()
+    if not timedelta() < span <= LONGEST:
+        raise ValueError(text)
+    return span
+
+
+class _Strict(BaseModel):
+    model_config = STRICT
+
+
+def _refused(message: str, near: str | None = None) -> PydanticCustomError:
+    """Return the error of a setting; `near` is the likely correction."""
+    return PydanticCustomError("freeze", "{said}", {"said": message, "near": near})
+
+
+class Window(_Strict):
+    """A recurring time in which nothing is written."""
+
+    cron: Annotated[
+        str,
+        Field(
+            max_length=_LONGEST_TEXT,
+            description="When it begins: minute, hour, day of month, month and day of week.",
+        ),
+    ]
+    lasts: Annotated[
+        str,
+        Field(alias="for", description="How long it lasts, as 90m, 12h, 3d or 1w; at most 366d."),
+    ]
+    timezone: Annotated[
+        str,
+        Field(
+            max_length=_LONGEST_TEXT,
+            description="The time zone that `cron` is meant in, as Europe/Berlin.",
+        ),
+    ] = "UTC"
+    reason: Annotated[
+        str, Field(max_length=_LONGEST_TEXT, description="Why; told to whoever is frozen.")
+    ]
+
+    @field_validator("cron")
+    @classmethod
+    def _comes_some_time(cls, cron: str) -> str:
+        from reconciler.features.freeze.cron import flaw_of  # noqa: PLC0415 - for those with windows
+
+        found = flaw_of(cron)
+        if found is not None:
+            raise _refused(f"{found.said}; it is {FIELDS}", found.near)
+        return cron
+
+    @field_validator("lasts")
+    @classmethod
+    def _lasts_some_time(cls, lasts: str) -> str:
+        try:
+            duration(lasts)
+        except ValueError:
+            problem = f"must be a duration up to 366d, as 90m, 12h, 3d or 1w, and not `{lasts}`"
+            raise _refused(problem) from None
+        return lasts
+
+    @field_validator("timezone")
+    @classmethod
+    def _is_somewhere(cls, timezone: str) -> str:
+        if _zone(timezone) is None:
+            from zoneinfo import available_timezones  # noqa: PLC0415 - for a complaint alone
+
+            near = nearest(timezone, available_timezones())
+            raise _refused(f"names no time zone: `{timezone}`", near)
+        return timezone
+
+    @field_validator("reason")
+    @classmethod
+    def _says_why(cls, reason: str) -> str:
+        if not reason.strip():
+            raise _refused("must say why nothing is written then")
+        return reason
+
+    @property
+    def span(self) -> timedelta:
+        """The length of the window."""
+        return duration(self.lasts)
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone of the cron expression."""
+        found = _zone(self.timezone)
+        assert found is not None  # noqa: S101 - else it is not valid
+        return found
+
+    def starts(self, after: datetime) -> Iterator[datetime]:
+        """Yield the starts of the window, in UTC and in order.
+
+        `after` must be well before the first start of interest: at a clock change, a start close to
+        it could be passed over.
+        """
+        from cronsim import CronSim  # noqa: PLC0415 - for those with windows
+
+        last = datetime.min.replace(tzinfo=UTC)
+        for found in CronSim(self.cron, after.astimezone(self.zone)):
+            at = found.astimezone(UTC)
+            # Several local times that a clock change skips are one moment.
+            if at > last:
+                yield at
+                last = at
+
+    def end_at(self, now: datetime) -> datetime | None:
+        """Return when the current window ends; None where none is open."""
+        last = self._last_start(now)
+        end = last + self.span if last is not None else now
+        return end if end > now else None
+
+    def _last_start(self, now: datetime) -> datetime | None:
+        """Return the latest start that may still be open, as its window ends last."""
+        back = timedelta(hours=1)
+        while True:
+            begin = now - min(back, self.span)
+            found = None
+            for at in self.starts(begin - _PADDING):
+                if at > now:
+                    break
+                found = at
+            if found is not None or back >= self.span:
+                return found
+            back *= 8
+
+
+def _zone(name: str) -> tzinfo | None:
+    from zoneinfo import ZoneInfo  # noqa: PLC0415 - for those with windows
+
+    # ZoneInfoNotFoundError is a KeyError; a folder of zones, or a path, raises another error.
+    with suppress(KeyError, ValueError, OSError):
+        return ZoneInfo(name)
+    return None
+
+
+def _severity(text: str) -> str:
+    return text.strip().upper().removeprefix(_PREFIX).lower()
+
+
+def _known_severity(text: str) -> str:
+    known_name = _severity(text)
+    if known_name not in SEVERITIES:
+        problem = f"is no severity that is known (known: {', '.join(SEVERITIES)})"
+        raise _refused(problem, nearest(known_name, SEVERITIES))
+    return known_name
+
+
+class Incidents(_Strict):
+    """Open incidents that forbid writes."""
+
+    severities: Annotated[
+        list[Annotated[str, AfterValidator(_known_severity)]],
+        Field(
+            description="How severe they are: critical, or INCIDENT_SEVERITY_CRITICAL; left out, "
+            "any."
+        ),
+    ] = []
+    scope: Annotated[
+        Literal["all", "matching"],
+        Field(
+            description="all: any of them; matching: those whose labels, names, alerts or "
+            "applications are those of what would be written."
+        ),
+    ] = "all"
+
+    def has(self, severity: str) -> bool:
+        """Return whether incidents of a severity count; those of an unknown severity do."""
+        name = _severity(severity)
+        return not self.severities or name not in SEVERITIES or name in self.severities
+
+
+class Freeze(_Strict):
+    """Times at which an apply of the environment writes nothing, whoever reviewed it."""
+
+    windows: Annotated[
+        list[Window], Field(max_length=100, description="Times that come again.")
+    ] = []
+    incidents: Annotated[
+        Incidents | None, Field(description="Open incidents, as long as they are open.")
+    ] = None
+    on_unknown: Annotated[
+        Literal["refuse", "allow"],
+        Field(
+            alias="onUnknown",
+            description="What follows where nobody can tell whether it is frozen.",
+        ),
+    ] = "refuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """The windows that are open at a moment. `until` is the next moment at which none is.
+
+    It is None where there is none within a year, or where too many windows follow each other.
+    """
+
+    windows: tuple[Window, ...]
+    until: datetime | None
+
+
+def holding(windows: Sequence[Window], now: datetime) -> Holding | None:
+    """Return the windows that are open now, None for none; overlapping windows are one freeze."""
+    ends = [(window, end) for window in windows if (end := window.end_at(now)) is not None]
+    if not ends:
+        return None
+    reach = max(end for _, end in ends)
+    return Holding(tuple(window for window, _ in ends), _end_through(windows, now, reach))
+
+
+def _end_through(windows: Sequence[Window], now: datetime, reach: datetime) -> datetime | None:
+    """Return the end of the freeze, past all windows that begin before it ends."""
+    ahead = [_Ahead(window.starts(now - _PADDING), window.span) for window in windows]
+    left, before = _MOST_STEPS, None
+    while before != reach:
+        before = reach
+        for window_starts in ahead:
+            left, reach = window_starts.reaching(reach, left)
+        if not left or reach - now > LONGEST:
+            return None
+    return reach
+
+
+class _Ahead:
+    """The starts of a window that are still ahead."""
+
+    def __init__(self, starts: Iterator[datetime], span: timedelta) -> None:
+        self._next: Callable[[], datetime | None] = lambda: next(starts, None)
+        self._span = span
+        self._head = self._next()
+
+    def reaching(self, reach: datetime, most: int) -> tuple[int, datetime]:
+        """Pass the starts before an end; return how many more may be passed, and the new end."""
+        left, end = most, reach
+        while left and self._head is not None and self._head <= reach:
+            end = max(end, self._head + self._span)
+            self._head = self._next()
+            left -= 1
+        return left, end

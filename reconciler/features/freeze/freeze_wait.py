@@ -1,0 +1,86 @@
+"""Waiting for the end of a freeze, before a run takes the journal's lock."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from datetime import datetime
+
+from reconciler.errors import GuardRefused
+from reconciler.features.freeze.freeze_guard import FROZEN
+from reconciler.features.freeze.freeze_settings import holding
+from reconciler.journal.store import LockTimeout
+from reconciler.model import GuardViolation
+from reconciler.operations.apply_plan import refusal
+from reconciler.operations.open_project import now
+from reconciler.operations.open_session import Session
+from reconciler.operations.plan_and_drift import plan_now
+from reconciler.report.safe import safe
+from reconciler.runtime.progress import Thawing
+
+POLL_SECONDS = 60.0
+"""Seconds between two looks at incidents and at the clock, which an operator may change."""
+
+
+def wait_for_thaw(session: Session, patience: LockTimeout) -> None:
+    """Return once the session's plan is not frozen. The caller plans again before it applies.
+
+    Nothing is locked meanwhile, so that other runs can work. Raises GuardRefused where the freeze
+    lasts longer than `patience`, at once where its windows show that; and what planning raises.
+    """
+    deadline = patience.monotonic() + patience.seconds
+    shown = ""
+    with ExitStack() as noted:
+        try:
+            while frozen := _frozen(session):
+                left = deadline - patience.monotonic()
+                until = _known_end(frozen)
+                is_later = until is not None and _seconds_to(until) > left
+                if is_later or _is_endless(session):
+                    session.reporter.say(
+                        "the freeze ends later than that, so nothing is waited for"
+                    )
+                    left = 0
+                if is_later or left <= 0:
+                    raise GuardRefused(*map(refusal, frozen))
+                messages = "; ".join(violation.message for violation in frozen)
+                if messages != shown:
+                    shown = messages
+                    noted.close()
+                    session.reporter.say(f"{safe(messages)}; waiting for at most {left:.0f} s")
+                    noted.enter_context(session.waits.on(Thawing(messages)))
+                _sleep_until(until, min(left, POLL_SECONDS), patience)
+        except KeyboardInterrupt:
+            session.reporter.say("\nnothing was applied")
+            raise
+
+
+def _frozen(session: Session) -> list[GuardViolation]:
+    journal = session.journal()
+    made = asyncio.run(plan_now(session.prepare(session, journal), journal.history))
+    return [violation for violation in made.guarded if violation.code == FROZEN]
+
+
+def _known_end(frozen: list[GuardViolation]) -> datetime | None:
+    """Return when the active windows end; None where only incidents or failed reads freeze."""
+    return max(
+        (datetime.fromisoformat(violation.until) for violation in frozen if violation.until),
+        default=None,
+    )
+
+
+def _is_endless(session: Session) -> bool:
+    """Return whether freeze windows are active that have no known end."""
+    held = holding(session.environment.freeze.windows, now())
+    return held is not None and held.until is None
+
+
+def _seconds_to(at: datetime) -> float:
+    return (at - now()).total_seconds()
+
+
+def _sleep_until(until: datetime | None, pause: float, patience: LockTimeout) -> None:
+    """Sleep until the freeze windows end; without a known end, for one pause."""
+    patience.sleep(pause if until is None else min(pause, max(1.0, _seconds_to(until))))
+    while until is not None and (left := _seconds_to(until)) > 0:
+        patience.sleep(min(left, POLL_SECONDS))

@@ -1,0 +1,1 @@
+"""History: figures over the runs of a journal. Source: docs/evidence.md."""

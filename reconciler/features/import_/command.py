@@ -1,0 +1,206 @@
+"""`reconciler import`: write manifests from the service or from exports."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from reconciler.cli import options
+from reconciler.cli.console import data, json_data, words
+from reconciler.cli.lock_wait import lock_timeout
+from reconciler.errors import UsageError, worst
+from reconciler.features.import_.import_document import ImportDocument
+from reconciler.features.import_.import_resources import ImportResult, ToImport, import_now
+from reconciler.features.import_.import_sources import ImportSources
+from reconciler.journal.store import LockTimeout
+from reconciler.kinds import KINDS
+from reconciler.kinds.kind import Kind
+from reconciler.operations.open_project import Options
+from reconciler.report.safe import safe
+from reconciler.report.words import plural
+from reconciler.syntax.suggestions import nearest
+
+NOUNS = {kind.noun: kind for kind in KINDS}
+
+
+@click.command("import")
+@click.argument(
+    "words_given",
+    nargs=-1,
+    metavar="[dashboard ID|SLUG... | slo ID... | policies | alert ID... | view ID...]",
+)
+@click.option(
+    "--from",
+    "exports",
+    multiple=True,
+    metavar="PATH...",
+    type=click.Path(path_type=Path),
+    help="Import exports: files and folders of JSON or YAML, told apart by their shape.",
+)
+@click.option("--all", "everything", is_flag=True, help="Import all that the service can list.")
+@click.option(
+    "--to",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Write the manifests there; else into the kind's folder below the first of `manifests:`.",
+)
+@click.option("--keep-json", is_flag=True, help="Leave dashboards as JSON beside short manifests.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@click.option(
+    "--parameterise",
+    metavar="NAME,NAME",
+    help="With --from: make variables of what differs between exports of these environments, "
+    "one path each, in this order.",
+)
+@click.option(
+    "--id",
+    "given_ids",
+    multiple=True,
+    metavar="NAME=ID",
+    help="With --from: the id of what is called NAME and has none there; may be repeated.",
+)
+@options.connected
+@lock_timeout
+@options.formats("text", "json")
+def import_(  # noqa: PLR0913 - one for each option
+    *,
+    words_given: tuple[str, ...],
+    exports: tuple[Path, ...],
+    everything: bool,
+    to: Path | None,
+    keep_json: bool,
+    dry_run: bool,
+    parameterise: str | None,
+    given_ids: tuple[str, ...],
+    options: Options,
+    patience: LockTimeout,
+    form: str,
+) -> int:
+    """Write manifests of what is there already, so that the next plan keeps all of it.
+
+    One file each, never over an existing one; what has a manifest stays as it is. Paths of
+    new files are printed, one a line.
+    """
+    paths = (*exports, *map(Path, words_given)) if exports else ()
+    live = () if exports else live_of(words_given)
+    if sum(map(bool, (paths, live, everything))) != 1:
+        raise UsageError(
+            "say what to import, one of: `import dashboard ID`, `import slo ID`, "
+            "`import policies`, `import --from PATH`, `import --all`, and `import alert ID` or "
+            "`import view ID` where `api: reads:` of the project file says how to read them"
+        )
+    names = environments_in(parameterise, len(paths))
+    ids = ids_in(given_ids, is_used=bool(paths))
+    sources = ImportSources(
+        live=live, exports=paths, everything=everything, environments=names, ids=ids
+    )
+    wanted = ToImport(what=sources, to=to, keep_json=keep_json, dry_run=dry_run)
+    result = import_now(options, wanted, patience)
+    code = worst(result.exit_codes)
+    report_skipped(result, quiet=options.quiet)
+    if form == "json":
+        json_data(document_of(result), ending=code)
+    else:
+        data("".join(f"{safe(line)}\n" for line in lines_of(result)), ending=code)
+    if not options.quiet:
+        words(summary_of(result, dry_run=dry_run))
+        if exports and not dry_run and (unwatched := describe_unwatched(result)):
+            words(unwatched)
+    return code
+
+
+def environments_in(given: str | None, paths: int) -> tuple[str, ...]:
+    """Return names separated by commas, as many as there are paths. Raises UsageError."""
+    if given is None:
+        return ()
+    names = tuple(filter(None, map(str.strip, given.split(","))))
+    if len(names) != paths or len(names) < 2:  # noqa: PLR2004 - what differs has two sides
+        raise UsageError(
+            "--parameterise A,B wants two environments or more, and --from as many paths, "
+            "one for each in the same order"
+        )
+    return names
+
+
+def ids_in(given: tuple[str, ...], *, is_used: bool) -> dict[str, str]:
+    """Return ids by names. Raises UsageError."""
+    ids: dict[str, str] = {}
+    for text in given:
+        name, equals, remote_id = text.rpartition("=")
+        if not (equals and name and remote_id) or name in ids:
+            flaw = "is there twice" if name in ids else "is not of the form NAME=ID"
+            raise UsageError(f"--id `{text}` {flaw}")
+        ids[name] = remote_id
+    if ids and not is_used:
+        raise UsageError("--id is for exports: it wants --from")
+    return ids
+
+
+def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:
+    """Return the kinds and names to read from the service. Raises UsageError."""
+    if not given:
+        return ()
+    noun, *names = given
+    kind = NOUNS.get(noun)
+    if kind is None:
+        near = nearest(noun, NOUNS)
+        hint = f"; did you mean `{near}`?" if near else ""
+        raise UsageError(
+            f"`{noun}` cannot be imported from the service{hint} (known: {', '.join(NOUNS)}); "
+            "anything else is imported from exports: `import --from PATH`"
+        )
+    if kind.singleton:
+        if names:
+            raise UsageError(f"`import {noun}` takes no ids: there is one list")
+        return ((kind, kind.name),)
+    if not names:
+        raise UsageError(f"`import {noun}` wants ids: one {kind.name} or more")
+    return tuple((kind, name) for name in names)
+
+
+def lines_of(result: ImportResult) -> list[str]:
+    """Return the paths of the written files, relative to the working folder."""
+    return [os.path.relpath(file) for resource in result.imported for file in resource.files]
+
+
+def document_of(result: ImportResult) -> ImportDocument:
+    """Return the JSON form."""
+    return {
+        "imported": [
+            {"ref": str(resource.ref), "file": resource.file, "remoteId": resource.remote_id}
+            for resource in result.imported
+        ],
+        "skipped": [{"what": left.what, "why": left.told} for left in result.skipped],
+    }
+
+
+def report_skipped(result: ImportResult, *, quiet: bool) -> None:
+    """Print each skipped resource with the reason; print each remedy once.
+
+    With `quiet`, only failures that the exit code reports are printed.
+    """
+    skipped = [left for left in result.skipped if left.exit_code or not quiet]
+    for left in skipped:
+        words(safe(f"{'not imported: ' if left.exit_code else ''}{left.what}: {left.why}"))
+    for remedy in dict.fromkeys(left.remedy for left in skipped if left.remedy):
+        words(safe(f"to import what is named above: {remedy}"))
+
+
+def summary_of(result: ImportResult, *, dry_run: bool) -> str:
+    """Return a summary in one line."""
+    count = plural(len(result.imported), "manifest")
+    if dry_run:
+        return f"would write {count}"
+    return f"wrote {count}" if result.imported else "nothing to write"
+
+
+def describe_unwatched(result: ImportResult) -> str:
+    """Return which exports drift cannot watch yet: they have no journal entry before an apply."""
+    count = sum(resource.can_be_read for resource in result.imported)
+    if not count:
+        return ""
+    watches = "watches it" if count == 1 else "watches them"
+    first = plural(count, "manifest")
+    return f"{first} from exports of what can be read: `drift` {watches} after the first apply"

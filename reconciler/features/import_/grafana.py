@@ -1,0 +1,406 @@
+"""Grafana dashboards: rows become sections, panels become widgets, queries are mapped. Pure.
+
+Source:
+https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/.
+
+A panel without a counterpart becomes a text widget that says so, with its queries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from reconciler.document import Json
+from reconciler.features.import_.conversion import (
+    ALONE,
+    NOTHING_ALIKE,
+    Conversion,
+    Converted,
+    Fields,
+    FileDocuments,
+    Notes,
+    at,
+    named,
+    number_of,
+    plain,
+    seconds_of,
+    text_at,
+)
+from reconciler.features.import_.grafana_places import called as called_so
+from reconciler.features.import_.grafana_places import grid, name_places, place, widths
+from reconciler.features.import_.grafana_queries import (
+    LONGEST_QUERY,
+    LUCENE,
+    PROMQL,
+    PanelQuery,
+    queries_of,
+)
+from reconciler.kinds.dashboard import DASHBOARD
+from reconciler.report.markdown import fenced
+from reconciler.workspace.foreign_documents import is_grafana
+
+MOST_PANELS = 1_000
+LONGEST_TEXT = 4_096
+MOST_TOLD = 10
+ROW = "row"
+LINES = frozenset(("timeseries", "graph"))
+NUMBERS = frozenset(("gauge", "stat", "singlestat"))
+TABLES = frozenset(("table", "table-old"))
+PIES = frozenset(("piechart", "grafana-piechart-panel"))
+LOGS = frozenset(("logs",))
+TEXTS = frozenset(("text",))
+UNITS = {"percent": "UNIT_PERCENT", "short": "UNIT_NUMBER", "none": "UNIT_NUMBER"}
+USUAL_HEIGHT, USUAL_ROW = 8, 19
+"""Default heights: of a panel in Grafana's units, and of a row here."""
+
+USUAL: Mapping[tuple[str, ...], tuple[Json, ...]] = {
+    ("fieldConfig", "defaults", "custom", "drawStyle"): ("line",),
+    ("fieldConfig", "defaults", "custom", "stacking", "mode"): ("none",),
+    ("lines",): (True,),
+    ("bars",): (False,),
+    ("points",): (False,),
+    ("stack",): (False,),
+    ("percentage",): (False,),
+    ("renderer",): ("flot",),
+}
+"""Settings of lines in Grafana that a line chart here has by default."""
+
+LAST = ("lastNotNull", "last", "current")
+"""Names for the last value of a series, which an instant query returns."""
+
+LAST_OF: tuple[Json, ...] = ([], ["lastNotNull"], ["last"], ["current"])
+
+TALLEST = 100
+_BACK = re.compile(r"now-(\w+)")
+_VARIABLE = re.compile(r"[$][{]?([^\W\d]\w*)|\[\[(\w+)")
+"""A variable in a query; `$1` is a group of a pattern in the query."""
+
+
+@dataclass(slots=True)
+class _Section:
+    """A heading and the panels below it; "" for panels above all headings."""
+
+    title: str = ""
+    is_folded: bool = False
+    panels: list[Fields] = field(default_factory=list)
+
+
+recognise = is_grafana
+
+
+def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
+    """Return the dashboard of a document."""
+    del beside
+    outer, notes = Fields(document), Notes()
+    inner = outer.inner("dashboard") if isinstance(at(document, "dashboard"), dict) else outer
+    title = inner.text("title") or source
+    dashboard: dict[str, Json] = {"name": title[:LONGEST_TEXT]}
+    if description := inner.text("description"):
+        dashboard["description"] = description[:LONGEST_TEXT]
+    if max(len(title), len(description)) > LONGEST_TEXT:
+        notes.leave("title, description", f"only their first {LONGEST_TEXT:,} characters fit")
+    _put_times(dashboard, inner, notes)
+    variables = _put_variables(dashboard, inner, notes)
+    sections = _sections(inner, notes)
+    dashboard["layout"] = {
+        "sections": [_section(section, variables, notes) for section in sections]
+    }
+    inner.take("schemaVersion")
+    notes.unread("dashboard", inner)
+    notes.unread("around the dashboard", outer)
+    made = Converted(DASHBOARD, title, {"dashboard": dashboard}, {}, notes.all)
+    return Conversion((made,))
+
+
+def _put_times(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> None:
+    time = inner.inner("time")
+    start, end = time.text("from"), time.text("to")
+    back = _BACK.fullmatch(start)
+    seconds = seconds_of(back[1]) if back is not None else None
+    if seconds and end == "now":
+        dashboard["relativeTimeFrame"] = f"{seconds}s"
+    elif start or end:
+        what = f"time: from {named(start)} to {named(end)}"
+        notes.leave(what, "only a time up to now is taken over")
+    written = inner.text("refresh")
+    refreshes = seconds_of(written)
+    if not refreshes:
+        if written:
+            notes.leave(f"refresh: {named(written)}", "it cannot be read: off")
+        dashboard["off"] = {}
+        return
+    nearest = 120 if refreshes <= 120 else 300  # noqa: PLR2004 - the two that there are
+    dashboard["twoMinutes" if refreshes <= 120 else "fiveMinutes"] = {}  # noqa: PLR2004 - as above
+    if refreshes != nearest:
+        notes.leave(f"refresh: {named(written)}", f"every {nearest // 60} minutes is the nearest")
+
+
+def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> frozenset[str]:
+    """Convert variables of the type interval, which has a known shape; return their names."""
+    made: dict[str, Json] = {}
+    for variable in inner.inner("templating").each("list"):
+        name, kind = variable.text("name"), variable.text("type")
+        called = f"variable `{named(name)}`"
+        values = [part.strip() for part in text_at(variable.document, "query").split(",")]
+        values = [value for value in values if value]
+        if kind != "interval" or not name or not values or name in made:
+            reason = f"variables of the type {named(kind)} are not taken over"
+            notes.leave(called, reason if name not in made else "there are two of this name")
+            variable.take_all()
+            continue
+        variable.take("query")
+        written = variable.inner("current").text("value")
+        chosen = written if written in values else values[0]
+        if written and written != chosen:
+            notes.leave(f"{called}: current: {named(written)}", "it is none of its values")
+        made[name] = {
+            "name": name,
+            "displayName": variable.text("label") or name,
+            "displayType": "VARIABLE_DISPLAY_TYPE_V2_UNSPECIFIED",
+            "source": {
+                "static": {
+                    "allOption": {"includeAll": False},
+                    "values": [
+                        {"label": value, "value": value, "isDefault": value == chosen}
+                        for value in values
+                    ],
+                    "valuesOrderDirection": "ORDER_DIRECTION_UNSPECIFIED",
+                }
+            },
+            "value": {"interval": {"value": {"label": chosen, "value": chosen}}},
+        }
+        notes.unread(called, variable)
+    if made:
+        dashboard["variablesV2"] = [*made.values()]
+    return frozenset(made)
+
+
+def _sections(inner: Fields, notes: Notes) -> list[_Section]:
+    """Return the rows of the dashboard, with their panels in the order of display."""
+    sections = [_Section()]
+    panels = [*_panels(inner)]
+    if len(panels) > MOST_PANELS:
+        notes.leave("panels", f"only the first {MOST_PANELS:,} are read")
+    for panel, is_row in panels[:MOST_PANELS]:
+        if is_row:
+            title = panel.text("title")
+            is_folded = panel.flag("collapsed") or panel.flag("collapse")
+            sections.append(_Section(title, is_folded))
+            called = called_so(panel, "row")
+            if is_folded and not title:
+                notes.leave(f"{called}: collapsed", "a section without a title is not folded")
+            notes.unread(called, panel.without("panels"))
+        else:
+            sections[-1].panels.append(panel)
+    for panel, _ in panels[MOST_PANELS:]:
+        panel.without("panels").take_all()
+    return [section for section in sections if section.panels or section.title] or sections
+
+
+def _panels(inner: Fields) -> Iterator[tuple[Fields, bool]]:
+    """Yield rows and panels; the flag is True for a row.
+
+    Old dashboards have panels inside rows, and folded rows still do.
+    """
+    for row in inner.each("rows"):
+        yield row, True
+        yield from ((panel, False) for panel in row.each("panels"))
+    waiting = sorted(inner.each("panels"), key=place, reverse=True)
+    while waiting:
+        panel = waiting.pop()
+        is_row = panel.text("type") == ROW
+        yield panel, is_row
+        if is_row:
+            waiting.extend(sorted(panel.each("panels"), key=place, reverse=True))
+
+
+def _section(section: _Section, variables: frozenset[str], notes: Notes) -> Json:
+    options: Json = {"internal": {}}
+    if section.title:
+        options = {"custom": {"name": section.title, "collapsed": section.is_folded}}
+    rows: list[Json] = []
+    for _, beside in groupby(section.panels, key=lambda panel: grid(panel, "y")):
+        panels = [*beside]
+        height = max(grid(panel, "h") for panel in panels) or USUAL_HEIGHT
+        height = min(TALLEST, max(1, round(height * USUAL_ROW / USUAL_HEIGHT)))
+        shares = widths(panels)
+        widgets = [
+            _widget(panel, width, variables, notes)
+            for panel, width in zip(panels, shares, strict=True)
+        ]
+        name_places(panels, notes)
+        rows.append({"appearance": {"height": height}, "widgets": widgets})
+    return {"options": options, "rows": rows}
+
+
+def _widget(panel: Fields, width: int, variables: frozenset[str], notes: Notes) -> Json:
+    title = panel.text("title")
+    called = called_so(panel)
+    widget: dict[str, Json] = {"title": title}
+    if description := panel.text("description"):
+        widget["description"] = description
+    widget["appearance"] = {"width": width}
+    # Queries of a text panel are left behind like any other field.
+    queries = [] if panel.text("type") in TEXTS else queries_of(panel, called, notes)
+    widget["definition"] = _definition(panel, queries, called, notes)
+    notes.unread(called, panel)
+    used = {match[1] or match[2] for query in queries for match in _VARIABLE.finditer(query.text)}
+    if lost := sorted(used - variables):
+        reason = f"its queries name variables that are not there: {', '.join(lost[:5])}"
+        notes.leave(called, reason)
+    return widget
+
+
+def _definition(panel: Fields, queries: Sequence[PanelQuery], called: str, notes: Notes) -> Json:
+    kind = panel.text("type")
+    if kind in TEXTS:
+        return _markdown(_text(panel, called, notes))
+    mapped, definition = _mapped(kind, panel, queries, _Said(called, notes))
+    if kind not in LINES or not mapped:
+        _name_settings(queries, called, notes)
+    if not mapped:
+        notes.leave(called, _why_text(kind, queries))
+        if len(queries) > MOST_TOLD:
+            left = ", ".join(f"{named(query.id)}: expr" for query in queries[MOST_TOLD:])
+            notes.leave(f"{called}: queries {left}", f"only the first {MOST_TOLD} are in the text")
+        return _markdown(_apology(kind, queries))
+    for query in mapped:
+        query.take_source(panel)
+    if mapped[0].language == LUCENE:
+        notes.leave(called, "labels of its query are taken for fields of the same names")
+    if len(mapped) < len(queries):
+        left = ", ".join(named(query.id) for query in queries if query not in mapped)
+        notes.leave(f"{called}: queries {left}", "this widget cannot hold them")
+    return definition
+
+
+def _text(panel: Fields, called: str, notes: Notes) -> str:
+    options = panel.inner("options")
+    text = options.text("content") or panel.text("content")
+    mode = options.text("mode") or panel.text("mode")
+    if mode == "html":
+        notes.leave(called, "its text is HTML, and is kept as it is")
+    elif mode not in ("", "markdown"):
+        notes.leave(f"{called}: mode: {named(mode)}", "its text is Markdown here")
+    return text
+
+
+def _why_text(kind: str, queries: Sequence[PanelQuery]) -> str:
+    sources = dict.fromkeys(named(query.source) for query in queries if not query.language)
+    reason = f"a panel `{named(kind)}` with these queries has no counterpart: text"
+    sources_note = (
+        f"; it asks {', '.join(sources)}: only PromQL and plain LogQL map" if sources else ""
+    )
+    return f"{reason}{sources_note}"
+
+
+def _name_settings(queries: Sequence[PanelQuery], called: str, notes: Notes) -> None:
+    """Add the settings of queries that only a line chart has a place for."""
+    for query in queries:
+        query_name = f"{called}: query {named(query.id)}"
+        if query.legend:
+            notes.leave(f"{query_name}: legendFormat: {named(query.legend)}", NOTHING_ALIKE)
+        if query.is_hidden:
+            notes.leave(f"{query_name}: hide", NOTHING_ALIKE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """Notes on the settings of one panel that its widget has no place for."""
+
+    called: str
+    notes: Notes
+
+    def unless(self, holder: Fields, usual: Sequence[Json], *path: str) -> None:
+        """Add a setting with its value, unless it equals the widget's own behaviour."""
+        *around, key = path
+        value = holder.inner(*around).value(key)
+        if value is not None and value not in usual:
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            self.notes.leave(f"{self.called}: {'.'.join(path)}: {named(shown)}", NOTHING_ALIKE)
+
+
+def _mapped(
+    kind: str, panel: Fields, queries: Sequence[PanelQuery], report: _Said
+) -> tuple[Sequence[PanelQuery], Json]:
+    """Return the queries of a panel that its chart uses, and the chart; None for no chart."""
+    metrics = [query for query in queries if query.language == PROMQL]
+    logs = [query for query in queries if query.language == LUCENE]
+    if kind in LINES and metrics:
+        return metrics, _line_chart(panel, metrics, report)
+    if kind in NUMBERS and metrics:
+        return metrics[:1], _gauge(panel, metrics[0], report)
+    if kind in TABLES | PIES and metrics:
+        chart = "pieChart" if kind in PIES else "dataTable"
+        if kind in PIES:
+            report.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
+        return metrics[:1], {chart: {"query": _instant(metrics[0])}}
+    if kind in TABLES | LOGS and logs:
+        return logs[:1], {"dataTable": {"query": _of_logs(logs[0]), "resultsPerPage": 100}}
+    return (), None
+
+
+def _line_chart(panel: Fields, queries: Sequence[PanelQuery], report: _Said) -> Json:
+    unit = _unit(panel, report)
+    for query in queries:
+        query.target.take("refId")
+    for path, usual in USUAL.items():
+        report.unless(panel, usual, *path)
+    return {
+        "lineChart": {
+            "queryDefinitions": [
+                {
+                    "id": f"{number}-{query.id}",
+                    "name": query.id,
+                    "isVisible": not query.is_hidden,
+                    "query": {"metrics": {"promqlQuery": {"value": query.text}}},
+                    **({"seriesNameTemplate": query.legend} if query.legend else {}),
+                    "unit": unit,
+                }
+                for number, query in enumerate(queries, 1)
+            ]
+        }
+    }
+
+
+def _gauge(panel: Fields, query: PanelQuery, report: _Said) -> Json:
+    gauge: dict[str, Json] = {"query": _instant(query), "unit": _unit(panel, report)}
+    report.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
+    report.unless(panel, LAST, "valueName")
+    defaults = panel.inner("fieldConfig", "defaults")
+    low, high = (number_of(at(defaults.document, side)) for side in ("min", "max"))
+    if low is not None and high is not None and low < high:
+        gauge |= {"min": plain(low), "max": plain(high)}
+        defaults.take("min", "max")
+    return {"gauge": gauge}
+
+
+def _unit(panel: Fields, report: _Said) -> str:
+    defaults = panel.inner("fieldConfig", "defaults")
+    unit = defaults.text("unit")
+    if unit and unit not in UNITS:
+        report.notes.leave(f"{report.called}: unit {named(unit)}", NOTHING_ALIKE)
+    return UNITS.get(unit, "UNIT_UNSPECIFIED")
+
+
+def _instant(query: PanelQuery) -> Json:
+    kind = "PROM_QL_QUERY_TYPE_INSTANT"
+    return {"metrics": {"promqlQuery": {"value": query.text}, "promqlQueryType": kind}}
+
+
+def _of_logs(query: PanelQuery) -> Json:
+    return {"logs": {"luceneQuery": {"value": query.text}, "filters": []}}
+
+
+def _markdown(text: str) -> Json:
+    return {"markdown": {"markdownText": text}}
+
+
+def _apology(kind: str, queries: Sequence[PanelQuery]) -> str:
+    lines = [f"A Grafana panel of the type `{named(kind).replace('`', '')}` stood here."]
+    for query in queries[:MOST_TOLD]:
+        lines += ["", fenced("", query.text[:LONGEST_QUERY].splitlines())]
+    return "\n".join(lines)

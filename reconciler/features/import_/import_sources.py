@@ -1,0 +1,375 @@
+"""Sources of an import, the service or exports; documents are stored until they are named."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reconciler.document import Json, value_at
+from reconciler.document import Path as Place
+from reconciler.errors import (
+    ExitCode,
+    ReconcilerError,
+    ServiceRefused,
+    UnreadableReply,
+    UsageError,
+)
+from reconciler.features.import_.buffer import Buffer
+from reconciler.features.import_.conversion import FileDocuments, named
+from reconciler.features.import_.converters import Beside, Foreign, records_of
+from reconciler.features.import_.match_declared import Brief
+from reconciler.features.import_.parameters import parameterised
+from reconciler.features.import_.records import ImportRecord, Left, judged
+from reconciler.features.import_.shapes import ParsedExport, documents_in, found_in
+from reconciler.journal.history import History, Memory
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.assumed_reads import list_existing
+from reconciler.kinds.kind import Kind, observe
+from reconciler.model import Absent, Manifest, Observation, Ref, RemoteId, Seen, Source
+from reconciler.model.assumptions import Assumptions
+from reconciler.operations.open_project import Options
+from reconciler.operations.open_session import Session, open_api
+from reconciler.project import ProjectVariable
+from reconciler.records.mentions import mentioned_alerts
+from reconciler.runtime.advice import on_service
+from reconciler.runtime.progress import Deed, Waits
+from reconciler.syntax.diagnostic import Complaint
+from reconciler.syntax.files import find_files
+from reconciler.syntax.parsed_text import Reading, complaints_of_text
+from reconciler.syntax.suggestions import nearest, shortened
+from reconciler.workspace.secret_scan import Withheld, withheld_from
+from reconciler.workspace.workspace import sources_of
+
+if TYPE_CHECKING:
+    from reconciler.api.client import Api
+
+
+NO_LIST = (
+    "no list of them is known here: import each by its id, or with `import --from` from exports, "
+    "or say under `api: reads: lists:` where this deployment has one"
+)
+EMPTY = "warning: the file is empty, so nothing of it is imported [M113]"
+NO_READ = (
+    "nothing tells how to read them: import exports of them with `import --from`, or say under "
+    "`api: reads:` where this deployment has a read"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportSources:
+    """Resources to import: objects of the service by their id or name, or exports.
+
+    Exports of `environments`, one path for each, become manifests with variables. `ids` are the ids
+    of documents that hold none, by their names.
+    """
+
+    live: tuple[tuple[Kind, str], ...] = ()
+    exports: tuple[Path, ...] = ()
+    everything: bool = False
+    environments: tuple[str, ...] = ()
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Records of an import, and what cannot be imported.
+
+    `variables` are those that the records need, by environment. `mentioned` are alerts that the
+    service mentions elsewhere, by their ids, with a text about each.
+    """
+
+    briefs: list[Brief] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    variables: Mapping[str, Mapping[str, ProjectVariable]] = field(default_factory=dict)
+    mentioned: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        # On exit, `asyncio.run` makes a text of the value that it returns.
+        return f"Gathered({len(self.briefs)} briefs)"
+
+    def take(self, found: Brief | Left) -> None:
+        """Add a record or the reason why there is none."""
+        if isinstance(found, Left):
+            self.left.append(found)
+        else:
+            self.briefs.append(found)
+
+
+def gather(
+    options: Options, session: Session, sources: ImportSources, history: History, spool: Buffer
+) -> Gathered:
+    """Read all wanted records.
+
+    Raises UsageError for unknown environments, for kinds that cannot be read here and for invalid
+    ids. Raises errors that concern the service as a whole.
+    """
+    _check_wanted(sources.live, session)
+    withheld = withheld_from(os.environ)
+    if sources.live or sources.everything:
+        return asyncio.run(_from_service(session, sources, history, withheld, spool))
+    root, gathered = session.project.root.resolve(), Gathered()
+    beside = Beside(ids=sources.ids)
+    if not sources.environments:
+        for left in read_exports(sources.exports, root, withheld, options.waits, beside):
+            gathered.take(left if isinstance(left, Left) else spool.keep(left, "export"))
+        gathered.left.extend(_ids_of_nothing(beside))
+        return gathered
+    environments = session.project.settings.environments
+    _check_environments(sources.environments, environments, session.name)
+    found: dict[str, list[ImportRecord]] = {}
+    for name, path in zip(sources.environments, sources.exports, strict=True):
+        read = [*read_exports([path], root, withheld, options.waits, beside)]
+        found[name] = [record for record in read if isinstance(record, ImportRecord)]
+        gathered.left.extend(left for left in read if isinstance(left, Left))
+    gathered.left.extend(_ids_of_nothing(beside))
+    known = {name: environment.variables for name, environment in environments.items()}
+    joined = parameterised(found, session.name, known)
+    gathered.variables = joined.variables
+    gathered.left.extend(joined.left)
+    gathered.briefs.extend(spool.keep(record, "export") for record in joined.records)
+    return gathered
+
+
+def _ids_of_nothing(beside: Beside) -> Iterator[Left]:
+    """Yield the given ids with a name that no document has."""
+    for name in beside.ids:
+        if name not in beside.met:
+            near = nearest(name, beside.met)
+            hint = f"; did you mean `{named(near)}`?" if near else ""
+            message = f"no document holds anything of that name{hint}"
+            yield Left(f"--id `{named(name)}`", message, ExitCode.INVALID)
+
+
+async def _from_service(
+    session: Session, sources: ImportSources, history: History, withheld: Withheld, spool: Buffer
+) -> Gathered:
+    async with open_api(session) as api:
+        if not sources.everything:
+            return await read_live(api, sources.live, history, withheld, spool)
+        wanted, left = await list_all(api)
+        gathered = await read_live(api, wanted, history, withheld, spool)
+        gathered.left.extend(left)
+        gathered.mentioned = await mentioned_alerts(api)
+        return gathered
+
+
+def _check_wanted(wanted: Sequence[tuple[Kind, str]], session: Session) -> None:
+    """Raise UsageError for a kind that cannot be read from the service, and for an invalid id."""
+    for kind, name in wanted:
+        if not kind.readable_by(session.environment.api):
+            raise UsageError(
+                f"`{kind.noun}` cannot be imported from the service: the API document has no read "
+                f"of it. Where this deployment has one, say so in environments.{session.name} of "
+                f"reconciler.yaml, as `api: {{reads: {{{kind.name}: {{path: …}}}}}}`; else export "
+                "it in the web interface, and import that file: `import --from PATH`"
+            )
+        if not kind.singleton and not kind.findable and kind.id_form.typed(name) is None:
+            raise UsageError(f"`{name}` is no id of this kind: it must be {kind.id_form.words}")
+
+
+def _check_environments(names: Sequence[str], known: Collection[str], here: str) -> None:
+    """Raise UsageError unless these are environments, among them the environment of this run."""
+    unknown = next((name for name in names if name not in known), "")
+    if unknown:
+        near = shortened(unknown, known)
+        hint = f"; did you mean `{near}`?" if near else ""
+        raise UsageError(f"`{unknown}` is no environment of reconciler.yaml{hint}")
+    if here not in names or len(set(names)) < len(names):
+        raise UsageError(
+            f"--parameterise wants different environments, and that of this run among them: "
+            f"choose one of {', '.join(names)} with -e, not `{here}`"
+        )
+
+
+async def read_live(
+    api: Api,
+    wanted: Sequence[tuple[Kind, str]],
+    history: History,
+    withheld: Withheld,
+    spool: Buffer,
+) -> Gathered:
+    """Read each object by its id or name, concurrently; the API client limits the concurrency.
+
+    An error about a single object becomes a remark. An error about the service is raised.
+    """
+    kinds = {(kind.name, name): kind for kind, name in wanted}
+    found: dict[tuple[str, str], Brief | Left] = {}
+
+    async def read(kind: Kind, name: str) -> None:
+        memory = _memory_of_only(kind, history)
+        seen: Observation | ReconcilerError = Absent()
+        for probe in _probes(kind, name):
+            seen = await observe(kind, api, probe, memory)
+            if not isinstance(seen, Absent):
+                break
+        outcome = _record_seen(kind, name, seen, withheld)
+        revision = seen.revision if isinstance(seen, Seen) else ""
+        found[kind.name, name] = (
+            outcome if isinstance(outcome, Left) else spool.keep(outcome, "live", revision)
+        )
+        step.done += 1
+
+    with api.waits.step(Deed.READING, total=len(kinds)) as step:
+        async with asyncio.TaskGroup() as group:
+            for (_, name), kind in kinds.items():
+                group.create_task(read(kind, name))
+    gathered = Gathered()
+    for key in kinds:
+        gathered.take(found[key])
+    return gathered
+
+
+async def list_all(api: Api) -> tuple[list[tuple[Kind, str]], list[Left]]:
+    """Return the ids that the service lists, and the kinds that it cannot list."""
+    found: list[tuple[Kind, str]] = []
+    left: list[Left] = []
+    for kind in KINDS:
+        names = await _listed(api, kind)
+        if isinstance(names, Left):
+            left.append(names)
+        else:
+            found.extend((kind, name) for name in names)
+    return found, left
+
+
+async def _listed(api: Api, kind: Kind) -> Sequence[str] | Left:
+    """Return the ids of a kind's objects; else why they cannot be listed."""
+    if kind.singleton:
+        return (kind.name,)
+    if not kind.readable_by(api.assumptions):
+        return Left(kind.name, NO_READ)
+    try:
+        existing = await list_existing(api, kind)
+    except (UnreadableReply, ServiceRefused) as error:
+        return Left(kind.name, str(error), error.exit_code)
+    if existing is None:
+        return Left(kind.name, NO_LIST)
+    return [str(found.remote_id) for found in existing]
+
+
+def _probes(kind: Kind, name: str) -> Sequence[Manifest]:
+    """Return manifests that mean the wanted object: by its id, then by the slug of its name."""
+    by_name = Manifest(Ref(kind.name, name), {}, Source("", 1))
+    known = kind.id_form.typed(name)
+    by_id = [replace(by_name, remote_id=known)] if known is not None else []
+    return [*by_id, by_name] if kind.findable or not by_id else by_id
+
+
+def _memory_of_only(kind: Kind, history: History) -> Memory:
+    """Return what the journal knows of the only object of a kind; nothing for other kinds."""
+    if not kind.singleton:
+        return Memory()
+    known = (memory for ref, memory in history.memories.items() if ref.kind == kind.name)
+    return next((memory for memory in known if memory.last is not None), Memory())
+
+
+def _record_seen(
+    kind: Kind, name: str, seen: Observation | ReconcilerError, withheld: Withheld
+) -> ImportRecord | Left:
+    called = kind.name if kind.singleton else f"{kind.name} {name}"
+    match seen:
+        case Seen():
+            known = seen.remote_id
+            record = ImportRecord(
+                kind=kind,
+                spec=seen.document,
+                remote_id=None if known is None else kind.normal_id(known),
+                where="live",
+                untold=tuple(_unreported(seen, kind)),
+            )
+            return judged(record, withheld)
+        case Absent(why=why):
+            return Left(called, why, ExitCode.INVALID)
+        case ReconcilerError():
+            return Left(called, str(seen), seen.exit_code)
+        case _:
+            return Left(called, f"it cannot be read. {kind.limits}", ExitCode.INVALID)
+
+
+def _unreported(seen: Seen, kind: Kind) -> Iterator[tuple[Place, str]]:
+    """Yield the place and the name of each field that the answer lacks."""
+    for path in seen.unseen:
+        shape, place = kind.shape, list[str | int]()
+        value: Json = seen.document
+        for nth, step in enumerate(path):
+            inner: Json | None = None
+            at: str | int | None = None
+            if isinstance(value, list):
+                named = (value_at(element, shape.identity) == step for element in value)
+                at = next((nth for nth, is_it in enumerate(named) if is_it), None)
+                inner = value[at] if isinstance(at, int) else None
+                shape = shape.item
+            elif isinstance(value, dict) and step in value:
+                at, inner = step, value[str(step)]
+                shape = shape.at(str(step))
+            if at is None:
+                yield tuple(place), ".".join(map(str, path[nth:]))
+                break
+            place.append(at)
+            value = inner
+
+
+def read_exports(
+    paths: Sequence[Path], root: Path, withheld: Withheld, waits: Waits, beside: Beside
+) -> Iterator[ImportRecord | Left]:
+    """Read files and folders of exports, and yield their records; their ids are in `beside`.
+
+    Documents of other tools come last, as their names depend on all of them.
+    """
+    foreign: list[Foreign] = []
+    for path in paths:
+        files = find_files([path], root)
+        sources = sources_of([path], root)
+        yield from map(_unread, files.complaints)
+        for file in waits.each(Deed.LOADING, files.files):
+            reading = sources.read(file.path, file.name, is_json=file.is_json)
+            if isinstance(reading, Reading) and not reading.has_errors:
+                for parsed in _in_file(file.name, reading, withheld, beside):
+                    if isinstance(parsed, Foreign):
+                        foreign.append(parsed)
+                    else:
+                        yield parsed
+            elif isinstance(reading, Reading):
+                wrong = (
+                    complaint
+                    for complaint in complaints_of_text(file.name, reading)
+                    if complaint.is_error
+                )
+                yield _unread(next(wrong))
+            else:
+                yield _unread(reading)
+        if not files.files and not files.complaints:
+            yield Left(str(path), "it holds no file of JSON or YAML", ExitCode.INVALID)
+    yield from records_of(foreign, withheld, beside)
+
+
+def _in_file(
+    name: str, reading: Reading, withheld: Withheld, beside: Beside
+) -> Iterator[ParsedExport]:
+    documents = [document for document in reading.documents if document.value is not None]
+    if not documents:
+        yield Left(name, EMPTY)
+    values = [export for document in documents for export in documents_in(document.value)]
+    beside = replace(beside, documents=FileDocuments(values))
+    for number, document in enumerate(documents, 1):
+        where = f"{name}, document {number}" if len(documents) > 1 else name
+        yield from found_in(document.value, where, withheld, beside)
+
+
+def _unread(complaint: Complaint) -> Left:
+    place = f"{complaint.file}:{complaint.line}" if complaint.line else complaint.file
+    return Left(place, f"{complaint.message} [{complaint.code}]", ExitCode.INVALID)
+
+
+def how_to_get(kind: str, remote_id: RemoteId, assumptions: Assumptions) -> str:
+    """Return how to import an object that is only mentioned."""
+    known, shown = BY_NAME[kind], str(remote_id)
+    if known.readable_by(assumptions):
+        # A value that begins with a dash would be read as an option.
+        words = f"-- {shown}" if shown[0] == "-" else shown
+        return f"`{on_service(f'import {known.noun}', words)}`"
+    return "export it in the web interface, and import that file with `import --from`"

@@ -1,0 +1,255 @@
+"""Matching of imports with declared manifests: what is new, and its names.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from reconciler.errors import ExitCode
+from reconciler.features.import_.names import Titled, named, own_names
+from reconciler.features.import_.records import ImportRecord, Left
+from reconciler.features.import_.references import KnownRefs, Mention, circles_in
+from reconciler.journal.history import History
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import Kind
+from reconciler.model import Manifest, Ref, RemoteId
+from reconciler.redaction.templates import references_in
+from reconciler.workspace.envelope import LONGEST_NAME, NAME
+
+ImportOrigin: TypeAlias = Literal["live", "export"]
+Stretch: TypeAlias = tuple[int, int]
+"""A part of a file: its first byte, and its number of bytes."""
+
+ObjectId: TypeAlias = tuple[str, RemoteId]
+"""An object of the service: its kind, and its id, which is "" where there is only one object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Brief:
+    """A record without its document, so that thousands of them use little memory.
+
+    The `spec` of `record` is empty; the document is a `stretch` of the file that stores it. `mark`
+    is derived from its content, `slugs` are other identities that people use, and `mentions` are
+    ids of other resources in it. `can_be_read` means that the service can return it.
+    """
+
+    record: ImportRecord
+    title: str
+    mark: str
+    mentions: tuple[Mention, ...]
+    slugs: tuple[tuple[str, str], ...]
+    origin: ImportOrigin
+    can_be_read: bool
+    revision: str
+    stretch: Stretch
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the record."""
+        return self.record.kind
+
+    @property
+    def thing(self) -> ObjectId | None:
+        """The object of the service, None where it is unknown."""
+        if self.kind.singleton and not self.record.elsewhere:
+            return self.kind.name, ""
+        known = self.record.remote_id
+        is_here = known is not None and not self.record.elsewhere
+        return (self.kind.name, known) if is_here and known is not None else None
+
+    @property
+    def said(self) -> str:
+        """The name in reports before the import has a name."""
+        name = f" `{self.title}`" if self.title else f" {self.record.remote_id or ''}".rstrip()
+        return f"{self.kind.name}{name} ({self.record.where})"
+
+    @property
+    def is_remembered(self) -> bool:
+        """Return whether the journal records it: it was read live, or only exports show it."""
+        if self.record.elsewhere or self.record.is_converted:
+            return False
+        return self.origin == "live" or (not self.can_be_read and self.thing is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedImport:
+    """A record to import, with its name."""
+
+    brief: Brief
+    ref: Ref
+
+
+@dataclass(slots=True)
+class Matched:
+    """New records, records that a manifest declares already, and records that are left out."""
+
+    new: list[NamedImport] = field(default_factory=list)
+    declared: list[tuple[Brief, Manifest]] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    known: KnownRefs = field(default_factory=lambda: KnownRefs({}))
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """The declared manifests, and the memory of the journal.
+
+    `elsewhere` are manifests of other environments.
+    """
+
+    manifests: Sequence[Manifest]
+    elsewhere: Sequence[Ref]
+    history: History
+
+    def id_of(self, manifest: Manifest) -> RemoteId | None:
+        """Return the id of a manifest's object, from the manifest or the journal."""
+        kind = BY_NAME[manifest.ref.kind]
+        declared = kind.declared_id(manifest)
+        known = self.history.of(manifest.ref).remote_id if declared is None else declared
+        return None if known is None else kind.normal_id(known)
+
+    def ids(self) -> dict[Ref, RemoteId]:
+        """Return the known ids by manifest."""
+        found = ((manifest.ref, self.id_of(manifest)) for manifest in self.manifests)
+        return {ref: known for ref, known in found if known is not None}
+
+    def objects(self) -> dict[ObjectId, Manifest]:
+        """Return the manifests by object."""
+        found: dict[ObjectId, Manifest] = {}
+        for manifest in self.manifests:
+            known = self.id_of(manifest)
+            if BY_NAME[manifest.ref.kind].singleton:
+                found[manifest.ref.kind, ""] = manifest
+            elif known is not None:
+                found[manifest.ref.kind, known] = manifest
+        return found
+
+    def by_slug(self) -> dict[tuple[str, str, str], Manifest]:
+        """Return the manifests by identities other than ids."""
+        return {
+            (manifest.ref.kind, what, value.casefold()): manifest
+            for manifest in self.manifests
+            for what, value in BY_NAME[manifest.ref.kind].identities(manifest).items()
+        }
+
+    def remembered(self) -> dict[ObjectId, str]:
+        """Return the journal's name for each object, where no manifest has that name."""
+        taken = {*(manifest.ref for manifest in self.manifests), *self.elsewhere}
+        found: dict[ObjectId, str] = {}
+        for ref, memory in self.history.memories.items():
+            kind = BY_NAME.get(ref.kind)
+            fits = NAME.fullmatch(ref.name) is not None and len(ref.name) <= LONGEST_NAME
+            if kind is None or ref in taken or memory.pending is not None or not fits:
+                continue
+            if kind.singleton:
+                found[ref.kind, ""] = ref.name
+            elif memory.remote_id is not None:
+                found[ref.kind, kind.normal_id(memory.remote_id)] = ref.name
+        return found
+
+    def taken(self) -> set[Ref]:
+        """Return the names that are in use."""
+        memories = self.history.memories.items()
+        return {
+            *(manifest.ref for manifest in self.manifests),
+            *self.elsewhere,
+            *(ref for ref, memory in memories if not memory.is_blank),
+        }
+
+
+def matched(found: Sequence[Brief], there: There) -> Matched:
+    """Return `found` divided into new, declared and left out; new records get names."""
+    result = Matched()
+    new = [*_not_declared(found, there, result)]
+    taken, remembered = there.taken(), there.remembered()
+    by_ref = {manifest.ref: manifest for manifest in there.manifests}
+    things = [_titled(resource, remembered) for resource in new]
+    for resource, titled, ref in zip(new, things, named(things, taken), strict=True):
+        own = own_names(titled)
+        away = next((ref for ref in own if ref in there.elsewhere), None)
+        twin = next((ref for ref in own if ref in taken), None)
+        if resource.record.elsewhere and away is not None:
+            reason = "it is declared for other environments already"
+            result.left.append(Left(str(away), reason))
+        elif resource.thing is None and twin is not None:
+            result.left.append(_twin(resource, twin, by_ref.get(twin)))
+        else:
+            result.new.append(NamedImport(resource, ref))
+    result.known = _known(result.new, there)
+    return result
+
+
+def _titled(brief: Brief, remembered: Mapping[ObjectId, str]) -> Titled:
+    known_as = remembered.get(brief.thing, "") if brief.thing is not None else ""
+    record = brief.record
+    return Titled(
+        brief.kind.name, brief.title, record.remote_id, brief.mark, known_as, suffix=record.suffix
+    )
+
+
+def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iterator[Brief]:
+    """Yield the records without a manifest, each object once."""
+    objects, slugs = there.objects(), there.by_slug()
+    by_ref = {manifest.ref: manifest for manifest in there.manifests}
+    seen: set[tuple[object, ...]] = set()
+    for resource in found:
+        keys = [(resource.kind.name, what, value.casefold()) for what, value in resource.slugs]
+        manifest = objects.get(resource.thing) if resource.thing is not None else None
+        manifest = manifest or next((slugs[key] for key in keys if key in slugs), None)
+        if manifest is None and resource.thing is None:
+            # Records that share a title were named by their content.
+            names = own_names(_titled(resource, {}))
+            manifest = next((by_ref[ref] for ref in names if ref in by_ref), None)
+        if manifest is not None:
+            result.declared.append((resource, manifest))
+            continue
+        own = {resource.thing or (resource.kind.name, resource.mark, "content"), *keys}
+        if own & seen:
+            reason = "it is imported from elsewhere in this run"
+            result.left.append(Left(resource.said, reason))
+            continue
+        seen |= own
+        yield resource
+
+
+def _twin(brief: Brief, ref: Ref, manifest: Manifest | None) -> Left:
+    where = f"is declared at {manifest.source}" if manifest is not None else "is known already"
+    reason = f"{ref} {where}, and nothing tells whether this is the same, as it has no id"
+    return Left(brief.said, reason, ExitCode.INVALID)
+
+
+def _known(new: Sequence[NamedImport], there: There) -> KnownRefs:
+    refs = {pair: manifest.ref for pair, manifest in there.objects().items()}
+    for candidate in new:
+        for pair in things_of(candidate.brief):
+            refs[pair] = candidate.ref
+    edges: dict[Ref, list[Ref]] = {
+        manifest.ref: sorted(references_in(manifest.spec)) for manifest in there.manifests
+    }
+    for candidate in new:
+        meant = (
+            refs.get((mention.kind, mention.remote_id)) for mention in candidate.brief.mentions
+        )
+        edges[candidate.ref] = [meant_ref for meant_ref in meant if meant_ref is not None]
+    return KnownRefs(refs, circles_in(edges))
+
+
+def things_of(brief: Brief) -> Iterator[ObjectId]:
+    """Yield the objects of a record, one for each environment."""
+    if brief.thing is not None:
+        yield brief.thing
+    for remote_id in brief.record.ids.values():
+        yield brief.kind.name, remote_id
+
+
+def not_imported(matched: Matched) -> dict[ObjectId, Ref]:
+    """Return the objects that imports refer to and that have no manifest, each with a referrer."""
+    lacking: dict[ObjectId, Ref] = {}
+    for candidate in matched.new:
+        for mention in candidate.brief.mentions:
+            if matched.known.ref_of(mention) is None:
+                lacking.setdefault((mention.kind, mention.remote_id), candidate.ref)
+    return lacking

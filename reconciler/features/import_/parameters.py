@@ -1,0 +1,346 @@
+"""Exports of one resource from several environments as one manifest, with variables. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from reconciler.document import Json, Path, identical
+from reconciler.features.import_.names import kind_word, plain_name
+from reconciler.features.import_.records import ImportRecord, Left
+from reconciler.kinds.shape import NOTHING, Facts, facts_of, references_in
+from reconciler.model import RemoteId
+from reconciler.project import ProjectVariable
+from reconciler.syntax.expressions import Expression, ExpressionKind, escaped, expression, parts_of
+
+Values = tuple[ProjectVariable, ...]
+"""The values at one place, one for each environment."""
+
+Key = tuple[str, str]
+_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]+")
+_ENVIRONMENT = "environment"
+_TOO_GENERAL = frozenset(
+    ("value", "query", "name", "text", "title", "description", "promql", "luceneQuery", "id")
+)
+
+
+@dataclass(slots=True)
+class Parameterised:
+    """Joined records of several environments, and the variables that they need.
+
+    `variables` are those that do not exist yet, by environment.
+    """
+
+    records: list[ImportRecord] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    variables: dict[str, dict[str, ProjectVariable]] = field(default_factory=dict)
+
+
+class _ApartError(Exception):
+    """A difference that is not a single value."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+
+
+def parameterised(
+    found: Mapping[str, Sequence[ImportRecord]],
+    here: str,
+    known: Mapping[str, Mapping[str, ProjectVariable]],
+) -> Parameterised:
+    """Return the records of environments, joined where only single values differ.
+
+    Records are matched by kind and name. `here` is the environment of the journal at hand, and
+    `known` are the variables of all environments of the project. Records that differ in form stay
+    separate: a record for each environment, limited to it.
+    """
+    result = Parameterised()
+    by_key: dict[Key, dict[str, list[ImportRecord]]] = defaultdict(lambda: defaultdict(list))
+    for name, records in found.items():
+        for record in records:
+            by_key[_key(record)][name].append(record)
+    things = {
+        (record.kind.name, record.remote_id): key
+        for key, of in by_key.items()
+        for records_of_name in of.values()
+        for record in records_of_name
+        if record.remote_id is not None
+    }
+    naming = _Naming(tuple(found), known, result.variables)
+    joined: list[tuple[dict[str, ImportRecord], _Joined]] = []
+    for key, of in by_key.items():
+        single = {
+            name: records_of_name[0]
+            for name, records_of_name in of.items()
+            if len(records_of_name) == 1
+        }
+        if len(single) != len(found) or len(single) != len(of):
+            result.records += [
+                _only(record, name, here, "" if len(of) == 1 else name)
+                for name, records_of_name in of.items()
+                for record in records_of_name
+            ]
+            continue
+        try:
+            compared = _join(single, things)
+        except _ApartError as apart:
+            result.records += [_only(record, name, here, name) for name, record in single.items()]
+            place = ".".join(map(str, apart.path)) or "its form"
+            reason = f"differs in more than single values, at {place}: one manifest for each"
+            result.left.append(Left(f"{key[0]} {key[1]}", reason))
+            continue
+        naming.note(key, compared)
+        joined.append((single, compared))
+    for single, differing in joined:
+        result.records.append(_record(single, differing, naming, here))
+    return result
+
+
+def _key(record: ImportRecord) -> Key:
+    title = plain_name(f"{record.title} {record.suffix}")
+    return record.kind.name, title or kind_word(record.kind.name)
+
+
+def _only(record: ImportRecord, name: str, here: str, suffix: str) -> ImportRecord:
+    ids = {} if record.remote_id is None else {name: record.remote_id}
+    suffix = f"{record.suffix} {suffix}".strip()
+    return replace(record, only=(name,), ids=ids, suffix=suffix, elsewhere=name != here)
+
+
+@dataclass(slots=True)
+class _Joined:
+    """The differences, place by place, and the inner ids that are left out because they differ."""
+
+    differing: list[tuple[Path, Values]] = field(default_factory=list)
+    left_out: set[Path] = field(default_factory=set)
+
+
+def _join(
+    single: Mapping[str, ImportRecord], things: Mapping[tuple[str, RemoteId], Key]
+) -> _Joined:
+    """Return the differences. Raises _ApartError."""
+    records = [*single.values()]
+    kind = records[0].kind
+    named = {path: kind_name for path, kind_name, _ in references_in(records[0].spec, kind.spec)}
+    joined = _Joined()
+    for path, values in _differing(
+        [record.spec for record in records], Facts(part=kind.spec), (), joined
+    ):
+        meant = (
+            {things.get((named[path], str(value))) for value in values} if path in named else {None}
+        )
+        if None in meant or len(meant) > 1:
+            joined.differing.append((path, values))
+    return joined
+
+
+def _differing(
+    values: Sequence[Json], facts: Facts, path: Path, joined: _Joined
+) -> Iterator[tuple[Path, Values]]:
+    first = values[0]
+    if all(type(value) is type(first) and identical(value, first) for value in values):
+        return
+    if isinstance(first, dict):
+        yield from _in_objects(values, first, facts, path, joined)
+    elif isinstance(first, list):
+        yield from _in_lists(values, first, facts, path, joined)
+    else:
+        scalars = [value for value in values if isinstance(value, str | int | float)]
+        if len(scalars) != len(values):
+            raise _ApartError(path)
+        yield path, tuple(scalars)
+
+
+def _in_objects(
+    values: Sequence[Json], first: dict[str, Json], facts: Facts, path: Path, joined: _Joined
+) -> Iterator[tuple[Path, Values]]:
+    objects = [
+        value for value in values if isinstance(value, dict) and value.keys() == first.keys()
+    ]
+    if len(objects) != len(values):
+        raise _ApartError(path)
+    fields = facts_of(facts.part) if facts.part is not None else {}
+    for key in first:
+        inner = fields.get(key, facts.values or NOTHING)
+        yield from _differing([object_[key] for object_ in objects], inner, (*path, key), joined)
+
+
+def _in_lists(
+    values: Sequence[Json], first: list[Json], facts: Facts, path: Path, joined: _Joined
+) -> Iterator[tuple[Path, Values]]:
+    lists = [value for value in values if isinstance(value, list) and len(value) == len(first)]
+    if len(lists) != len(values):
+        raise _ApartError(path)
+    own = facts.keyed.identity if facts.keyed is not None else ()
+    for index in range(len(first)):
+        here: Path = (*path, index)
+        items = [element[index] for element in lists]
+        for place, found in _differing(items, facts.items or NOTHING, here, joined):
+            if own[:1] == ("id",) and place == (*here, *own):
+                # Each environment assigned its own id, and keeps it where none is written.
+                joined.left_out.add((*here, "id"))
+            else:
+                yield place, found
+
+
+@dataclass(slots=True)
+class _Naming:
+    """Names of variables: the same values share one name, and existing variables come first."""
+
+    environments: tuple[str, ...]
+    known: Mapping[str, Mapping[str, ProjectVariable]]
+    new: dict[str, dict[str, ProjectVariable]]
+    uses: dict[Values, list[tuple[Key, Path]]] = field(default_factory=lambda: defaultdict(list))
+    names: dict[Values, str] = field(default_factory=dict)
+
+    def note(self, key: Key, joined: _Joined) -> None:
+        """Add the uses of values, before any of them gets a name."""
+        for path, values in joined.differing:
+            for piece in _pieces(values):
+                if isinstance(piece, tuple):
+                    self.uses[piece].append((key, path))
+
+    def name_of(self, values: Values) -> str:
+        """Return the name of the variable with these values."""
+        known = self.names.get(values) or self._known(values)
+        if not known:
+            known = self._unused(self._wanted(values))
+            for environment, value in zip(self.environments, values, strict=True):
+                self.new.setdefault(environment, {})[known] = value
+        self.names[values] = known
+        return known
+
+    def _known(self, values: Values) -> str:
+        pairs = [*zip(self.environments, values, strict=True)]
+        for name in self.known.get(self.environments[0], {}):
+            held = [self.known.get(environment, {}).get(name) for environment, _ in pairs]
+            both = zip(held, (value for _, value in pairs), strict=True)
+            if all(
+                held_value == value and type(held_value) is type(value)
+                for held_value, value in both
+            ):
+                return name
+        return ""
+
+    def _wanted(self, values: Values) -> str:
+        if tuple(str(value).casefold() for value in values) == tuple(
+            environment.casefold() for environment in self.environments
+        ):
+            return _ENVIRONMENT
+        uses = self.uses[values]
+        steps = [str(step) for step in uses[0][1] if isinstance(step, str)]
+        last = steps[-1]
+        things = {key for key, _ in uses}
+        last = re.sub(r"[^A-Za-z0-9_]", "", last) or "value"
+        if len(things) > 1 and last not in _TOO_GENERAL:
+            return last
+        head = _camel(min(things)[1])
+        return head + last[0].upper() + last[1:]
+
+    def _unused(self, wanted: str) -> str:
+        taken = {
+            name for variables in (*self.known.values(), *self.new.values()) for name in variables
+        }
+        number, name = 1, wanted
+        while name in taken:
+            number += 1
+            name = f"{wanted}{number}"
+        return name
+
+
+def _camel(name: str) -> str:
+    first, *rest = re.findall(r"[a-z0-9]+", name) or ["value"]
+    first = f"v{first}" if first[0].isdigit() else first
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _pieces(values: Values) -> list[str | Values]:
+    """Return texts in pieces: the shared texts, and the one word in which they differ."""
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) != len(values):
+        return [values]
+    split = [_WORDS.findall(text) for text in texts]
+    if len({len(words) for words in split}) != 1:
+        return [values]
+    columns = [*zip(*split, strict=True)]
+    words = {column for column in columns if len(set(column)) > 1}
+    if len(words) != 1:
+        return [values]
+    pieces: list[str | Values] = []
+    for column in columns:
+        if column in words:
+            pieces.append(column)
+        elif pieces and isinstance(pieces[-1], str):
+            pieces[-1] += column[0]
+        else:
+            pieces.append(column[0])
+    return pieces
+
+
+def _written(values: Values, naming: _Naming) -> str:
+    """Return the text to write in place of values; each environment resolves it to its own."""
+    pieces = _pieces(values)
+    written = "".join(
+        expression(ExpressionKind.VARIABLE, naming.name_of(piece))
+        if isinstance(piece, tuple)
+        else escaped(piece)
+        for piece in pieces
+    )
+    if len(pieces) > 1 and not _reads_back(written, pieces):
+        return expression(ExpressionKind.VARIABLE, naming.name_of(values))
+    return written
+
+
+def _reads_back(written: str, pieces: Sequence[str | Values]) -> bool:
+    read = [part for part in parts_of(written) if part != ""]
+    names = [part for part in read if isinstance(part, Expression)]
+    text = "".join(text for text in read if isinstance(text, str))
+    return (
+        len(names) == sum(isinstance(piece, tuple) for piece in pieces)
+        and text == "".join(piece for piece in pieces if isinstance(piece, str))
+        and all(isinstance(part, str | Expression) for part in read)
+    )
+
+
+def _record(
+    single: Mapping[str, ImportRecord], joined: _Joined, naming: _Naming, here: str
+) -> ImportRecord:
+    record = single[here]
+    spec = record.spec
+    for path in joined.left_out:
+        spec = _without_id(spec, path)
+    known = {
+        name: record.remote_id for name, record in single.items() if record.remote_id is not None
+    }
+    return replace(
+        record,
+        spec=spec,
+        expressions={path: _written(values, naming) for path, values in joined.differing},
+        ids=known,
+        only=() if single.keys() >= naming.known.keys() else tuple(single),
+    )
+
+
+def _without_id(spec: dict[str, Json], path: Path) -> dict[str, Json]:
+    found = _without(spec, path)
+    assert isinstance(found, dict)  # noqa: S101 - an object stays one
+    return found
+
+
+def _without(value: Json, path: Path) -> Json:
+    first, *rest = path
+    if isinstance(value, list) and isinstance(first, int):
+        return [
+            _without(element, tuple(rest)) if at == first else element
+            for at, element in enumerate(value)
+        ]
+    assert isinstance(value, dict)  # noqa: S101 - the path was found in it
+    if not rest:
+        return {key: member for key, member in value.items() if key != first}
+    return {
+        key: _without(member, tuple(rest)) if key == first else member
+        for key, member in value.items()
+    }

@@ -1,0 +1,1 @@
+"""Lint: checks of practice, which warn of what works but misleads. Source: docs/practice.md."""

@@ -1,0 +1,152 @@
+"""Lint rules for dashboards. Source: docs/practice.md."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from reconciler.document import Json, Path, canonical_text, value_at
+from reconciler.features.lint.lint_rule import LintFinding, LintRule, Neighbours, lists_in, text_of
+from reconciler.kinds.shape import EACH, places
+from reconciler.model import Manifest
+from reconciler.syntax.diagnostic import Advice
+
+SECTIONS = ("dashboard", "layout", "sections", EACH)
+IN_SECTION = ("rows", EACH, "widgets", EACH)
+WIDGETS = (*SECTIONS, *IN_SECTION)
+QUERIES = (
+    ("metrics", "promqlQuery", "value"),
+    ("queryLanguage", "queryLanguageQuery", "text"),
+)
+"""Paths of queries that must not be empty; an empty Lucene query is valid: all logs."""
+
+FILL_IN = Advice("write the query, or remove the widget")
+
+
+def _twin_titles(spec: dict[str, Json]) -> Iterator[LintFinding]:
+    for section, content in places(spec, *SECTIONS):
+        first: dict[tuple[str, str], Path] = {}
+        for path, widget in places(content, *IN_SECTION, path=section):
+            title = text_of(widget.get("title")) if isinstance(widget, dict) else None
+            if title is None or not title.strip():
+                continue
+            shown = ",".join(map(str, _definition(widget)))
+            if first.setdefault((title.strip(), shown), path) != path:
+                message = f"another widget of this section is called `{title.strip()}` too"
+                remedy = Advice("name each by what it shows")
+                yield LintFinding((*path, "title"), message, remedy)
+
+
+def _definition(widget: Json) -> dict[str, Json]:
+    found = value_at(widget, ("definition",))
+    return found if isinstance(found, dict) else {}
+
+
+def _queries(spec: dict[str, Json]) -> Iterator[tuple[Path, Json]]:
+    """Yield path and content of each query of each widget."""
+    for path, definition in places(spec, *WIDGETS, "definition"):
+        for kind in definition if isinstance(definition, dict) else ():
+            for steps in (("query",), ("queryDefinitions", EACH, "query")):
+                yield from places(definition, kind, *steps, path=path)
+
+
+def _empty_queries(spec: dict[str, Json]) -> Iterator[LintFinding]:
+    for path, query in _queries(spec):
+        for steps in QUERIES:
+            for place, written in places(query, *steps, path=path):
+                text = text_of(written)
+                if text is not None and not text.strip():
+                    yield LintFinding(
+                        place, "this query is empty: the widget shows nothing", FILL_IN
+                    )
+    for path, definition in places(spec, *WIDGETS, "definition"):
+        for place, queries in places(definition, "lineChart", "queryDefinitions", path=path):
+            if queries == []:
+                yield LintFinding(
+                    place, "this chart has no query: it shows nothing", FILL_IN, at_key=True
+                )
+
+
+def _twin_queries(spec: dict[str, Json]) -> Iterator[LintFinding]:
+    for path, definition in places(spec, *WIDGETS, "definition"):
+        for kind in definition if isinstance(definition, dict) else ():
+            first: dict[str, Path] = {}
+            steps = (kind, "queryDefinitions", EACH, "query")
+            for place, query in places(definition, *steps, path=path):
+                if query and first.setdefault(canonical_text(query), place) != place:
+                    message = (
+                        "this widget has the very same query already, so that one hides the other"
+                    )
+                    yield LintFinding(place, message, Advice("remove one of them"), at_key=True)
+
+
+def _unused_variables(spec: dict[str, Json]) -> Iterator[LintFinding]:
+    dashboard = spec.get("dashboard")
+    if not isinstance(dashboard, dict):
+        return
+    lists = {key: lists_in(dashboard, key) for key in ("variables", "variablesV2")}
+    if not any(lists.values()):
+        return
+    # A variable may be used in the query of another variable.
+    texts = {
+        (key, index): "\n".join(_texts(item))
+        for key, items in lists.items()
+        for index, item in enumerate(items)
+    }
+    rest = "\n".join(_texts({key: value for key, value in dashboard.items() if key not in lists}))
+    for key, items in lists.items():
+        for index, item in enumerate(items):
+            name = text_of(value_at(item, ("name",)))
+            if not name:
+                continue
+            others = (text for place, text in texts.items() if place != (key, index))
+            called = [name, *filter(None, [text_of(value_at(item, ("id", "value")))])]
+            if not any(_is_named(label, text) for label in called for text in (rest, *others)):
+                message = f"the variable `{name}` is used by no query, title or filter here"
+                remedy = Advice("use it, or remove it: a choice that changes nothing misleads")
+                yield LintFinding(("dashboard", key, index, "name"), message, remedy)
+
+
+def _is_named(name: str, text: str) -> bool:
+    return name in text and (
+        re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", text) is not None
+    )
+
+
+def _texts(document: Json) -> Iterator[str]:
+    """Yield every text of a document; a value that is filled in late as its placeholder."""
+    if isinstance(document, dict):
+        for key, value in document.items():
+            yield key
+            yield from _texts(value)
+    elif isinstance(document, list):
+        for item in document:
+            yield from _texts(item)
+    elif isinstance(document, str):
+        yield document
+
+
+def _twin_names(neighbours: Neighbours) -> Iterator[tuple[Manifest, LintFinding]]:
+    """Yield dashboards with the same name in the same folder."""
+    called: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
+    for manifest in neighbours.own:
+        dashboard = manifest.spec.get("dashboard")
+        name = text_of(dashboard.get("name")) if isinstance(dashboard, dict) else None
+        if name and isinstance(dashboard, dict):
+            folder = [dashboard.get("folderId"), dashboard.get("folderPath")]
+            called[name.strip(), canonical_text(folder)].append(manifest)
+    for (name, _), (first, *others) in called.items():
+        for manifest in others:
+            message = f"`{first.ref}` at {first.source} in the same folder is called `{name}` too"
+            remedy = Advice("name each by what it is for")
+            yield manifest, LintFinding(("dashboard", "name"), message, remedy)
+
+
+PRACTICES = (
+    LintRule(code="L401", find=_twin_titles),
+    LintRule(code="L402", find=_empty_queries),
+    LintRule(code="L403", find=_twin_queries),
+    LintRule(code="L404", find=_unused_variables),
+    LintRule(code="L405", among=_twin_names),
+)

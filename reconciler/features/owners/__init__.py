@@ -1,0 +1,1 @@
+"""Code owners of changed manifests, in the comment of a job."""

@@ -1,0 +1,280 @@
+"""Evaluator of log policy lists: the policy of a log, and policies that no log can meet. Pure.
+
+How a service compares is partly assumed (docs/assumptions.md, docs/policy-impact.md), so a plan
+first compares the evaluator with the service on the live list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import reduce
+from operator import and_
+
+from reconciler.document import Json, value_at
+from reconciler.features.policy_samples.policy_impact import Met, PolicySample
+from reconciler.features.policy_samples.sample_answers import met_of
+from reconciler.kinds.answers import text
+
+
+class How(Enum):
+    """The way in which a rule compares its names; the value is that of the API."""
+
+    IS = "RULE_TYPE_ID_IS"
+    IS_NOT = "RULE_TYPE_ID_IS_NOT"
+    STARTS = "RULE_TYPE_ID_START_WITH"
+    INCLUDES = "RULE_TYPE_ID_INCLUDES"
+    ANY = "RULE_TYPE_ID_UNSPECIFIED"
+
+
+@dataclass(frozen=True, slots=True)
+class NameRule:
+    """The names that a policy is for: all, or those that compare with one of `names`."""
+
+    how: How = How.ANY
+    names: tuple[str, ...] = ()
+
+    def allows(self, name: str) -> bool:
+        """Return whether a name is accepted."""
+        match self.how:
+            case How.IS:
+                return name in self.names
+            case How.IS_NOT:
+                return name not in self.names
+            case How.STARTS:
+                return name.startswith(self.names)
+            case How.INCLUDES:
+                return any(part in name for part in self.names)
+            case How.ANY:
+                return True
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyMatcher:
+    """A policy as far as it decides about logs.
+
+    `severities` is None where they are unknown, and empty where the policy takes all.
+    """
+
+    met: Met
+    severities: frozenset[str] | None
+    application: NameRule = NameRule()
+    subsystem: NameRule = NameRule()
+    enabled: bool = True
+
+    @property
+    def takes_all_severities(self) -> bool:
+        """Return whether the severity of a log makes no difference."""
+        return self.severities == frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """A list of policies in its order.
+
+    With `any_case` the service ignores case in names, which are case-folded here then.
+    """
+
+    listed: tuple[PolicyMatcher, ...]
+    any_case: bool = False
+
+    def met(self, sample: PolicySample) -> Met | None:
+        """Return the first policy that takes a log; None where an unknown severity decides."""
+        applications = self._several(sample.application)
+        subsystems = self._several(sample.subsystem)
+        for policy in self.listed:
+            named = (
+                policy.enabled
+                and any(map(policy.application.allows, applications))
+                and any(map(policy.subsystem.allows, subsystems))
+            )
+            if not named:
+                continue
+            if policy.severities is None:
+                return None
+            if not policy.severities or sample.severity in policy.severities:
+                return policy.met
+        return Met()
+
+    def _several(self, value: str) -> list[str]:
+        return parts_of(value, any_case=self.any_case)
+
+
+def parts_of(joined: str, *, any_case: bool = False) -> list[str]:
+    """Return the names in a text, separated by commas; an empty text is one empty name."""
+    folded = joined.casefold() if any_case else joined
+    return [part.strip() for part in folded.split(",")]
+
+
+def policies_in(document: Json, *, seen: bool = False, any_case: bool = False) -> Policies:
+    """Read a `spec` of a log policy set.
+
+    Severities that are left out mean all severities where the list is declared, and are unknown
+    where it was `seen`.
+    """
+    items = value_at(document, ("policies",))
+    listed = items if isinstance(items, list) else []
+    return Policies(tuple(_policies(listed, seen=seen, any_case=any_case)), any_case)
+
+
+def _policies(items: list[Json], *, seen: bool, any_case: bool) -> Iterator[PolicyMatcher]:
+    for item in items:
+        policy = value_at(item, ("policy",))
+        if not isinstance(policy, dict):
+            continue
+        severities = value_at(item, ("logRules", "severities"))
+        known = severities if isinstance(severities, list) else []
+        is_unknown = seen and not isinstance(severities, list)
+        yield PolicyMatcher(
+            met_of(text(policy, "name"), text(policy, "priority")),
+            None
+            if is_unknown
+            else frozenset(severity for severity in known if isinstance(severity, str)),
+            _rule(policy.get("applicationRule"), any_case=any_case),
+            _rule(policy.get("subsystemRule"), any_case=any_case),
+            policy.get("disabled") is not True,
+        )
+
+
+_BY_VALUE = {how.value: how for how in How}
+
+
+def _rule(rule: Json, *, any_case: bool) -> NameRule:
+    """Read a rule; a rule without a known way to compare accepts all names."""
+    if not isinstance(rule, dict):
+        return NameRule()
+    how = _BY_VALUE.get(text(rule, "ruleTypeId"), How.ANY)
+    return NameRule(how, tuple(parts_of(text(rule, "name"), any_case=any_case)))
+
+
+SEVERITIES = tuple(
+    f"SEVERITY_{name}" for name in ("DEBUG", "VERBOSE", "INFO", "WARNING", "ERROR", "CRITICAL")
+)
+MOST_COMBINED = 1_000_000
+"""The most combinations of names that are tried for one policy; with more, nothing is reported."""
+
+
+def shadowed(policies: Policies) -> list[int]:
+    """Return the indexes of policies that no log can meet, as earlier policies take all their logs.
+
+    A log has one application, one subsystem and one severity. The infinitely many names come down
+    to a few representatives, one for each way to be compared (`_representatives`), so a policy is
+    reported only where this is proved. Disabled policies take nothing, and are not reported.
+    """
+    found: list[int] = []
+    known = _severities(policies)
+    names_apart = (
+        _compared_whole([policy.application for policy in policies.listed]),
+        _compared_whole([policy.subsystem for policy in policies.listed]),
+    )
+    fresh = _fresh(policies)
+    for place, policy in enumerate(policies.listed):
+        if not policy.enabled or policy.severities is None:
+            continue
+        before = [
+            policy
+            for policy in policies.listed[:place]
+            if policy.enabled and policy.severities is not None
+        ]
+        applications = _representatives(policy.application, names_apart[0], fresh)
+        subsystems = _representatives(policy.subsystem, names_apart[1], fresh)
+        takers = (
+            _takers([policy.application for policy in before], applications),
+            _takers([policy.subsystem for policy in before], subsystems),
+            _takers_of_severities(before, policy.severities or known),
+        )
+        if _covered(takers):
+            found.append(place)
+    return found
+
+
+def _severities(policies: Policies) -> frozenset[str]:
+    """Return all severities that count, and one that no policy names."""
+    named = (policy.severities or frozenset() for policy in policies.listed)
+    return frozenset((*SEVERITIES, "")).union(*named)
+
+
+def _compared_whole(rules: Sequence[NameRule]) -> frozenset[str]:
+    """Return the names that some rule compares as a whole."""
+    return frozenset(
+        name for rule in rules if rule.how in (How.IS, How.IS_NOT) for name in rule.names
+    )
+
+
+def _fresh(policies: Policies) -> str:
+    """Return a character that no rule has."""
+    held = {
+        letter
+        for policy in policies.listed
+        for rule in (policy.application, policy.subsystem)
+        for name in rule.names
+        for letter in name
+    }
+    # From Unicode's last private-use plane, in which no character has case.
+    return next(letter for letter in map(chr, range(0x100000, 0x10FFFE)) if letter not in held)
+
+
+def _representatives(rule: NameRule, whole: frozenset[str], fresh: str) -> list[str]:
+    """Return names that a rule accepts, which represent all names that it accepts.
+
+    If any accepted name escapes all other rules, one of these does. A name that is compared as a
+    whole represents itself. For any other accepted name, the representative has only what makes the
+    rule accept it, and a character that no rule has. Whatever a rule looks for in the
+    representative is also in the name. So a rule that takes the representative takes the name too.
+    """
+    exact = [name for name in sorted(whole) if rule.allows(name)]
+    match rule.how:
+        case How.IS:
+            return exact
+        case How.STARTS:
+            return [*(name + fresh for name in rule.names), *exact]
+        case How.INCLUDES:
+            return [*(fresh + name + fresh for name in rule.names), *exact]
+        case How.IS_NOT | How.ANY:
+            return [fresh, *exact]
+
+
+def _takers(rules: Sequence[NameRule], names: Sequence[str]) -> list[int]:
+    """Return for each name the rules that accept it, as bits; the fewest first, no repeats."""
+    masks = {sum(rule.allows(name) << bit for bit, rule in enumerate(rules)) for name in names}
+    return _smallest(masks)
+
+
+def _takers_of_severities(before: Sequence[PolicyMatcher], severities: frozenset[str]) -> list[int]:
+    masks = {
+        sum(
+            (policy.takes_all_severities or severity in (policy.severities or ())) << bit
+            for bit, policy in enumerate(before)
+        )
+        for severity in severities
+    }
+    return _smallest(masks)
+
+
+def _smallest(masks: set[int]) -> list[int]:
+    """Return the masks that contain no other mask.
+
+    A mask that contains another is covered wherever the other is.
+    """
+    kept: list[int] = []
+    for mask in sorted(masks, key=int.bit_count):
+        if not any(mask & number == number for number in kept):
+            kept.append(mask)
+    return kept
+
+
+def _covered(takers: tuple[list[int], list[int], list[int]]) -> bool:
+    """Return whether each combination of the three is taken by some policy before."""
+    if reduce(and_, (mask for masks in takers for mask in masks), -1):
+        # One policy takes everything; also where there is nothing to take.
+        return True
+    applications, subsystems, severities = takers
+    if len(applications) * len(subsystems) * len(severities) > MOST_COMBINED:
+        return False
+    return all(
+        application & subsystem & severity
+        for application in applications
+        for subsystem in subsystems
+        for severity in severities
+    )

@@ -1,0 +1,352 @@
+"""The effect of a new list of policies on samples of logs: JSON, terminal, Markdown. Pure.
+
+Source: docs/policy-impact.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from reconciler.features.policy_samples.policy_impact import (
+    Met,
+    PolicyImpact,
+    PolicySample,
+    SampleAnswer,
+)
+from reconciler.model.quoting import plain, quoted, quoted_pair
+from reconciler.report.markdown import code, sentence
+from reconciler.report.safe import columns
+from reconciler.report.table import Colour, Heading, Style, table, wrapped
+from reconciler.report.words import plural
+
+TITLE = "Samples of logs"
+NOBODY = "(no policy)"
+NOT_KNOWN = "(not known)"
+SEVERITY, PRIORITY = "SEVERITY_", "PRIORITY_TYPE_"
+MOST_ROWS = 40
+MOST_NAMED = 8
+MOST_DIFFERING = 3
+LONGEST_NAME = 48
+LONGEST_WHY = 300
+TABLE_BYTES = 6_000
+
+
+class SampleDocument(TypedDict):
+    """A log of the samples file."""
+
+    application: str
+    subsystem: str
+    severity: str
+
+
+class MetDocument(TypedDict):
+    """The policy that takes a log, and the priority that it sets; null where none takes it."""
+
+    policy: str | None
+    priority: str | None
+
+
+class SampleChangeDocument(TypedDict):
+    """A sample that changes policy or priority."""
+
+    sample: SampleDocument
+    before: MetDocument
+    after: MetDocument
+
+
+class SampleFailureDocument(TypedDict):
+    """A sample that will not have the policy that it expects; null is no policy at all."""
+
+    sample: SampleDocument
+    expected: str | None
+    told: str | None
+
+
+class DisagreementDocument(TypedDict):
+    """A sample for which service and evaluator disagree about the live list."""
+
+    sample: SampleDocument
+    told: MetDocument
+    evaluated: Annotated[
+        MetDocument | None,
+        Field(description="null where severities that nobody knows leave it open."),
+    ]
+
+
+@with_config(ConfigDict(extra="ignore"))
+class PolicyImpactDocument(TypedDict):
+    """The effect of the plan on the samples of `policySamples`: docs/policy-impact.md."""
+
+    samples: Annotated[int, Field(ge=0)]
+    agreement: Annotated[
+        float | None,
+        Field(
+            ge=0,
+            le=1,
+            description="For which share of them the evaluator says of the live list what the "
+            "service tells; null where the service could not be asked.",
+        ),
+    ]
+    changes: list[SampleChangeDocument]
+    shadowed: Annotated[list[str], Field(description="Policies that no log can reach.")]
+    failures: list[SampleFailureDocument]
+    disagreements: list[DisagreementDocument]
+    recalled: Annotated[
+        list[str], Field(description="Policies whose severities are those of the journal.")
+    ]
+    unknown: Annotated[
+        list[str], Field(description="Live policies of whose severities nobody knows.")
+    ]
+    unasked: Annotated[str, Field(description="Why the service could not be asked.")]
+    onMismatch: Annotated[str, Field(description="report, or rollback.")]
+
+
+def policy_impact_document(impact: PolicyImpact) -> PolicyImpactDocument:
+    """Return the JSON form."""
+    return {
+        "samples": len(impact.answers),
+        "agreement": impact.agreement,
+        "changes": [
+            {
+                "sample": _sample(change.sample),
+                "before": _met(change.before or Met()),
+                "after": _met(change.after or Met()),
+            }
+            for change in impact.changes
+        ],
+        "shadowed": [*impact.shadowed],
+        "failures": [
+            {
+                "sample": _sample(failure.sample),
+                "expected": failure.sample.policy or None,
+                "told": (failure.after or Met()).policy or None,
+            }
+            for failure in impact.failures
+        ],
+        "disagreements": [
+            {
+                "sample": _sample(answer.sample),
+                "told": _met(answer.before or Met()),
+                "evaluated": None if answer.after is None else _met(answer.after),
+            }
+            for answer in impact.disagreeing
+        ],
+        "recalled": [*impact.recalled],
+        "unknown": [*impact.unknown],
+        "unasked": impact.unasked,
+        "onMismatch": impact.on_mismatch,
+    }
+
+
+def _sample(sample: PolicySample) -> SampleDocument:
+    return {
+        "application": sample.application,
+        "subsystem": sample.subsystem,
+        "severity": severity_word(sample),
+    }
+
+
+def _met(met: Met) -> MetDocument:
+    return {"policy": met.policy or None, "priority": priority_word(met) or None}
+
+
+def severity_word(sample: PolicySample) -> str:
+    """Return the severity of a sample as people write it."""
+    return sample.severity.removeprefix(SEVERITY).lower()
+
+
+def priority_word(met: Met) -> str:
+    """Return a priority as people write it, "" for none."""
+    return met.priority.removeprefix(PRIORITY).lower()
+
+
+def describe_met(met: Met | None) -> str:
+    """Return which policy takes a log, and with which priority; foreign text, not yet safe."""
+    if met is None:
+        return NOT_KNOWN
+    if not met.policy:
+        return NOBODY
+    priority = priority_word(met)
+    return f"{met.policy} ({priority})" if priority else met.policy
+
+
+def reported_rows(impact: PolicyImpact) -> list[SampleAnswer]:
+    """Return the samples that are shown: failing samples first, then changing samples."""
+    failing = [*impact.failures]
+    return [*failing, *(change for change in impact.changes if not change.fails)]
+
+
+def expectation(answer: SampleAnswer) -> str:
+    """Return which policy a sample expects, "" for a sample without expectation."""
+    return (answer.sample.policy or NOBODY) if answer.sample.expects else ""
+
+
+def _asked(impact: PolicyImpact) -> str:
+    return "emulator" if impact.of_base else "service"
+
+
+def describe_agreement(impact: PolicyImpact) -> str:
+    """Return how far the evaluator agrees with the service."""
+    service, compared = _asked(impact), "the live list"
+    if impact.of_base:
+        compared = "the list of the revision"
+    if impact.agreement is None:
+        so = "nothing is known of today, nor of the evaluator"
+        return f"the {service} could not be asked, so {so}"
+    count = len(impact.answers)
+    if not impact.disagreeing:
+        return f"of {compared}, evaluator and {service} agree on all {count:,}"
+    # With a thousand samples, a single difference must not be rounded to full agreement.
+    agreeing = count - len(impact.disagreeing)
+    so = "what is said of tomorrow is as doubtful"
+    if not impact.writes:
+        there = "stands there" if impact.of_base else "is live"
+        so = f"what {there} does otherwise than it says, or is read otherwise here"
+    return f"of {compared}, evaluator and {service} agree on {agreeing:,} of {count:,} only: {so}"
+
+
+def counted(impact: PolicyImpact) -> str:
+    """Return the counts of the samples in one line."""
+    changing, failing = len(impact.changes), len(impact.failures)
+    counts = f"{plural(len(impact.answers), 'sample')}, {changing:,} changing"
+    return f"{counts}, {failing:,} not as expected" if failing else counts
+
+
+def remarks(impact: PolicyImpact) -> Iterator[str]:
+    """Yield further remarks as sentences; foreign text, not yet safe."""
+    if impact.unasked:
+        yield f"not asked: {plain(impact.unasked, LONGEST_WHY)}"
+    if impact.disagreeing:
+        differing = (
+            _differing(answer, _asked(impact)) for answer in impact.disagreeing[:MOST_DIFFERING]
+        )
+        yield f"they differ on {'; '.join(differing)}"
+    if impact.unknown:
+        names = _names(impact.unknown)
+        yield f"nobody knows the severities of {names}: the {_asked(impact)} does not return them"
+    if impact.recalled:
+        yield f"severities as the journal remembers them: {_names(impact.recalled)}"
+    if impact.shadowed:
+        takes = "those before take all of their logs"
+        yield f"no log can reach {_names(impact.shadowed)}: {takes}"
+    # A plan against a revision is never applied.
+    if impact.writes and not impact.unasked and not impact.of_base:
+        yield _foretold(impact)
+
+
+def _foretold(impact: PolicyImpact) -> str:
+    begin = "after the overwrite the samples are asked again; "
+    if impact.on_mismatch == "report":
+        return f"{begin}a mismatch is told (exit 3)"
+    if impact.unknown:
+        return f"{begin}the list that is live could not be put back, as severities are unknown"
+    return f"{begin}a mismatch puts the list back that is live now (exit 3)"
+
+
+def _differing(answer: SampleAnswer, who: str) -> str:
+    sample = answer.sample
+    log = quoted_pair(sample.application, sample.subsystem)
+    answered, evaluated = (
+        quoted(describe_met(met), LONGEST_NAME) if met and met.policy else describe_met(met)
+        for met in (answer.before, answer.after)
+    )
+    severity = quoted(severity_word(sample), LONGEST_NAME)
+    return f"{log} {severity}: the {who} tells {answered}, the evaluator {evaluated}"
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(map(quoted, names[:MOST_NAMED]))
+    return shown + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
+
+
+_ABOUT = ("application", "subsystem", "severity")
+
+
+def turning(impact: PolicyImpact) -> tuple[str, str]:
+    """Return the names of before and after: today and tomorrow, or the revision and this."""
+    return ("revision", "this") if impact.of_base else ("today", "tomorrow")
+
+
+def _headings(impact: PolicyImpact) -> tuple[str, ...]:
+    return (*_ABOUT, *turning(impact), "expected")
+
+
+def _cells(answer: SampleAnswer) -> list[str]:
+    sample = answer.sample
+    return [
+        sample.application,
+        sample.subsystem,
+        severity_word(sample),
+        describe_met(answer.before),
+        describe_met(answer.after),
+        expectation(answer),
+    ]
+
+
+def policy_impact_lines(impact: PolicyImpact, style: Style) -> Iterator[str]:
+    """Yield the lines for a terminal; the last line is empty."""
+    yield style.paint(f"{TITLE}: {counted(impact)}", Colour.BOLD)
+    doubt = Colour.CYAN if impact.agreement == 1 else Colour.RED
+    yield from wrapped(describe_agreement(impact), style, doubt, margin="  ", hang="  ")
+    rows = reported_rows(impact)
+    shown = rows if style.verbose else rows[:MOST_ROWS]
+    if shown:
+        yield from _reported(impact, shown, style)
+    if len(rows) > len(shown):
+        yield style.paint(f"  and {len(rows) - len(shown):,} more (-v lists them)", Colour.DIM)
+    for remark in remarks(impact):
+        yield from wrapped(remark, style, Colour.CYAN, margin="  ", hang="  ")
+    yield ""
+
+
+def _reported(impact: PolicyImpact, shown: Sequence[SampleAnswer], style: Style) -> Iterator[str]:
+    """Yield a table of samples, or sentences where a terminal is too narrow for its columns."""
+    headings = [*map(Heading, _headings(impact))]
+    narrow = replace(style, width=style.width - len(_MARGIN))
+    lines = table(headings, [_cells(answer) for answer in shown], narrow).splitlines()
+    if not style.terminal or all(columns(line) <= narrow.width for line in lines):
+        yield from (f"{_MARGIN}{line}" for line in lines)
+        return
+    for answer in shown:
+        log = (
+            f"{answer.sample.application}/{answer.sample.subsystem} {severity_word(answer.sample)}"
+        )
+        turn = f"{describe_met(answer.before)} → {describe_met(answer.after)}"
+        wanted = f", expected {expectation(answer)}" if expectation(answer) else ""
+        yield from wrapped(f"{log}: {turn}{wanted}", style, margin=_MARGIN, hang=_MARGIN)
+
+
+_MARGIN = "  "
+
+
+def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
+    """Yield the lines for a comment, few and bounded; the last line is empty."""
+    yield f"**{TITLE}**: {counted(impact)}; {describe_agreement(impact)}."
+    yield ""
+    rows, room, shown = reported_rows(impact), TABLE_BYTES, 0
+    if rows:
+        headings = _headings(impact)
+        yield f"| {' | '.join(headings)} |"
+        yield f"|{'---|' * len(headings)}"
+    for answer in rows[:MOST_ROWS]:
+        row = (
+            f"| {' | '.join(code(cell, LONGEST_NAME) if cell else '' for cell in _cells(answer))} |"
+        )
+        room -= len(row.encode()) + 1
+        if room < 0:
+            break
+        shown += 1
+        yield row
+    if len(rows) > shown:
+        yield f"| and {len(rows) - shown:,} more | | | | | |"
+    if rows:
+        yield ""
+    texts = [*remarks(impact)]
+    yield from (f"- {sentence(text, LONGEST_WHY)}" for text in texts)
+    if texts:
+        yield ""

@@ -1,0 +1,47 @@
+"""Samples of logs that a plan is checked with: `policySamples:` of an environment.
+
+Source: docs/policy-impact.md.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+
+from reconciler.model.model_config import STRICT
+
+
+class PolicySamples(BaseModel):
+    """The file of the samples, and the reaction to results other than predicted."""
+
+    model_config = STRICT
+
+    file: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="The file, relative to this one: YAML or JSON, a list of {application, "
+            "subsystem, severity, policy}.",
+        ),
+    ]
+    on_mismatch: Annotated[
+        Literal["rollback", "report"],
+        Field(
+            alias="onMismatch",
+            description="What an apply does where the service tells otherwise of the samples after "
+            "an overwrite than the plan predicted: put the list back that was there, or say so.",
+        ),
+    ] = "report"
+
+
+def _spelled_out(setting: object) -> object:
+    """Return the long form of a setting that is only a file name."""
+    return {"file": setting} if isinstance(setting, str) else setting
+
+
+_SCHEMA: dict[str, Any] = {
+    "anyOf": [{"type": "string", "minLength": 1}, PolicySamples.model_json_schema()],
+}
+
+SampleSetting = Annotated[PolicySamples, BeforeValidator(_spelled_out), WithJsonSchema(_SCHEMA)]

@@ -1,0 +1,1 @@
+"""Rollback: what was declared before a run, as a plan. Source: docs/rollback.md."""

@@ -1,0 +1,148 @@
+"""`reconciler rollback`: restore the state before a run, with a plan like any other."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import click
+
+from reconciler.applying.run import Applied
+from reconciler.cli import options
+from reconciler.cli.consent_options import check_asked, consenting
+from reconciler.cli.console import (
+    data,
+    describe_applied,
+    describe_plan,
+    redacted,
+    report_applied,
+    words,
+)
+from reconciler.errors import UsageError, worst
+from reconciler.features.freeze.freeze_wait import wait_for_thaw
+from reconciler.features.rollback.roll_back import ToRollBack, before_of
+from reconciler.journal.store import LockTimeout
+from reconciler.model import Plan, Ref, RollsBack, Written
+from reconciler.operations.apply_plan import Consent, plan_and_apply
+from reconciler.operations.open_project import Options
+from reconciler.operations.open_session import Session, open_target
+from reconciler.operations.plan_and_drift import (
+    check_writable,
+    failures_of,
+    plan_now,
+    write_private,
+)
+from reconciler.report.plan.document import plan_json
+from reconciler.report.remarks import describe_remark
+from reconciler.report.safe import safe
+from reconciler.report.unplanned import not_applied
+from reconciler.runtime.advice import from_journal
+
+_OF_PLANS = ("text", "json", "markdown", "html")
+_OF_APPLIES = ("text", "json", "junit")
+
+
+def _refs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[Ref, ...]:
+    found = [(text, Ref.parse(text)) for text in given]
+    for text, ref in found:
+        if ref is None:
+            raise click.BadParameter(f"`{text}` is not of the form Kind/name")
+    return tuple(ref for _, ref in found if ref is not None)
+
+
+@click.command
+@click.argument("run")
+@click.argument("refs", nargs=-1, metavar="[REF]...", callback=_refs)
+@options.remembering
+@options.formats(*dict.fromkeys((*_OF_APPLIES, *_OF_PLANS)))
+@click.option("--dry-run", is_flag=True, help="Show the plan, and write nothing.")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="With --dry-run, also write the plan as JSON, for `rollback --plan FILE`.",
+)
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Put back what was live right before the run wrote, where that is kept.",
+)
+@consenting
+def rollback(  # noqa: PLR0913 - one parameter a flag
+    *,
+    run: str,
+    refs: tuple[Ref, ...],
+    options: Options,
+    form: str,
+    dry_run: bool,
+    out: Path | None,
+    live: bool,
+    consent: Consent,
+    patience: LockTimeout,
+    thaw: LockTimeout,
+) -> int:
+    """Put back what was declared before RUN: all that it wrote, or each REF, a Kind/name.
+
+    RUN is the id of a run as `journal history` shows it, as much of it as tells it apart, or
+    `last` for the last run that wrote something. Manifests stay as they are: the next apply of
+    them brings the change back, unless they say the same by then. A rollback is a run as well, and
+    can be rolled back.
+    """
+    if form not in (_OF_PLANS if dry_run else _OF_APPLIES):
+        with_or_without = "without" if dry_run else "with"
+        raise UsageError(f"--format {form} is for a rollback {with_or_without} --dry-run")
+    if out is not None and not dry_run:
+        raise UsageError("--out needs --dry-run, which plans and applies nothing")
+    wanted = ToRollBack(run=run, refs=refs, live=live)
+    if dry_run:
+        return _show(open_target(options), wanted, options, form, out)
+    check_asked(consent)
+    session = replace(open_target(options), prepare=partial(before_of, wanted=wanted))
+    if thaw.seconds:
+        wait_for_thaw(session, thaw)
+    made, applied = plan_and_apply(
+        session,
+        lambda _: consent,
+        "rollback",
+        verbose=options.verbose,
+        quiet=options.quiet,
+        patience=patience,
+    )
+    if applied is None:
+        words(not_applied(made.digest, _line_of(wanted)), laid_out=True)
+        return data(
+            describe_applied(Applied(), made, form, verbose=False) if form != "text" else ""
+        )
+    try:
+        return report_applied(applied, made, form, verbose=options.verbose)
+    finally:
+        if not options.quiet and any(isinstance(outcome, Written) for outcome in applied.outcomes):
+            _remind(made)
+
+
+def _show(
+    session: Session, wanted: ToRollBack, options: Options, form: str, out: Path | None
+) -> int:
+    if out is not None:
+        check_writable(out)
+    journal = session.journal()
+    made = asyncio.run(plan_now(before_of(session, journal, wanted), journal.history))
+    if out is not None:
+        write_private(out, redacted(plan_json(made)))
+    code = worst(failures_of(made))
+    return data(describe_plan(made, form, session.project, verbose=options.verbose), ending=code)
+
+
+def _line_of(wanted: ToRollBack) -> str:
+    live = ["--live"] if wanted.live else []
+    return from_journal("rollback", shlex.join([wanted.run, *map(str, wanted.refs), *live]))
+
+
+def _remind(made: Plan) -> None:
+    """Print after a rollback, too, that git would bring the changes back."""
+    for remark in made.remarks:
+        if isinstance(remark, RollsBack):
+            words(safe(describe_remark(remark)))

@@ -1,0 +1,318 @@
+"""Roll back: manifests with the state before a run, from the journal, planned like any others.
+
+Manifests in files are not read: they may be wrong, and the seals in the journal name their secrets.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reconciler.document import Json, Shape
+from reconciler.errors import UsageError
+from reconciler.features.rollback.restore import Restoring, at_places_of
+from reconciler.journal.before import (
+    LAST,
+    Before,
+    before_run,
+    commit_before,
+    ids_since,
+    is_apply,
+    is_compacted,
+    runs_named,
+)
+from reconciler.journal.history import History, Memory
+from reconciler.journal.journal import Journal
+from reconciler.journal.runs import RunSummary
+from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds.judge_spec import unacceptable
+from reconciler.model import (
+    Change,
+    Evidence,
+    FailsChecks,
+    MadeByRun,
+    Manifest,
+    NothingBefore,
+    NotSeenThen,
+    PutBack,
+    Reason,
+    Ref,
+    RemoteId,
+    RollsBack,
+    SecretsLost,
+    Source,
+    Unknown,
+)
+from reconciler.operations.open_session import Session, files_naming
+from reconciler.operations.secret_sources import secrets_of
+from reconciler.planning.consequences import blocked_change
+from reconciler.redaction.templates import pointing, references_in, secret_values, unsealed
+from reconciler.runtime.advice import on_journal
+from reconciler.workspace.secret_scan import Withheld, withheld_from
+from reconciler.workspace.workspace import Workspace
+
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToRollBack:
+    """Run to roll back: its id, the beginning of its id, or `last`.
+
+    Without `refs` it is all that the run wrote. `live` restores the live documents from right
+    before the run, where they are kept, instead of the declared documents.
+    """
+
+    run: str
+    refs: tuple[Ref, ...] = ()
+    live: bool = False
+
+
+def before_of(session: Session, journal: Journal, wanted: ToRollBack) -> Session:
+    """Return a session with manifests that declare the state before a run.
+
+    Raises UsageError where there is no such run, where several match, where it wrote nothing of the
+    wanted resources, or where the journal no longer knows what it wrote.
+    """
+    run = chosen_run(journal, wanted.run)
+    secrets = secrets_of(session.project, session.name, session.environment, os.environ)
+    found = _Found(journal, session.project.root, wanted.live, secrets)
+    written = [before for before in before_run(journal.entries, run) if before.ref.kind in BY_NAME]
+    chosen = _chosen(journal, run, written, wanted.refs)
+    for before in chosen:
+        found.take(before)
+    manifests = _pointing(found, run)
+    beside = _beside(journal.history, found)
+    return replace(
+        session,
+        workspace=Workspace(manifests=manifests),
+        others=tuple(beside),
+        restoring=Restoring(
+            remark=_remark(
+                session, found, run, live_kept=not wanted.live and any(map(_keeps_live, chosen))
+            ),
+            said=found.said,
+            owned=found.owned,
+            blocked=tuple(found.blocked),
+            beside=tuple(manifest.ref for manifest in beside),
+        ),
+    )
+
+
+def chosen_run(journal: Journal, name: str) -> RunSummary:
+    """Return the only run that a name means. Raises UsageError for none, and for several."""
+    found = runs_named(journal.entries, name)
+    look = f"`{on_journal('history')}` lists the runs"
+    if not found and name == LAST:
+        raise UsageError(f"no run in the journal has written anything: {look}")
+    if not found or not name:
+        raise UsageError(f"there is no run `{name}` in the journal: {look}")
+    if len(found) > 1:
+        ids = ", ".join(run.run for run in found[:MOST_NAMED])
+        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        raise UsageError(f"several runs begin with `{name}`: {ids}{more}; give more of the id")
+    return found[0]
+
+
+def _remark(session: Session, found: _Found, run: RunSummary, *, live_kept: bool) -> RollsBack:
+    applied = is_apply(run)
+    refs = tuple(sorted(manifest.ref for manifest in found.manifests))
+    lives = any(put_back.state == "live" for put_back in found.said.values())
+    return RollsBack(
+        run=run.run,
+        at=run.at,
+        command=run.command or "apply",
+        actor=run.actor,
+        # The commit of a rollback is only where it was typed; its manifests are of no commit.
+        commit=run.commit if applied else "",
+        live_kept=live_kept,
+        state="live" if lives or (found.live and not found.said) else "declared",
+        commit_before=commit_before(found.journal.entries, run) if applied else "",
+        files=files_naming(session.project, refs),
+        refs=refs,
+    )
+
+
+def _keeps_live(before: Before) -> bool:
+    return before.backup is not None and before.backup.live is not None
+
+
+@dataclass(slots=True)
+class _Found:
+    """Resources that a rollback restores, collected one by one."""
+
+    journal: Journal
+    root: Path
+    live: bool
+    secrets: Mapping[str, str] = field(repr=False)
+    manifests: list[Manifest] = field(default_factory=list)
+    blocked: list[Change] = field(default_factory=list)
+    said: dict[Ref, PutBack] = field(default_factory=dict)
+    owned: dict[Ref, dict[str, Json]] = field(default_factory=dict)
+    withheld: Withheld = field(default_factory=lambda: withheld_from(os.environ))
+
+    def take(self, before: Before) -> None:
+        """Add the earlier state of one resource, or why it cannot be restored."""
+        backup = before.backup
+        if self.live and backup is not None and backup.live is not None:
+            if backup.unseen:
+                self._block(before, NotSeenThen(backup.unseen))
+                return
+            owned = at_places_of(backup.live, self._declared(before), self._shape(before))
+            source = PutBack("live", backup.at, before.later)
+            self._put_back(before, backup.live, source, owned)
+        elif before.last is not None:
+            source = PutBack("declared", before.last.at, before.later)
+            self._put_back(before, before.last.declared, source)
+        else:
+            self._block(before, self._why_nothing(before))
+
+    def _put_back(
+        self, before: Before, document: dict[str, Json], source: PutBack, owned: Json = None
+    ) -> None:
+        spec, lost = unsealed(document, self._secret, self.journal.salt)
+        assert isinstance(spec, dict)  # noqa: S101 - opening keeps the form
+        if lost or any(self.withheld.findings(spec)):
+            self._block(before, SecretsLost(tuple(sorted(lost - {""}))))
+            return
+        found = [*unacceptable(BY_NAME[before.ref.kind], spec)]
+        if found:
+            errors = tuple(f"{finding.message} [{finding.code}]" for finding in found)
+            self._block(before, FailsChecks(tuple(finding.path for finding in found), errors))
+            return
+        self.manifests.append(self._manifest(before, spec))
+        self.said[before.ref] = source
+        if isinstance(owned, dict):
+            opened, _ = unsealed(owned, self._secret, self.journal.salt)
+            whole = secret_values(spec) != secret_values(opened)
+            self.owned[before.ref] = spec if whole or not isinstance(opened, dict) else opened
+
+    def _declared(self, before: Before) -> dict[str, Json]:
+        """Return the declaration of a resource before the run; without one, the present one."""
+        now = self.journal.history.of(before.ref).last
+        last = before.last if before.last is not None else now
+        return {} if last is None else last.declared
+
+    def _shape(self, before: Before) -> Shape:
+        return BY_NAME[before.ref.kind].shape
+
+    def _why_nothing(self, before: Before) -> Reason:
+        memory = self.journal.history.of(before.ref)
+        if before.created:
+            return MadeByRun(memory.remote_id)
+        return NothingBefore(compacted=before.compacted, live=_keeps_live(before))
+
+    def _secret(self, name: str) -> str:
+        if self.withheld.why(name, ""):
+            return ""
+        secret = self.secrets.get(name, "")
+        return "" if self.withheld.why(name, secret) else secret
+
+    def _manifest(self, before: Before, spec: dict[str, Json]) -> Manifest:
+        memory = self.journal.history.of(before.ref)
+        source = Source(_shown(self.journal.place, self.root), before.line)
+        plain = Manifest(before.ref, spec, source, protect=memory.protected)
+        known = memory.remote_id if memory.instead_of is None else memory.instead_of
+        declared = replace(plain, remote_id=known)
+        kind = BY_NAME[before.ref.kind]
+        # Some kinds cannot create an object again with its old id. Without the id they can.
+        forbidden = known is not None and not kind.id_form.required and kind.cannot_create(declared)
+        return plain if forbidden else declared
+
+    def _block(self, before: Before, reason: Reason) -> None:
+        manifest = self._manifest(before, {})
+        known = Unknown(self.journal.history.of(before.ref).remote_id, "")
+        self.blocked.append(blocked_change(manifest, {}, known, Evidence.NONE, reason))
+
+
+def _pointing(found: _Found, run: RunSummary) -> tuple[Manifest, ...]:
+    """Return the manifests, with references in place of ids, or new ids where ids have changed.
+
+    The journal has ids in place of references. A document refers only to resources of kinds that
+    are applied earlier, so there is no circle.
+    """
+    journal, owned = found.journal, found.owned
+    since = {str(old): str(new) for old, new in ids_since(journal.entries, run).items()}
+    targets: dict[str, Ref | str] = {**since}
+    pointed: list[Manifest] = []
+    for kind in KINDS:
+        mine = [manifest for manifest in found.manifests if manifest.ref.kind == kind.name]
+        for manifest in mine:
+            spec = _pointing_object(manifest.spec, targets)
+            pointed.append(replace(manifest, spec=spec, references=references_in(spec)))
+            if manifest.ref in owned:
+                owned[manifest.ref] = _pointing_object(owned[manifest.ref], targets)
+        refs = {str(journal.history.of(manifest.ref).remote_id): manifest.ref for manifest in mine}
+        targets |= {**refs, **{old: refs[new] for old, new in since.items() if new in refs}}
+    return tuple(pointed)
+
+
+def _pointing_object(
+    document: dict[str, Json], targets: Mapping[str, Ref | str]
+) -> dict[str, Json]:
+    found = pointing(document, targets)
+    assert isinstance(found, dict)  # noqa: S101 - it keeps the form
+    return found
+
+
+def _shown(place: str, root: Path) -> str:
+    """Return the place of a journal, relative to the project if it is inside."""
+    path = Path(place)
+    return str(path.relative_to(root)) if path.is_relative_to(root) else place
+
+
+def _chosen(
+    journal: Journal, run: RunSummary, found: Sequence[Before], refs: Sequence[Ref]
+) -> list[Before]:
+    """Return the wanted resources of those that a run wrote.
+
+    Where no resource is named, those that the run only recorded in the journal are left out, unless
+    they were declared otherwise before. Raises UsageError for a resource that the run did not
+    write.
+    """
+    if not refs:
+        chosen = [before for before in found if before.last is not None or not before.adopted]
+        if not chosen:
+            raise UsageError(f"the run {run.run} {_nothing_in(journal, run)}")
+        return chosen
+    by_ref = {before.ref: before for before in found}
+    strange = [ref for ref in refs if ref not in by_ref]
+    if strange:
+        known = ", ".join(str(before.ref) for before in found[:MOST_NAMED])
+        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        wrote = f"it wrote {known}{more}" if found else f"it {_nothing_in(journal, run)}"
+        raise UsageError(f"the run {run.run} did not write {strange[0]}: {wrote}")
+    return [by_ref[ref] for ref in dict.fromkeys(refs)]
+
+
+def _nothing_in(journal: Journal, run: RunSummary) -> str:
+    if is_compacted(journal.entries, run):
+        return (
+            "was before the journal was compacted: what it wrote, and what was declared before "
+            "it, is known no more"
+        )
+    return "wrote nothing, so there is nothing to roll back"
+
+
+def _beside(history: History, found: _Found) -> list[Manifest]:
+    """Return the resources in the journal that a rollback does not examine.
+
+    An object with two names, as in an old journal, counts as examined under both.
+    """
+    examined = {
+        *(manifest.ref for manifest in found.manifests),
+        *(change.ref for change in found.blocked),
+    }
+    about = {_object(ref, history.of(ref)) for ref in examined}
+    return [
+        Manifest(ref, memory.last.declared, Source(found.journal.place, 1), memory.remote_id)
+        for ref, memory in history.memories.items()
+        if memory.exists and memory.last is not None and ref.kind in BY_NAME
+        if ref not in examined and _object(ref, memory) not in about
+    ]
+
+
+def _object(ref: Ref, memory: Memory) -> tuple[str, RemoteId | None]:
+    kind, known = BY_NAME[ref.kind], memory.remote_id
+    return ref.kind, None if known is None or kind.singleton else kind.normal_id(known)

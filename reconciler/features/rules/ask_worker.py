@@ -1,0 +1,329 @@
+"""Requests to the separate process: the verdict of each rule on each document.
+
+If the process dies, it is started again without the rule that was too expensive, so that the other
+rules still give their verdicts.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from types import TracebackType
+from typing import Any, Self, TypeAlias, cast
+
+from reconciler.document import Json
+from reconciler.errors import MissingExtra, ReconcilerError
+from reconciler.features.rules.process import Bounds, Died, Process
+
+BOUNDS = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """The parts of a rule that are evaluated; `when` is "" for always.
+
+    `variables` are the names that it may use.
+    """
+
+    when: str
+    check: str
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleProblem:
+    """A problem of `when` or `check`: line and column in it, from 1, and the reason.
+
+    `name` is an unknown name that it uses.
+    """
+
+    part: str
+    line: int
+    column: int
+    said: str
+    name: str = ""
+
+    def offset(self, written: str) -> int:
+        """Return the offset of the problem in the expression, from 0."""
+        lines = written.split("\n")[: self.line]
+        before = sum(len(line) + 1 for line in lines[:-1])
+        # The library points at the last dot of an unknown name, or at the bracket after it.
+        begun = lines[-1].rfind(self.name, 0, self.column + len(self.name)) if self.name else -1
+        return before + (begun if begun >= 0 else self.column - 1)
+
+
+class RuleAnswer(Enum):
+    """The answer of a rule about a document."""
+
+    FAILS = 0
+    HOLDS = 1
+    NOT_ABOUT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A rule that gave no answer, and why.
+
+    `is_last` means that the rule is not evaluated again in this run.
+    """
+
+    said: str
+    is_last: bool = False
+
+
+RuleVerdict: TypeAlias = RuleAnswer | Broken
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInput:
+    """A document, by the variables of expressions, and the rules that are about it."""
+
+    values: Mapping[str, Json]
+    rules: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request for an input, by its number.
+
+    It has one rule where all together were too expensive.
+    """
+
+    number: int
+    rules: tuple[int, ...]
+
+
+MOST_AT_ONCE = 50
+ASKED_NO_MORE = "it was too much for another resource, so it was not asked here"
+NO_PROCESS = "the process that judges rules could not be started"
+_NEVER_ASKED = "true"
+
+
+@dataclass(slots=True)
+class Judges:
+    """A process that judges by a list of rules, for the duration of a `with` block."""
+
+    rules: Sequence[Expressions]
+    bounds: Bounds = BOUNDS
+    _process: Process | None = None
+    _spent: float = 0.0
+    _dropped: set[int] = field(default_factory=set)
+    _flaws: dict[int, tuple[RuleProblem, ...]] = field(default_factory=dict)
+
+    def __enter__(self) -> Self:
+        """Start the process.
+
+        Raises MissingExtra, or ReconcilerError where it cannot be started.
+        """
+        check_installed()
+        self._begin()
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _: TracebackType | None,
+    ) -> None:
+        if self._process is not None:
+            self._process.end()
+
+    def flaws(self, rule: int) -> tuple[RuleProblem, ...]:
+        """Return the problems of a rule's expressions; a rule with problems is not evaluated."""
+        return self._flaws.get(rule, ())
+
+    def verdicts(self, questions: Sequence[RuleInput]) -> list[dict[int, RuleVerdict]]:
+        """Return the verdict of each rule on each document, by the rule's number."""
+        found: list[dict[int, RuleVerdict]] = [{} for _ in questions]
+        queue = deque(_Asked(number, question.rules) for number, question in enumerate(questions))
+        while queue:
+            batch = self._next(queue, found)
+            began = time.monotonic()
+            try:
+                for answers in self._reported(batch, questions):
+                    request = batch.pop(0)
+                    found[request.number].update(
+                        zip(request.rules, map(_verdict, answers), strict=True)
+                    )
+            except Died as death:
+                queue.extendleft(reversed(self._after(death, batch, found)))
+            self._spent += time.monotonic() - began
+        return found
+
+    def _reported(
+        self, batch: Sequence[_Asked], questions: Sequence[RuleInput]
+    ) -> Iterator[list[Any]]:
+        assert self._process is not None  # noqa: S101 - entered, so started
+        requests: list[Json] = [
+            {"values": {**questions[request.number].values}, "rules": [*request.rules]}
+            for request in batch
+        ]
+        for line in self._process.told(requests, len(requests)):
+            yield cast("list[Any]", line)
+
+    def _next(self, queue: deque[_Asked], found: list[dict[int, RuleVerdict]]) -> list[_Asked]:
+        """Return the next batch from the queue, without rules that were too expensive."""
+        batch: list[_Asked] = []
+        while queue and len(batch) < MOST_AT_ONCE:
+            request = queue.popleft()
+            left = []
+            for rule in request.rules:
+                if rule in self._dropped:
+                    # A rule that was never evaluated has not passed. Otherwise, whoever may exempt
+                    # one resource from a rule that is too expensive for it could lift that rule for
+                    # all others.
+                    found[request.number][rule] = Broken(ASKED_NO_MORE)
+                elif self._spent > self.bounds.in_all:
+                    message = f"all rules together take more than {self.bounds.in_all:g} s"
+                    found[request.number][rule] = Broken(message, is_last=True)
+                    self._dropped.add(rule)
+                elif rule not in self._flaws:
+                    left.append(rule)
+            if left:
+                batch.append(_Asked(request.number, tuple(left)))
+        return batch
+
+    def _after(
+        self, death: Died, batch: Sequence[_Asked], found: list[dict[int, RuleVerdict]]
+    ) -> list[_Asked]:
+        """Start again, and return what is left; the failed request is split by rule."""
+        first, *rest = batch
+        parts = [_Asked(first.number, (rule,)) for rule in first.rules]
+        if len(parts) == 1:
+            found[first.number][first.rules[0]] = Broken(str(death), is_last=True)
+            self._dropped.add(first.rules[0])
+            parts = []
+        self._begin()
+        return [*parts, *rest]
+
+    def _begin(self) -> None:
+        """Start the process, without the rules that were already too expensive."""
+        lines: list[Json] = []
+        while len(lines) <= len(self.rules):
+            if self._process is not None:
+                self._process.end()
+            self._process = Process(self.bounds)
+            lines = []
+            try:
+                for line in self._process.told(self._hello(), 1 + len(self.rules)):
+                    lines.append(line)
+            except Died as death:
+                if not lines:
+                    self._process.end()
+                    raise ReconcilerError(f"{NO_PROCESS}: {death}") from death
+                self._flaws[len(lines) - 1] = (RuleProblem("check", 1, 1, str(death)),)
+        for number, pair in enumerate(lines[1:]):
+            when, check = cast("list[str]", pair)
+            flaws = (*_flaws_in("when", when), *_flaws_in("check", check))
+            if flaws:
+                self._flaws[number] = flaws
+
+    def _hello(self) -> Json:
+        idle = self._dropped | self._flaws.keys()
+        rules: list[Json] = [
+            {
+                "when": "" if number in idle else rule.when,
+                "check": _NEVER_ASKED if number in idle else rule.check,
+                "variables": [*rule.variables],
+            }
+            for number, rule in enumerate(self.rules)
+        ]
+        bounds: dict[str, Json] = {
+            "cpu": self.bounds.cpu,
+            "cpuInAll": 2 * round(self.bounds.in_all),
+            "memory": self.bounds.memory,
+        }
+        return {"rules": rules, "bounds": bounds}
+
+
+def check_installed() -> None:
+    """Raise MissingExtra where the CEL library is not installed."""
+    from importlib.util import find_spec  # noqa: PLC0415 - only where there are rules
+
+    if find_spec("cel_expr_python") is None:
+        raise MissingExtra("`rules:` in the project file", "rules")
+
+
+_ERROR = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
+_TYPE = re.compile(r"type:(.*)")
+_REASONS = (
+    (
+        re.compile(r"NOT_FOUND: Key not found in map : (.*)"),
+        "there is no field `{0}` here: ask for it with has() first",
+    ),
+    (
+        re.compile(r".*Applying SELECT to .*", re.DOTALL),
+        "it asks for a field of what has none, as null or a text: ask for that first",
+    ),
+    (re.compile(r".*No matching overloads found : (.*)"), "the types do not fit: {0}"),
+    (
+        re.compile(r".*Index error: index=(.*) size=(.*)"),
+        "there is no item {0} in a list of {1}: they are counted from 0",
+    ),
+    (re.compile(r".*Iteration budget.*"), "it goes through more than the 10,000 items it may"),
+    (re.compile(r"memory"), "it takes more memory than a rule may take"),
+)
+_NESTED = re.compile("recursion (depth|limit)")
+TOO_DEEP = "it is nested too deeply: split it into several rules"
+_UNKNOWN = re.compile(r"undeclared reference to '(.*)'")
+_EXPECTING = re.compile(r" expecting \{.*")
+_CONTAINER = " (in container '')"
+_KINDS = {
+    "INT": "a number",
+    "UINT": "a number",
+    "DOUBLE": "a number",
+    "STRING": "text",
+    "NULL": "null",
+    "NULL_TYPE": "null",
+}
+
+
+def _flaws_in(part: str, said: str) -> Iterator[RuleProblem]:
+    """Yield the problems that the library found in an expression.
+
+    Of each line: the first problem, and all unknown names.
+    """
+    kind = _TYPE.fullmatch(said)
+    if kind is not None:
+        yield RuleProblem(part, 1, 1, _no_truth(kind[1]))
+        return
+    found = list(_ERROR.finditer(said))
+    if said and not found:
+        yield RuleProblem(part, 1, 1, TOO_DEEP if _NESTED.search(said) else said)
+    lines: set[str] = set()
+    for match in found:
+        # Further errors on the line of a syntax error are mostly about the same mistake.
+        if match[1] not in lines or "undeclared" in match[3]:
+            words = _EXPECTING.sub("", match[3].replace(_CONTAINER, ""))
+            unknown = _UNKNOWN.fullmatch(words)
+            name = unknown[1].split(".")[0] if unknown is not None else ""
+            words = f"there is no `{name}` here" if name else words
+            yield RuleProblem(part, int(match[1]), int(match[2]), words, name)
+        lines.add(match[1])
+
+
+def _no_truth(kind: str) -> str:
+    what = _KINDS.get(kind) or ("a list" if kind.startswith("LIST") else "a mapping")
+    return f"it gives {what}, and must give true or false"
+
+
+def _verdict(told: int | str) -> RuleVerdict:
+    if isinstance(told, int):
+        return RuleAnswer(told)
+    return Broken(_why(told))
+
+
+def _why(told: str) -> str:
+    """Return in our words why an expression gave no answer, where we have words for it."""
+    kind = _TYPE.fullmatch(told)
+    if kind is not None:
+        return _no_truth(kind[1])
+    for pattern, words in _REASONS:
+        match = pattern.fullmatch(told)
+        if match is not None:
+            return words.format(*(group.strip('"') for group in match.groups()))
+    return told.split(": ", 1)[-1]

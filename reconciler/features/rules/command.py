@@ -1,0 +1,40 @@
+"""`reconciler rules`: the team's own rules."""
+
+from __future__ import annotations
+
+import click
+
+from reconciler.cli import options
+from reconciler.cli.console import data, stdout_style, words
+from reconciler.cli.root import Group
+from reconciler.errors import InvalidInput
+from reconciler.features.rules.rule_test_formats import rule_tests_json, rule_tests_summary
+from reconciler.operations.open_project import Options
+from reconciler.report.complaints.text import complaints_text
+
+
+@click.group(cls=Group)
+def rules() -> None:
+    """Test the rules of the project file."""
+
+
+@rules.command
+@options.locating
+@options.formats("text", "json")
+def test(*, options: Options, form: str) -> int:
+    """Hold each rule of the project file against its examples. Offline.
+
+    With PATH, the project file is looked for from there upward.
+    """
+    from reconciler.features.rules.rule_tests import run_rule_tests  # noqa: PLC0415 - brings the rules
+
+    tested = run_rule_tests(options)
+    if form == "json":
+        data(rule_tests_json(tested.rules, tested.complaints))
+    elif shown := [
+        complaint for complaint in tested.complaints if complaint.is_error or not options.quiet
+    ]:
+        data(complaints_text(shown, stdout_style(verbose=options.verbose)))
+    if not options.quiet:
+        words(rule_tests_summary(tested.rules, tested.complaints))
+    return 0 if tested.is_good else InvalidInput.exit_code

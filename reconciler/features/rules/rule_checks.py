@@ -1,0 +1,133 @@
+"""A team's own rules for the manifests of a workspace, and findings about the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reconciler.errors import MissingExtra
+from reconciler.project import ProjectFile
+from reconciler.syntax.diagnostic import Complaint, Finding, Severity, complaint_at
+from reconciler.syntax.files import PROJECT_FILE
+from reconciler.syntax.inner_positions import locate_inside
+from reconciler.syntax.suggestions import nearest
+from reconciler.workspace.build import DeclaredManifest
+from reconciler.workspace.loader import Loader
+from reconciler.workspace.secret_scan import WITHHELD
+
+if TYPE_CHECKING:
+    from reconciler.features.rules.ask_worker import Judges, RuleProblem, RuleVerdict
+    from reconciler.features.rules.rule_settings import Rule
+    from reconciler.project.project_findings import Readable
+
+
+def rule_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint]:
+    """Yield the violations of the rules that are valid today, and errors in rules.
+
+    Raises MissingExtra if there are rules but the extra that evaluates them is not installed.
+    """
+    if not settings.rules or not loader.scope.ruled:
+        return
+    # Most projects have no rules, and are read without these imports.
+    from reconciler.features.rules.ask_worker import Judges  # noqa: PLC0415 - as said
+    from reconciler.features.rules.verdicts import expressions_of  # noqa: PLC0415 - the same
+
+    with Judges(expressions_of(settings.rules)) as judges:
+        yield from flaws_in_rules(judges, settings)
+        holding = [
+            (number, rule)
+            for number, rule in enumerate(settings.rules)
+            if rule.on == "resource" and rule.holds_on(loader.scope.today)
+        ]
+        yield from _against(loader, judges, holding)
+
+
+def _against(
+    loader: Loader, judges: Judges, rules: Sequence[tuple[int, Rule]]
+) -> Iterator[Complaint]:
+    from reconciler.features.rules.ask_worker import RuleInput  # noqa: PLC0415 - loaded by now
+    from reconciler.features.rules.subjects import resource_seen  # noqa: PLC0415 - with it
+
+    # A text that may be a key is not passed on, not even to a worker.
+    hidden = {complaint.ref for complaint in loader.complaints if complaint.code == WITHHELD}
+    wrong = {complaint.ref for complaint in loader.complaints if complaint.is_error}
+    checked = [manifest for manifest in loader.declared if str(manifest.manifest.ref) not in hidden]
+    questions = [
+        RuleInput(
+            {"resource": resource_seen(manifest.manifest, loader.scope.environment)},
+            tuple(number for number, rule in rules if rule.is_about(manifest.kind.name)),
+        )
+        for manifest in checked
+    ]
+    by_number = dict(rules)
+    for manifest, found in zip(checked, judges.verdicts(questions), strict=True):
+        for number, verdict in found.items():
+            # A field that the rule misses may be the error that is already reported.
+            is_wrong = str(manifest.manifest.ref) in wrong
+            yield from _complaints(manifest, by_number[number], verdict, is_wrong=is_wrong)
+
+
+def _complaints(
+    declared: DeclaredManifest, rule: Rule, verdict: RuleVerdict, *, is_wrong: bool
+) -> Iterator[Complaint]:
+    from reconciler.features.rules.ask_worker import Broken  # noqa: PLC0415 - loaded by now
+    from reconciler.features.rules.verdicts import said_of  # noqa: PLC0415 - with it
+
+    message = said_of(rule, verdict)
+    if not message or (is_wrong and isinstance(verdict, Broken) and not verdict.is_last):
+        return
+    severity = Severity.ERROR if rule.is_error else Severity.WARNING
+    text = declared.spec if rule.place else declared.text
+    yield text.complaint(Finding(rule.code, rule.place, message, severity))
+
+
+def early_flaws(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
+    """Yield errors in expressions of rules when other settings of rules are wrong too.
+
+    One run then reports all of it. Yields nothing if the extra that evaluates rules is missing.
+    """
+    if not settings.rules:
+        return
+    from reconciler.features.rules.ask_worker import Judges  # noqa: PLC0415 - most projects have no rules
+    from reconciler.features.rules.verdicts import expressions_of  # noqa: PLC0415 - the same
+
+    with suppress(MissingExtra), Judges(expressions_of(settings.rules)) as judges:
+        yield from flaws_in_rules(judges, settings, made.as_written)
+
+
+def _where_it_is(finding: Finding) -> Finding:
+    return finding
+
+
+def flaws_in_rules(
+    judges: Judges, settings: ProjectFile, placed: Callable[[Finding], Finding] = _where_it_is
+) -> Iterator[Complaint]:
+    """Yield errors in the expressions of rules, placed inside them."""
+    for number, rule in enumerate(settings.rules):
+        for flaw in judges.flaws(number):
+            yield _flaw_complaint(settings, placed, (number, rule), flaw)
+
+
+def _flaw_complaint(
+    settings: ProjectFile,
+    placed: Callable[[Finding], Finding],
+    numbered: tuple[int, Rule],
+    flaw: RuleProblem,
+) -> Complaint:
+    number, rule = numbered
+    written = rule.check if flaw.part == "check" else rule.when or ""
+    message = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
+    near = nearest(flaw.name, rule.variables) if flaw.name else ""
+    finding = placed(Finding("P103", ("rules", number, flaw.part), message, suggestion=near))
+    text = settings.written
+    if text is None:
+        return Complaint.of_file(PROJECT_FILE, finding.code, message, near)
+    line, column = locate_inside(text.document, finding.path, written, flaw.offset(written))
+    placed_there = complaint_at(text.file, text.document.lines, line, column, finding)
+    if near and placed_there.excerpt is not None:
+        # An expression has no blanks around its names, where the marked place would end.
+        excerpt = replace(placed_there.excerpt, width=len(flaw.name))
+        return replace(placed_there, excerpt=excerpt)
+    return placed_there

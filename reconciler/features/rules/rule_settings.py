@@ -1,0 +1,175 @@
+"""`rules:` of the project file: requirements of a team on its manifests and plans, in CEL."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, PrivateAttr, field_validator
+from pydantic_core import PydanticCustomError
+
+from reconciler.model.model_config import STRICT
+from reconciler.syntax.parsed_text import DocumentText
+
+LONGEST_EXPRESSION = 4_000
+MOST_RULES = 500
+PREFIX = "R/"
+RESOURCE, CHANGE = "resource", "change"
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+Expression = Annotated[str, Field(min_length=1, max_length=LONGEST_EXPRESSION)]
+Example = dict[str, Any]
+
+
+class _Strict(BaseModel):
+    model_config = STRICT
+
+
+class Examples(_Strict):
+    """Examples that `reconciler rules test` checks a rule with."""
+
+    passing: Annotated[
+        list[Example],
+        Field(
+            alias="pass",
+            description="Parts of manifests, or of changes, that the rule has nothing against.",
+        ),
+    ] = []
+    fail: Annotated[list[Example], Field(description="Those that it must complain of.")] = []
+
+
+class Rule(_Strict):
+    """A rule of a team."""
+
+    name: Annotated[
+        str,
+        Field(description="Unique among the rules; a finding has the code R/NAME."),
+    ]
+    kinds: Annotated[
+        list[str], Field(description="The kinds that it is about; left out, all of them.")
+    ] = []
+    on: Annotated[
+        Literal["resource", "plan"],
+        Field(
+            description="resource: each manifest is judged by `validate` and all that reads "
+            "manifests; plan: each change that an apply would write."
+        ),
+    ] = "resource"
+    when: Annotated[
+        Expression | None,
+        Field(description="A CEL expression; where it is false, the rule says nothing."),
+    ] = None
+    check: Annotated[Expression, Field(description="A CEL expression that must be true.")]
+    message: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=500,
+            description="What is said where it is not: what is wrong, and what to do. Plain text.",
+        ),
+    ]
+    severity: Annotated[
+        Literal["error", "warning"],
+        Field(description="An error stops a run; of a plan it is a guard, which needs consent."),
+    ] = "error"
+    level: Annotated[
+        Literal["review", "explicit"],
+        Field(
+            description="Who may consent, of a plan: review: whoever reviewed a plan that lists "
+            "it; explicit: only --override-guard."
+        ),
+    ] = "review"
+    until: Annotated[
+        str | None,
+        Field(description="The last day on which it holds, as 2027-03-31, in UTC."),
+    ] = None
+    at: Annotated[
+        str | None,
+        Field(
+            description="Where in `spec` a finding stands: steps joined by dots, as slo.target. "
+            "Left out, it stands at the manifest."
+        ),
+    ] = None
+    examples: Annotated[
+        Examples, Field(description="What `reconciler rules test` holds the rule against.")
+    ] = Examples()
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_name(cls, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            problem = "must be 1 to 63 of a-z, 0-9, `.`, `_`, `-`, and begin with a letter or digit"
+            raise PydanticCustomError("rule_name", "{said}", {"said": problem})
+        return name
+
+    @field_validator("until")
+    @classmethod
+    def _is_a_day(cls, until: str | None) -> str | None:
+        if until is not None and day_of(until) is None:
+            problem = "must be a day, as 2027-03-31"
+            raise PydanticCustomError("rule_until", "{said}", {"said": problem})
+        return until
+
+    @field_validator("message", "check", "when")
+    @classmethod
+    def _says_something(cls, text: str | None) -> str | None:
+        if text is not None and not text.strip():
+            raise PydanticCustomError("rule_text", "must not be empty")
+        return text
+
+    @property
+    def code(self) -> str:
+        """The code of its findings and guards."""
+        return f"{PREFIX}{self.name}"
+
+    @property
+    def is_error(self) -> bool:
+        """Return whether a finding stops a run."""
+        return self.severity == "error"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that its expressions may use."""
+        return (CHANGE, RESOURCE) if self.on == "plan" else (RESOURCE,)
+
+    @property
+    def place(self) -> tuple[str | int, ...]:
+        """The place of a finding in `spec`; empty for the manifest."""
+        steps = self.at.split(".") if self.at else []
+        return tuple(int(step) if step.isdecimal() else step for step in steps)
+
+    def holds_on(self, today: date) -> bool:
+        """Return whether the rule applies on a day; `until` is its last day."""
+        last = day_of(self.until)
+        return last is None or today <= last
+
+    def is_about(self, kind: str) -> bool:
+        """Return whether the rule applies to a kind."""
+        return not self.kinds or kind in self.kinds
+
+
+def day_of(text: object) -> date | None:
+    """Read a calendar day, as 2027-03-31; return None for any other form."""
+    if isinstance(text, str) and _DAY.fullmatch(text):
+        with suppress(ValueError):
+            return date.fromisoformat(text)
+    return None
+
+
+class WrittenSettings(BaseModel):
+    """Settings that keep the text that they were read from."""
+
+    _written: DocumentText | None = PrivateAttr(default=None)
+
+    @property
+    def written(self) -> DocumentText | None:
+        """The text, for complaints that are found later; None where the settings were not read."""
+        return self._written
+
+    def note_text(self, text: DocumentText) -> None:
+        """Store the text that the settings were read from."""
+        self._written = text

@@ -1,0 +1,307 @@
+"""Track records of the alerts that a plan touches: how often they fired, and what followed.
+
+Source: docs/evidence.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from reconciler.document import Json, value_at
+from reconciler.features.track_record.listings import Asker, SpanEvents
+from reconciler.journal.history import History, Memory
+from reconciler.kinds import BY_NAME
+from reconciler.model import (
+    Change,
+    Plan,
+    Ref,
+    Remembered,
+    Seen,
+    SignalsUnread,
+    TrackRecord,
+)
+from reconciler.records.alert_finder import Finder, KnownAlert
+from reconciler.records.case_records import PRIORITIES, Case
+from reconciler.records.incident_records import Incident
+from reconciler.records.record import Span, moment, stamp
+
+if TYPE_CHECKING:
+    # Only the type is needed here, and it would load the whole HTTP client.
+    from reconciler.api.client import Api
+
+ACKNOWLEDGED = "INCIDENT_EVENT_TYPE_ACKNOWLEDGE"
+OTHER = "other"
+DAY = timedelta(days=1)
+
+
+async def track_records(
+    api: Api, plan: Plan, history: History, days: int, now: datetime
+) -> tuple[dict[Ref, TrackRecord], SignalsUnread | None]:
+    """Return the track record of each alert that a plan touches, and what the service refused."""
+    span = Span(now - days * DAY, now)
+    alerts = touched_alerts(plan, history, span)
+    if not alerts:
+        return {}, None
+    asker = Asker(api, span)
+    cases = await asker.cases()
+    alerts = [_with_versions_of(alert, cases.records) for alert in alerts]
+    versions = {version for alert in alerts for version in alert.versions}
+    are_all = all(alert.all_versions for alert in alerts)
+    happened = await asker.happened(cases, versions, are_all=are_all)
+    others = {
+        known.version.lower() for memory in history.memories.values() for known in memory.versions
+    }
+    records, unnamed = records_of(alerts, happened, days, versions | others)
+    return records, _remark(happened, unnamed)
+
+
+def _remark(happened: SpanEvents, untold: int) -> SignalsUnread | None:
+    """Return a remark about the plan, in one line, where the service did not return everything."""
+    unread = [*happened.unread]
+    if untold:
+        unread.append(("alert events", f"{untold} of them tell of no alert"))
+    if not unread:
+        return None
+    return SignalsUnread(*map(tuple, zip(*unread, strict=True)))
+
+
+def touched_alerts(plan: Plan, history: History, span: Span) -> list[KnownAlert]:
+    """Return the alerts that a plan touches and that the service has."""
+    return [
+        _alert(change, history.of(change.ref), span)
+        for change in plan.changes
+        if change.action.is_to_do
+        and BY_NAME[change.ref.kind].fires
+        and change.remote_id is not None
+    ]
+
+
+def _alert(change: Change, memory: Memory, span: Span) -> KnownAlert:
+    known = [(version.version.lower(), moment(version.at)) for version in memory.versions]
+    before = [version for version, at in known if at is not None and at <= span.since]
+    within = [version for version, at in known if at is None or at > span.since]
+    return KnownAlert(
+        ref=change.ref,
+        remote_id=str(change.remote_id).lower(),
+        names=frozenset(_names(change)),
+        versions=frozenset((*before[-1:], *within)),
+        all_versions=bool(before),
+        known_since=min((at for _, at in known if at is not None), default=None),
+    )
+
+
+def _names(change: Change) -> Iterator[str]:
+    """Yield the names of an alert: as it would be, and as it is."""
+    known = change.observation
+    documents: list[Json] = [change.body]
+    documents += [known.document] if isinstance(known, Seen | Remembered) else []
+    for document in documents:
+        name = value_at(document, BY_NAME[change.ref.kind].title)
+        if isinstance(name, str) and name:
+            yield name
+
+
+def _with_versions_of(alert: KnownAlert, cases: Iterable[Case]) -> KnownAlert:
+    """Add the versions in cases: the alert may have been edited in the web interface."""
+    known = {
+        indicator.alert_version_id.lower()
+        for case in cases
+        for indicator in case.alert_indicators
+        if indicator.alert_id.lower() == alert.remote_id and indicator.alert_version_id
+    }
+    return replace(alert, versions=alert.versions | known)
+
+
+def records_of(
+    alerts: Sequence[KnownAlert], happened: SpanEvents, days: int, versions: Container[str]
+) -> tuple[dict[Ref, TrackRecord], int]:
+    """Count what happened by alert, and the events that name no alert.
+
+    `versions` are the versions with a known alert.
+    """
+    finder = Finder.of(alerts)
+    counts = {alert.ref: _Count() for alert in alerts}
+    unnamed = _count_events(finder, counts, happened)
+    _count_incidents(finder, counts, happened)
+    _count_cases(finder, counts, happened)
+    untied = [*_untied(happened, versions)]
+    records = {
+        alert.ref: _record(
+            alert,
+            counts[alert.ref],
+            happened,
+            days,
+            untold=unnamed,
+            untied=sum(_may_be_of(alert, at) for at in untied),
+        )
+        for alert in alerts
+    }
+    return records, unnamed
+
+
+def _untied(happened: SpanEvents, versions: Container[str]) -> Iterator[datetime | None]:
+    """Yield the times of events and indicators that have only a version, of an unknown alert."""
+    versions_seen = [
+        (event.alert_id, event.alert_version_id, event.cx_event_timestamp)
+        for event in happened.events
+        if event.is_trigger is not False
+    ]
+    versions_seen += [
+        (indicator.alert_id, indicator.alert_version_id, case.create_time)
+        for case in happened.cases.records
+        for indicator in case.alert_indicators
+    ]
+    for alert_id, version, at in versions_seen:
+        if not alert_id and version and version.lower() not in versions:
+            yield moment(at)
+
+
+def _may_be_of(alert: KnownAlert, at: datetime | None) -> bool:
+    """Return whether an unknown version may be one of an alert, from before those known."""
+    if alert.all_versions:
+        return False
+    return alert.known_since is None or at is None or at < alert.known_since
+
+
+@dataclass(slots=True)
+class _Count:
+    """The counts of one alert."""
+
+    events: int = 0
+    unclear: int = 0
+    by_name: int = 0
+    incidents: int = 0
+    open_incidents: int = 0
+    cases: int = 0
+    priorities: Counter[str] = field(default_factory=Counter)
+    days: Counter[int] = field(default_factory=Counter)
+    acknowledged: datetime | None = None
+
+    def acknowledge(self, at: str) -> None:
+        """Record a time, if it is later than the known time."""
+        when = moment(at)
+        if when is not None and (self.acknowledged is None or when > self.acknowledged):
+            self.acknowledged = when
+
+
+def _count_events(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEvents) -> int:
+    """Count triggers by alert; return the number of events that name no alert at all."""
+    unnamed = 0
+    for event in happened.events:
+        if event.is_trigger is False:
+            continue
+        ref, by_name = finder.alert_of(event)
+        if ref is None:
+            is_named = event.alert_id or event.alert_version_id or event.alert_name
+            unnamed += not is_named
+            continue
+        count = counts[ref]
+        count.events += 1
+        count.by_name += by_name
+        count.unclear += event.is_trigger is None
+        at = moment(event.cx_event_timestamp)
+        if at is not None:
+            count.days[(at - happened.span.since) // DAY] += 1
+    return unnamed
+
+
+def _count_incidents(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEvents) -> None:
+    alert_of: dict[str, str] = {}
+    for event in happened.incident_events.records:
+        inner, known = event.incident_event, event.incident_event_extended_metadata
+        if known is None or not known.alert_id:
+            continue
+        alert_id = known.alert_id.lower()
+        ref = finder.ids.get(alert_id)
+        if inner is not None and inner.id:
+            alert_of[inner.id] = alert_id
+        if ref is not None and inner is not None and inner.incident_event_type == ACKNOWLEDGED:
+            counts[ref].acknowledge(event.cx_event_timestamp)
+    found = {record.id: record for record in happened.open_incidents.records}
+    found |= {record.id: record for record in happened.incidents.records}
+    for incident in found.values():
+        ref, by_name = _alert_behind(incident, alert_of, finder)
+        if ref is not None:
+            count = counts[ref]
+            count.incidents += happened.span.holds(incident.created_at)
+            count.open_incidents += incident.is_open
+            count.by_name += by_name
+
+
+def _alert_behind(
+    incident: Incident, alert_of: Mapping[str, str], finder: Finder
+) -> tuple[Ref | None, bool]:
+    """Return the alert that one of an incident's events names, else the alert with its name."""
+    for event in incident.events:
+        if event.id in alert_of:
+            return finder.ids.get(alert_of[event.id]), False
+    return finder.names.get(incident.name), True
+
+
+def _count_cases(finder: Finder, counts: Mapping[Ref, _Count], happened: SpanEvents) -> None:
+    for case in happened.cases.records:
+        refs, by_name = _alerts_of(case, finder)
+        for ref in refs:
+            count = counts[ref]
+            count.cases += 1
+            count.by_name += by_name
+            count.priorities[_priority(case)] += 1
+            count.acknowledge(case.acknowledge_time)
+
+
+def _priority(case: Case) -> str:
+    """Return the priority as `P1`; another value of the service is not shown."""
+    priority = case.priority.removeprefix(PRIORITIES.prefix)
+    return priority if priority in PRIORITIES.known else OTHER
+
+
+def _alerts_of(case: Case, finder: Finder) -> tuple[set[Ref], bool]:
+    if not case.alert_indicators:
+        ref = finder.names.get(case.title)
+        return (set() if ref is None else {ref}), True
+    found = {
+        finder.ids.get(indicator.alert_id.lower())
+        if indicator.alert_id
+        else finder.versions.get(indicator.alert_version_id.lower())
+        for indicator in case.alert_indicators
+    }
+    return {ref for ref in found if ref is not None}, False
+
+
+def _record(
+    alert: KnownAlert, count: _Count, happened: SpanEvents, days: int, *, untold: int, untied: int
+) -> TrackRecord:
+    events_told, events_whole = _events_of(alert, happened)
+    incidents, opened, cases = happened.incidents, happened.open_incidents, happened.cases
+    others = (incidents, opened, happened.incident_events, cases)
+    return TrackRecord(
+        days=days,
+        events=count.events if events_told else None,
+        incidents=None if incidents.unread else count.incidents,
+        open_incidents=None if opened.unread else count.open_incidents,
+        cases=None if cases.unread else count.cases,
+        complete=events_whole
+        and not (untold or untied)
+        and all(other.is_complete for other in others),
+        unclear=count.unclear,
+        by_name=count.by_name,
+        untied=untied,
+        cases_by_priority=dict(sorted(count.priorities.items())),
+        last_acknowledged=stamp(count.acknowledged) if count.acknowledged else "",
+        daily=tuple(count.days[day] for day in range(days)) if events_told else (),
+    )
+
+
+def _events_of(alert: KnownAlert, happened: SpanEvents) -> tuple[bool, bool]:
+    """Return whether events of an alert were returned, and whether these are all."""
+    every = [batch for batch in happened.batches if not batch.versions]
+    own = [batch for batch in happened.batches if batch.versions & alert.versions]
+    is_read = any(not batch.listed.unread for batch in (*every, *own))
+    if any(batch.listed.is_complete for batch in every):
+        return is_read, True
+    by_version = bool(own) and all(batch.listed.is_complete for batch in own)
+    return is_read, alert.all_versions and by_version

@@ -1,0 +1,136 @@
+"""Watch: check whether the alerts of a run are noisier since; wait, ask once, remember, plan.
+
+Only the journal is written, and only on request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+from reconciler.errors import UsageError
+from reconciler.features.rollback.roll_back import ToRollBack, before_of, chosen_run
+from reconciler.features.watch.alert_noise import alerts_of_run, watch
+from reconciler.features.watch.noise import NoiseWatch
+from reconciler.journal.before import is_compacted
+from reconciler.journal.entries import WatchedEntry
+from reconciler.journal.journal import Journal
+from reconciler.journal.line_fields import SeenVerdict
+from reconciler.journal.runs import RunSummary
+from reconciler.journal.store import LockTimeout
+from reconciler.model import Plan
+from reconciler.operations.open_session import Session, open_api
+from reconciler.operations.plan_and_drift import plan_now
+from reconciler.records.record import moment, stamp
+from reconciler.report.safe import safe
+from reconciler.runtime.advice import from_journal
+from reconciler.runtime.progress import Passing
+
+EVERY = 1.0
+"""Seconds between two looks at the clock. The clock may be set, or stop while a laptop sleeps."""
+
+
+def now() -> datetime:
+    """Return the present time in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToWatch:
+    """Run to watch: its id, the beginning of its id, or `last`.
+
+    With `wait`, the check waits until so much time has passed since the run. With `remember`, the
+    verdicts are written to the journal.
+    """
+
+    run: str
+    wait: timedelta | None = None
+    remember: bool = False
+
+
+def watch_now(
+    session: Session,
+    wanted: ToWatch,
+    patience: LockTimeout | None = None,
+) -> NoiseWatch:
+    """Check once, over an own API client.
+
+    Raises UsageError where there is no such run, where several match, or where the journal no
+    longer knows what it wrote. Raises JournalError or Locked where verdicts are to be remembered.
+    """
+    run = _run(session.journal(), wanted.run)
+    if wanted.wait is not None:
+        _wait(session, _time_of(run) + wanted.wait)
+    # Another run may have written to the journal meanwhile.
+    journal = session.journal() if wanted.wait is None else _read_again(session)
+    found = asyncio.run(_look(session, journal, _run(journal, run.run), now()))
+    if wanted.remember:
+        with journal.locked(str(uuid4()), patience):
+            journal.append([_remembered(found, journal.now())])
+    return found
+
+
+def _read_again(session: Session) -> Journal:
+    journal = session.journal()
+    journal.load()
+    return journal
+
+
+def _run(journal: Journal, name: str) -> RunSummary:
+    run = chosen_run(journal, name)
+    if is_compacted(journal.entries, run):
+        raise UsageError(
+            f"the journal was compacted after the run {run.run}, and no longer says what it wrote"
+        )
+    return run
+
+
+def _time_of(run: RunSummary) -> datetime:
+    found = moment(run.at)
+    if found is None:
+        raise UsageError(f"the journal does not tell when the run {run.run} was: `{run.at}`")
+    return found
+
+
+def _wait(session: Session, due: datetime) -> None:
+    left = (due - now()).total_seconds()
+    if left <= 0:
+        return
+    session.reporter.say(f"waiting until {safe(stamp(due))}")
+    with session.waits.on(Passing(session.waits.clock() + left)):
+        while (left := (due - now()).total_seconds()) > 0:
+            time.sleep(min(left, EVERY))
+
+
+async def _look(session: Session, journal: Journal, run: RunSummary, until: datetime) -> NoiseWatch:
+    alerts = alerts_of_run(journal.entries, journal.history, run, until)
+    async with open_api(session) as api:
+        return await watch(api, run, alerts, until)
+
+
+def _remembered(found: NoiseWatch, at: str) -> WatchedEntry:
+    verdicts = tuple(SeenVerdict(ref=alert.ref, verdict=alert.verdict) for alert in found.alerts)
+    return WatchedEntry(at=at, run=found.run, until=found.until, found=verdicts)
+
+
+def describe_way_back(wanted: ToRollBack) -> str:
+    """Return the line with the command that rolls the alerts back."""
+    line = from_journal("rollback", shlex.join([wanted.run, *map(str, wanted.refs)]))
+    return f"the way back is planned, and nothing was applied: `{line}`"
+
+
+def way_back(session: Session, found: NoiseWatch) -> tuple[ToRollBack, Plan] | None:
+    """Plan the rollback of the noisier alerts, where the environment asks for that.
+
+    Return None where it does not, or where no alert is noisier. Nothing is applied.
+    """
+    if session.environment.watch.on_noisier != "rollback" or not found.noisier:
+        return None
+    wanted = ToRollBack(run=found.run, refs=tuple(alert.ref for alert in found.noisier))
+    journal = session.journal()
+    back = before_of(replace(session, whole=False), journal, wanted)
+    return wanted, asyncio.run(plan_now(back, journal.history))

@@ -1,4 +1,0 @@
-"""Insights: what the platform's own records say about declared resources, before and after.
-
-Source: docs/evidence.md.
-"""

@@ -1,0 +1,382 @@
+"""Behaviour of a deployment that the API document leaves open: `api:` in the project file.
+
+All other assumptions are where they are used; docs/assumptions.md lists them all.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from reconciler.document import Json
+from reconciler.model.model_config import STRICT
+from reconciler.runtime.addresses import steps_in
+
+POLICIES = "/dataplans/policies/v1"
+"""The list of log policies. It always exists, so a read of it proves target and key."""
+
+BULK_LIMIT = 100
+"""Most alerts in one bulk replace: 100 were observed to pass; the document gives no limit."""
+
+REQUESTS_AT_ONCE = 16
+"""Most open requests before anything is known about the service."""
+
+Parameters: TypeAlias = list[tuple[str, str]]
+
+_STRICT = ConfigDict(**STRICT, alias_generator=to_camel)
+
+Spelling: TypeAlias = Annotated[str, Field(min_length=1)]
+
+
+class ParameterNames(BaseModel):
+    """Spellings of the query parameters that the API document does not name."""
+
+    model_config = _STRICT
+
+    alert_version_ids: Spelling = "alert_ids"
+    """The parameter of alert events for ids of alert versions."""
+    timestamp_range: Spelling = "timestamp_range"
+    """The parameter of alert events for a range of time."""
+    event_labels: Spelling = "cx_event_labels"
+    """The parameter of alert events for labels."""
+    filter: Spelling = "filter"
+    """The parameter for filters in the listings of incidents and incident events."""
+    pagination: Spelling = "pagination"
+    """The parameter for size and token of a page."""
+    incident_ids: Spelling = "incident_ids"
+    """The parameter for the incidents to close."""
+    source_type: Spelling = "source_type"
+    """The parameter that limits the list of policies to logs."""
+    enabled_only: Spelling = "enabled_only"
+    """The parameter that limits the list of policies to enabled policies; a plan never sends it."""
+
+
+Parameter: TypeAlias = Literal[
+    "alertVersionIds",
+    "timestampRange",
+    "eventLabels",
+    "filter",
+    "pagination",
+    "incidentIds",
+    "sourceType",
+    "enabledOnly",
+]
+
+
+class RangeNames(BaseModel):
+    """Names of the two ends of a range of time."""
+
+    model_config = _STRICT
+
+    from_: Annotated[Spelling, Field(alias="from")] = "from"
+    """The name of the beginning of a range."""
+    to: Spelling = "to"
+    """The name of the end of a range."""
+
+
+class FilterNames(BaseModel):
+    """Spellings of the filters of listings that the API document does not name."""
+
+    model_config = _STRICT
+
+    search_query: Spelling = "searchQuery"
+    """The name of the filter by text."""
+    contextual_labels: Spelling = "contextualLabels"
+    """The name of the filter by labels."""
+    created_at_range: Spelling = "createdAtRange"
+    """The name of the filter of incidents by time."""
+    event_name: Spelling = "name"
+    """The name of the filter of incident events by name."""
+    event_time: Spelling = "timestamp"
+    """The name of the filter of incident events by time."""
+
+
+_OF_PATH = re.compile(r"(/(\{id\}|[A-Za-z0-9._~:-]+))+")
+_PLACE = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*"
+ID = "{id}"
+
+
+def _checked_path(path: str, ids: int) -> str:
+    """Return a path that is valid below the API root. Raises PydanticCustomError otherwise."""
+    message = ""
+    if not path.startswith("/") or "//" in path:
+        message = "must be a path below the API root, as /v3/x: no host, and no part left empty"
+    elif part := next(steps_in(path), ""):
+        message = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
+    elif "?" in path or "#" in path:
+        message = "must be a path and nothing behind it: no query, no fragment"
+    elif path.count(ID) != ids:
+        message = (
+            f"must hold the part `{ID}` once" if ids else f"must hold no `{ID}`, as it lists all"
+        )
+    elif not _OF_PATH.fullmatch(path):
+        message = (
+            f"must consist of parts of letters, digits and `._~:-`, and `{ID}` as a whole part"
+        )
+    if message:
+        raise PydanticCustomError("read_path", "{said}", {"said": message})
+    return path
+
+
+def _checked_place(place: str) -> str:
+    if not re.fullmatch(_PLACE, place):
+        raise PydanticCustomError("place", "must be names of fields joined by dots, as data.record")
+    return place
+
+
+FieldPath: TypeAlias = Annotated[
+    str, AfterValidator(_checked_place), Field(json_schema_extra={"pattern": f"^{_PLACE}$"})
+]
+
+
+def steps_of(place: str | None) -> tuple[str, ...]:
+    """Return the steps of a dotted path of fields; none if it is not set."""
+    return tuple(place.split(".")) if place else ()
+
+
+class Read(BaseModel):
+    """The read of one record of a kind by its id: the path, and the record in the answer."""
+
+    model_config = _STRICT
+
+    path: Annotated[
+        str,
+        Field(
+            description="Below the API root, with {id}, as /v3/x/{id}.",
+            json_schema_extra={"pattern": r"^(/[A-Za-z0-9._~:-]+)*/\{id\}(/[A-Za-z0-9._~:-]+)*$"},
+        ),
+    ]
+    record: Annotated[
+        FieldPath | None,
+        Field(description="Where in the answer the record stands; left out, it is the answer."),
+    ] = None
+    spec: Annotated[
+        FieldPath | None,
+        Field(
+            description="Where in the record stands what a manifest has under spec; left out, "
+            "the record is the spec."
+        ),
+    ] = None
+
+    @field_validator("path")
+    @classmethod
+    def _names_one(cls, path: str) -> str:
+        return _checked_path(path, 1)
+
+    def path_of(self, quoted_id: str) -> str:
+        """Return the path of one record; the id is quoted already."""
+        return self.path.replace(ID, quoted_id)
+
+
+class Listing(BaseModel):
+    """The listing of all records of a kind: the path, and id and name in each record."""
+
+    model_config = _STRICT
+
+    path: Annotated[
+        str,
+        Field(
+            description="Below the API root, as /v3/x.",
+            json_schema_extra={"pattern": "^(/[A-Za-z0-9._~:-]+)+$"},
+        ),
+    ]
+    items: Annotated[
+        FieldPath | None,
+        Field(description="Where in the answer the list stands; left out, it is the answer."),
+    ] = None
+    id: Annotated[FieldPath, Field(description="Where in an item its id stands.")] = "id"
+    name: Annotated[FieldPath, Field(description="Where in an item its name stands.")] = "name"
+
+    @field_validator("path")
+    @classmethod
+    def _names_all(cls, path: str) -> str:
+        return _checked_path(path, 0)
+
+
+class Reads(BaseModel):
+    """Reads that the API document does not show, by kind; no other such read is ever tried."""
+
+    model_config = ConfigDict(**{**STRICT, "extra": "allow"})
+    __pydantic_extra__: dict[str, Read]
+
+    lists: Annotated[dict[str, Listing], Field(description="Lists of all there is, by kind.")] = {}
+
+    @property
+    def of_kinds(self) -> Mapping[str, Read]:
+        """Return the reads of single records, by the name of the kind."""
+        return self.__pydantic_extra__
+
+
+class Dashboards(BaseModel):
+    """Behaviour of a deployment with dashboards."""
+
+    model_config = _STRICT
+
+    slugs: Annotated[
+        Literal["kept", "made"],
+        Field(
+            description="What a dashboard that is sent without a slug gets: kept, none; made, one "
+            "of the service, so that a new one is always sent with the slug of its name."
+        ),
+    ] = "kept"
+
+
+class Assumptions(BaseModel):
+    """Behaviour of this deployment that the API document does not define."""
+
+    model_config = _STRICT
+
+    base_path: Annotated[
+        str,
+        Field(
+            pattern=r"^(/[A-Za-z0-9._~-]+)*$",
+            json_schema_extra={"pattern": r"^(/[A-Za-z0-9._~-]*[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$"},
+            description="What stands between the base URL and every path of the API document.",
+        ),
+    ] = "/mgmt/openapi/latest"
+
+    @field_validator("base_path")
+    @classmethod
+    def _stays_below(cls, base_path: str) -> str:
+        """Refuse parts that would send the key to other paths of the service."""
+        for part in steps_in(base_path):
+            message = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
+            raise PydanticCustomError("base_path", "{said}", {"said": message})
+        return base_path
+
+    query_style: Annotated[
+        Literal["dotted", "brackets", "json"],
+        Field(
+            description="How objects travel in a query: filter.status=X, filter[status]=X, "
+            'or filter={"status":"X"}.',
+        ),
+    ] = "dotted"
+    parameter_names: Annotated[
+        ParameterNames, Field(description="Other spellings of query parameters.")
+    ] = ParameterNames()
+    filter_names: Annotated[
+        FilterNames, Field(description="Other spellings of filters of incidents and events.")
+    ] = FilterNames()
+    range_names: Annotated[
+        RangeNames, Field(description="Other spellings of the ends of a range of time.")
+    ] = RangeNames()
+    text_field: Annotated[
+        Spelling | None,
+        Field(description="Send a text to search for in this field of an object, not as the text."),
+    ] = None
+    label_filters: Annotated[
+        Literal["map", "pairs"],
+        Field(
+            description="How labels are filtered by: contextualLabels.region=eu, or a list of "
+            "objects with key and value."
+        ),
+    ] = "map"
+    case_statuses: Annotated[
+        Literal["bare", "prefixed"],
+        Field(
+            description="How statuses stand in the filter of cases: ACKNOWLEDGED, as the API "
+            "document shows, or CASE_STATUS_ACKNOWLEDGED."
+        ),
+    ] = "bare"
+    close_body_field: Annotated[
+        Spelling | None,
+        Field(
+            description="Send the incidents to close in this field of the body, not in the query."
+        ),
+    ] = None
+    bulk_limit: Annotated[
+        int, Field(ge=1, le=BULK_LIMIT, description="The most alerts in one bulk replace.")
+    ] = BULK_LIMIT
+    requests_at_once: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=64,
+            description="The most requests that are open at once; fewer are, where the service "
+            "says that it has too many or answers slowly.",
+        ),
+    ] = REQUESTS_AT_ONCE
+    conditional_reads: Annotated[
+        bool,
+        Field(
+            description="Whether a document that an earlier plan read is asked for by its ETag, "
+            "where the service gave it a strong one: 304 then means that no byte of it changed.",
+        ),
+    ] = True
+    documented_sli_only: Annotated[
+        bool,
+        Field(
+            description="Create SLOs with request-based SLIs only and replace them with "
+            "window-based ones only, as the API document names them; the others are blocked.",
+        ),
+    ] = False
+
+    policy_names: Annotated[
+        Literal["exact", "anyCase"],
+        Field(
+            description="How rules of log policies compare names: exact tells capitals from small "
+            "letters, anyCase does not."
+        ),
+    ] = "exact"
+
+    validate_slos: Annotated[
+        Literal["replaced", "all", "none"],
+        Field(
+            description="Which SLOs the service is asked about before they are written: those "
+            "that it has, as the API document says; those to create too; or none.",
+        ),
+    ] = "replaced"
+
+    dashboards: Annotated[
+        Dashboards, Field(description="What this deployment does with dashboards.")
+    ] = Dashboards()
+
+    reads: Annotated[
+        Reads, Field(description="Reads of this deployment that the API document does not show.")
+    ] = Reads()
+
+    def range_filter(self, since: str, until: str) -> Json:
+        """Return the filter for a range of time, with both ends, as services may need either."""
+        return {self.range_names.from_: since, self.range_names.to: until}
+
+    def text_filter(self, text: str) -> Json:
+        """Return the filter for a text; an empty text is not sent."""
+        return {self.text_field: text} if self.text_field and text else text
+
+    def label_filter(self, labels: Mapping[str, str]) -> Json:
+        """Return the filter for labels that must all be present."""
+        if self.label_filters == "pairs":
+            return [{"key": key, "value": value} for key, value in labels.items()]
+        return dict(labels)
+
+    def parameter(self, name: Parameter, value: Json) -> Parameters:
+        """Return one query parameter; objects and lists are flattened as the deployment needs.
+
+        Empty values are not sent.
+        """
+        spelled = self.parameter_names.model_dump(by_alias=True)[name]
+        if self.query_style == "json" and isinstance(value, dict):
+            return [(spelled, json.dumps(value, separators=(",", ":")))] if value else []
+        return list(self._flat(spelled, value))
+
+    def _flat(self, prefix: str, value: Json) -> Parameters:
+        if isinstance(value, dict):
+            bracketed = self.query_style == "brackets"
+            return [
+                pair
+                for key, inner in value.items()
+                for pair in self._flat(
+                    f"{prefix}[{key}]" if bracketed else f"{prefix}.{key}", inner
+                )
+            ]
+        if isinstance(value, list):
+            return [pair for item in value for pair in self._flat(prefix, item)]
+        if isinstance(value, bool):
+            return [(prefix, str(value).lower())]
+        return [] if value is None else [(prefix, str(value))]

@@ -1,0 +1,382 @@
+"""Guards over a plan: what it may not do without consent, by amount and by kind of change.
+
+Source: docs/guards.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from reconciler.document import value_at
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.kind import ConsentRule, Kind, RiskyChange
+from reconciler.model import (
+    Action,
+    AnotherObject,
+    Change,
+    CreateLost,
+    GuardViolation,
+    LooksLike,
+    NeverSeen,
+    NoJournal,
+    OldJournal,
+    OverwritesEdit,
+    OverwrittenSince,
+    Plan,
+    Ref,
+    Remembered,
+    RenamedFrom,
+    Seen,
+    TakesOver,
+    WriteLost,
+)
+from reconciler.model.quoting import quoted
+from reconciler.planning.guards.open_incidents import OpenIncidents
+from reconciler.planning.guards.remedies import (
+    allowing,
+    bringing_journal_back,
+    consenting,
+    overriding,
+    reviewing,
+    reviewing_file,
+    splitting,
+)
+from reconciler.project import Guards, Limits
+from reconciler.project.settings import (
+    OVERWRITES_EDIT,
+    TAKES_OVER,
+)
+from reconciler.redaction.templates import holds_seal
+from reconciler.runtime.advice import bring_back, on_journal, on_service
+
+TOO_MANY = "too-many-changes"
+ALERT_SILENCED = "alert-silenced"
+_OfOthers: TypeAlias = OverwritesEdit | OverwrittenSince | TakesOver
+_NOT_ADOPTED = (AnotherObject, CreateLost, NeverSeen, RenamedFrom, WriteLost)
+
+
+@dataclass(slots=True)
+class _Figures:
+    """The number of known resources of a kind, and of changes by the word for the change.
+
+    `perhaps` counts declared resources outside the part of the plan that the service may have.
+    `seen` is whether the service returned any resource of the kind.
+    """
+
+    known: int = 0
+    perhaps: int = 0
+    seen: bool = False
+    changed: Counter[str] = field(default_factory=Counter)
+
+    def add(self, kind: Kind, change: Change) -> None:
+        if kind.destroyable:
+            self._add_members(kind, change)
+            return
+        word = _word(kind, change)
+        self.seen |= isinstance(change.observation, Seen)
+        if isinstance(change.observation, Seen | Remembered):
+            self.known += 1
+            if change.action is Action.UPDATE:
+                self.changed[word or "updated"] += 1
+        elif change.action is Action.ASSERT and word:
+            # An unseen resource counts only where the change weakens it, and then on both sides.
+            # Otherwise a lost journal would be a way around the limit, or lift it for other
+            # changes.
+            self.known += 1
+            self.changed[word] += 1
+
+    def _add_members(self, kind: Kind, change: Change) -> None:
+        """Count the members of a list, where one write covers many."""
+        observed = change.observation
+        live = value_at(observed.document, kind.destroyable) if isinstance(observed, Seen) else None
+        depth = len(kind.destroyable)
+        touched = {
+            difference.path[: depth + 1]
+            for difference in change.differences
+            if len(difference.path) > depth and difference.operation != "add"
+        }
+        self.known += len(live) if isinstance(live, list) else 0
+        # Destroyed members with the same name are fewer places than losses.
+        self.changed["destroyed"] += len(change.destroys)
+        self.changed["updated"] += max(0, len(touched) - len(change.destroys))
+
+
+def _word(kind: Kind, change: Change) -> str:
+    """Return the word for the first loss of a resource, "" where it loses nothing."""
+    words = (weakening.counted for weakening in kind.weakens(change))
+    return next((word for word in words if word), "")
+
+
+def exceeded_limits(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
+    """Yield one objection for each kind that would change too much.
+
+    Creates do not count. Nor does a change that is not a weakening, of a resource that is neither
+    seen nor remembered.
+    """
+    of_kinds: dict[str, list[Change]] = {}
+    for change in plan.declared:
+        of_kinds.setdefault(change.ref.kind, []).append(change)
+    # A kind without changes is not loaded.
+    for name in (kind_name for kind_name in BY_NAME if kind_name in of_kinds):
+        kind = BY_NAME[name]
+        # A list counts by its members, and those of a list outside the part are unknown.
+        known = 0 if kind.destroyable else _beside(plan.beside, kind)
+        figures = _Figures(known, _beside(plan.perhaps_beside, kind))
+        for change in of_kinds[name]:
+            figures.add(kind, change)
+        limits = guards.of(kind.name)
+        if figures.changed.total() > _allowed(figures, limits):
+            yield _objection(kind, figures, limits, plan.environment)
+
+
+def _beside(refs: Sequence[Ref], kind: Kind) -> int:
+    return sum(ref.kind == kind.name for ref in refs)
+
+
+def _allowed(figures: _Figures, limits: Limits) -> int:
+    """Return how many may change at once; all known resources where no limit applies."""
+    known = figures.known
+    # Selecting a part of the manifests must not get below the minimum.
+    known_or_declared = known + (figures.perhaps if figures.seen else 0)
+    is_limited = known_or_declared >= limits.minimum
+    share = known * limits.max_change_percent // 100 if is_limited else known
+    return share if limits.max_changes is None else min(share, limits.max_changes)
+
+
+def _objection(kind: Kind, figures: _Figures, limits: Limits, environment: str) -> GuardViolation:
+    changed, known = figures.changed.total(), figures.known
+    allowed = _allowed(figures, limits)
+    share = f" ({changed * 100 / known:.4g} %)" if known else ""
+    noun = "members" if kind.destroyable else "resources"
+    ways = ", ".join(f"{count} {word}" for word, count in figures.changed.most_common() if count)
+    by_share = limits.max_changes is None or allowed < limits.max_changes
+    limit = f"{limits.max_change_percent} %, so {allowed}" if by_share else f"{allowed}"
+    setting = "maxChangePercent" if by_share else "maxChanges"
+    message = (
+        f"{changed} of {known} known {kind.name} {noun} would change{share}: {ways}; "
+        f"the guard allows {limit} in one apply"
+    )
+    where = f"`guards: {{{setting}: N}}` of `{environment}` in reconciler.yaml"
+    remedies = (
+        reviewing(),
+        f"split the change, so that at most {allowed} change at once",
+        f"in an earlier merge, set {where}",
+        overriding(TOO_MANY),
+    )
+    return GuardViolation(said=message, remedies=remedies, code=TOO_MANY)
+
+
+DESTROYS = "destroys"
+DESTROYS_ALL = "destroys-all"
+PROTECTED = "protected"
+NEW_JOURNAL = "new-journal"
+LOOKS_LIKE_RENAME = "looks-like-rename"
+
+MOST_NAMED = 5
+
+
+def needed_consents(
+    plan: Plan, guards: Guards, incidents: OpenIncidents | None = None
+) -> Iterator[GuardViolation]:
+    """Yield the objections to what needs consent, change by change.
+
+    Without `incidents` no alert is known to have open incidents.
+    """
+    yield from without_memory(plan)
+    for change in plan.changes:
+        if not change.action.writes:
+            continue
+        if change.protected:
+            yield _protected(change)
+        if change.destroys:
+            yield _destroying(change)
+        yield from _of_others(change, guards, plan.environment)
+        seen: set[str] = set()
+        for weakening in BY_NAME[change.ref.kind].weakens(change):
+            message = _said(change, weakening, incidents)
+            if message and weakening.code not in (*guards.allow, *seen):
+                seen.add(weakening.code)
+                yield _weakened(change, weakening.code, message, plan.environment)
+
+
+def without_memory(plan: Plan) -> Iterator[GuardViolation]:
+    """Yield one objection where a lost or old journal may cause duplicates that cannot be found."""
+    missing = next(
+        (remark for remark in plan.remarks if isinstance(remark, NoJournal | OldJournal)), None
+    )
+    if missing is None:
+        return
+    blind = [
+        str(change.ref)
+        for change in plan.changes
+        if change.action is Action.CREATE and not BY_NAME[change.ref.kind].findable
+    ]
+    if not blind:
+        return
+    shown = ", ".join(blind[:MOST_NAMED])
+    more = f" and {len(blind) - MOST_NAMED} more" if len(blind) > MOST_NAMED else ""
+    is_lost = isinstance(missing, NoJournal)
+    has = "no journal" if is_lost else "an old copy of its journal"
+    message = (
+        f"`{plan.environment}` has {has}, so nobody can tell whether {shown}{more} "
+        f"{'is' if len(blind) == 1 else 'are'} there already: a second one could not be found, "
+        "nor deleted"
+    )
+    init = f"`{on_journal('init', environment=plan.environment)}`"
+    remedies = (
+        bringing_journal_back() if is_lost else bring_back("the newer one"),
+        "give what exists its `metadata.id`",
+        f"if nothing was applied before: {init}, or {consenting('new-journal')}"
+        if is_lost
+        else f"if nothing was applied since: {consenting('new-journal')}",
+    )
+    yield GuardViolation(said=message, remedies=remedies, code=NEW_JOURNAL)
+
+
+def _of_others(change: Change, guards: Guards, environment: str) -> Iterator[GuardViolation]:
+    """Yield objections about possible renames, and about the edits of others."""
+    for reason in change.reasons:
+        match reason:
+            case LooksLike(refs=refs):
+                yield _like_a_rename(change, refs, environment)
+            case OverwritesEdit(paths=paths) if OVERWRITES_EDIT not in guards.allow:
+                fields = "1 field" if len(paths) == 1 else f"{len(paths)} fields"
+                message = f"{fields} that someone changed since our last write would be undone"
+                yield _seen_live(change, OVERWRITES_EDIT, message, reason, environment)
+            case OverwrittenSince(paths=paths) if OVERWRITES_EDIT not in guards.allow:
+                names = ", ".join(sorted({str(path[-1]) for path in paths}))
+                message = (
+                    f"someone overwrote it since our last write, and {names}, which cannot be "
+                    "seen, would be sent over whatever is there by now"
+                )
+                yield _seen_live(change, OVERWRITES_EDIT, message, reason, environment)
+            case TakesOver(differs=differs) if TAKES_OVER not in guards.allow:
+                message = "it is there, differs, and this journal never wrote it"
+                if not differs:
+                    message = (
+                        "it is there, this journal never wrote it, and what it has cannot be seen"
+                    )
+                yield _seen_live(change, TAKES_OVER, message, reason, environment)
+            case _:
+                pass
+
+
+def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> GuardViolation:
+    names = ", ".join(map(str, refs))
+    message = (
+        f" would be created, and is much like what was {names} at its last apply, "
+        "and would stand beside it"
+    )
+    rename = on_journal("rename", f"{refs[0]} {change.ref}", environment=environment)
+    forget = on_journal("forget", str(refs[0]), environment=environment)
+    remedies = (
+        f"if it is the same under a new name: `{rename}`",
+        f"if it is another, and the old one is no concern any more: `{forget}`",
+        overriding(LOOKS_LIKE_RENAME),
+    )
+    return GuardViolation(ref=change.ref, said=message, remedies=remedies, code=LOOKS_LIKE_RENAME)
+
+
+def _seen_live(
+    change: Change, code: str, message: str, reason: _OfOthers, environment: str
+) -> GuardViolation:
+    who = f" (live was last changed {reason.edit})" if reason.edit.told else ""
+    remedies = (
+        reviewing(),
+        *_adopting(change, reason),
+        allowing(code, environment),
+        overriding(code),
+    )
+    # The author and time of an edit may change while the live document stays the same.
+    return GuardViolation(
+        ref=change.ref,
+        said=f": {message}{who}",
+        remedies=remedies,
+        code=code,
+        figures=f": {message}",
+    )
+
+
+def _adopting(change: Change, reason: _OfOthers) -> Iterator[str]:
+    """Yield how to declare what is live, unless `adopt` cannot see it or would refuse.
+
+    Without a side, `adopt` refuses a field that differs in both: that is every field of a resource
+    that was never written.
+    """
+    unseen = isinstance(reason, OverwrittenSince) or (
+        isinstance(reason, TakesOver) and not reason.differs
+    )
+    in_doubt = any(isinstance(reason, _NOT_ADOPTED) for reason in change.reasons)
+    secret = any(holds_seal(difference.after) for difference in change.differences)
+    if not (unseen or in_doubt or secret):
+        adopt = on_service("adopt", f"{change.ref} --theirs")
+        yield f"declare what is live, and plan again: `{adopt}`"
+
+
+def _said(change: Change, weakening: RiskyChange, incidents: OpenIncidents | None) -> str:
+    """Return the risk that needs consent; "" where none does."""
+    match weakening.consent:
+        case ConsentRule.NEVER:
+            return ""
+        case ConsentRule.ALWAYS:
+            return weakening.said
+        case ConsentRule.WITH_OPEN_INCIDENTS:
+            open_incidents = incidents.of(change.ref) if incidents is not None else ()
+            if not open_incidents and incidents is not None and incidents.cut:
+                why = f"nobody can tell whether it has open incidents: {incidents.cut}"
+                return f"{weakening.said} while {why}"
+            if not open_incidents:
+                return ""
+            noun = (
+                "an open incident"
+                if len(open_incidents) == 1
+                else f"{len(open_incidents)} open incidents"
+            )
+            return f"{weakening.said} while it has {noun}"
+
+
+def _weakened(change: Change, code: str, message: str, environment: str) -> GuardViolation:
+    remedies = (
+        reviewing_file() if code == ALERT_SILENCED else reviewing(),
+        splitting(change.ref),
+        allowing(code, environment),
+        overriding(code),
+    )
+    return GuardViolation(ref=change.ref, said=f": {message}", remedies=remedies, code=code)
+
+
+def _protected(change: Change) -> GuardViolation:
+    count = len(change.differences)
+    fields = "1 field" if count == 1 else f"{count} fields"
+    message = f" is protected since its last apply, and {fields} of it would change"
+    remedies = (
+        splitting(change.ref),
+        "take `metadata.protect` away in an earlier merge, apply that, and change it then",
+        overriding(PROTECTED),
+    )
+    return GuardViolation(ref=change.ref, said=message, remedies=remedies, code=PROTECTED)
+
+
+def _destroying(change: Change) -> GuardViolation:
+    count = len(change.destroys)
+    names = ", ".join(map(quoted, change.destroys))
+    foreign = f" ({len(change.foreign)} not written by this journal)" if change.foreign else ""
+    message = f" destroys {count}{foreign}: {names}"
+    empty = value_at(change.body, BY_NAME[change.ref.kind].destroyable) == []
+    if empty:
+        message += "; the list that it declares is empty, so none would be left"
+    remedies = (
+        "keep them: declare them in the list",
+        splitting(change.ref),
+        f"{consenting('allow-destroy')}, which prints whole what is lost",
+    )
+    return GuardViolation(
+        ref=change.ref,
+        said=message,
+        remedies=remedies,
+        code=DESTROYS_ALL if empty else DESTROYS,
+        destroys=change.destroys,
+    )

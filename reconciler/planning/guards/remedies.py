@@ -1,0 +1,72 @@
+"""Remedies of a guard: flags on a command line, or a merge or a manual run in CI. Pure.
+
+Only this module decides which of the two a remedy names, so that all reports of a plan agree.
+Source: docs/guards.md, docs/ci.md.
+"""
+
+from __future__ import annotations
+
+from reconciler.model import Ref
+from reconciler.runtime.advice import bring_back, is_in_job
+
+_FILE = "reconciler.yaml"
+_MERGE = "merge: the review of a plan that lists it consents"
+_TERMINAL = "or answer `yes` on a terminal"
+
+
+def reviewing() -> str:
+    """Return how a review consents."""
+    if is_in_job():
+        return _MERGE
+    return f"review the plan, and apply just that: `--expect DIGEST` or `--plan FILE`, {_TERMINAL}"
+
+
+def reviewing_file() -> str:
+    """Return how a review consents to what the digest does not cover; the comment lists that."""
+    if is_in_job():
+        return _MERGE
+    return (
+        f"review the plan, and apply just that: `--plan FILE`, {_TERMINAL}; "
+        "`--expect DIGEST` is not enough, as the digest does not cover incidents"
+    )
+
+
+def splitting(ref: Ref) -> str:
+    """Return how to apply all but one change."""
+    return f"split the change: leave {ref} as it is, and apply the rest"
+
+
+def allowing(code: str, environment: str) -> str:
+    """Return how to consent to a guard permanently."""
+    return f"in an earlier merge, set `guards: {{allow: [{code}]}}` of `{environment}` in {_FILE}"
+
+
+def overriding(code: str) -> str:
+    """Return how to override one guard once. A reason without a code would lift others too."""
+    return f"{consenting('override-guard', f'{code}=REASON')}, which the journal keeps"
+
+
+def breaking_glass() -> str:
+    """Return how to write though the environment is frozen."""
+    return f"in an emergency, {consenting('break-glass', 'REASON')}, which the journal keeps"
+
+
+def bringing_journal_back() -> str:
+    """Return what to do where the journal was lost."""
+    return f"if the journal was lost or is kept elsewhere (`journal:` says where), {bring_back()}"
+
+
+def waiting() -> str:
+    """Return how to let an apply wait for the end of a freeze."""
+    how = "input `wait-freeze`" if is_in_job() else "`--wait-freeze DURATION`"
+    return f"let the apply wait: {how}"
+
+
+def consenting(name: str, value: str = "") -> str:
+    """Return how to give a consent for one apply: a flag, or the input of the same name."""
+    if is_in_job():
+        return (
+            "after the merge, run the apply workflow by hand (`workflow_dispatch` of `apply.yml`) "
+            f"with the input `{name}: {value or 'REASON'}`"
+        )
+    return f"apply with `--{name}{f' {value}' if value else ''}`"

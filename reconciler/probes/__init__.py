@@ -1,1 +1,0 @@
-"""Probes: requests that find out how a service behaves, and never change it."""
