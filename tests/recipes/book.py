@@ -69,10 +69,10 @@ RECIPES = (
         golden=True,
         task=("Add a complaint",),
         perform=complaint,
-        gaps={"kind": "saved_view"},
+        gaps={"kind": "slo"},
         laws=(
             "tests/workspace/test_golden_complaints.py::test_the_text_of_a_complaint[M399]",
-            f"{WRONG}::test_a_wrong_manifest[an untitled view]",
+            f"{WRONG}::test_a_wrong_manifest[an untitled SLO]",
             "tests/report/test_complaint_formats.py::test_rules_are_the_codes",
             f"{EXPLAINED}::test_everything_with_a_code_is_explained",
             f"{EXPLAINED}::test_the_wrong_sample[M399]",

@@ -8,31 +8,31 @@ VIEW_MODEL = "reconciler/kinds/saved_view/model.py"
 
 
 def complaint(bench: Workbench) -> None:
-    """Complain of a saved view that nobody has named."""
+    """Complain of an SLO that has no real name yet."""
     said = "a name says nothing"
     bench.after("reconciler/syntax/diagnostic.py", '    "M314": ', f'    "M399": "{said}",')
     bench.after("docs/errors.md", "| M314 |", f"| M399 | {said} |")
     bench.likewise(
         f"{CODES}M399.md",
-        f"{CODES}M306.md",
+        f"{CODES}M314.md",
         {
-            "M306: an enumeration value is close to a listed one": f"M399: {said}",
-            "  name: Errors\n  timeSelection: {quickSelection: {seconds: 900}}\n"
-            "  viewType: VIEW_TYPE_LOG\n": "  name: untitled\n"
-            "  timeSelection: {quickSelection: {seconds: 900}}\n",
+            "M314: a number is likely in another unit": f"M399: {said}",
+            "  name: Checkout\n  targetThresholdPercentage: 0.999\n": "  name: untitled\n"
+            "  targetThresholdPercentage: 99.9\n",
         },
     )
     bench.replace(
-        VIEW_MODEL,
-        "    yield from ()\n",
+        "reconciler/kinds/slo/model.py",
+        '    target = spec.get("targetThresholdPercentage")\n',
+        '    target = spec.get("targetThresholdPercentage")\n'
         '    if spec.get("name") == "untitled":\n'
-        '        yield Finding("M399", ("name",), "nobody has named it yet")\n',
+        '        yield Finding("M399", ("name",), "it has no name of its own yet")\n',
     )
     bench.replace(
         "tests/workspace/wrong_manifests.py",
         "MANIFESTS = [*ENVELOPES,",
-        'SPECS.append(text("an untitled view", "M399", "7:9", "nobody has named it", '
-        'view().replace("Errors", "untitled")))\n'
+        'SPECS.append(text("an untitled SLO", "M399", "6:9", "no name of its own", '
+        'slo().replace("Checkout", "untitled")))\n'
         "MANIFESTS = [*ENVELOPES,",
     )
 
@@ -52,7 +52,7 @@ def guard(bench: Workbench) -> None:
         "        if change.protected:\n            yield",
         '        if change.action is Action.CREATE and change.ref.name == "first":\n'
         '            way = ("name it otherwise",)\n'
-        '            yield GuardViolation(ref=change.ref, said="", ways_out=way, code=FIRST)\n'
+        '            yield GuardViolation(ref=change.ref, said="", remedies=way, code=FIRST)\n'
         "        if change.protected:\n            yield",
     )
     bench.after(
@@ -67,7 +67,7 @@ def guard(bench: Workbench) -> None:
         "\n"
         '    found = refused(site, manifest("SLO/first", spec))\n'
         "\n"
-        '    assert [one.code for one in found] == ["first-of-all"]\n',
+        '    assert [violation.code for violation in found] == ["first-of-all"]\n',
     )
 
 
@@ -126,9 +126,9 @@ def use_case(bench: Workbench) -> None:
         "from collections import Counter\n\n"
         "from reconciler.operations.check_project import check\n"
         "from reconciler.operations.open_project import Options\n\n\n"
-        "def count(asked: Options) -> Counter[str]:\n"
-        '    """Give how many manifests there are of each kind, by its name."""\n'
-        "    return Counter(one.ref.kind for one in check(asked).workspace.manifests)\n",
+        "def count(options: Options) -> Counter[str]:\n"
+        '    """Return the number of manifests of each kind, by its name."""\n'
+        "    return Counter(manifest.ref.kind for manifest in check(options).workspace.manifests)\n",
     )
     bench.write(
         "reconciler/cli/count.py",
@@ -141,9 +141,9 @@ def use_case(bench: Workbench) -> None:
         "from reconciler.operations.open_project import Options\n\n\n"
         "@click.command\n"
         "@options.reading\n"
-        "def count(*, asked: Options) -> int:\n"
+        "def count(*, options: Options) -> int:\n"
         '    """Print how many manifests there are of each kind."""\n'
-        '    lines = (f"{kind} {n}\\n" for kind, n in sorted(counted(asked).items()))\n'
+        '    lines = (f"{kind} {n}\\n" for kind, n in sorted(counted(options).items()))\n'
         '    return data("".join(lines))\n',
     )
     bench.after(
@@ -185,7 +185,7 @@ def output_format(bench: Workbench) -> None:
         "reconciler/report/drift_formats.py",
         "\n\ndef drift_names(drifts: Sequence[Drift]) -> str:\n"
         '    """Give the name of each resource that drifted, on a line of its own."""\n'
-        '    return "".join(f"{safe(str(one.ref))}\\n" for one in drifts if one.drifted)\n',
+        '    return "".join(f"{safe(str(drift.ref))}\\n" for drift in drifts if drift.drifted)\n',
     )
     command = "reconciler/cli/drift.py"
     bench.replace(command, '"markdown", "html")', '"markdown", "html", "names")')
