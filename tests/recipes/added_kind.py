@@ -85,7 +85,7 @@ def _laws(bench: Workbench) -> None:
     models, pasted = "tests/kinds/spec_models.py", "tests/workspace/pasted_records.py"
     line = "from reconciler.kinds.muting import model as muting"
     bench.after(models, "from reconciler.kinds.log_policy_set", line)
-    line = "MUTING = SpecModel(muting.MutingSpec, muting.check, VIEW.least)"
+    line = "MUTING = SpecModel(muting.MutingSpec, VIEW.check, VIEW.least)"
     bench.replace(models, "\nMODELS = {", f"{line}\n\nMODELS = {{")
     bench.after(models, '    "SavedView": VIEW', '    "Muting": MUTING,')
     line = '    22: SAVED_VIEW,\n    23: f"isCompactMode {SAVED_VIEW}",'

@@ -52,7 +52,7 @@ def guard(bench: Workbench) -> None:
         "        if change.protected:\n            yield",
         '        if change.action is Action.CREATE and change.ref.name == "first":\n'
         '            way = ("name it otherwise",)\n'
-        '            yield GuardViolation(ref=change.ref, said="", ways_out=way, code=FIRST)\n'
+        '            yield GuardViolation(ref=change.ref, said="", remedies=way, code=FIRST)\n'
         "        if change.protected:\n            yield",
     )
     bench.after(
@@ -67,7 +67,7 @@ def guard(bench: Workbench) -> None:
         "\n"
         '    found = refused(site, manifest("SLO/first", spec))\n'
         "\n"
-        '    assert [one.code for one in found] == ["first-of-all"]\n',
+        '    assert [violation.code for violation in found] == ["first-of-all"]\n',
     )
 
 
@@ -126,9 +126,9 @@ def use_case(bench: Workbench) -> None:
         "from collections import Counter\n\n"
         "from reconciler.operations.check_project import check\n"
         "from reconciler.operations.open_project import Options\n\n\n"
-        "def count(asked: Options) -> Counter[str]:\n"
-        '    """Give how many manifests there are of each kind, by its name."""\n'
-        "    return Counter(one.ref.kind for one in check(asked).workspace.manifests)\n",
+        "def count(options: Options) -> Counter[str]:\n"
+        '    """Return the number of manifests of each kind, by its name."""\n'
+        "    return Counter(manifest.ref.kind for manifest in check(options).workspace.manifests)\n",
     )
     bench.write(
         "reconciler/cli/count.py",
@@ -141,9 +141,9 @@ def use_case(bench: Workbench) -> None:
         "from reconciler.operations.open_project import Options\n\n\n"
         "@click.command\n"
         "@options.reading\n"
-        "def count(*, asked: Options) -> int:\n"
+        "def count(*, options: Options) -> int:\n"
         '    """Print how many manifests there are of each kind."""\n'
-        '    lines = (f"{kind} {n}\\n" for kind, n in sorted(counted(asked).items()))\n'
+        '    lines = (f"{kind} {n}\\n" for kind, n in sorted(counted(options).items()))\n'
         '    return data("".join(lines))\n',
     )
     bench.after(
@@ -185,7 +185,7 @@ def output_format(bench: Workbench) -> None:
         "reconciler/report/drift_formats.py",
         "\n\ndef drift_names(drifts: Sequence[Drift]) -> str:\n"
         '    """Give the name of each resource that drifted, on a line of its own."""\n'
-        '    return "".join(f"{safe(str(one.ref))}\\n" for one in drifts if one.drifted)\n',
+        '    return "".join(f"{safe(str(drift.ref))}\\n" for drift in drifts if drift.drifted)\n',
     )
     command = "reconciler/cli/drift.py"
     bench.replace(command, '"markdown", "html")', '"markdown", "html", "names")')
