@@ -15,6 +15,16 @@ from functools import cached_property
 from typing import TypeAlias
 
 from reconciler.ci.checkout import refuse_links
+from reconciler.ci.comment import (
+    Origin,
+    applied_comment,
+    changed_since_review,
+    changes_in,
+    failed_comment,
+    line_in,
+    plan_comment,
+    refused_comment,
+)
 from reconciler.ci.forge.event import Event
 from reconciler.ci.forge.forge_client import Address, Client, ForgeError
 from reconciler.ci.forge.own_comment import CommentState, Marker, Standing, put, put_new, standing
@@ -31,16 +41,6 @@ from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import read_plan_file
 from reconciler.planning.guards.consent_keys import listed_of, listing_of
 from reconciler.project import unsafe_base_url
-from reconciler.report.comment import (
-    Origin,
-    applied_comment,
-    changed_since_review,
-    changes_in,
-    failed_comment,
-    line_in,
-    plan_comment,
-    refused_comment,
-)
 from reconciler.report.plan.document import PlanDocument, listed_in
 from reconciler.report.plan.stale import unlisted
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.applying.applied import Applied
+from reconciler.ci.change_owners import with_owners
 from reconciler.ci.changed_lines import of_the_change, touched_lines
 from reconciler.ci.checkout import refuse_links
 from reconciler.ci.conversation import CommentResult, Conversation, Review
@@ -53,7 +54,6 @@ from reconciler.errors import (
 from reconciler.features.adopt.adopt_live import ToAdopt, adopt
 from reconciler.features.adopt.adoption_formats import adopted_markdown
 from reconciler.features.freeze.freeze_wait import wait_for_thaw
-from reconciler.features.owners.change_owners import with_owners
 from reconciler.features.rollback.undone_rollbacks import UnderReview
 from reconciler.features.watch.noise_formats import watched_text
 from reconciler.features.watch.watch_alerts import ToWatch, describe_way_back, watch_now, way_back

@@ -9,6 +9,13 @@ from enum import Enum
 from typing import Literal, TypeAlias, get_args
 
 from reconciler.applying.applied import Applied
+from reconciler.ci.comment import (
+    AGAINST_BASE,
+    OFFLINE,
+    failure_markdown,
+    inherited_note,
+    postponed_note,
+)
 from reconciler.ci.forge.own_comment import CommentState, Standing
 from reconciler.ci.forge.pull_requests import Comment, PullRequest
 from reconciler.ci.runner import Inputs
@@ -18,13 +25,6 @@ from reconciler.features.watch.noise_formats import watched_markdown
 from reconciler.model import Action, DriftReport, InDoubt, Plan, Unchanged, Written
 from reconciler.operations.check_project import Checked
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
-from reconciler.report.comment import (
-    AGAINST_BASE,
-    OFFLINE,
-    failure_markdown,
-    inherited_note,
-    postponed_note,
-)
 from reconciler.report.complaints.document import message, worst_first
 from reconciler.report.complaints.text import complaints_summary, complaints_text
 from reconciler.report.drift_formats import drift_text

@@ -8,11 +8,13 @@ from typing import Any
 import click
 from pydantic import TypeAdapter
 
+from reconciler.ci.matrix import MatrixDocument
 from reconciler.cli import options
 from reconciler.cli.console import data
 from reconciler.errors import UsageError
 from reconciler.features.adopt.adoption_document import AdoptionDocument
 from reconciler.features.audit.audit_formats import AuditDocument
+from reconciler.features.doctor.checks_document import ConformanceDocument, DoctorDocument
 from reconciler.features.explain.explain_formats import ExplainedDocument
 from reconciler.features.graph.graph_formats import GraphDocument
 from reconciler.features.history.stats_formats import StatsDocument
@@ -24,12 +26,10 @@ from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_s
 from reconciler.model.field_descriptions import PublishedSchema
 from reconciler.project.settings import project_schema
 from reconciler.report.applied.document import AppliedDocument, AppliedLine
-from reconciler.report.checks_document import ConformanceDocument, DoctorDocument
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.drift_formats import DriftDocument
 from reconciler.report.init_formats import InitDocument
 from reconciler.report.journal_formats import EntriesDocument, HistoryDocument, VerifiedDocument
-from reconciler.report.matrix import MatrixDocument
 from reconciler.report.plan.document import PlanDocument, PlanLine
 from reconciler.syntax.suggestions import nearest
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.features.owners.codeowners import PLACES, OwnerRule, read_owners
+from reconciler.ci.forge.codeowners import PLACES, OwnerRule, read_owners
 
 DOCUMENTED = """\
 # This is a comment.

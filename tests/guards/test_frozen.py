@@ -20,6 +20,7 @@ from harness.sites import (
 )
 from markdown_it import MarkdownIt
 
+from reconciler.ci.comment import Origin, plan_comment
 from reconciler.ci.forge.own_comment import Marker
 from reconciler.document import Json
 from reconciler.features.freeze import freeze_incidents
@@ -27,7 +28,6 @@ from reconciler.features.freeze.freeze_guard import FROZEN
 from reconciler.model import ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
 from reconciler.model.guard_levels import GUARDS
 from reconciler.planning.guards import Agreed, unmet
-from reconciler.report.comment import Origin, plan_comment
 from reconciler.report.html import plan_html
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style

@@ -15,6 +15,16 @@ from markdown_it import MarkdownIt
 from random_plans import MARK, TEXTS, plans
 from sample_plans import plan_of_none, plan_of_three
 
+from reconciler.ci.comment import (
+    Origin,
+    applied_comment,
+    changed_since_review,
+    changes_in,
+    failed_comment,
+    line_in,
+    plan_comment,
+    refused_comment,
+)
 from reconciler.ci.forge.own_comment import Marker, read_marker, root_of
 from reconciler.features.policy_samples.policy_impact import (
     Met,
@@ -35,16 +45,6 @@ from reconciler.model import (
     Written,
 )
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
-from reconciler.report.comment import (
-    Origin,
-    applied_comment,
-    changed_since_review,
-    changes_in,
-    failed_comment,
-    line_in,
-    plan_comment,
-    refused_comment,
-)
 from reconciler.report.markdown import COMMENT_BYTES, LARGEST_COMMENT_CHARACTERS
 
 COMMENTS = int(os.environ.get("COMMENTS", "20"))

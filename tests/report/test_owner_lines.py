@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from sample_plans import plan_of_three
 
-from reconciler.features.owners.owner_lines import owners_markdown
+from reconciler.ci.owner_lines import owners_markdown
 from reconciler.model import Action, LastEdit, Plan, Seen, Signals
 from reconciler.report.plan.markdown import plan_markdown
 

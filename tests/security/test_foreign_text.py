@@ -236,7 +236,7 @@ ALLOWED = {
     "reconciler/syntax/unquoted.py": "a pattern of expressions",
     "reconciler/operations/open_session.py": "a pattern of names in manifests",
     "reconciler/features/import_/hide_secrets.py": "a pattern of secrets",
-    "reconciler/features/owners/codeowners.py": "a pattern of paths",
+    "reconciler/ci/forge/codeowners.py": "a pattern of paths",
     "reconciler/ci/forge/pull_requests.py": "a branch as one part of a path",
     "reconciler/workspace/query_checks.py": "a pattern of what expressions give",
     "reconciler/syntax/parsed_text.py": "a pattern of an expression as it is written",

@@ -21,6 +21,9 @@ from reconciler.document import (
     same,
 )
 from reconciler.features.adopt.adoption import Adoption, AdoptionState, NewBase, Side
+from reconciler.features.adopt.expected_drift import put, without_expected
+from reconciler.features.adopt.merge_fields import merged
+from reconciler.features.adopt.merge_sides import Merged, MergeInputs, MergeOptions
 from reconciler.journal.entries import LastWrite
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
@@ -42,12 +45,9 @@ from reconciler.model import (
 )
 from reconciler.planning.consequences import unexpected
 from reconciler.planning.decide import Knowledge, decide, without_own_secrets
-from reconciler.planning.expected_drift import put, without_expected
 from reconciler.planning.find_drift import is_covered
 from reconciler.planning.identity import identify
 from reconciler.planning.make_plan import PlanTarget
-from reconciler.planning.merge_fields import merged
-from reconciler.planning.merge_sides import Merged, MergeInputs, MergeOptions
 from reconciler.planning.observe import observe_all
 from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
 from reconciler.project.settings import DriftIgnore

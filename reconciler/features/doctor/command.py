@@ -19,6 +19,7 @@ from reconciler.cli import options
 from reconciler.cli.console import data, json_data, stdout_style
 from reconciler.errors import ExitCode, ReconcilerError, worst
 from reconciler.features.against.plan_against import stand_in_scope
+from reconciler.features.doctor.checks_document import DoctorDocument
 from reconciler.features.doctor.permissions import Check, CheckState, check_service
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
@@ -33,7 +34,6 @@ from reconciler.project import (
     choose_target,
     in_shard,
 )
-from reconciler.report.checks_document import DoctorDocument
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, wrapped
 from reconciler.runtime.advice import bring_back, on_journal

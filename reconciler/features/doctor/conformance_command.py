@@ -10,11 +10,11 @@ from reconciler.cli import options
 from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.errors import ExitCode, InvalidInput, worst
 from reconciler.features.doctor.api_conformance import ConformanceFinding, examine
+from reconciler.features.doctor.checks_document import ConformanceDocument
 from reconciler.operations.open_project import Options, open_project
 from reconciler.operations.open_session import Session, open_api, open_target
 from reconciler.operations.secret_sources import named_secrets
 from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
-from reconciler.report.checks_document import ConformanceDocument
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style
 from reconciler.workspace.workspace import Workspace

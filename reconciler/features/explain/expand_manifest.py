@@ -6,10 +6,10 @@ import os
 
 from reconciler.document import Json
 from reconciler.errors import UsageError
+from reconciler.features.adopt.merge_sides import written_out
 from reconciler.model import API_VERSION, Manifest
 from reconciler.operations.open_project import Options, open_project
 from reconciler.operations.open_session import open_workspace
-from reconciler.planning.merge_sides import written_out
 from reconciler.project import choose_environment
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.compose import laid_out

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from reconciler.ci.owner_lines import owners_markdown
 from reconciler.features.against.base_drift_formats import base_markdown
-from reconciler.features.owners.owner_lines import owners_markdown
 from reconciler.features.policy_samples.policy_impact_formats import policy_impact_markdown
 from reconciler.features.track_record.track_record_formats import track_record_markdown
 from reconciler.model import Action, Change, Plan

@@ -31,8 +31,8 @@ from reconciler.document import (
     same,
 )
 from reconciler.features.adopt.adoption import Adopted, Conflict, Side
-from reconciler.planning.keyed_lists import KeyedList, homes_of
-from reconciler.planning.merge_sides import (
+from reconciler.features.adopt.keyed_lists import KeyedList, homes_of
+from reconciler.features.adopt.merge_sides import (
     DEFAULT,
     Merged,
     MergeInputs,

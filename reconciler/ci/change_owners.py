@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 
 from reconciler.ci.checkout import FETCH_ALL, ProjectLocation, place_of, tips_of
 from reconciler.ci.commits import Commits, Unreadable, is_regular
+from reconciler.ci.forge.codeowners import LARGEST, PLACES, CodeOwners, read_owners
 from reconciler.ci.forge.event import Event
-from reconciler.features.owners.codeowners import LARGEST, PLACES, CodeOwners, read_owners
 from reconciler.model import Change, Plan, Ref
 from reconciler.project import Project
 from reconciler.syntax.files import PROJECT_FILE

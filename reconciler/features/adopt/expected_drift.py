@@ -14,8 +14,8 @@ from reconciler.document import (
     differences,
     merge,
 )
+from reconciler.features.adopt.keyed_lists import joined
 from reconciler.planning.find_drift import covers_ends, is_covered
-from reconciler.planning.keyed_lists import joined
 from reconciler.project.settings import DriftIgnore
 
 

@@ -27,7 +27,7 @@ from reconciler.document import (
     value_at,
 )
 from reconciler.features.adopt.adoption import Adopted, Conflict, Side
-from reconciler.planning.merge_sides import (
+from reconciler.features.adopt.merge_sides import (
     Merged,
     MergeInputs,
     MergeOptions,

@@ -1,1 +1,0 @@
-"""Code owners of changed manifests, in the comment of a job."""
