@@ -1,1 +1,27 @@
-"""Features: each is one folder with all that belongs to it, and can be deleted."""
+"""Features: each is one folder with all that belongs to it, and can be deleted.
+
+`FEATURES` is the one table of them: feature, sort of row, key, and `module:name` in the feature's
+folder. The core finds rows through `reconciler/runtime/rows.py` and imports no feature. To delete a
+feature, delete its folder and its entry here. Imports nothing, as `--help` reads it.
+"""
+
+from __future__ import annotations
+
+FEATURES: dict[str, dict[str, dict[str, str]]] = {
+    "adopt": {},
+    "against": {},
+    "audit": {},
+    "doctor": {},
+    "explain": {},
+    "fmt": {},
+    "freeze": {},
+    "graph": {},
+    "history": {},
+    "import_": {},
+    "lint": {},
+    "policy_samples": {},
+    "rollback": {},
+    "rules": {},
+    "track_record": {},
+    "watch": {},
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from reconciler.document import Difference, Json
 from reconciler.errors import ExitCode
@@ -11,6 +11,20 @@ from reconciler.model.manifest import Ref, RemoteId
 from reconciler.model.observation import LastEdit
 from reconciler.model.reason import Reason
 from reconciler.model.server_info import NO_SERVER_INFO, ServerInfo
+
+CommentState: TypeAlias = Literal[
+    "planned",
+    "no-changes",
+    "offline",
+    "failed",
+    "applying",
+    "applied",
+    "partial",
+    "in-doubt",
+    "not-applied",
+    "superseded",
+]
+"""The state of a comment on a pull request."""
 
 
 @dataclass(frozen=True, slots=True)

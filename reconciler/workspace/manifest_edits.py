@@ -23,7 +23,6 @@ from reconciler.document import (
     identical,
     value_at,
 )
-from reconciler.features.adopt.adoption import Fork
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import names_of
 from reconciler.model import Manifest, Ref
@@ -35,7 +34,7 @@ from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import texts_of_documents, written
 from reconciler.workspace.layout import describe_unreported
 from reconciler.workspace.overrides import overridden
-from reconciler.workspace.rewrite import rewritten
+from reconciler.workspace.rewrite import Fork, rewritten
 from reconciler.workspace.split_edit import WovenError, check_own, split
 from reconciler.workspace.tidy_files import tidied
 

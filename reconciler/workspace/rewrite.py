@@ -19,7 +19,6 @@ from reconciler.document import (
     towards,
     value_at,
 )
-from reconciler.features.adopt.adoption import Fork
 from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText
 from reconciler.workspace.layout import (
     FileLayout,
@@ -29,6 +28,14 @@ from reconciler.workspace.splice import spliced
 from reconciler.workspace.text_edits import Splice
 
 CUT: Final = Gone()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fork:
+    """An alias that was replaced by its text, as the part that it repeats has another value now."""
+
+    line: int
+    anchor: str
 
 
 @dataclass(slots=True)

@@ -128,7 +128,8 @@ def use_case(bench: Workbench) -> None:
         "from reconciler.operations.open_project import Options\n\n\n"
         "def count(options: Options) -> Counter[str]:\n"
         '    """Return the number of manifests of each kind, by its name."""\n'
-        "    return Counter(manifest.ref.kind for manifest in check(options).workspace.manifests)\n",
+        "    found = check(options).workspace.manifests\n"
+        "    return Counter(manifest.ref.kind for manifest in found)\n",
     )
     bench.write(
         "reconciler/cli/count.py",

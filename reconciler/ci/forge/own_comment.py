@@ -9,23 +9,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from posixpath import normpath
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 from reconciler.ci.forge.forge_client import ForgeError
 from reconciler.ci.forge.pull_requests import Comment, Repository
+from reconciler.model.outcome import CommentState
 
-CommentState: TypeAlias = Literal[
-    "planned",
-    "no-changes",
-    "offline",
-    "failed",
-    "applying",
-    "applied",
-    "partial",
-    "in-doubt",
-    "not-applied",
-    "superseded",
-]
 """State of the plan. `offline` had no service to compare with; `superseded` was replaced."""
 
 VERSION = 1

@@ -12,6 +12,7 @@ from reconciler.model.manifest import Ref, RemoteId, Selected, Source
 from reconciler.model.observation import NOBODY, LastEdit
 from reconciler.model.plan import Change
 from reconciler.model.reason import Reason
+from reconciler.workspace.rewrite import Fork
 
 AdoptionState: TypeAlias = Literal[
     "adopted", "same", "conflict", "refused", "gone", "unseen", "unread", "blocked"
@@ -110,14 +111,6 @@ class Adoption:
     def is_only_noted(self) -> bool:
         """Return whether only the journal records what is live; its manifest does not change."""
         return self.state == "adopted" and self.edit is None
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Fork:
-    """An alias that was replaced by its text, as the part that it repeats has another value now."""
-
-    line: int
-    anchor: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from reconciler.ci.forge.own_comment import CommentState
 from reconciler.model import (
     InDoubt,
     Outcome,
     Plan,
 )
+from reconciler.model.outcome import CommentState
 from reconciler.report.applied.document import WORDS, counts_of, word
 from reconciler.report.counts import describe_selection
 from reconciler.report.markdown import (

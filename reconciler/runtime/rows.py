@@ -1,0 +1,53 @@
+"""Rows of features: how the core reaches what a feature adds, without importing it.
+
+`FEATURES` in reconciler/features/__init__.py is the table. Each part of the core that can be
+extended has one `Rows`, next to the type of what it expects. A row is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import Generic, TypeVar, cast
+
+from reconciler.features import FEATURES
+
+T = TypeVar("T")
+
+
+class Rows(Generic[T]):
+    """The rows of one sort, by their keys, in the order of the table.
+
+    What a key means is up to the sort: the name of a command, of a setting, of a kind.
+    """
+
+    def __init__(self, sort: str) -> None:
+        """Take the name of the sort in the table."""
+        self.sort = sort
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the keys. Imports nothing."""
+        for feature in FEATURES.values():
+            yield from feature.get(self.sort, ())
+
+    def __contains__(self, key: str) -> bool:
+        """Return whether a feature has a row with this key. Imports nothing."""
+        return any(key in feature.get(self.sort, ()) for feature in FEATURES.values())
+
+    def load(self, key: str) -> T:
+        """Import and return what a row names. Raises KeyError without such a row."""
+        return cast("T", _loaded(self.sort, key))
+
+    def all(self) -> Iterator[T]:
+        """Import and yield what every row names."""
+        return map(self.load, self)
+
+
+@cache
+def _loaded(sort: str, key: str) -> object:
+    for name, feature in FEATURES.items():
+        if key in feature.get(sort, ()):
+            module, _, attribute = feature[sort][key].partition(":")
+            return getattr(import_module(f"reconciler.features.{name}.{module}"), attribute)
+    raise KeyError(f"no feature has a row {sort}: {key}")
