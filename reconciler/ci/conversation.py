@@ -27,7 +27,7 @@ from reconciler.ci.comment import (
 )
 from reconciler.ci.forge.event import Event
 from reconciler.ci.forge.forge_client import Address, Client, ForgeError
-from reconciler.ci.forge.own_comment import CommentState, Marker, Standing, put, put_new, standing
+from reconciler.ci.forge.own_comment import Marker, Standing, put, put_new, standing
 from reconciler.ci.forge.pull_requests import Comment, Repository
 from reconciler.ci.result import Failure, JobResult, applied_result, has_work
 from reconciler.ci.runner import Inputs, Runner
@@ -36,6 +36,7 @@ from reconciler.cli.console import redacted
 from reconciler.errors import ExitCode, GuardRefused, Stale
 from reconciler.features.watch.noise_formats import with_watch
 from reconciler.model import GuardViolation, Plan
+from reconciler.model.outcome import CommentState
 from reconciler.operations.apply_plan import Consent
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import read_plan_file

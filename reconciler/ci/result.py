@@ -16,13 +16,14 @@ from reconciler.ci.comment import (
     inherited_note,
     postponed_note,
 )
-from reconciler.ci.forge.own_comment import CommentState, Standing
+from reconciler.ci.forge.own_comment import Standing
 from reconciler.ci.forge.pull_requests import Comment, PullRequest
 from reconciler.ci.runner import Inputs
 from reconciler.errors import SIGNALLED, ExitCode
 from reconciler.features.watch.noise import NoiseWatch
 from reconciler.features.watch.noise_formats import watched_markdown
 from reconciler.model import Action, DriftReport, InDoubt, Plan, Unchanged, Written
+from reconciler.model.outcome import CommentState
 from reconciler.operations.check_project import Checked
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.complaints.document import message, worst_first
