@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from typing import assert_never
 from urllib.parse import urlsplit
 
 from reconciler.ci.commits import (
@@ -35,7 +36,7 @@ from reconciler.ci.trust import (
 )
 from reconciler.errors import InvalidInput
 from reconciler.project import Project, Shard, in_shard
-from reconciler.project.settings import InFile, parse_journal_place
+from reconciler.project.settings import InFile, InGit, InObjects, parse_journal_place
 from reconciler.syntax.files import LARGEST_FILE, PROJECT_FILE
 from reconciler.workspace.project_file import load_project
 
@@ -167,9 +168,14 @@ def _written(project: Project, place: ProjectLocation, shard: Shard | None) -> I
         journal = parse_journal_place(
             in_shard(environment, shard).journal or f".reconciler/{name}.journal.jsonl"
         )
-        if isinstance(journal, InFile):
-            yield folder / journal.path
-            yield folder / f"{journal.path}.lock"
+        match journal:
+            case InFile(path=path):
+                yield folder / path
+                yield folder / f"{path}.lock"
+            case InGit() | InObjects():
+                pass
+            case other:
+                assert_never(other)
         if environment.emulator is not None:
             yield folder / environment.emulator.data
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import assert_never
 
 from reconciler.ci.checkout import is_brought, place_of, refuse_links, use_of
 from reconciler.ci.forge.event import Event
@@ -46,7 +47,7 @@ from reconciler.project import (
     in_shard,
     journal_place,
 )
-from reconciler.project.settings import InFile, InGit
+from reconciler.project.settings import InFile, InGit, InObjects
 from reconciler.report.safe import safe
 from reconciler.runtime.progress import Waits
 from reconciler.syntax.files import PROJECT_FILE
@@ -235,13 +236,17 @@ def _confined(use: OverBase, name: str, environment: Environment, folder: Path) 
         return in_folder(environment, folder)
     kept = journal_place(use.project, name, environment)
     place = place_of(use.project.file or use.project.root / PROJECT_FILE, os.environ)
-    if isinstance(kept, InFile) and place is not None:
-        head = place.commits.head()
-        if is_brought(place, head, use.commit, kept.path):
-            raise GuardRefused(
-                f"the change brings a journal of its own ({kept.path.name}), and only that of the "
-                "base branch is believed"
-            )
+    match kept:
+        case InFile(path=path):
+            if place is not None and is_brought(place, place.commits.head(), use.commit, path):
+                raise GuardRefused(
+                    f"the change brings a journal of its own ({path.name}), and only that of the "
+                    "base branch is believed"
+                )
+        case InGit() | InObjects():
+            pass
+        case other:
+            assert_never(other)
     return environment
 
 

@@ -24,7 +24,7 @@ from reconciler.ci.forge.event import Event
 from reconciler.document import Json
 from reconciler.project import Environment, Project, ProjectFile
 from reconciler.project.choose_target import shown_url
-from reconciler.project.settings import InFile, parse_journal_place
+from reconciler.project.settings import InFile, InGit, InObjects, parse_journal_place
 from reconciler.syntax.files import PROJECT_FILE
 
 SHOWN_DIGITS = 12
@@ -306,14 +306,23 @@ def barred_target(
     return ""
 
 
+def _journal_file(environment: Environment) -> str:
+    """Return the path of a journal that is a file, "" for any other."""
+    match parse_journal_place(environment.journal) if environment.journal else None:
+        case InFile(path=path):
+            return str(path)
+        case InGit() | InObjects() | None:
+            return ""
+        case other:
+            assert_never(other)
+
+
 def barred_paths(use: Whole | OverBase, name: str, environment: Environment) -> str:
     """Return why files may not be kept where the environment says, "" where they may."""
     if not isinstance(use, Whole) or use.anywhere:
         return ""
     data = environment.emulator.data if environment.emulator is not None else ""
-    place = parse_journal_place(environment.journal) if environment.journal else None
-    journal = str(place.path) if isinstance(place, InFile) else ""
-    for path in (data, journal):
+    for path in (data, _journal_file(environment)):
         if path.startswith("/"):
             return (
                 f"environment `{name}` keeps {path} outside of the project, and outside of the "

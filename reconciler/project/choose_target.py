@@ -8,13 +8,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never
 from urllib.parse import SplitResult, urlsplit
 
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.project.settings import (
     Environment,
     InFile,
+    InGit,
+    InObjects,
     JournalPlace,
     ProjectFile,
     parse_journal_place,
@@ -255,5 +257,7 @@ def journal_place_at(project: Project, setting: str) -> JournalPlace:
     match parse_journal_place(setting):
         case InFile(path=path):
             return InFile(place_of(project, str(path)))
-        case place:
+        case InGit() | InObjects() as place:
             return place
+        case other:
+            assert_never(other)

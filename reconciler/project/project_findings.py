@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
+from typing import assert_never
 
 from pydantic import BaseModel, ValidationError
 
@@ -34,6 +35,8 @@ from reconciler.project.settings import (
     Environment,
     Guards,
     InFile,
+    InGit,
+    InObjects,
     Limits,
     ProjectFile,
     parse_journal_place,
@@ -220,8 +223,10 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
     match parse_journal_place(environment.journal) if environment.journal else None:
         case InFile(path=kept):
             yield from _path_findings("journal", str(kept), (*path, "journal"))
-        case _:
+        case InGit() | InObjects() | None:
             return
+        case other:
+            assert_never(other)
 
 
 def _sample_findings(environment: Environment, path: tuple[str, ...]) -> Iterator[Finding]:

@@ -48,6 +48,7 @@ class InObjects:
 
 
 JournalPlace: TypeAlias = InFile | InGit | InObjects
+"""Take it apart by `match` with `assert_never`: where a journal may be is a matter of trust."""
 
 FORMS = "a path, `git:REF`, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`"
 

@@ -38,7 +38,7 @@ from reconciler.project import (
     journal_setting,
     unsafe_base_url,
 )
-from reconciler.project.settings import InFile, JournalPlace
+from reconciler.project.settings import InFile, InGit, InObjects, JournalPlace
 from reconciler.report.safe import safe
 
 
@@ -137,7 +137,13 @@ def _place(project: Project, setting: str) -> JournalPlace:
         place = journal_place_at(project, setting)
     except ValueError as error:
         raise UsageError(f"--to {error}") from error
-    return InFile(place.path.resolve()) if isinstance(place, InFile) else place
+    match place:
+        case InFile(path=path):
+            return InFile(path.resolve())
+        case InGit() | InObjects():
+            return place
+        case other:
+            assert_never(other)
 
 
 def _reported(became: Became, wanted: _Wanted) -> str:
