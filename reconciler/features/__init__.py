@@ -14,14 +14,34 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "doctor": {},
     "explain": {},
     "fmt": {},
-    "freeze": {},
+    "freeze": {
+        "environment-settings": {
+            "freeze": "freeze_settings:FREEZE",
+        },
+    },
     "graph": {},
     "history": {},
     "import_": {},
     "lint": {},
-    "policy_samples": {},
+    "policy_samples": {
+        "environment-settings": {
+            "policySamples": "sample_settings:POLICY_SAMPLES",
+        },
+    },
     "rollback": {},
-    "rules": {},
-    "track_record": {},
-    "watch": {},
+    "rules": {
+        "project-settings": {
+            "rules": "rule_settings:RULES",
+        },
+    },
+    "track_record": {
+        "environment-settings": {
+            "trackRecord": "track_record_settings:TRACK_RECORD",
+        },
+    },
+    "watch": {
+        "environment-settings": {
+            "watch": "watch_settings:WATCH",
+        },
+    },
 }
