@@ -18,6 +18,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "environment-settings": {
             "freeze": "freeze_settings:FREEZE",
         },
+        "guards": {
+            "freeze": "freeze_guard:with_freeze",
+        },
     },
     "graph": {},
     "history": {},
@@ -27,11 +30,21 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "environment-settings": {
             "policySamples": "sample_settings:POLICY_SAMPLES",
         },
+        "guards": {
+            "policySamples": "failing_samples:with_failing",
+        },
     },
-    "rollback": {},
+    "rollback": {
+        "guards": {
+            "undoes-rollback": "undone_rollbacks:with_undone",
+        },
+    },
     "rules": {
         "project-settings": {
             "rules": "rule_settings:RULES",
+        },
+        "guards": {
+            "rules": "rule_guards:with_rules",
         },
     },
     "track_record": {
