@@ -53,11 +53,11 @@ from reconciler.errors import (
 )
 from reconciler.features.adopt.adopt_live import ToAdopt, adopt
 from reconciler.features.adopt.adoption_formats import adopted_markdown
-from reconciler.features.freeze.freeze_wait import wait_for_thaw
 from reconciler.features.watch.noise_formats import watched_text
 from reconciler.features.watch.watch_alerts import ToWatch, describe_way_back, watch_now, way_back
 from reconciler.journal.before import LAST
 from reconciler.model import DriftReport, Plan
+from reconciler.operations.added_options import wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.check_project import Checked
 from reconciler.operations.open_project import Options, made_now
@@ -195,8 +195,7 @@ class Job:
         _refuse_to_write(use, "an apply is")
         admitted = yield from self._admitted(use)
         with self._opened(admitted) as session:
-            if self.talk.inputs.thaw.seconds:
-                wait_for_thaw(session, self.talk.inputs.thaw)
+            wait_before_lock(session, self.talk.inputs.waits)
             review = self.talk.review(checked.environment)
             yield review
             reviewed = replace(session, review=UnderReview(listed=review.lists))

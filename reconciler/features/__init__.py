@@ -21,6 +21,13 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "guards": {
             "freeze": "freeze_guard:with_freeze",
         },
+        "consent-options": {
+            "break-glass": "freeze_options:BROKEN_GLASS",
+            "wait-freeze": "freeze_options:FREEZE_WAIT",
+        },
+        "before-lock": {
+            "wait-freeze": "freeze_wait:wait_for_thaw",
+        },
     },
     "graph": {},
     "history": {},

@@ -44,7 +44,7 @@ class Consent:
     `listed` names what the plan with the digest `expect` listed; None where only the digest is
     known. `part` selects what to apply from the plan in the file `reviewed`; None for all of it.
     `flags` are the flags that lift a guard of their own, with the reasons that the journal keeps,
-    "" for none.
+    "" for none. `waits` are how long to wait before the lock, by the options that say so.
     """
 
     expect: str | None = None
@@ -54,6 +54,7 @@ class Consent:
     yes: bool = False
     flags: Mapping[str, str] = field(default_factory=dict)
     overridden: OverrideReasons = NOTHING_OVERRIDDEN
+    waits: Mapping[str, LockTimeout] = field(default_factory=dict)
 
     @property
     def given(self) -> bool:

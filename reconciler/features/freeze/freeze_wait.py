@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import datetime
 
 from reconciler.errors import GuardRefused
@@ -16,10 +17,17 @@ from reconciler.operations.open_project import now
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.report.safe import safe
-from reconciler.runtime.progress import Thawing
+from reconciler.runtime.progress import NamedWait
 
 POLL_SECONDS = 60.0
 """Seconds between two looks at incidents and at the clock, which an operator may change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thawing(NamedWait):
+    """The environment is frozen; `said` is the reason."""
+
+    what = "the end of a freeze"
 
 
 def wait_for_thaw(session: Session, patience: LockTimeout) -> None:
