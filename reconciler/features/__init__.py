@@ -14,14 +14,54 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "doctor": {},
     "explain": {},
     "fmt": {},
-    "freeze": {},
+    "freeze": {
+        "environment-settings": {
+            "freeze": "freeze_settings:FREEZE",
+        },
+        "guards": {
+            "freeze": "freeze_guard:with_freeze",
+        },
+        "consent-options": {
+            "break-glass": "freeze_options:BROKEN_GLASS",
+            "wait-freeze": "freeze_options:FREEZE_WAIT",
+        },
+        "before-lock": {
+            "wait-freeze": "freeze_wait:wait_for_thaw",
+        },
+    },
     "graph": {},
     "history": {},
     "import_": {},
     "lint": {},
-    "policy_samples": {},
-    "rollback": {},
-    "rules": {},
-    "track_record": {},
-    "watch": {},
+    "policy_samples": {
+        "environment-settings": {
+            "policySamples": "sample_settings:POLICY_SAMPLES",
+        },
+        "guards": {
+            "policySamples": "failing_samples:with_failing",
+        },
+    },
+    "rollback": {
+        "guards": {
+            "undoes-rollback": "undone_rollbacks:with_undone",
+        },
+    },
+    "rules": {
+        "project-settings": {
+            "rules": "rule_settings:RULES",
+        },
+        "guards": {
+            "rules": "rule_guards:with_rules",
+        },
+    },
+    "track_record": {
+        "environment-settings": {
+            "trackRecord": "track_record_settings:TRACK_RECORD",
+        },
+    },
+    "watch": {
+        "environment-settings": {
+            "watch": "watch_settings:WATCH",
+        },
+    },
 }

@@ -22,10 +22,10 @@ from reconciler.cli.console import (
     words,
 )
 from reconciler.errors import UsageError, worst
-from reconciler.features.freeze.freeze_wait import wait_for_thaw
 from reconciler.features.rollback.roll_back import ToRollBack, before_of
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan, Ref, RollsBack, Written
+from reconciler.operations.added_options import wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_target
@@ -82,7 +82,6 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     live: bool,
     consent: Consent,
     patience: LockTimeout,
-    thaw: LockTimeout,
 ) -> int:
     """Put back what was declared before RUN: all that it wrote, or each REF, a Kind/name.
 
@@ -101,8 +100,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
         return _show(open_target(options), wanted, options, form, out)
     check_asked(consent)
     session = replace(open_target(options), prepare=partial(before_of, wanted=wanted))
-    if thaw.seconds:
-        wait_for_thaw(session, thaw)
+    wait_before_lock(session, consent.waits)
     made, applied = plan_and_apply(
         session,
         lambda _: consent,
