@@ -8,7 +8,14 @@ feature, delete its folder and its entry here. Imports nothing, as `--help` read
 from __future__ import annotations
 
 FEATURES: dict[str, dict[str, dict[str, str]]] = {
-    "adopt": {},
+    "adopt": {
+        "commands": {
+            "adopt": "command:adopt Write live edits into the manifests, comments kept.",
+        },
+        "ci-proposals": {
+            "adopt": "job_proposal:proposal",
+        },
+    },
     "against": {},
     "audit": {},
     "doctor": {},
@@ -16,12 +23,33 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "fmt": {},
     "freeze": {},
     "graph": {},
-    "history": {},
+    "history": {
+        "subcommands": {
+            "journal stats": "command:stats",
+        },
+    },
     "import_": {},
     "lint": {},
     "policy_samples": {},
-    "rollback": {},
+    "rollback": {
+        "commands": {
+            "rollback": "command:rollback Put back what was declared before a run.",
+        },
+        "ways-back": {
+            "rollback": "roll_back:before_of",
+        },
+    },
     "rules": {},
     "track_record": {},
-    "watch": {},
+    "watch": {
+        "commands": {
+            "watch": "command:watch Tell whether alerts are noisier since a run.",
+        },
+        "ci-steps": {
+            "watch": "job_step:WATCH",
+        },
+        "ci-inputs": {
+            "watch-for": "job_step:read_wait",
+        },
+    },
 }

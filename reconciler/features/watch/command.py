@@ -72,8 +72,7 @@ def watch(
         case _:
             text = watched_text(found, stdout_style(verbose=options.verbose))
     data(text, ending=code)
-    if (back := way_back(session, found)) is not None:
-        wanted, made = back
+    if (made := way_back(session, found)) is not None:
         words(describe_plan(made, "text", session.project, verbose=options.verbose), laid_out=True)
-        words(describe_way_back(wanted))
+        words(describe_way_back(found))
     return code
