@@ -1,7 +1,7 @@
 """Features: each is one folder with all that belongs to it, and can be deleted.
 
 `FEATURES` is the one table of them: feature, sort of row, key, and `module:name` in the feature's
-folder. The core finds rows through `reconciler/runtime/rows.py` and imports no feature. To delete a
+folder, for some sorts with a blank and words. The core finds rows through `reconciler/runtime/rows.py` and imports no feature. To delete a
 feature, delete its folder and its entry here. Imports nothing, as `--help` reads it.
 """
 
@@ -15,20 +15,67 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "ci-proposals": {
             "adopt": "job_proposal:proposal",
         },
+        "schemas": {
+            "adopted": "adoption_document:AdoptionDocument What adopt did",
+        },
     },
     "against": {},
-    "audit": {},
-    "doctor": {},
-    "explain": {},
-    "fmt": {},
+    "audit": {
+        "commands": {
+            "audit": "command:audit Hold what is declared against what happened.",
+        },
+        "schemas": {
+            "audited": "audit_formats:AuditDocument What an audit found",
+        },
+    },
+    "doctor": {
+        "commands": {
+            "doctor": "command:doctor Check everything that a run needs, with reads only.",
+            "conformance": "conformance_command:conformance Compare a service with the API document.",
+        },
+        "schemas": {
+            "doctor": "checks_document:DoctorDocument What doctor found",
+            "conformance": "checks_document:ConformanceDocument What a service answered",
+        },
+    },
+    "explain": {
+        "commands": {
+            "explain": "command:explain Say what a field or a code means, with an example.",
+        },
+        "schemas": {
+            "explained": "explain_formats:ExplainedDocument What a field or a code means",
+        },
+    },
+    "fmt": {
+        "commands": {
+            "fmt": "command:fmt Bring manifests and exports into their one layout.",
+        },
+    },
     "freeze": {},
-    "graph": {},
+    "graph": {
+        "commands": {
+            "graph": "command:graph Show what refers to what, and who uses a metric.",
+        },
+        "schemas": {
+            "graph": "graph_formats:GraphDocument What refers to what",
+        },
+    },
     "history": {
         "subcommands": {
             "journal stats": "command:stats",
         },
+        "schemas": {
+            "journal-stats": "stats_formats:StatsDocument What became of what was applied",
+        },
     },
-    "import_": {},
+    "import_": {
+        "commands": {
+            "import": "command:import_ Make manifests of what is there already.",
+        },
+        "schemas": {
+            "imported": "import_document:ImportDocument What an import wrote",
+        },
+    },
     "lint": {},
     "policy_samples": {},
     "rollback": {
@@ -39,7 +86,14 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "rollback": "roll_back:before_of",
         },
     },
-    "rules": {},
+    "rules": {
+        "commands": {
+            "rules": "command:rules Test the team's own rules against their examples.",
+        },
+        "schemas": {
+            "rule-tests": "rule_test_formats:RuleTestsDocument What rules test found",
+        },
+    },
     "track_record": {},
     "watch": {
         "commands": {
@@ -50,6 +104,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         },
         "ci-inputs": {
             "watch-for": "job_step:read_wait",
+        },
+        "schemas": {
+            "watched": "noise_formats:WatchedDocument Whether alerts are noisier since a run",
         },
     },
 }
