@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import click
 
@@ -24,10 +25,12 @@ from reconciler.ci.matrix_environments import environments_of
 from reconciler.ci.result import JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
 from reconciler.ci.steps import ended_by, with_found
+from reconciler.cli.consent_options import parameter_of
 from reconciler.cli.console import data, redact_with
 from reconciler.cli.lock_wait import waiting
 from reconciler.cli.root import first_of, report_error
 from reconciler.errors import ExitCode, UsageError
+from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK
 from reconciler.operations.job_steps import STEPS
 from reconciler.project import BASE_URL, MOST_SHARDS
 from reconciler.report.matrix import matrix_json
@@ -37,22 +40,21 @@ from reconciler.runtime.progress import Waits
 
 MATRIX = "matrix"
 COMMANDS = ("validate", "plan", "apply", "drift", *STEPS, MATRIX)
+Command = TypeVar("Command", bound=Callable[..., int])
+
+
+def _adding_inputs(command: Command) -> Command:
+    """Add the inputs of features that are options, too."""
+    for name in reversed([*ADDED_OPTIONS]):
+        metavar = "DURATION" if name in BEFORE_LOCK else "REASON"
+        shown = ADDED_OPTIONS.load(name).in_job
+        command = click.option(f"--{name}", metavar=metavar, default="", help=shown)(command)
+    return command
 
 
 @click.command
 @click.argument("command", required=False, metavar="|".join(COMMANDS))
-@click.option(
-    "--break-glass",
-    metavar="REASON",
-    default="",
-    help="With apply: the input break-glass, to apply in an emergency though it is frozen.",
-)
-@click.option(
-    "--wait-freeze",
-    metavar="DURATION",
-    default="",
-    help="With apply: the input wait-freeze, to wait for the end of a freeze, as 30m or 2h.",
-)
+@_adding_inputs
 @click.option(
     "--shards",
     metavar="N",
@@ -68,10 +70,9 @@ COMMANDS = ("validate", "plan", "apply", "drift", *STEPS, MATRIX)
 def ci(
     *,
     command: str | None,
-    break_glass: str,
-    wait_freeze: str,
     shards: int | None,
     form: str | None,
+    **added: str,
 ) -> int:
     """Do the same inside CI: comment, summary, annotations, outputs.
 
@@ -89,7 +90,7 @@ def ci(
         raise UsageError(f"--{'format' if shards is None else 'shards'} is for `ci {MATRIX}`")
     runner.mask(environ)
     try:
-        inputs = read_inputs(environ, command, _flags(command, break_glass, wait_freeze))
+        inputs = read_inputs(environ, command, _flags(command, added))
     except UsageError as refused:
         code = str(UsageError.exit_code)
         outputs = {"result": "failed", "exit-code": code, "failure-reason": "validation"}
@@ -143,10 +144,9 @@ def _matrix(
     return data(f"{made}\n")
 
 
-def _flags(command: str | None, break_glass: str, wait_freeze: str) -> dict[str, str]:
+def _flags(command: str | None, added: Mapping[str, str]) -> dict[str, str]:
     """Return the inputs that the flags set. Raises UsageError with another command."""
-    given = {"break-glass": break_glass, "wait-freeze": wait_freeze}
-    flags = {name: text for name, text in given.items() if text}
+    flags = {name: text for name in ADDED_OPTIONS if (text := added[parameter_of(name)])}
     if flags and command != "apply":
         raise UsageError(f"--{next(iter(flags))} is for `reconciler ci apply`")
     return flags

@@ -51,9 +51,8 @@ from reconciler.errors import (
     UsageError,
     worst,
 )
-from reconciler.features.freeze.freeze_wait import wait_for_thaw
-from reconciler.features.rollback.undone_rollbacks import UnderReview
 from reconciler.model import DriftReport, Plan
+from reconciler.operations.added_options import wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.check_project import Checked
 from reconciler.operations.job_steps import PROPOSALS, STEPS, JobStep
@@ -67,6 +66,7 @@ from reconciler.operations.plan_and_drift import (
     write_private,
 )
 from reconciler.operations.plan_signals import EvidenceOptions
+from reconciler.planning.guards.under_review import UnderReview
 from reconciler.project import Project
 from reconciler.report.complaints.junit import annotation_lines
 from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
@@ -171,7 +171,8 @@ class Job:
         """Plan on the service, with the differences between live and the base branch."""
         admitted = yield from self._admitted(use)
         with self._opened(admitted) as session:
-            wanted = EvidenceOptions(track_record=session.environment.track_record)
+            days = session.environment.setting("trackRecord", int)
+            wanted = EvidenceOptions(track_record=days or 0)
             made = asyncio.run(plan_now(session, session.journal().history, wanted))
             made = self._owned(made, session.project)
             refusals = refusals_of(made, session, self.talk.event)
@@ -190,8 +191,7 @@ class Job:
         _refuse_to_write(use, "an apply is")
         admitted = yield from self._admitted(use)
         with self._opened(admitted) as session:
-            if self.talk.inputs.thaw.seconds:
-                wait_for_thaw(session, self.talk.inputs.thaw)
+            wait_before_lock(session, self.talk.inputs.waits)
             review = self.talk.review(checked.environment)
             yield review
             reviewed = replace(session, review=UnderReview(listed=review.lists))

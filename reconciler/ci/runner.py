@@ -17,6 +17,7 @@ from reconciler.cli.console import redacted
 from reconciler.errors import InvalidInput, OutputLost, UsageError
 from reconciler.journal.store import LockTimeout
 from reconciler.model.guard_levels import FLAGS
+from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK, REASONS, excluding
 from reconciler.operations.job_steps import PROPOSALS, STEP_INPUTS, STEPS
 from reconciler.planning.guards.override_reasons import OverrideReasons, read_overridden
 from reconciler.project import BASE_URL, Shard, read_shard
@@ -50,8 +51,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "new-journal": ("false",),
     "override-guard": ("",),
     "on-refusal": ("error", "warn"),
-    "break-glass": ("",),
-    "wait-freeze": ("",),
+    **dict.fromkeys(ADDED_OPTIONS, ("",)),
     "fail-on-changes": FLAG,
     "remember": FLAG,
     **dict.fromkeys(PROPOSALS, ("never", "pull-request")),
@@ -75,9 +75,9 @@ _MEANT = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false
 class Inputs:
     """Checked inputs. `base_url` is the only place the key may be sent to, "" if not set.
 
-    `flags` are the flags of consent, with the reasons that the journal keeps, "" for none.
-    `proposals` are the inputs that ask for a pull request, and `of_steps` the texts of the inputs
-    that features add.
+    `flags` are the flags of consent, with the reasons that the journal keeps, "" for none. `waits`
+    are how long an apply waits before its lock, by the inputs that say so. `proposals` are the
+    inputs that ask for a pull request, and `of_steps` the texts of the inputs of steps.
     """
 
     command: str
@@ -93,7 +93,7 @@ class Inputs:
     flags: Mapping[str, str]
     overridden: OverrideReasons
     refusal_fails: bool
-    thaw: LockTimeout
+    waits: Mapping[str, LockTimeout]
     fail_on_changes: bool
     remember: bool
     proposals: tuple[str, ...]
@@ -158,7 +158,7 @@ def read_inputs(
         flags=_flags(given),
         overridden=_overridden(given["override-guard"]),
         refusal_fails=given["on-refusal"] == "error",
-        thaw=_thaw(given),
+        waits=_waits(given),
         fail_on_changes=given["fail-on-changes"] == "true",
         remember=given["remember"] == "true",
         proposals=tuple(name for name in PROPOSALS if given[name] == "pull-request"),
@@ -191,7 +191,7 @@ def _is_reason(text: str) -> bool:
 def _flags(given: Mapping[str, str]) -> dict[str, str]:
     """Return the flags of consent that were given, with their reasons."""
     found: dict[str, str] = {}
-    for name in FLAGS:
+    for name in filter(INPUTS.__contains__, FLAGS):
         # A flag that is empty by default, as for an emergency, needs a reason; `true` is none.
         needs_reason = not INPUTS[name][0]
         if needs_reason and not given[name].strip():
@@ -223,15 +223,18 @@ def _shard(text: str) -> Shard | None:
         raise UsageError(f"`shard`: {error}") from error
 
 
-def _thaw(given: Mapping[str, str]) -> LockTimeout:
-    """Return how long an apply waits for the end of a freeze."""
-    try:
-        patience = LockTimeout.of(given["wait-freeze"] or "0")
-    except ValueError as error:
-        raise UsageError(f"`wait-freeze`: {error}") from error
-    if patience.seconds and given["break-glass"].strip():
-        raise UsageError("`break-glass` and `wait-freeze` exclude each other")
-    return patience
+def _waits(given: Mapping[str, str]) -> dict[str, LockTimeout]:
+    """Return how long an apply waits before its lock, by the inputs that say so."""
+    waits: dict[str, LockTimeout] = {}
+    for name in filter(given.get, BEFORE_LOCK):
+        try:
+            waits[name] = LockTimeout.of(given[name])
+        except ValueError as error:
+            raise UsageError(f"`{name}`: {error}") from error
+    waited = [name for name, patience in waits.items() if patience.seconds]
+    if pair := excluding([*(name for name in REASONS if given[name].strip()), *waited]):
+        raise UsageError(f"`{pair[0]}` and `{pair[1]}` exclude each other")
+    return waits
 
 
 def _with_plan_file(inputs: Inputs, given: str, environ: Mapping[str, str]) -> Inputs:

@@ -10,13 +10,13 @@ from reconciler.applying.run import Applied
 from reconciler.cli import options
 from reconciler.cli.consent_options import check_asked, consenting
 from reconciler.cli.console import EventConsole, data, describe_applied, report_applied, words
-from reconciler.features.freeze.freeze_wait import wait_for_thaw
-from reconciler.features.rollback.undone_rollbacks import UnderReview
 from reconciler.journal.store import LockTimeout
+from reconciler.operations.added_options import wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session
 from reconciler.operations.plan_and_drift import as_reviewed, part_asked_for
+from reconciler.planning.guards.under_review import UnderReview
 from reconciler.report.plan.document import listed_in
 from reconciler.report.unplanned import not_applied
 
@@ -31,9 +31,7 @@ from reconciler.report.unplanned import not_applied
     is_flag=True,
     help="Begin a journal where there is none; where there is one, this changes nothing.",
 )
-def apply(
-    *, options: Options, form: str, consent: Consent, patience: LockTimeout, thaw: LockTimeout
-) -> int:
+def apply(*, options: Options, form: str, consent: Consent, patience: LockTimeout) -> int:
     """Plan again, ask, and write. The service is read again just before each write.
 
     Without a terminal, one of --yes, --expect and --plan is needed.
@@ -45,8 +43,7 @@ def apply(
     session = begin_session(as_reviewed(options, consent.reviewed))
     if (reviewed := consent.reviewed) is not None:
         session = replace(session, review=UnderReview(listed=lambda _: listed_in(reviewed)))
-    if thaw.seconds:
-        wait_for_thaw(session, thaw)
+    wait_before_lock(session, consent.waits)
     made, applied = plan_and_apply(
         session,
         lambda _: consent,

@@ -11,10 +11,10 @@ from typing import Any, TypeVar, cast
 import click
 
 from reconciler.cli.console import is_terminal
-from reconciler.cli.lock_wait import freeze_timeout, lock_timeout
+from reconciler.cli.lock_wait import lock_timeout, read_patience
 from reconciler.errors import UsageError
-from reconciler.journal.store import LockTimeout
-from reconciler.model.guard_levels import ALLOW_DESTROY, BREAK_GLASS, NEW_JOURNAL
+from reconciler.model.guard_levels import ALLOW_DESTROY, NEW_JOURNAL
+from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK, REASONS, excluding
 from reconciler.operations.apply_plan import Consent
 from reconciler.operations.plan_and_drift import read_plan_file
 from reconciler.planning.guards.override_reasons import read_overridden
@@ -41,39 +41,47 @@ _FLAGS = (
         help="Apply more than this guard allows. Without CODE=: more than any that has no flag of "
         "its own.",
     ),
-    click.option(
-        "--break-glass",
-        metavar="REASON",
-        help="Apply in an emergency though it is frozen; it lifts nothing else.",
-    ),
 )
 
 
-def consenting(command: Command) -> Command:
-    """Add the options of applying a plan to a command, as `consent` and `patience`.
+def _added(name: str) -> Callable[[Command], Command]:
+    """Return an option that a feature adds."""
+    flag, shown = f"--{name}", ADDED_OPTIONS.load(name).help
+    if name not in BEFORE_LOCK:
+        return click.option(flag, metavar="REASON", help=shown)
+    return click.option(flag, metavar="DURATION", default="0", callback=read_patience, help=shown)
 
-    `thaw` is how long it waits for the end of a freeze.
-    """
+
+def parameter_of(option: str) -> str:
+    """Return the name of the parameter of an option."""
+    return option.replace("-", "_")
+
+
+def consenting(command: Command) -> Command:
+    """Add the options of applying a plan to a command, as `consent` and `patience`."""
 
     @functools.wraps(command)
-    def gathered(  # noqa: PLR0913 - one parameter a flag
+    def gathered(
         *,
         expect: str | None,
         plan_file: Path | None,
         yes: bool,
         allow_destroy: bool,
         override: tuple[str, ...],
-        break_glass: str | None,
-        thaw: LockTimeout,
         new_journal: bool = False,
         **own: Any,
     ) -> Any:
         if expect is not None and plan_file is not None:
             raise UsageError("--expect and --plan exclude each other")
-        if break_glass is not None and not break_glass.strip():
-            raise UsageError("--break-glass needs a reason, which is kept in the journal")
-        if break_glass is not None and thaw.seconds:
-            raise UsageError("--break-glass and --wait-freeze exclude each other")
+        given = {name: own.pop(parameter_of(name)) for name in REASONS}
+        reasons = {name: reason for name, reason in given.items() if reason is not None}
+        waits = {name: own.pop(parameter_of(name)) for name in BEFORE_LOCK}
+        for name, reason in reasons.items():
+            if not reason.strip():
+                raise UsageError(f"--{name} needs a reason, which is kept in the journal")
+        waited = [name for name, timeout in waits.items() if timeout.seconds]
+        if (pair := excluding((*reasons, *waited))) is not None:
+            raise UsageError(f"--{pair[0]} and --{pair[1]} exclude each other")
         if expect is not None and not _DIGEST.fullmatch(expect):
             raise UsageError(
                 "--expect takes the digest of a plan, as sha256:…: 64 digits of 0-9, a-f"
@@ -82,7 +90,7 @@ def consenting(command: Command) -> Command:
         flags = {
             ALLOW_DESTROY: "" if allow_destroy else None,
             NEW_JOURNAL: "" if new_journal else None,
-            BREAK_GLASS: break_glass,
+            **reasons,
         }
         consent = Consent(
             expect=expect,
@@ -90,11 +98,12 @@ def consenting(command: Command) -> Command:
             yes=yes,
             flags={flag: reason for flag, reason in flags.items() if reason is not None},
             overridden=read_overridden(override),
+            waits=waits,
         )
-        return command(consent=consent, thaw=thaw, **own)
+        return command(consent=consent, **own)
 
     consented = cast("Command", gathered)
-    for flag in reversed((*_FLAGS, freeze_timeout, lock_timeout)):
+    for flag in reversed((*_FLAGS, *map(_added, ADDED_OPTIONS), lock_timeout)):
         consented = flag(consented)
     return consented
 

@@ -35,7 +35,8 @@ LEAVING_SECONDS = 1.0
 CLEAR = "\r\x1b[K"
 
 
-def _patience(_: click.Context, __: click.Parameter, text: str) -> LockTimeout:
+def read_patience(_: click.Context, __: click.Parameter, text: str) -> LockTimeout:
+    """Read a duration, as 30s or 5m. Raises BadParameter."""
     try:
         return LockTimeout.of(text)
     except ValueError as error:
@@ -47,16 +48,8 @@ lock_timeout = click.option(
     "patience",
     metavar="DURATION",
     default="0",
-    callback=_patience,
+    callback=read_patience,
     help="How long to wait while another run holds the journal, as 30s or 5m; else not at all.",
-)
-freeze_timeout = click.option(
-    "--wait-freeze",
-    "thaw",
-    metavar="DURATION",
-    default="0",
-    callback=_patience,
-    help="How long to wait for the end of a freeze, as 30m or 2h; else not at all.",
 )
 
 

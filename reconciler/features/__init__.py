@@ -51,7 +51,21 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "fmt": "command:fmt Bring manifests and exports into their one layout.",
         },
     },
-    "freeze": {},
+    "freeze": {
+        "environment-settings": {
+            "freeze": "freeze_settings:FREEZE",
+        },
+        "guards": {
+            "freeze": "freeze_guard:with_freeze",
+        },
+        "consent-options": {
+            "break-glass": "freeze_options:BROKEN_GLASS",
+            "wait-freeze": "freeze_options:FREEZE_WAIT",
+        },
+        "before-lock": {
+            "wait-freeze": "freeze_wait:wait_for_thaw",
+        },
+    },
     "graph": {
         "commands": {
             "graph": "command:graph Show what refers to what, and who uses a metric.",
@@ -77,13 +91,23 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         },
     },
     "lint": {},
-    "policy_samples": {},
+    "policy_samples": {
+        "environment-settings": {
+            "policySamples": "sample_settings:POLICY_SAMPLES",
+        },
+        "guards": {
+            "policySamples": "failing_samples:with_failing",
+        },
+    },
     "rollback": {
         "commands": {
             "rollback": "command:rollback Put back what was declared before a run.",
         },
         "ways-back": {
             "rollback": "roll_back:before_of",
+        },
+        "guards": {
+            "undoes-rollback": "undone_rollbacks:with_undone",
         },
     },
     "rules": {
@@ -93,8 +117,18 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "schemas": {
             "rule-tests": "rule_test_formats:RuleTestsDocument What rules test found",
         },
+        "project-settings": {
+            "rules": "rule_settings:RULES",
+        },
+        "guards": {
+            "rules": "rule_guards:with_rules",
+        },
     },
-    "track_record": {},
+    "track_record": {
+        "environment-settings": {
+            "trackRecord": "track_record_settings:TRACK_RECORD",
+        },
+    },
     "watch": {
         "commands": {
             "watch": "command:watch Tell whether alerts are noisier since a run.",
@@ -107,6 +141,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         },
         "schemas": {
             "watched": "noise_formats:WatchedDocument Whether alerts are noisier since a run",
+        },
+        "environment-settings": {
+            "watch": "watch_settings:WATCH",
         },
     },
 }

@@ -11,12 +11,11 @@ from uuid import uuid4
 from reconciler.applying.applied import Applied
 from reconciler.applying.run import Run
 from reconciler.errors import GuardRefused, Stale, Unsettled
-from reconciler.features.freeze.freeze_guard import FROZEN
 from reconciler.journal.entries import OverrideEntry, RunEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import GuardViolation, LostUnseen, Plan
-from reconciler.model.guard_levels import BREAK_GLASS, REVIEW_LEVEL, flag_of
+from reconciler.model.guard_levels import BREAK_GLASS, FROZEN, REVIEW_LEVEL, flag_of
 from reconciler.operations.interrupts import interrupts
 from reconciler.operations.open_project import applied_commit
 from reconciler.operations.open_session import Session, known_secrets, open_api
@@ -45,7 +44,7 @@ class Consent:
     `listed` names what the plan with the digest `expect` listed; None where only the digest is
     known. `part` selects what to apply from the plan in the file `reviewed`; None for all of it.
     `flags` are the flags that lift a guard of their own, with the reasons that the journal keeps,
-    "" for none.
+    "" for none. `waits` are how long to wait before the lock, by the options that say so.
     """
 
     expect: str | None = None
@@ -55,6 +54,7 @@ class Consent:
     yes: bool = False
     flags: Mapping[str, str] = field(default_factory=dict)
     overridden: OverrideReasons = NOTHING_OVERRIDDEN
+    waits: Mapping[str, LockTimeout] = field(default_factory=dict)
 
     @property
     def given(self) -> bool:
@@ -151,7 +151,7 @@ def plan_and_apply(
     in the journal. Raises Locked, and what planning, `agree` and `check` raise; nothing was applied
     then.
     """
-    rules = {rule.code for rule in session.project.settings.rules if rule.on == "plan"}
+    rules = session.project.settings.plan_rules
     journal, name = session.journal(), str(uuid4())
     with journal.locked(name, patience):
         try:

@@ -58,9 +58,9 @@ from reconciler.workspace.workspace import NOTHING, Workspace, load_workspace, l
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.api.secret import Redaction
-    from reconciler.features.rollback.undone_rollbacks import UnderReview
     from reconciler.journal.journal import Journal
     from reconciler.model import Manifest, Plan, Ref, Selected
+    from reconciler.planning.guards.under_review import UnderReview
     from reconciler.planning.make_plan import PlanTarget
 
 

@@ -13,13 +13,12 @@ from reconciler.runtime.progress import (
     AskedAgain,
     Deed,
     Keeping,
-    Locking,
+    NamedWait,
     Noted,
     Now,
     Passing,
     Progress,
     Spent,
-    Thawing,
     WaitKind,
 )
 
@@ -40,10 +39,8 @@ _DEEDS = {
 _WAITED: Mapping[WaitKind, str] = {
     Answering: "waiting for answers, side by side",
     AskedAgain: "waiting to ask again",
-    Locking: "waiting for the journal's lock",
     Keeping: "waiting for what keeps the journal",
     Passing: "waiting for time to pass",
-    Thawing: "waiting for the end of a freeze",
 }
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -105,8 +102,9 @@ def timing_lines(
             yield f"  {time.seconds:8,.2f} s  {_DEEDS[deed]}{named}: {time.done:,}"
     for sort, time in spent.items():
         if not isinstance(sort, tuple):
+            waited = f"waiting for {sort.what}" if issubclass(sort, NamedWait) else _WAITED[sort]
             mean = f", {time.seconds / time.times * 1000:,.0f} ms each" if time.times > 1 else ""
-            yield f"  {time.seconds:8,.2f} s  {_WAITED[sort]}: {time.times:,}{mean}"
+            yield f"  {time.seconds:8,.2f} s  {waited}: {time.times:,}{mean}"
 
 
 def _lasts(noted: Noted, now: float) -> bool:
@@ -138,10 +136,8 @@ def _wait(noted: Noted, now: float, hide: Hide) -> _Words:
             cause = str(status) if status is not None else safe(hide(why), LONGEST_WHY)
             after = f" is asked again in {left:,} s ({cause})"
             return _Words("", _request(method, path, hide), after)
-        case Locking(said=holder):
-            return _Words(f"waiting for the journal's lock{long} (", safe(hide(holder)), ")")
-        case Thawing(said=holder):
-            return _Words(f"waiting for the end of a freeze{long} (", safe(hide(holder)), ")")
+        case NamedWait(what=what, said=why):
+            return _Words(f"waiting for {what}{long} (", safe(hide(why)), ")")
         case Keeping(place=place):
             return _Words("waiting for the journal ", safe(hide(place)), long)
         case Passing(until=until):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import TypeAlias, TypeVar
+from typing import ClassVar, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
 
@@ -67,10 +67,18 @@ class AskedAgain:
 
 
 @dataclass(frozen=True, slots=True)
-class Locking:
+class NamedWait:
+    """The run waits for `what`; `said` is foreign text with the reason."""
+
+    what: ClassVar[str]
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Locking(NamedWait):
     """Another run has locked the journal; `said` is the message of its store."""
 
-    said: str
+    what = "the journal's lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +95,7 @@ class Passing:
     until: float
 
 
-@dataclass(frozen=True, slots=True)
-class Thawing:
-    """The environment is frozen; `said` is the reason."""
-
-    said: str
-
-
-Wait: TypeAlias = Answering | AskedAgain | Locking | Keeping | Thawing | Passing
+Wait: TypeAlias = Answering | AskedAgain | NamedWait | Keeping | Passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +136,7 @@ class Spent:
         self.done += done
 
 
-WaitKind: TypeAlias = (
-    tuple[Deed, str] | type[Answering | AskedAgain | Locking | Keeping | Thawing | Passing]
-)
+WaitKind: TypeAlias = tuple[Deed, str] | type[Wait]
 """The key of the totals: a deed and its things, or the type of a wait."""
 
 

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import datetime
 
 from reconciler.errors import GuardRefused
-from reconciler.features.freeze.freeze_guard import FROZEN
-from reconciler.features.freeze.freeze_settings import holding
+from reconciler.features.freeze.freeze_settings import Freeze, holding
 from reconciler.journal.store import LockTimeout
 from reconciler.model import GuardViolation
+from reconciler.model.guard_levels import FROZEN
 from reconciler.operations.apply_plan import refusal
 from reconciler.operations.open_project import now
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.report.safe import safe
-from reconciler.runtime.progress import Thawing
+from reconciler.runtime.progress import NamedWait
 
 POLL_SECONDS = 60.0
 """Seconds between two looks at incidents and at the clock, which an operator may change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thawing(NamedWait):
+    """The environment is frozen; `said` is the reason."""
+
+    what = "the end of a freeze"
 
 
 def wait_for_thaw(session: Session, patience: LockTimeout) -> None:
@@ -71,7 +79,8 @@ def _known_end(frozen: list[GuardViolation]) -> datetime | None:
 
 def _is_endless(session: Session) -> bool:
     """Return whether freeze windows are active that have no known end."""
-    held = holding(session.environment.freeze.windows, now())
+    freeze = session.environment.setting("freeze", Freeze)
+    held = holding(freeze.windows, now()) if freeze is not None else None
     return held is not None and held.until is None
 
 

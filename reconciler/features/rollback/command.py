@@ -23,11 +23,11 @@ from reconciler.cli.console import (
     words,
 )
 from reconciler.errors import UsageError, worst
-from reconciler.features.freeze.freeze_wait import wait_for_thaw
 from reconciler.features.rollback.roll_back import before_of
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan, Ref, RollsBack, Written
+from reconciler.operations.added_options import wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_target
@@ -84,7 +84,6 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     live: bool,
     consent: Consent,
     patience: LockTimeout,
-    thaw: LockTimeout,
 ) -> int:
     """Put back what was declared before RUN: all that it wrote, or each REF, a Kind/name.
 
@@ -103,8 +102,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
         return _show(open_target(options), prepare, options, form, out)
     check_asked(consent)
     session = replace(open_target(options), prepare=prepare)
-    if thaw.seconds:
-        wait_for_thaw(session, thaw)
+    wait_before_lock(session, consent.waits)
     made, applied = plan_and_apply(
         session,
         lambda _: consent,

@@ -15,6 +15,7 @@ from uuid import uuid4
 from reconciler.errors import UsageError
 from reconciler.features.watch.alert_noise import alerts_of_run, watch
 from reconciler.features.watch.noise import NoiseWatch
+from reconciler.features.watch.watch_settings import Watching
 from reconciler.journal.before import chosen_run, is_compacted
 from reconciler.journal.entries import WatchedEntry
 from reconciler.journal.journal import Journal
@@ -128,10 +129,10 @@ def way_back(session: Session, found: NoiseWatch) -> Plan | None:
 
     Return None where it does not, or where no alert is noisier. Nothing is applied.
     """
-    asked = session.environment.watch.on_noisier
-    if asked not in WAYS_BACK or not found.noisier:
+    wish = session.environment.setting("watch", Watching)
+    if wish is None or wish.on_noisier not in WAYS_BACK or not found.noisier:
         return None
     refs = tuple(alert.ref for alert in found.noisier)
     journal = session.journal()
-    back = WAYS_BACK.load(asked)(replace(session, whole=False), journal, found.run, refs)
+    back = WAYS_BACK.load(wish.on_noisier)(replace(session, whole=False), journal, found.run, refs)
     return asyncio.run(plan_now(back, journal.history))
