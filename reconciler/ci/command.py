@@ -21,7 +21,6 @@ from reconciler.ci.conversation import conversation
 from reconciler.ci.forge.event import read_event
 from reconciler.ci.job import Job
 from reconciler.ci.job_session import options_of, refuse_linked_inputs
-from reconciler.ci.matrix import matrix_json
 from reconciler.ci.matrix_environments import environments_of
 from reconciler.ci.result import JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
@@ -32,12 +31,15 @@ from reconciler.cli.lock_wait import waiting
 from reconciler.cli.root import first_of, report_error
 from reconciler.errors import ExitCode, UsageError
 from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK
+from reconciler.operations.job_steps import STEPS
 from reconciler.project import BASE_URL, MOST_SHARDS
+from reconciler.report.matrix import matrix_json
 from reconciler.runtime.advice import in_job
 from reconciler.runtime.keys import key_of_job, keys_in, with_key
 from reconciler.runtime.progress import Waits
 
 MATRIX = "matrix"
+COMMANDS = ("validate", "plan", "apply", "drift", *STEPS, MATRIX)
 Command = TypeVar("Command", bound=Callable[..., int])
 
 
@@ -51,7 +53,7 @@ def _adding_inputs(command: Command) -> Command:
 
 
 @click.command
-@click.argument("command", required=False, metavar="validate|plan|apply|drift|watch|matrix")
+@click.argument("command", required=False, metavar="|".join(COMMANDS))
 @_adding_inputs
 @click.option(
     "--shards",
@@ -104,7 +106,7 @@ def ci(
         with runner.log(), waiting(quiet=False) as waits, _own_folder() as cache_folder:
             options = options_of(inputs, waits, cache_folder)
             job = Job(talk=talk, options=options, has_key=bool(key.strip()))
-            # The plan of `watch` is a rollback, which a person applies with `rollback`.
+            # Where another command advises an apply, a person runs it.
             with in_job() if inputs.command in ("plan", "apply") else nullcontext():
                 result = _carried_out(job)
         result = job.tell(result)
