@@ -28,6 +28,7 @@ from reconciler.cli.console import data, redact_with
 from reconciler.cli.lock_wait import waiting
 from reconciler.cli.root import first_of, report_error
 from reconciler.errors import ExitCode, UsageError
+from reconciler.operations.job_steps import STEPS
 from reconciler.project import BASE_URL, MOST_SHARDS
 from reconciler.report.matrix import matrix_json
 from reconciler.runtime.advice import in_job
@@ -35,10 +36,11 @@ from reconciler.runtime.keys import key_of_job, keys_in, with_key
 from reconciler.runtime.progress import Waits
 
 MATRIX = "matrix"
+COMMANDS = ("validate", "plan", "apply", "drift", *STEPS, MATRIX)
 
 
 @click.command
-@click.argument("command", required=False, metavar="validate|plan|apply|drift|watch|matrix")
+@click.argument("command", required=False, metavar="|".join(COMMANDS))
 @click.option(
     "--break-glass",
     metavar="REASON",
@@ -103,7 +105,7 @@ def ci(
         with runner.log(), waiting(quiet=False) as waits, _own_folder() as cache_folder:
             options = options_of(inputs, waits, cache_folder)
             job = Job(talk=talk, options=options, has_key=bool(key.strip()))
-            # The plan of `watch` is a rollback, which a person applies with `rollback`.
+            # Where another command advises an apply, a person runs it.
             with in_job() if inputs.command in ("plan", "apply") else nullcontext():
                 result = _carried_out(job)
         result = job.tell(result)

@@ -34,7 +34,6 @@ from reconciler.ci.runner import Inputs, Runner
 from reconciler.ci.stale_check import check_not_moved_on
 from reconciler.cli.console import redacted
 from reconciler.errors import ExitCode, GuardRefused, Stale
-from reconciler.features.watch.noise_formats import with_watch
 from reconciler.model import GuardViolation, Plan
 from reconciler.model.outcome import CommentState
 from reconciler.operations.apply_plan import Consent
@@ -251,9 +250,9 @@ class Conversation:
             body = applied_comment(became, marker, self.origin, line)
         return self._edit(reviewed, body)
 
-    def show_watched(self, result: JobResult) -> CommentResult:
-        """Add to the comment of an applied plan whether its alerts are noisier since."""
-        found, repository = result.watched, self.repository
+    def show_report(self, result: JobResult) -> CommentResult:
+        """Add the report of a feature's step to the comment of the applied plan."""
+        found, repository = result.report, self.repository
         if found is None or repository is None or self.inputs.comment == "never":
             return None
 
@@ -266,8 +265,7 @@ class Conversation:
             if mine is None or mine.marker.state not in _WRITTEN:
                 self.runner.say("notice", "no comment: no pull request has what was applied")
                 return None
-            body = with_watch(mine.comment.body, found, result.environment, result.way_back)
-            return repository.edit(mine.comment, redacted(body))
+            return repository.edit(mine.comment, redacted(found.added_to(mine.comment.body)))
 
         is_commit = _COMMIT.fullmatch(found.commit) is not None
         return self._attempt(say)

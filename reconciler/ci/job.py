@@ -39,7 +39,7 @@ from reconciler.ci.result import (
     outputs_of,
     summary_of,
 )
-from reconciler.ci.steps import CiStep, Planned, Postponed, WayBack, with_found, with_said
+from reconciler.ci.steps import CiStep, Planned, Postponed, with_found, with_said
 from reconciler.ci.trust import OverBase, ProjectTrust
 from reconciler.cli.console import data, redacted, report_applied, stdout_style, words
 from reconciler.errors import (
@@ -51,16 +51,12 @@ from reconciler.errors import (
     UsageError,
     worst,
 )
-from reconciler.features.adopt.adopt_live import ToAdopt, adopt
-from reconciler.features.adopt.adoption_formats import adopted_markdown
 from reconciler.features.freeze.freeze_wait import wait_for_thaw
 from reconciler.features.rollback.undone_rollbacks import UnderReview
-from reconciler.features.watch.noise_formats import watched_text
-from reconciler.features.watch.watch_alerts import ToWatch, describe_way_back, watch_now, way_back
-from reconciler.journal.before import LAST
 from reconciler.model import DriftReport, Plan
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.check_project import Checked
+from reconciler.operations.job_steps import PROPOSALS, STEPS, JobStep
 from reconciler.operations.open_project import Options, made_now
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import (
@@ -105,10 +101,10 @@ class Job:
                 yield from self._plan()
             case "apply":
                 yield from self._apply()
-            case "watch":
-                yield from self._watch()
             case "drift":
                 yield from self._drift()
+            case added if added in STEPS:
+                yield from self._added(STEPS.load(added))
             case other:
                 raise UsageError(f"`command`: there is no step for `{other}`")
 
@@ -238,38 +234,30 @@ class Job:
         inputs = self.talk.inputs
         if inputs.remember:
             _refuse_to_write(use, "drift is remembered")
-        if inputs.adopt:
+        if inputs.proposals:
             _refuse_to_write(use, "a proposal is")
         admitted = yield from self._admitted(use)
         with self._opened(admitted, may_lack=True) as session:
             look = drift_now(session, remember=inputs.remember)
             yield look
             data(drift_text(look, stdout_style(verbose=False)))
-            if inputs.adopt:
+            if inputs.proposals:
                 self._keep_page(session, look)
-                yield from filter(None, [self._propose(session)])
+            for name in inputs.proposals:
+                yield from filter(None, [self._propose(session, name)])
         code = exit_code_of(look.found)
         if code not in (ExitCode.DONE, ExitCode.DIFFERENT):
             yield Failure(code=code, errors=("some resources could not be read",))
 
-    def _watch(self) -> CiStep[None]:
-        """Check whether the alerts of the last apply are noisier since; plan the rollback."""
+    def _added(self, step: JobStep) -> CiStep[None]:
+        """Run the step of a feature."""
         _, use = yield from self._judged(None)
         inputs = self.talk.inputs
         if inputs.remember:
-            _refuse_to_write(use, "noise is remembered")
+            _refuse_to_write(use, step.deed)
         admitted = yield from self._admitted(use)
         with self._opened(admitted, may_lack=True) as session:
-            wanted = ToWatch(run=LAST, wait=inputs.watch_for, remember=inputs.remember)
-            found = watch_now(session, wanted)
-            yield found
-            data(watched_text(found, stdout_style(verbose=False)))
-            if (back := way_back(session, found)) is not None:
-                to_roll_back, made = back
-                remedy = describe_way_back(to_roll_back)
-                yield WayBack(remedy)
-                data(plan_text(made, stdout_style(verbose=False)))
-                words(remedy)
+            yield from step.run(session, inputs.of_steps, remember=inputs.remember)
 
     def _keep_page(self, session: Session, look: DriftReport) -> None:
         """Write the page of drifted resources to its file. Raises InvalidInput."""
@@ -279,15 +267,15 @@ class Job:
         page = drift_html(look, session.name, session.target.name, made)
         write_private(file, redacted(page), begins_page)
 
-    def _propose(self, session: Session) -> PullRequest | None:
-        """Propose to adopt live edits in a pull request; nothing is merged or journaled."""
+    def _propose(self, session: Session, name: str) -> PullRequest | None:
+        """Propose edits of manifests in a pull request; nothing is merged or journaled."""
         talk = self.talk
-        made = adopt(session, self.options, ToAdopt(every=True, only_shown=True))
-        body = redacted(adopted_markdown(made, drift_page=talk.inputs.artifact))
-        proposal = propose(made, session.project.root, body, talk)
+        made = PROPOSALS.load(name)(session, self.options, talk.inputs.artifact)
+        made = replace(made, body=redacted(made.body))
+        proposal = propose(made, name, session, talk)
         if proposal.request is None and proposal.commit:
             words(f"pushed to the branch {safe(proposal.branch)}: {talk.missing}")
-            data(body)
+            data(made.body)
         elif proposal.request is not None:
             words(f"pull request {proposal.request.number}: {safe(proposal.request.url)}")
         return proposal.request
@@ -328,7 +316,7 @@ class Job:
             return talk.show_applied(result) if is_finding else None
         if result.command == "plan" and talk.event.name != "merge_group":
             return talk.show_plan(result)
-        return talk.show_watched(result)
+        return talk.show_report(result)
 
     def _speak(self, result: JobResult) -> None:
         """Show errors next to the change, why there is no comment, and what failed."""

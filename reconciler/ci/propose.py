@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from reconciler.ci.forge.own_comment import root_of
 from reconciler.ci.forge.pull_requests import PullRequest
 from reconciler.ci.runner import Inputs
 from reconciler.errors import InvalidInput
-from reconciler.features.adopt.adoption import AdoptionRun, EditedText
+from reconciler.operations.job_steps import ProposedEdits, TextEdit
+from reconciler.operations.open_session import Session
 from reconciler.runtime.addresses import is_part
 from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
 from reconciler.syntax.files import folder_in_repository
@@ -28,9 +29,6 @@ from reconciler.syntax.files import folder_in_repository
 AUTHOR = "reconciler"
 ADDRESS = "reconciler@noreply.invalid"
 """Committer of the commits that may be overwritten on the branch; those of a person never are."""
-
-DECIDED = ("adopted", "same", "unseen", "gone")
-"""States that show whether there is something to adopt; any other state leaves that open."""
 
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}".encode()
 _FILE_MODES = (b"100644", b"100755")
@@ -48,38 +46,37 @@ class Proposal:
     request: PullRequest | None = None
 
 
-def branch_of(inputs: Inputs, environment: str) -> str:
-    """Return the name of the branch, which differs by environment, path and shard."""
+def branch_of(inputs: Inputs, name: str, environment: str) -> str:
+    """Return the name of the branch of a proposal; it differs by environment, path and shard."""
     named = environment if is_part(environment) else "default"
     place = "" if inputs.path == "." else f"-{root_of(inputs.path)}"
     shard = "" if inputs.shard is None else f"-{inputs.shard.key}"
-    return f"reconciler/adopt-{named}{place}{shard}"
+    return f"reconciler/{name}-{named}{place}{shard}"
 
 
-def propose(made: AdoptionRun, root: Path, body: str, talk: Conversation) -> Proposal:
+def propose(made: ProposedEdits, name: str, session: Session, talk: Conversation) -> Proposal:
     """Push the edited files as a branch, and open or update its pull request.
 
-    The pull request is for the branch that this job runs on. Raises InvalidInput where git or the
-    forge refuses.
+    `name` is the input that asks for it. The pull request is for the branch that this job runs on.
+    Raises InvalidInput where git or the forge refuses.
     """
-    branch = branch_of(talk.inputs, made.environment)
+    branch = branch_of(talk.inputs, name, session.name)
     try:
-        commit = _pushed(made.files, root, branch, made.environment) if made.files else ""
+        commit = _pushed(made, session.project.root, branch) if made.files else ""
         proposal = Proposal(branch=branch, commit=commit)
-        undecided = any(adoption.state not in DECIDED for adoption in made.adoptions)
-        if talk.repository is None or (undecided and not commit):
+        if talk.repository is None or (made.undecided and not commit):
             return proposal
-        title, into = f"Adopt live edits of {made.environment}", talk.event.branch
-        request = talk.repository.requested(branch, title, body, into, wanted=bool(commit))
+        into, wanted = talk.event.branch, bool(commit)
+        request = talk.repository.requested(branch, made.title, made.body, into, wanted=wanted)
     except (GitFailed, ForgeError) as error:
         raise InvalidInput(f"the live edits cannot be proposed: {error}") from error
     return replace(proposal, request=request)
 
 
-def _pushed(files: Sequence[EditedText], root: Path, branch: str, environment: str) -> str:
+def _pushed(made: ProposedEdits, root: Path, branch: str) -> str:
     """Push one commit on top of the checkout, and return it; skip the push if it is there."""
     git = Git(root, os.environ, NOTHING_OF_ITS_OWN)
-    commit = _committed(git, files, folder_in_repository(root), environment)
+    commit = _committed(git, made, folder_in_repository(root))
     remote = _remote(git)
     ref = f"refs/heads/{branch}"
     listed = git.text("ls-remote", "--quiet", "--", remote, ref).split()
@@ -107,11 +104,11 @@ def _check_ours(git: Git, remote: str, ref: str, branch: str) -> None:
         raise GitFailed(f"the branch {branch} holds commits of others: merge it, or delete it")
 
 
-def _committed(git: Git, files: Sequence[EditedText], folder: str, environment: str) -> str:
+def _committed(git: Git, made: ProposedEdits, folder: str) -> str:
     with tempfile.TemporaryDirectory(prefix="reconciler-") as own:
         index = {"GIT_INDEX_FILE": str(Path(own) / "index")}
         git.run("read-tree", "HEAD", more=index)
-        for file in files:
+        for file in made.files:
             place = f"{folder}/{file.name}" if folder else file.name
             mode, blob = _entry(git, place)
             cache_info = f"{mode},{_stored(git, file, blob)},{place}"
@@ -120,7 +117,7 @@ def _committed(git: Git, files: Sequence[EditedText], folder: str, environment: 
     return (
         git.run(
             "commit-tree",
-            *("-p", "HEAD", "-m", f"Adopt live edits of {environment}", tree),
+            *("-p", "HEAD", "-m", made.title, tree),
             more=_author(git.text("show", "--no-patch", "--format=%cI", "HEAD")),
         )
         .decode()
@@ -138,7 +135,7 @@ def _entry(git: Git, place: str) -> tuple[str, str]:
     return parts[0].decode(), parts[2].decode()
 
 
-def _stored(git: Git, file: EditedText, blob: str) -> str:
+def _stored(git: Git, file: TextEdit, blob: str) -> str:
     """Store an edited file, and return its object. Raises GitFailed unless it was as committed."""
     before = git.run("cat-file", "blob", blob)
     mark = _MARK if before.startswith(_MARK) else b""

@@ -20,11 +20,10 @@ from reconciler.ci.forge.own_comment import Standing
 from reconciler.ci.forge.pull_requests import Comment, PullRequest
 from reconciler.ci.runner import Inputs
 from reconciler.errors import SIGNALLED, ExitCode
-from reconciler.features.watch.noise import NoiseWatch
-from reconciler.features.watch.noise_formats import watched_markdown
 from reconciler.model import Action, DriftReport, InDoubt, Plan, Unchanged, Written
 from reconciler.model.outcome import CommentState
 from reconciler.operations.check_project import Checked
+from reconciler.operations.job_steps import StepReport
 from reconciler.report.applied.markdown import ApplyResult, applied_markdown
 from reconciler.report.complaints.document import message, worst_first
 from reconciler.report.complaints.text import complaints_summary, complaints_text
@@ -158,9 +157,9 @@ class JobResult:
 
     `checked` is the check of the manifests, and `postponed` are edits of the project file that only
     count after the merge. `review` is the comment that an apply compares with, and `comment` is the
-    last written comment; `proposed` is the pull request that adopts drift. `refused` are changes
+    last written comment; `proposed` is the pull request that `drift` opened. `refused` are changes
     that no review consents to, or that are blocked; `inherited` counts the refusals of the base
-    branch. `way_back` names the command that rolls back the `watched` alerts that are noisier.
+    branch. `report` is of the step that a feature adds.
     """
 
     command: str
@@ -173,8 +172,7 @@ class JobResult:
     inherited: str = ""
     applied: Applied | None = None
     look: DriftReport | None = None
-    watched: NoiseWatch | None = None
-    way_back: str = ""
+    report: StepReport | None = None
     comment: Comment | None = None
     proposed: PullRequest | None = None
     failure: Failure | None = None
@@ -190,8 +188,8 @@ class JobResult:
     def _differs(self) -> bool:
         if self.look is not None:
             return any(drift.drifted for drift in self.look.found)
-        if self.watched is not None:
-            return bool(self.watched.noisier)
+        if self.report is not None:
+            return self.report.differs
         return self.command == "plan" and self.plan is not None and has_work(self.plan)
 
     @property
@@ -283,7 +281,7 @@ def outputs_of(inputs: Inputs, result: JobResult) -> dict[str, str]:
         outputs["drift-new"] = str(result.look.new)
         outputs["drift-ignored"] = str(result.look.ignored)
     is_kept = os.path.isfile(inputs.plan_file)  # noqa: PTH113 - never raises
-    if is_kept and (inputs.command in ("plan", "apply") or inputs.adopt):
+    if is_kept and (inputs.command in ("plan", "apply") or inputs.proposals):
         outputs["plan-path"] = str(inputs.plan_file)
         outputs["artifact-name"] = inputs.artifact
     if result.comment is not None:
@@ -321,9 +319,8 @@ def summary_of(result: JobResult, whole: str) -> str:
         title = "drift" if result.code == ExitCode.DIFFERENT else "no drift"
         text = drift_text(result.look, _PLAIN)
         parts.append(f"### `drift`: {title}\n\n{_fenced(text)}")
-    elif result.watched is not None:
-        parts.append(watched_markdown(result.watched, result.environment))
-        parts.append(f"{result.way_back}\n" if result.way_back else "")
+    elif result.report is not None:
+        parts.append(result.report.summary)
     elif result.failure is None and result.checked is not None:
         counts = counts_of(result.checked)
         text = complaints_text(result.complaints, _PLAIN)

@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
 
@@ -18,7 +17,7 @@ from reconciler.cli.console import redacted
 from reconciler.errors import InvalidInput, OutputLost, UsageError
 from reconciler.journal.store import LockTimeout
 from reconciler.model.guard_levels import FLAGS
-from reconciler.operations.durations import read_duration
+from reconciler.operations.job_steps import PROPOSALS, STEP_INPUTS, STEPS
 from reconciler.planning.guards.override_reasons import OverrideReasons, read_overridden
 from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
@@ -33,7 +32,7 @@ FLAG = ("false", "true")
 NO_FLAG = ("true", "false")
 
 INPUTS: dict[str, tuple[str, ...]] = {
-    "command": ("plan", "apply", "validate", "drift", "watch"),
+    "command": ("plan", "apply", "validate", "drift", *STEPS),
     "path": (".",),
     "environment": ("",),
     "shard": ("",),
@@ -55,8 +54,8 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "wait-freeze": ("",),
     "fail-on-changes": FLAG,
     "remember": FLAG,
-    "adopt": ("never", "pull-request"),
-    "watch-for": ("",),
+    **dict.fromkeys(PROPOSALS, ("never", "pull-request")),
+    **dict.fromkeys(STEP_INPUTS, ("",)),
     "allow-untrusted-manifests": FLAG,
     "version": ("",),
     "token": ("",),
@@ -77,6 +76,8 @@ class Inputs:
     """Checked inputs. `base_url` is the only place the key may be sent to, "" if not set.
 
     `flags` are the flags of consent, with the reasons that the journal keeps, "" for none.
+    `proposals` are the inputs that ask for a pull request, and `of_steps` the texts of the inputs
+    that features add.
     """
 
     command: str
@@ -95,11 +96,11 @@ class Inputs:
     thaw: LockTimeout
     fail_on_changes: bool
     remember: bool
-    adopt: bool
+    proposals: tuple[str, ...]
+    of_steps: Mapping[str, str]
     allow_untrusted: bool
     plan_file: Path
     sarif_file: Path | None = None
-    watch_for: timedelta | None = None
     shard: Shard | None = None
     token: str = field(default="", repr=False)
 
@@ -139,11 +140,9 @@ def read_inputs(
         raise UsageError(f"`version`: this is {__version__}; use the action at another tag")
     if not _PLAN_NAME.fullmatch(given["environment"] or "default"):
         raise UsageError(f"`environment`: `{given['environment']}` is no name of an environment")
-    watch_for = read_duration(given["watch-for"])
-    if given["watch-for"] and watch_for is None:
-        raise UsageError(
-            f"`watch-for` is a duration up to 7d, as 90m or 2h, not `{given['watch-for']}`"
-        )
+    of_steps = {name: given[name] for name in STEP_INPUTS}
+    for name in filter(of_steps.get, of_steps):
+        STEP_INPUTS.load(name)(of_steps[name])
     sarif = given["sarif-file"]
     inputs = Inputs(
         command=given["command"],
@@ -162,10 +161,10 @@ def read_inputs(
         thaw=_thaw(given),
         fail_on_changes=given["fail-on-changes"] == "true",
         remember=given["remember"] == "true",
-        adopt=given["adopt"] == "pull-request",
+        proposals=tuple(name for name in PROPOSALS if given[name] == "pull-request"),
+        of_steps=of_steps,
         allow_untrusted=given["allow-untrusted-manifests"] == "true",
         plan_file=Path(),
-        watch_for=watch_for,
         shard=_shard(given["shard"]),
         sarif_file=Path(sarif) if sarif else None,
         token=given["token"] or environ.get("GITHUB_TOKEN", ""),

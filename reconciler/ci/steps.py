@@ -12,9 +12,9 @@ from reconciler.ci.forge.pull_requests import Comment, PullRequest
 from reconciler.ci.refusals import NO_REFUSALS, Refusals
 from reconciler.ci.result import Failure, JobResult, PlanBasis
 from reconciler.errors import SIGNALLED, InvalidInput
-from reconciler.features.watch.noise import NoiseWatch
 from reconciler.model import DriftReport, Plan
 from reconciler.operations.check_project import Checked
+from reconciler.operations.job_steps import StepReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,6 @@ class Planned:
     refusals: Refusals = NO_REFUSALS
 
 
-@dataclass(frozen=True, slots=True)
-class WayBack:
-    """The command that rolls back the noisier alerts, as text."""
-
-    words: str
-
-
 StepResult: TypeAlias = (
     Checked
     | Postponed
@@ -47,8 +40,7 @@ StepResult: TypeAlias = (
     | Planned
     | Applied
     | DriftReport
-    | NoiseWatch
-    | WayBack
+    | StepReport
     | PullRequest
     | Comment
     | Failure
@@ -76,10 +68,8 @@ def with_found(result: JobResult, found: StepResult) -> JobResult:  # noqa: C901
             return replace(result, applied=found)
         case DriftReport():
             return replace(result, look=found)
-        case NoiseWatch():
-            return replace(result, watched=found)
-        case WayBack(words=words):
-            return replace(result, way_back=words)
+        case StepReport():
+            return replace(result, report=found)
         case PullRequest():
             return replace(result, proposed=found)
         case Comment():

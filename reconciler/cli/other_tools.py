@@ -5,10 +5,12 @@ Loaded only after a mistake: words in `COMMANDS` and known options are never loo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import click
 
+from reconciler.cli.overview import COMMANDS
 from reconciler.runtime.keys import KEY_VARIABLE
 
 _PLAN = "`reconciler plan` shows what an apply would change, and changes nothing"
@@ -34,8 +36,8 @@ _BACK = (
     "then change the manifests that it names, too"
 )
 _KEY = (
-    f"the key is read from {KEY_VARIABLE}, and never kept; `reconciler doctor` checks it and "
-    "all else that a run needs"
+    f"the key is read from {KEY_VARIABLE}, and never kept"
+    + "; `reconciler doctor` checks it and all else that a run needs" * ("doctor" in COMMANDS)
 )
 _ENVIRONMENT = "environments stand in reconciler.yaml, and `-e NAME` chooses one"
 _SERVE = "`reconciler emulator serve` runs the management API on this machine"
@@ -87,6 +89,9 @@ OPTION_WORDS = {
 }
 
 
+_NAMED = re.compile("`reconciler ([a-z]+)")
+
+
 def about_word(word: str) -> str:
     """Return our equivalent of another tool's command; "" if unknown."""
     return _meaning(COMMAND_WORDS, word.lower())
@@ -102,7 +107,9 @@ def about_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
 
 
 def _meaning(table: Mapping[str, str], word: str) -> str:
-    return next((explanation for explanation, words in table.items() if word in words.split()), "")
+    """Return the explanation of a word, if there are the commands that it names."""
+    found = next((explanation for explanation, words in table.items() if word in words.split()), "")
+    return found if COMMANDS.keys() >= set(_NAMED.findall(found)) else ""
 
 
 def _typed(option: str, arguments: Sequence[str]) -> str:

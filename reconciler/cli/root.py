@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
+from typing import Final
 
 import click
 
@@ -26,6 +27,7 @@ from reconciler.errors import (
 )
 from reconciler.operations.interrupts import ENDING, code_of, is_ignored
 from reconciler.runtime.advice import Here, lead_to, on_journal
+from reconciler.runtime.rows import Rows
 from reconciler.runtime.streams import lost_by
 
 
@@ -37,8 +39,23 @@ class UnknownCommand(click.UsageError):
         self.advice = advice
 
 
+SUBCOMMANDS: Final = Rows[click.Command]("subcommands")
+"""Key: the name of a group, a blank, and the name of the command."""
+
+
 class Group(click.Group):
-    """A group of commands."""
+    """A group of commands, and of those that features add to it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in their order, without an import."""
+        group = f"{self.name} "
+        added = [key.removeprefix(group) for key in SUBCOMMANDS if key.startswith(group)]
+        return sorted([*super().list_commands(ctx), *added])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; that of a feature is imported."""
+        key = f"{self.name} {cmd_name}"
+        return SUBCOMMANDS.load(key) if key in SUBCOMMANDS else super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments; without any, list the commands in an error."""

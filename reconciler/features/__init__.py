@@ -13,6 +13,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "commands": {
             "adopt": "command:adopt Write live edits into the manifests, comments kept.",
         },
+        "ci-proposals": {
+            "adopt": "job_proposal:proposal",
+        },
         "schemas": {
             "adopted": "adoption_document:AdoptionDocument What adopt did",
         },
@@ -62,6 +65,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         },
     },
     "history": {
+        "subcommands": {
+            "journal stats": "command:stats",
+        },
         "schemas": {
             "journal-stats": "stats_formats:StatsDocument What became of what was applied",
         },
@@ -80,6 +86,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "commands": {
             "rollback": "command:rollback Put back what was declared before a run.",
         },
+        "ways-back": {
+            "rollback": "roll_back:before_of",
+        },
     },
     "rules": {
         "commands": {
@@ -94,6 +103,12 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "watch": {
         "commands": {
             "watch": "command:watch Tell whether alerts are noisier since a run.",
+        },
+        "ci-steps": {
+            "watch": "job_step:WATCH",
+        },
+        "ci-inputs": {
+            "watch-for": "job_step:read_wait",
         },
         "schemas": {
             "watched": "noise_formats:WatchedDocument Whether alerts are noisier since a run",

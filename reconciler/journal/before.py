@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from reconciler.errors import UsageError
 from reconciler.journal.entries import (
     Backup,
     Compacted,
@@ -18,11 +19,15 @@ from reconciler.journal.entries import (
     WrittenEntry,
 )
 from reconciler.journal.history import History
+from reconciler.journal.journal import Journal
 from reconciler.journal.runs import RunSummary, last_backups, runs_of
 from reconciler.model import Ref, RemoteId
+from reconciler.runtime.advice import on_journal
 
 LAST = "last"
 """The name of the last run that wrote something."""
+
+MOST_NAMED = 5
 
 _HEADER_LINES = 1
 
@@ -67,6 +72,21 @@ def runs_named(entries: Sequence[Entry], name: str) -> list[RunSummary]:
         return writing[-1:]
     whole = [run for run in runs if run.run == name]
     return whole or [run for run in runs if run.run.startswith(name)]
+
+
+def chosen_run(journal: Journal, name: str) -> RunSummary:
+    """Return the only run that a name means. Raises UsageError for none, and for several."""
+    found = runs_named(journal.entries, name)
+    look = f"`{on_journal('history')}` lists the runs"
+    if not found and name == LAST:
+        raise UsageError(f"no run in the journal has written anything: {look}")
+    if not found or not name:
+        raise UsageError(f"there is no run `{name}` in the journal: {look}")
+    if len(found) > 1:
+        ids = ", ".join(run.run for run in found[:MOST_NAMED])
+        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        raise UsageError(f"several runs begin with `{name}`: {ids}{more}; give more of the id")
+    return found[0]
 
 
 def is_apply(run: RunSummary) -> bool:

@@ -32,7 +32,7 @@ from reconciler.report.labels import places_in
 from reconciler.report.plan.document import PlanDocument, listed_in
 from reconciler.report.plan.done import is_rest, with_done
 from reconciler.report.plan.stale import changed_since
-from reconciler.report.reasons import SHORT_RUN, words_of
+from reconciler.report.reasons import words_of
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import is_in_job, on_journal
 from reconciler.workspace.selection import Selection
@@ -230,13 +230,9 @@ def _say_needless(session: Session, flag: str, why: str) -> None:
 
 
 def _run_entry(session: Session, journal: Journal, name: str, made: Plan, command: str) -> RunEntry:
-    # A rollback writes what the journal knows of an earlier run, so it has no commit.
-    commit = ""
-    if session.restoring is None:
-        commit = applied_commit(session.project)
-    else:
-        command = f"{command} {session.restoring.remark.run[:SHORT_RUN]}"
-    return journal.run_entry(name, command, commit, made.digest)
+    # What comes from the journal is of no commit.
+    commit = "" if session.recorded_as else applied_commit(session.project)
+    return journal.run_entry(name, session.recorded_as or command, commit, made.digest)
 
 
 async def _apply_now(

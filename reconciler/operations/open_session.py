@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reconciler.errors import InvalidInput
 from reconciler.operations.open_project import (
@@ -46,6 +46,7 @@ from reconciler.report.unplanned import (
 from reconciler.runtime.cache import NO_CACHE, VARIABLE, Cache, open_cache
 from reconciler.runtime.keys import keys_in
 from reconciler.runtime.progress import Waits
+from reconciler.runtime.rows import Rows
 from reconciler.syntax.expressions import ANY_PATTERN, OPEN_PATTERN
 from reconciler.syntax.files import find_files, read_file
 from reconciler.syntax.plan_file import is_plan_file
@@ -57,10 +58,10 @@ from reconciler.workspace.workspace import NOTHING, Workspace, load_workspace, l
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.api.secret import Redaction
-    from reconciler.features.rollback.restore import Restoring
     from reconciler.features.rollback.undone_rollbacks import UnderReview
     from reconciler.journal.journal import Journal
-    from reconciler.model import Manifest, Ref, Selected
+    from reconciler.model import Manifest, Plan, Ref, Selected
+    from reconciler.planning.make_plan import PlanTarget
 
 
 def open_workspace(options: Options, project: Project, scope: Scope) -> Workspace:
@@ -153,10 +154,11 @@ class Session:
     `others` are manifests of the project that are not examined, `selected` is how the examined
     manifests were chosen, and `named` are secrets to hide although no manifest was read for them.
     `early` reads the journal once, for the salt of the manifests' secrets and for all else.
-    `prepare` is called once the journal is locked, where manifests come from the journal;
-    `restoring` has the resources of a rollback. `review` is what is known of the review of the
-    declaration. `base` reads what the base branch of a change declares, None where that cannot be
-    read. `waits` records what the run waits for, and `voice` is where it reports.
+    `prepare` is called once the journal is locked, where manifests come from the journal. Then
+    `rework` changes the plan before its guards, and `recorded_as` is the command that the journal
+    records; "" for a run that writes what a commit declares. `review` is what is known of the
+    review of the declaration. `base` reads what the base branch of a change declares, None where
+    that cannot be read. `waits` records what the run waits for, and `voice` is where it reports.
     """
 
     project: Project
@@ -172,7 +174,8 @@ class Session:
     secrets: Secrets | None = None
     early: Callable[[], Journal] | None = None
     prepare: Callable[[Session, Journal], Session] = lambda session, _: session
-    restoring: Restoring | None = None
+    rework: Callable[[Plan, PlanTarget], Plan] | None = None
+    recorded_as: str = ""
     review: UnderReview | None = None
     base: Callable[[], Workspace | None] | None = None
     waits: Waits = field(default_factory=Waits)
@@ -207,6 +210,13 @@ class Session:
     def salt(self) -> str:
         """Return the salt of the seals that replace secrets. Raises as `journal` does."""
         return self.journal().salt
+
+
+WaysBack: TypeAlias = Callable[[Session, "Journal", str, "Sequence[Ref]"], Session]
+"""Return a session with manifests that declare some resources as they were before a run."""
+
+WAYS_BACK: Final = Rows[WaysBack]("ways-back")
+"""Key: the value of `onNoisier`."""
 
 
 def open_target(options: Options) -> Session:

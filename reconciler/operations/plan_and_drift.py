@@ -13,7 +13,6 @@ from uuid import uuid4
 from reconciler.document import Json, digest
 from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, worst
 from reconciler.features.freeze.freeze_guard import FreezeNow
-from reconciler.features.rollback.restore import with_restored
 from reconciler.features.rollback.undone_rollbacks import NO_REVIEW
 from reconciler.journal.history import History
 from reconciler.journal.store import LockTimeout
@@ -236,8 +235,8 @@ async def plan_now(
             selected=session.selected,
             decided=decided,
         )
-        if session.restoring is not None:
-            made = with_restored(made, session.restoring, place)
+        if session.rework is not None:
+            made = session.rework(made, place)
         made = await with_signals(api, session, made, history, wanted)
         frozen = FreezeNow(
             session.environment.freeze, now(), same_clock=isinstance(session.target, Embedded)
@@ -252,9 +251,9 @@ async def plan_now(
 
 
 def _may_keep(session: Session) -> bool:
-    """Return whether decisions may be cached: no rule of plans, no emulator and no rollback."""
+    """Return whether decisions may be cached: no rule of plans, no emulator, and no rework."""
     ruled = any(rule.on == "plan" for rule in session.project.settings.rules)
-    return not (ruled or isinstance(session.target, Embedded) or session.restoring is not None)
+    return not (ruled or isinstance(session.target, Embedded) or session.rework is not None)
 
 
 def key_of_decisions(session: Session) -> str:

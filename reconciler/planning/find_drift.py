@@ -42,7 +42,7 @@ from reconciler.planning.observe import observe_all, proof
 from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
 from reconciler.project.settings import DriftIgnore
 from reconciler.redaction.redact import conceal, shown, veiled
-from reconciler.runtime.advice import on_files, on_journal, on_manifests, on_service
+from reconciler.runtime.advice import is_added, on_files, on_journal, on_manifests, on_service
 
 
 async def find_drift(
@@ -254,6 +254,8 @@ def _with_ways_out(drift: Drift, manifest: Manifest) -> Drift:
 def _of_edited(drift: Drift, apply: str) -> Iterator[Way]:
     again = "which the service may store so again" if drift.cause == "rewritten" else ""
     yield Way("put-back", apply, after=again)
+    if not is_added("adopt"):
+        return
     item = drift.source.item
     # A resource made by a template has no text of its own that could be rewritten.
     first = "" if item is None else f"write it into {item} by hand, then"

@@ -14,6 +14,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Final
 
+from reconciler.runtime.rows import Rows
+
 LOST_JOURNAL: Final = (
     'the page "The journal" of reconciler\'s documentation says what to do without one'
 )
@@ -41,6 +43,14 @@ class Here:
 _here: ContextVar[Here] = ContextVar("here")
 _NOWHERE = Here()
 _in_job: ContextVar[bool] = ContextVar("in_job", default=False)
+
+
+_ADDED: Final = Rows[object]("commands")
+
+
+def is_added(command: str) -> bool:
+    """Return whether a feature adds a command, so that it may be advised. Imports nothing."""
+    return command in _ADDED
 
 
 def lead_to(here: Here) -> None:

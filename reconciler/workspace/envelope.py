@@ -20,6 +20,7 @@ from reconciler.kinds.shape import facts_of
 from reconciler.kinds.type_errors import wanted_of
 from reconciler.kinds.value_suggestions import NO_ITEMS, is_mappings, meant_number
 from reconciler.model import API_VERSION, Exemption, RemoteId
+from reconciler.runtime.advice import is_added
 from reconciler.syntax.diagnostic import REMOVE, Advice, Finding
 from reconciler.syntax.suggestions import nearest, shortened
 from reconciler.workspace.exemptions import read_exemptions
@@ -32,9 +33,9 @@ FIELDS = tuple(name for name, field in MANIFEST.items() if field.required)
 METADATA_FIELDS = tuple(METADATA)
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 LONGEST_NAME = 253
+_IMPORTED = "; of an export, `reconciler import --from FILE` makes the whole manifest"
 ID_SOURCE = Advice(
-    "make it in the web interface, and copy its id from there; of an export, `reconciler import "
-    "--from FILE` makes the whole manifest"
+    "make it in the web interface, and copy its id from there" + _IMPORTED * is_added("import")
 )
 """Advice on the id of a resource that the API cannot create."""
 COPIED = Advice("copy it from the web interface")

@@ -8,7 +8,7 @@ from reconciler.document import Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judge_spec import kind_like
 from reconciler.model import API_VERSION
-from reconciler.runtime.advice import from_export
+from reconciler.runtime.advice import from_export, is_added
 from reconciler.syntax.diagnostic import Advice, Finding, Severity
 from reconciler.syntax.files import File
 from reconciler.syntax.suggestions import shortened
@@ -30,13 +30,13 @@ def is_of_kubernetes(document: dict[str, Json]) -> bool:
 
 def record_finding(file: File, value: Json, code: str, severity: Severity) -> Finding | None:
     """Return what a bare record is and how to make a manifest of it; None if it is not known."""
+    can_import = is_added("import")
     if stranger := stranger_in(value):
-        message = (
-            f"this is {stranger}, and no manifest: import it, and leave it out with `exclude:` in "
-            "reconciler.yaml, or move it away"
-        )
+        message = f"this is {stranger}, and no manifest"
         remedy = f"make manifests of it with `{from_export(file.name)}`"
-        return Finding(code, (), message, severity, Advice(remedy))
+        if can_import:
+            message += f": import it, and {ELSEWHERE}"
+        return Finding(code, (), message, severity, Advice(remedy) if can_import else ELSEWHERE)
     if isinstance(value, dict) and is_of_kubernetes(value):
         message = f"this is a `{value['kind']}` of Kubernetes, and no manifest of this tool"
         return Finding(code, (), message, severity, ELSEWHERE)
@@ -52,4 +52,4 @@ def record_finding(file: File, value: Json, code: str, severity: Severity) -> Fi
             code, (), message, severity, Advice(f"write a manifest beside it: {manifest}")
         )
     remedy = f"make a manifest of it with `{from_export(file.name)}`, then remove it here"
-    return Finding(code, (), message, severity, Advice(remedy))
+    return Finding(code, (), message, severity, Advice(remedy) if can_import else ELSEWHERE)

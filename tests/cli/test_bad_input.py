@@ -6,11 +6,10 @@ import json
 import re
 
 import pytest
-from click import Group
+from click import Context, Group
 from harness.routes import API_ROOT
 from harness.workspaces import Shop
 
-from reconciler.cli.overview import COMMANDS
 from reconciler.cli.root import cli
 
 # Command line: exit code, and words of the message. Files are made below.
@@ -225,8 +224,9 @@ def test_bad_input(shop: Shop, monkeypatch: pytest.MonkeyPatch, line: str) -> No
 def paths(group: Group, above: str = "") -> list[str]:
     """Give every command of a group, with the groups around it."""
     found = []
-    for name in COMMANDS if group is cli else group.commands:
-        command = group.get_command(None, name)  # type: ignore[arg-type]  # it needs no context
+    context = Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         inner = paths(command, f"{above}{name} ") if isinstance(command, Group) else []
         found += inner or [f"{above}{name}"]
     return found

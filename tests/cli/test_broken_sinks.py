@@ -66,7 +66,7 @@ def leaves() -> Iterator[str]:
     for name in COMMANDS:
         found = cli.get_command(context, name)
         if isinstance(found, click.Group):
-            yield from (f"{name} {command}" for command in found.commands)
+            yield from (f"{name} {command}" for command in found.list_commands(context))
         else:
             yield name
 

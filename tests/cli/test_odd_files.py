@@ -43,7 +43,10 @@ def with_files() -> Iterator[tuple[str, str]]:
     while waiting:
         name, command = waiting.pop()
         if isinstance(command, click.Group):
-            waiting += [(f"{name} {word}", one) for word, one in command.commands.items()]
+            for word in command.list_commands(context):
+                inner = command.get_command(context, word)
+                assert inner is not None
+                waiting.append((f"{name} {word}", inner))
             continue
         for param in command.params:
             if isinstance(param.type, click.Path):

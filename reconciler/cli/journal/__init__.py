@@ -9,7 +9,6 @@ from reconciler.cli.journal.move import move
 from reconciler.cli.journal.naming import forget, rename, settle, write_ids
 from reconciler.cli.journal.show import history, show
 from reconciler.cli.root import Group
-from reconciler.features.history.command import stats
 
 
 @click.group(cls=Group)
@@ -18,7 +17,7 @@ def journal() -> None:
 
 
 for command in (
-    *(init, show, history, stats, verify, compact, unlock),
+    *(init, show, history, verify, compact, unlock),
     *(settle, rename, forget, move, write_ids),
 ):
     journal.add_command(command)

@@ -12,6 +12,7 @@ from reconciler.model.manifest import Ref, RemoteId, Selected, Source
 from reconciler.model.observation import NOBODY, LastEdit
 from reconciler.model.plan import Change
 from reconciler.model.reason import Reason
+from reconciler.operations.job_steps import TextEdit
 from reconciler.workspace.rewrite import Fork
 
 AdoptionState: TypeAlias = Literal[
@@ -114,12 +115,9 @@ class Adoption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EditedText:
-    """A file by its name, with its text before and after the edits of some resources."""
+class EditedText(TextEdit):
+    """A file that was edited, and the resources that its edits are of."""
 
-    name: str
-    before: str
-    after: str
     refs: tuple[Ref, ...]
     forks: tuple[Fork, ...] = ()
 

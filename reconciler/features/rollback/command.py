@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,8 @@ from reconciler.cli.console import (
 )
 from reconciler.errors import UsageError, worst
 from reconciler.features.freeze.freeze_wait import wait_for_thaw
-from reconciler.features.rollback.roll_back import ToRollBack, before_of
+from reconciler.features.rollback.roll_back import before_of
+from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan, Ref, RollsBack, Written
 from reconciler.operations.apply_plan import Consent, plan_and_apply
@@ -96,11 +98,11 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
         raise UsageError(f"--format {form} is for a rollback {with_or_without} --dry-run")
     if out is not None and not dry_run:
         raise UsageError("--out needs --dry-run, which plans and applies nothing")
-    wanted = ToRollBack(run=run, refs=refs, live=live)
+    prepare = partial(before_of, name=run, refs=refs, live=live)
     if dry_run:
-        return _show(open_target(options), wanted, options, form, out)
+        return _show(open_target(options), prepare, options, form, out)
     check_asked(consent)
-    session = replace(open_target(options), prepare=partial(before_of, wanted=wanted))
+    session = replace(open_target(options), prepare=prepare)
     if thaw.seconds:
         wait_for_thaw(session, thaw)
     made, applied = plan_and_apply(
@@ -112,7 +114,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
         patience=patience,
     )
     if applied is None:
-        words(not_applied(made.digest, _line_of(wanted)), laid_out=True)
+        words(not_applied(made.digest, _line_of(run, refs, live=live)), laid_out=True)
         return data(
             describe_applied(Applied(), made, form, verbose=False) if form != "text" else ""
         )
@@ -124,21 +126,25 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
 
 
 def _show(
-    session: Session, wanted: ToRollBack, options: Options, form: str, out: Path | None
+    session: Session,
+    prepare: Callable[[Session, Journal], Session],
+    options: Options,
+    form: str,
+    out: Path | None,
 ) -> int:
     if out is not None:
         check_writable(out)
     journal = session.journal()
-    made = asyncio.run(plan_now(before_of(session, journal, wanted), journal.history))
+    made = asyncio.run(plan_now(prepare(session, journal), journal.history))
     if out is not None:
         write_private(out, redacted(plan_json(made)))
     code = worst(failures_of(made))
     return data(describe_plan(made, form, session.project, verbose=options.verbose), ending=code)
 
 
-def _line_of(wanted: ToRollBack) -> str:
-    live = ["--live"] if wanted.live else []
-    return from_journal("rollback", shlex.join([wanted.run, *map(str, wanted.refs), *live]))
+def _line_of(run: str, refs: Sequence[Ref], *, live: bool) -> str:
+    flags = ["--live"] if live else []
+    return from_journal("rollback", shlex.join([run, *map(str, refs), *flags]))
 
 
 def _remind(made: Plan) -> None:

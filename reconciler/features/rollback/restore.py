@@ -39,7 +39,7 @@ class Restoring:
     beside: tuple[Ref, ...] = ()
 
 
-def with_restored(made: Plan, restoring: Restoring, place: PlanTarget) -> Plan:
+def with_restored(made: Plan, place: PlanTarget, restoring: Restoring) -> Plan:
     """Return the plan of the whole rollback, from the plan of the resources that are put back."""
     order = {name: index for index, name in enumerate(BY_NAME)}
     changes = [*(_said(change, restoring) for change in made.declared), *restoring.blocked]

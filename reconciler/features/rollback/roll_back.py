@@ -8,20 +8,21 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from reconciler.document import Json, Shape
 from reconciler.errors import UsageError
-from reconciler.features.rollback.restore import Restoring, at_places_of
+from reconciler.features.rollback.restore import Restoring, at_places_of, with_restored
 from reconciler.journal.before import (
-    LAST,
+    MOST_NAMED,
     Before,
     before_run,
+    chosen_run,
     commit_before,
     ids_since,
     is_apply,
     is_compacted,
-    runs_named,
 )
 from reconciler.journal.history import History, Memory
 from reconciler.journal.journal import Journal
@@ -49,70 +50,47 @@ from reconciler.operations.open_session import Session, files_naming
 from reconciler.operations.secret_sources import secrets_of
 from reconciler.planning.consequences import blocked_change
 from reconciler.redaction.templates import pointing, references_in, secret_values, unsealed
-from reconciler.runtime.advice import on_journal
+from reconciler.report.reasons import SHORT_RUN
 from reconciler.workspace.secret_scan import Withheld, withheld_from
 from reconciler.workspace.workspace import Workspace
 
-MOST_NAMED = 5
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToRollBack:
-    """Run to roll back: its id, the beginning of its id, or `last`.
-
-    Without `refs` it is all that the run wrote. `live` restores the live documents from right
-    before the run, where they are kept, instead of the declared documents.
-    """
-
-    run: str
-    refs: tuple[Ref, ...] = ()
-    live: bool = False
-
-
-def before_of(session: Session, journal: Journal, wanted: ToRollBack) -> Session:
+def before_of(
+    session: Session, journal: Journal, name: str, refs: Sequence[Ref] = (), *, live: bool = False
+) -> Session:
     """Return a session with manifests that declare the state before a run.
+
+    `name` is the id of the run, the beginning of its id, or `last`. Without `refs` it is all that
+    the run wrote. `live` restores the live documents from right before the run, where they are
+    kept, instead of the declared documents.
 
     Raises UsageError where there is no such run, where several match, where it wrote nothing of the
     wanted resources, or where the journal no longer knows what it wrote.
     """
-    run = chosen_run(journal, wanted.run)
+    run = chosen_run(journal, name)
     secrets = secrets_of(session.project, session.name, session.environment, os.environ)
-    found = _Found(journal, session.project.root, wanted.live, secrets)
+    found = _Found(journal, session.project.root, live, secrets)
     written = [before for before in before_run(journal.entries, run) if before.ref.kind in BY_NAME]
-    chosen = _chosen(journal, run, written, wanted.refs)
+    chosen = _chosen(journal, run, written, refs)
     for before in chosen:
         found.take(before)
     manifests = _pointing(found, run)
     beside = _beside(journal.history, found)
+    live_kept = not live and any(map(_keeps_live, chosen))
+    restoring = Restoring(
+        remark=_remark(session, found, run, live_kept=live_kept),
+        said=found.said,
+        owned=found.owned,
+        blocked=tuple(found.blocked),
+        beside=tuple(manifest.ref for manifest in beside),
+    )
     return replace(
         session,
         workspace=Workspace(manifests=manifests),
         others=tuple(beside),
-        restoring=Restoring(
-            remark=_remark(
-                session, found, run, live_kept=not wanted.live and any(map(_keeps_live, chosen))
-            ),
-            said=found.said,
-            owned=found.owned,
-            blocked=tuple(found.blocked),
-            beside=tuple(manifest.ref for manifest in beside),
-        ),
+        rework=partial(with_restored, restoring=restoring),
+        recorded_as=f"rollback {run.run[:SHORT_RUN]}",
     )
-
-
-def chosen_run(journal: Journal, name: str) -> RunSummary:
-    """Return the only run that a name means. Raises UsageError for none, and for several."""
-    found = runs_named(journal.entries, name)
-    look = f"`{on_journal('history')}` lists the runs"
-    if not found and name == LAST:
-        raise UsageError(f"no run in the journal has written anything: {look}")
-    if not found or not name:
-        raise UsageError(f"there is no run `{name}` in the journal: {look}")
-    if len(found) > 1:
-        ids = ", ".join(run.run for run in found[:MOST_NAMED])
-        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-        raise UsageError(f"several runs begin with `{name}`: {ids}{more}; give more of the id")
-    return found[0]
 
 
 def _remark(session: Session, found: _Found, run: RunSummary, *, live_kept: bool) -> RollsBack:

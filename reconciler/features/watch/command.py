@@ -9,6 +9,7 @@ import click
 from reconciler.cli import options
 from reconciler.cli.console import data, describe_plan, stdout_style, words
 from reconciler.cli.lock_wait import lock_timeout
+from reconciler.cli.root import SUBCOMMANDS
 from reconciler.errors import ExitCode
 from reconciler.features.watch.noise_formats import watched_json, watched_markdown, watched_text
 from reconciler.features.watch.watch_alerts import ToWatch, describe_way_back, watch_now, way_back
@@ -42,7 +43,11 @@ def _duration(_: click.Context, __: click.Parameter, text: str | None) -> timede
     help="Exit with 2 where an alert is noisier.",
 )
 @click.option(
-    "--remember", is_flag=True, help="Keep the verdicts in the journal, for `journal stats`."
+    "--remember",
+    is_flag=True,
+    help="Keep the verdicts in the journal"
+    + ", for `journal stats`" * ("journal stats" in SUBCOMMANDS)
+    + ".",
 )
 @lock_timeout
 def watch(
@@ -72,8 +77,7 @@ def watch(
         case _:
             text = watched_text(found, stdout_style(verbose=options.verbose))
     data(text, ending=code)
-    if (back := way_back(session, found)) is not None:
-        wanted, made = back
+    if (made := way_back(session, found)) is not None:
         words(describe_plan(made, "text", session.project, verbose=options.verbose), laid_out=True)
-        words(describe_way_back(wanted))
+        words(describe_way_back(found))
     return code

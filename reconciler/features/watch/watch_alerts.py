@@ -13,17 +13,16 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from reconciler.errors import UsageError
-from reconciler.features.rollback.roll_back import ToRollBack, before_of, chosen_run
 from reconciler.features.watch.alert_noise import alerts_of_run, watch
 from reconciler.features.watch.noise import NoiseWatch
-from reconciler.journal.before import is_compacted
+from reconciler.journal.before import chosen_run, is_compacted
 from reconciler.journal.entries import WatchedEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.line_fields import SeenVerdict
 from reconciler.journal.runs import RunSummary
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan
-from reconciler.operations.open_session import Session, open_api
+from reconciler.operations.open_session import WAYS_BACK, Session, open_api
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.records.record import moment, stamp
 from reconciler.report.safe import safe
@@ -117,20 +116,22 @@ def _remembered(found: NoiseWatch, at: str) -> WatchedEntry:
     return WatchedEntry(at=at, run=found.run, until=found.until, found=verdicts)
 
 
-def describe_way_back(wanted: ToRollBack) -> str:
-    """Return the line with the command that rolls the alerts back."""
-    line = from_journal("rollback", shlex.join([wanted.run, *map(str, wanted.refs)]))
+def describe_way_back(found: NoiseWatch) -> str:
+    """Return the line with the command that rolls the noisier alerts back."""
+    refs = (str(alert.ref) for alert in found.noisier)
+    line = from_journal("rollback", shlex.join([found.run, *refs]))
     return f"the way back is planned, and nothing was applied: `{line}`"
 
 
-def way_back(session: Session, found: NoiseWatch) -> tuple[ToRollBack, Plan] | None:
+def way_back(session: Session, found: NoiseWatch) -> Plan | None:
     """Plan the rollback of the noisier alerts, where the environment asks for that.
 
     Return None where it does not, or where no alert is noisier. Nothing is applied.
     """
-    if session.environment.watch.on_noisier != "rollback" or not found.noisier:
+    asked = session.environment.watch.on_noisier
+    if asked not in WAYS_BACK or not found.noisier:
         return None
-    wanted = ToRollBack(run=found.run, refs=tuple(alert.ref for alert in found.noisier))
+    refs = tuple(alert.ref for alert in found.noisier)
     journal = session.journal()
-    back = before_of(replace(session, whole=False), journal, wanted)
-    return wanted, asyncio.run(plan_now(back, journal.history))
+    back = WAYS_BACK.load(asked)(replace(session, whole=False), journal, found.run, refs)
+    return asyncio.run(plan_now(back, journal.history))

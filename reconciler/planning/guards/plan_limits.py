@@ -50,7 +50,7 @@ from reconciler.project.settings import (
     TAKES_OVER,
 )
 from reconciler.redaction.templates import holds_seal
-from reconciler.runtime.advice import bring_back, on_journal, on_service
+from reconciler.runtime.advice import bring_back, is_added, on_journal, on_service
 
 TOO_MANY = "too-many-changes"
 ALERT_SILENCED = "alert-silenced"
@@ -311,7 +311,7 @@ def _adopting(change: Change, reason: _OfOthers) -> Iterator[str]:
     )
     in_doubt = any(isinstance(reason, _NOT_ADOPTED) for reason in change.reasons)
     secret = any(holds_seal(difference.after) for difference in change.differences)
-    if not (unseen or in_doubt or secret):
+    if is_added("adopt") and not (unseen or in_doubt or secret):
         adopt = on_service("adopt", f"{change.ref} --theirs")
         yield f"declare what is live, and plan again: `{adopt}`"
 

@@ -9,7 +9,7 @@ from reconciler.report.complaints.document import advice, worst_first
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.report.words import plural
-from reconciler.runtime.advice import on_manifests
+from reconciler.runtime.advice import is_added, on_manifests
 from reconciler.syntax.diagnostic import USUAL_EXCERPT, Complaint, Excerpt
 
 MOST_SHOWN = 20
@@ -62,7 +62,7 @@ def _hint(shown: Sequence[Complaint], style: Style) -> Iterator[str]:
     code = next(
         (complaint.code for complaint in shown if complaint.code and "/" not in complaint.code), ""
     )
-    if code and style.terminal:
+    if code and style.terminal and is_added("explain"):
         hint = f"`reconciler explain {code}` says what that means, with an example"
         yield style.paint(fitted(hint, style), Colour.DIM)
         yield ""

@@ -1,0 +1,85 @@
+"""What features add to a job of `reconciler ci`: commands, and proposals after `drift`.
+
+What they print goes to the log of the job. Source: docs/ci.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from reconciler.operations.open_project import Options
+from reconciler.operations.open_session import Session
+from reconciler.runtime.rows import Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepReport:
+    """What a step has found; a later report of the same step replaces an earlier one.
+
+    `differs` makes the result of the job `changes`. `summary` is Markdown for the summary of the
+    job. The report belongs to the comment on the plan that was applied at `commit`; `added_to`
+    returns the text of that comment with the report in it.
+    """
+
+    differs: bool
+    summary: str
+    commit: str
+    added_to: Callable[[str], str]
+
+
+class RunStep(Protocol):
+    """Runs a step in a session, with the texts of the inputs that features add."""
+
+    def __call__(
+        self, session: Session, given: Mapping[str, str], *, remember: bool
+    ) -> Iterator[StepReport]:
+        """Yield the report, again where more is found. Raises what prevents the step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStep:
+    """A command of a job, which changes nothing on the service.
+
+    `deed` is how a refusal begins where the journal must not remember what was found.
+    """
+
+    run: RunStep
+    deed: str
+
+
+STEPS: Final = Rows[JobStep]("ci-steps")
+"""Key: the command."""
+
+InputCheck: TypeAlias = Callable[[str], object]
+"""Checks the text of an input. Raises UsageError."""
+
+STEP_INPUTS: Final = Rows[InputCheck]("ci-inputs")
+"""Key: the name of an input that is empty by default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextEdit:
+    """A file by its name, with its text before and after."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedEdits:
+    """Edits of manifests for a pull request with a title, and a body in Markdown.
+
+    `undecided` means that without edits it is still unknown whether there are some.
+    """
+
+    title: str
+    body: str
+    files: Sequence[TextEdit]
+    undecided: bool
+
+
+PROPOSALS: Final = Rows[Callable[[Session, Options, str], ProposedEdits]]("ci-proposals")
+"""Key: the input that asks for it; the text is the name of the artifact with the drift page."""
