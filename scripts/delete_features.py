@@ -40,8 +40,11 @@ MODULES: Final = """
 import pkgutil
 from importlib import import_module
 import reconciler
+from reconciler.features import FEATURES
 for found in pkgutil.walk_packages(reconciler.__path__, "reconciler."):
-    if found.name != "reconciler.__main__":
+    _, package, feature, *_ = [*found.name.split("."), ""]
+    is_gone = package == "features" and feature and feature not in FEATURES
+    if not is_gone and found.name != "reconciler.__main__":
         import_module(found.name)
 """
 HELP: Final = """
