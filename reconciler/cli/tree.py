@@ -40,6 +40,8 @@ class Command(TypedDict):
 def read_tree() -> Command:
     """Read and return the whole tree, without commands that the program no longer has."""
     read: Any = json.loads(FILE.read_text(encoding="utf-8"))
-    commands = {name: value for name, value in read["commands"].items() if name in COMMANDS}
-    tree: Command = {**read, "commands": commands}
+    tree: Command = read
+    tree["commands"] = {
+        name: value for name, value in tree.get("commands", {}).items() if name in COMMANDS
+    }
     return tree
