@@ -74,6 +74,7 @@ LINES: Final = (
     *("plan", "plan --format json", "plan --format markdown", "plan --format html"),
     *("apply --yes", "plan", "drift", "drift --format html", "journal history", "ci plan"),
 )
+CONTRACT: Final = "[[tool.importlinter.contracts]]"
 BROKEN: Final = re.compile(r"^(.+?) BROKEN", re.MULTILINE)
 ADVISED: Final = re.compile(r"`reconciler ([a-z]\w*)")
 
@@ -127,8 +128,7 @@ def delete(feature: str, folder: Path) -> Rest:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
     _rewrite(folder / TABLE, lambda text: without_entry(text, feature))
-    named = re.compile(rf'"reconciler\.features\.{feature}\b[^"]*",?[ \n]*')
-    _rewrite(folder / "pyproject.toml", lambda text: named.sub("", text))
+    _rewrite(folder / "pyproject.toml", lambda text: without_contracts(text, feature))
     for file in (folder / "examples").rglob("reconciler.yaml"):
         _rewrite(file, lambda text: without_settings(text, feature))
     return Rest(folder, feature)
@@ -157,6 +157,13 @@ def without_entry(table: str, feature: str) -> str:
                     del lines[key.lineno - 1 : rows.end_lineno]
                     return "".join(lines)
     raise Failure(f"the table has no feature {feature}")
+
+
+def without_contracts(text: str, feature: str) -> str:
+    """Return the text of pyproject.toml without a feature in contracts, and those of it alone."""
+    named = re.compile(rf'"reconciler\.features\.{feature}\b[^"]*",?[ \n]*')
+    head, *contracts = named.sub("", text).split(CONTRACT)
+    return CONTRACT.join([head, *(part for part in contracts if "importers = []" not in part)])
 
 
 def without_settings(text: str, feature: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from delete_features import MODULES, failures, without_entry, without_settings
+from delete_features import MODULES, failures, without_contracts, without_entry, without_settings
 from delete_features import delete as deleted
 
 from reconciler.features import FEATURES
@@ -104,6 +104,19 @@ def test_an_entry_is_deleted() -> None:
 
     assert without_entry(table, "a") == 'FEATURES = {\n    "b": {},\n}\n'
     assert without_entry(without_entry(table, "b"), "a") == "FEATURES = {\n}\n"
+
+
+def test_contracts_are_deleted() -> None:
+    """A contract names the feature no longer, and one about its own packages goes with it."""
+    mark = "[[tool.importlinter.contracts]]\n"
+    contracts = (
+        f'{mark}name = "A"\nallowed_importers = ["reconciler.features.a.b"]\n',
+        f'{mark}name = "B"\nallowed_importers = ["reconciler.cli", "reconciler.features.a"]\n',
+    )
+
+    assert without_contracts("".join(contracts), "a") == (
+        f'{mark}name = "B"\nallowed_importers = ["reconciler.cli", ]\n'
+    )
 
 
 def test_settings_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
