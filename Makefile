@@ -30,7 +30,7 @@ QUICK := tests/document tests/planning tests/guards tests/kinds tests/workspace 
 headline = @printf '\n== %s\n' "$(1)"
 
 .PHONY: help demo quick test lint types floors static unit coverage image docs sbom schemas lock bench conformance campaign \
-	fuzz policies canary mutation recipes compare format clean
+	fuzz policies canary mutation recipes deletion compare format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile | while IFS= read -r line; do \
@@ -144,6 +144,9 @@ mutation: $(VENV)/.dev ## break merge, planning, guards, journal and redaction o
 
 recipes: $(VENV)/.dev ## leave out each file of each task of CONTRIBUTING, and tell where no law notices; RECIPES="guard"
 	@$(BIN)/python tests/recipes/leave_out.py $(RECIPES)
+
+deletion: $(VENV)/.dev ## delete each feature in a copy, and show that the rest works; FEATURES="watch audit"
+	@$(BIN)/python scripts/delete_features.py $(FEATURES)
 
 compare: $(VENV)/.dev ## show that the work tree does what commit BASE did; COMPARE="--only 'codes: M1*'"
 	@PYTHONPATH=tests $(BIN)/python scripts/compare_commits.py $(BASE) $(COMPARE)

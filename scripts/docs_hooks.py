@@ -18,11 +18,11 @@ from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page
 
 from reconciler.errors import ExitCode
-from reconciler.features.explain.code_page import code_markdown
-from reconciler.features.explain.explanation import FAMILIES, Explanation
-from reconciler.features.explain.pages import EXIT, codes, explanation
 from reconciler.model import Reason, Remark
 from reconciler.model.guard_levels import GUARDS
+from reconciler.report.explanations.code_page import code_markdown
+from reconciler.report.explanations.explanation import FAMILIES, Explanation
+from reconciler.report.explanations.pages import EXIT, codes, explanation
 from reconciler.syntax.diagnostic import AUDITED, CODES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +36,7 @@ ELSEWHERE = {
 """Pages of the site that stand elsewhere in the repository."""
 
 DIAGNOSTICS = "diagnostics"
-EXPLAINED = "reconciler/explaining/codes"
+EXPLAINED = "reconciler/report/explanations/codes"
 OF_CODES = {
     EXPLAINED: f"{DIAGNOSTICS}/index.md",
     **{f"{EXPLAINED}/{code}.md": f"{DIAGNOSTICS}/{code}.md" for code in codes()},

@@ -28,8 +28,8 @@ ROOT: Final = Path(__file__).parent.parent
 PAGE: Final = ROOT / "docs" / "architecture.md"
 PLAN: Final = ("plan",)
 APPLY: Final = ("apply", "--yes", "--new-journal")
-PATTERNS: Final = frozenset({"__init__", "model", "remote"})
-"""Modules that each kind has."""
+PATTERNS: Final = frozenset({"__init__", "command", "model", "remote"})
+"""Modules that each kind has, or each feature that brings a command."""
 
 BEFORE: Final = (
     *("556 (83)", "61,907", "50,056", "42", "132", "91", "50", "4,129", "1,330"),

@@ -124,7 +124,7 @@ def test_where_the_api_stands() -> None:
 
 
 # In the place of what a task leaves open, one that is there.
-STANDING_FOR = {"<kind>": "slo", "<command>": "doctor", "<name>": "git"}
+STANDING_FOR = {"<kind>": "slo", "<command>": "completion", "<name>": "git"}
 
 
 def test_what_contributing_names_is_there() -> None:

@@ -24,9 +24,12 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 SOURCES = ("reconciler", "scripts", "benchmarks")
 
+# The folder of each kind, and the file about it in a feature.
+FOLDERS = {kind.name: kind.spec.__module__.split(".")[-2] for kind in KINDS}
 # A module of each kind, and one of each format of a report; a command has the name of its noun.
-SHARED_MODULES = {"audit_rules", "document", "junit", "lint_rules", "markdown", "text", "plan"}
-# Where the help of commands is not plain yet; CONTRIBUTING has the words.
+SHARED_MODULES = {*FOLDERS.values(), "document", "junit", "markdown", "text", "plan"}
+COMMAND_FILES = {f"{module.replace('.', '/')}.py" for module, _, _ in COMMANDS.values()}
+# Where the help of commands is not plain yet, as in their files; CONTRIBUTING has the words.
 NOT_PLAIN = {"reconciler/cli", "reconciler/cli/journal"}
 LONGEST_FILE = 600
 NO_COVER = 0
@@ -133,7 +136,7 @@ def test_prose_is_plain() -> None:
     found = {
         f"{name_of(file)}:{dialect.line}": dialect.word
         for file in python_files("reconciler")
-        if file.parent.relative_to(ROOT).as_posix() not in NOT_PLAIN
+        if name_of(file.parent) not in NOT_PLAIN and name_of(file) not in COMMAND_FILES
         for dialect in dialect_in(file)
     }
 
@@ -156,8 +159,7 @@ def test_words_to_leave_are_found(tmp_path: Path) -> None:
 
 
 def test_kinds_are_known_in_their_folders() -> None:
-    """Outside its folder and the emulator, no line of code holds the name of a kind."""
-    names = {kind.name for kind in KINDS}
+    """Besides the emulator, only its folder and features with a file about a kind name it."""
     files = [
         file
         for file in python_files("reconciler")
@@ -168,9 +170,15 @@ def test_kinds_are_known_in_their_folders() -> None:
         f"{name_of(file)}:{node.lineno} {node.value}"
         for file in files
         for node in ast.walk(syntax(file))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if node.value in FOLDERS and not _has_file_about(node.value, file)
     ]
     assert holding == []
+
+
+def _has_file_about(kind: str, file: Path) -> bool:
+    is_feature = file.parent.parent == ROOT / "reconciler" / "features"
+    return is_feature and (file.parent / f"{FOLDERS[kind]}.py").exists()
 
 
 def test_streams_are_written_at_the_console() -> None:
@@ -183,6 +191,7 @@ def test_streams_are_written_at_the_console() -> None:
         and isinstance(node.value, ast.Name)
         and (node.value.id, node.attr) in {("sys", "stdout"), ("sys", "stderr")}
         and "cli" not in file.parts
+        and name_of(file) not in COMMAND_FILES
     }
 
     allowed = {
@@ -196,16 +205,17 @@ def test_streams_are_written_at_the_console() -> None:
 
 
 def test_commands_are_independent() -> None:
-    """The contract that commands know nothing of each other names every command there is."""
+    """The contracts name each command: those of the core one by one, those of features at once."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
-    named = {
-        module.rsplit(".", 1)[1].removesuffix("_")
-        for contract in contracts["contracts"]
-        if contract["name"] == "Commands know nothing of each other"
-        for module in contract["modules"]
-    }
+    named = {contract["name"]: contract.get("modules") for contract in contracts["contracts"]}
+    modules = {module for module, _, _ in COMMANDS.values()}
+    of_features = {module for module in modules if module.startswith("reconciler.features.")}
 
-    assert named == set(COMMANDS)
+    assert named["Features know nothing of each other"] == ["reconciler.features.*"]
+    # It has a floor of its own.
+    assert {*named["Commands know nothing of each other"], "reconciler.ci.command"} == (
+        modules - of_features
+    )
 
 
 def test_kinds_are_independent() -> None:

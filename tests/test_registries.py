@@ -62,7 +62,7 @@ def test_every_guard_code_is_listed() -> None:
     """Each code that a guard gives its objections is among `GUARDS`, which the docs have."""
     given = {
         text
-        for file in python_files("reconciler/guards", "reconciler/project")
+        for file in python_files("reconciler/planning", "reconciler/features", "reconciler/project")
         for text in named_texts(file).values()
         if GUARD_CODE.fullmatch(text) or text in GUARDS
     }

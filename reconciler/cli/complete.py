@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 import click
 from click.shell_completion import (
@@ -22,17 +22,22 @@ from click.shell_completion import (
 )
 
 from reconciler.cli.tree import Command, CommandParameter, read_tree
+from reconciler.runtime.rows import Rows
 from reconciler.workspace.completion_names import (
     CompletionProject,
     named_in,
     place_of,
-    rules_in,
     runs_in,
 )
 
 PROGRAM = "reconciler"
 VARIABLE = "_RECONCILER_COMPLETE"
 MOST_OFFERED = 2000
+
+Gives: TypeAlias = Callable[[CompletionProject, click.Context, str], Iterable[str]]
+
+COMPLETIONS: Final = Rows[Gives]("completions")
+"""What yields the values of parameters of features, by what the command tree says they give."""
 
 # A shell takes such text as one word, without expansion; scripts split and expand any other.
 _PLAIN = re.compile(r"[\w./@+=,-]+")
@@ -143,7 +148,8 @@ def _type(parameter: CommandParameter) -> click.ParamType[Any] | None:
 
 
 def _offer(parameter: CommandParameter) -> Any:
-    gives = _GIVING.get(parameter["gives"])
+    name = parameter["gives"]
+    gives = COMPLETIONS.load(name) if name in COMPLETIONS else _GIVING.get(name)
     if gives is None:
         return None
 
@@ -168,7 +174,8 @@ def _environments(place: CompletionProject, _: click.Context, __: str) -> Iterab
     return place.environments
 
 
-def _refs(place: CompletionProject, _: click.Context, __: str) -> Iterator[str]:
+def refs(place: CompletionProject, _: click.Context, __: str) -> Iterator[str]:
+    """Yield the names of the manifests of a project, each as Kind/name."""
     return (f"{manifest.kind}/{manifest.name}" for manifest in named_in(place))
 
 
@@ -191,22 +198,9 @@ def _terms(place: CompletionProject, _: click.Context, incomplete: str) -> Itera
     yield from (f"{before}{comma}{term}" for term in terms)
 
 
-def _explained(place: CompletionProject, ctx: click.Context, incomplete: str) -> Iterable[str]:
-    """Yield fields one level at a time, codes as a whole, or what can be expanded."""
-    if ctx.params.get("expanded"):
-        return _refs(place, ctx, incomplete)
-    from reconciler.features.explain.look_up import addresses  # noqa: PLC0415 - models, for this alone
-
-    if incomplete.startswith("R"):
-        return (f"R/{name}" for name in rules_in(place))
-    depth = incomplete.count(".")
-    return (address for address in addresses() if address.count(".") == depth)
-
-
-_GIVING = {
+_GIVING: Mapping[str, Gives] = {
     "environment": _environments,
-    "ref": _refs,
+    "ref": refs,
     "run": _runs,
     "term": _terms,
-    "explained": _explained,
 }

@@ -27,7 +27,7 @@ from reconciler.runtime.rows import Rows
 from reconciler.syntax.suggestions import nearest
 
 DOCUMENTS: Final = Rows[Any]("schemas")
-"""Types of what commands of features print, by the name of their schemas; titles are their words."""
+"""Types of what features print, by the names of their schemas. The words of a row are its title."""
 
 # The order of the list of names. A name may be here without its schema; others come last.
 _ORDER = (

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
+from reconciler.cli.overview import COMMANDS
+
 FILE = Path(__file__).with_name("tree.json")
 
 
@@ -36,7 +38,10 @@ class Command(TypedDict):
 
 
 def read_tree() -> Command:
-    """Read and return the whole tree."""
+    """Read and return the whole tree, without commands that the program no longer has."""
     read: Any = json.loads(FILE.read_text(encoding="utf-8"))
     tree: Command = read
+    tree["commands"] = {
+        name: value for name, value in tree.get("commands", {}).items() if name in COMMANDS
+    }
     return tree

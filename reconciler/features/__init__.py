@@ -1,8 +1,9 @@
 """Features: each is one folder with all that belongs to it, and can be deleted.
 
 `FEATURES` is the one table of them: feature, sort of row, key, and `module:name` in the feature's
-folder, for some sorts with a blank and words. The core finds rows through `reconciler/runtime/rows.py` and imports no feature. To delete a
-feature, delete its folder and its entry here. Imports nothing, as `--help` reads it.
+folder; of some sorts with a blank and words after it. The core finds rows through
+`reconciler/runtime/rows.py` and imports no feature. To delete a feature, delete its folder and its
+entry here. Imports nothing, as `--help` reads it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "doctor": {
         "commands": {
             "doctor": "command:doctor Check everything that a run needs, with reads only.",
-            "conformance": "conformance_command:conformance Compare a service with the API document.",
+            "conformance": (
+                "conformance_command:conformance Compare a service with the API document."
+            ),
         },
         "schemas": {
             "doctor": "checks_document:DoctorDocument What doctor found",
@@ -42,6 +45,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "commands": {
             "explain": "command:explain Say what a field or a code means, with an example.",
         },
+        "completions": {"explained": "offered_words:offered"},
         "schemas": {
             "explained": "explain_formats:ExplainedDocument What a field or a code means",
         },
@@ -114,6 +118,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "commands": {
             "rules": "command:rules Test the team's own rules against their examples.",
         },
+        "explanations": {"R/": "explain_rule:own_rule"},
         "schemas": {
             "rule-tests": "rule_test_formats:RuleTestsDocument What rules test found",
         },

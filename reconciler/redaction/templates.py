@@ -16,6 +16,7 @@ from reconciler.document import ABSENT, Json, Missing, canonical_text, digest
 from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.syntax.expressions import (
     ExpressionKind,
+    escaped,
     expression,
     find_sealed,
     sealed_form,
@@ -336,3 +337,24 @@ def _pieces(text: str, things: Mapping[str, Ref | str]) -> Iterator[str | RefHol
             yield RefHole(target) if isinstance(target, Ref) else target
             end = match.end()
     yield text[end:]
+
+
+def written_out(value: Json) -> Json:
+    """Return a value as a manifest writes it: known secrets as expressions, texts escaped."""
+    if isinstance(value, dict):
+        return {key: written_out(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [written_out(element) for element in value]
+    if isinstance(value, Template):
+        return "".join(map(_written, value.parts))
+    return escaped(value) if isinstance(value, str) else value
+
+
+def _written(part: str | SecretHole | RefHole) -> str:
+    match part:
+        case SecretHole(name=name):
+            return expression(ExpressionKind.SECRET, name)
+        case RefHole(ref=ref):
+            return expression(ExpressionKind.REFERENCE, str(ref))
+        case str():
+            return escaped(part)

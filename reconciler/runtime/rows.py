@@ -23,7 +23,6 @@ class Rows(Generic[T]):
     """
 
     def __init__(self, sort: str) -> None:
-        """Take the name of the sort in the table."""
         self.sort = sort
 
     def __iter__(self) -> Iterator[str]:

@@ -16,7 +16,8 @@ from harness.workspaces import ALERT, DASHBOARD, PROJECT, SLO, VIEW, Workspace, 
 from write_tree import tree_text
 
 from reconciler.cli.complete import SHELLS, VARIABLE
-from reconciler.cli.tree import FILE
+from reconciler.cli.overview import COMMANDS
+from reconciler.cli.tree import FILE, read_tree
 
 LABELLED = SLO.replace("name: checkout}", "name: checkout, labels: {team: payments, name: a}}")
 BLOCK = """\
@@ -227,3 +228,12 @@ def test_other_shells(made: Workspace, shell: str) -> None:
 
     assert "Dashboard/front" in out
     assert DASHBOARD not in out
+
+
+def test_a_command_that_is_gone_is_not_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tree has each command of the program, and none of a feature that was deleted."""
+    assert [*read_tree()["commands"]] == [*COMMANDS]
+
+    monkeypatch.delitem(COMMANDS, "audit")
+
+    assert "audit" not in read_tree()["commands"]

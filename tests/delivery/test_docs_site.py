@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from runner import ROOT
 
-from reconciler.features.explain.pages import codes
+from reconciler.report.explanations.pages import codes
 
 sys.path.append(str(Path(__file__).parent.parent / "report"))
 

@@ -16,11 +16,11 @@ from harness.explained import explained
 from harness.workspaces import Workspace
 
 from reconciler.errors import EXIT_CODES
-from reconciler.features.explain import pages
-from reconciler.features.explain.code_page import code_markdown
-from reconciler.features.explain.explanation import FAMILIES, Explanation, Sample
 from reconciler.model import Reason, Remark
 from reconciler.model.guard_levels import GUARDS
+from reconciler.report.explanations import pages
+from reconciler.report.explanations.code_page import code_markdown
+from reconciler.report.explanations.explanation import FAMILIES, Explanation, Sample
 from reconciler.syntax.diagnostic import AUDITED, CODES
 
 FOLDER = Path(pages.__file__).with_name("codes")

@@ -13,7 +13,6 @@ from reconciler.emulator.resources import RESOURCES
 from reconciler.features.explain.examples import document_of
 from reconciler.features.explain.field_reference import MANIFESTS, PROJECT, Field, all_fields, roots
 from reconciler.features.explain.look_up import look_up
-from reconciler.features.explain.yaml_text import yaml_text
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
 from reconciler.kinds.envelope_fields import MANIFEST
@@ -21,6 +20,7 @@ from reconciler.model import API_VERSION
 from reconciler.project import project_findings
 from reconciler.syntax.diagnostic import Finding
 from reconciler.syntax.read_text import read_text
+from reconciler.syntax.yaml_text import yaml_text
 from reconciler.workspace.envelope import METADATA_FIELDS, Around, read_envelope
 
 ALL = all_fields()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reconciler.features.explain.explanation import Explanation, Sample
-from reconciler.features.explain.pages import codes, explanation
+from reconciler.report.explanations.explanation import Explanation, Sample
+from reconciler.report.explanations.pages import codes, explanation
 
 MANIFEST = "checkout.yaml"
 

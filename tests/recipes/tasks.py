@@ -149,12 +149,12 @@ def use_case(bench: Workbench) -> None:
     )
     bench.after(
         "reconciler/cli/overview.py",
-        '    "drift": (',
-        '    "count": ("count", "count", "Count manifests."),',
+        '    "drift": "cli.drift',
+        '    "count": "cli.count:count Count manifests.",',
     )
     bench.after(
         "pyproject.toml",
-        '    "reconciler.features.doctor.conformance_command",',
+        '    "reconciler.cli.completion",',
         '    "reconciler.cli.count",',
     )
     bench.replace(

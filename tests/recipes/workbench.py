@@ -18,7 +18,7 @@ LEFT_OUT = shutil.ignore_patterns(
     "recipes",
 )
 
-CODES = "reconciler/features/explain/codes/"
+CODES = "reconciler/report/explanations/codes/"
 QUIET = ("-q", "-x", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist")
 WRITING = """
 import runpy, sys

@@ -43,9 +43,8 @@ from reconciler.features.adopt.merge_sides import (
     holds_hidden,
     items_of,
     sides_of,
-    written_out,
 )
-from reconciler.redaction.templates import HIDDEN, Template, holds_seal
+from reconciler.redaction.templates import HIDDEN, Template, holds_seal, written_out
 from reconciler.syntax.expressions import Expression, ExpressionKind, escaped, parts_of
 
 MOST_ALIGNED: Final = 400

@@ -17,13 +17,10 @@ from reconciler.document import (
     is_zero,
 )
 from reconciler.features.adopt.adoption import Adopted, Conflict, Side
-from reconciler.redaction.templates import HIDDEN, RefHole, SecretHole, Template
+from reconciler.redaction.templates import HIDDEN
 from reconciler.syntax.expressions import (
     OPEN,
     Expression,
-    ExpressionKind,
-    escaped,
-    expression,
     parts_of,
 )
 
@@ -100,17 +97,6 @@ def sides_of(sides: MergeInputs, nth: int | None, index: int | None) -> MergeInp
     )
 
 
-def written_out(value: Json) -> Json:
-    """Return a value as a manifest writes it: known secrets as expressions, texts escaped."""
-    if isinstance(value, dict):
-        return {key: written_out(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [written_out(element) for element in value]
-    if isinstance(value, Template):
-        return "".join(map(_part, value.parts))
-    return escaped(value) if isinstance(value, str) else value
-
-
 def as_spelled(live: _Side, written: Json | Missing) -> _Side | int:
     """Return a whole number as an integer where the manifest has one.
 
@@ -118,16 +104,6 @@ def as_spelled(live: _Side, written: Json | Missing) -> _Side | int:
     """
     is_integer = isinstance(written, int) and not isinstance(written, bool)
     return int(live) if is_integer and isinstance(live, float) and live.is_integer() else live
-
-
-def _part(part: str | SecretHole | RefHole) -> str:
-    match part:
-        case SecretHole(name=name):
-            return expression(ExpressionKind.SECRET, name)
-        case RefHole(ref=ref):
-            return expression(ExpressionKind.REFERENCE, str(ref))
-        case str():
-            return escaped(part)
 
 
 def has_expressions(text: str) -> bool:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
+
 import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.model.own_rules import OWN_RULE
 from reconciler.operations.open_project import Options
 from reconciler.report.safe import safe
-from reconciler.syntax.suggestions import nearest
+from reconciler.runtime.rows import Rows
+
+if TYPE_CHECKING:
+    from reconciler.features.explain.field_reference import Field
+    from reconciler.features.explain.look_up import Several
+    from reconciler.report.explanations.explanation import Explanation
+
+Explain: TypeAlias = "Callable[[str, Options], Explanation]"
+
+EXPLANATIONS: Final = Rows[Explain]("explanations")
+"""What explains a code of the project file, by the prefix of such codes."""
 
 
 @click.command
@@ -34,43 +46,34 @@ def explain(
     """
     if expanded:
         return _expanded(words, options, is_plain=not recursive and form == "text")
-    if words[0].startswith(OWN_RULE) and len(words) == 1:
-        return _own_rule(words[0], options, form)
-    if options.environment is not None or options.project is not None:
-        raise UsageError(
-            "-e and --project are for --expanded: fields and codes are the same everywhere"
-        )
     from reconciler.features.explain.explain_formats import (  # noqa: PLC0415 - models are read when they are shown
         explained_json,
         explained_text,
     )
-    from reconciler.features.explain.look_up import Nothing, look_up  # noqa: PLC0415 - as below
+
+    subject = _subject(words, options)
+    if form == "json":
+        return data(explained_json(subject, recursive=recursive))
+    return data(explained_text(subject, stdout_style(verbose=options.verbose), recursive=recursive))
+
+
+def _subject(words: tuple[str, ...], options: Options) -> Field | Explanation | Several:
+    """Return what the words name. Raises UsageError where they name nothing."""
+    head, slash, _ = words[0].partition("/")
+    if len(words) == 1 and (prefix := f"{head}{slash}") in EXPLANATIONS:
+        return EXPLANATIONS.load(prefix)(words[0], options)
+    if options.environment is not None or options.project is not None:
+        raise UsageError(
+            "-e and --project are for --expanded: fields and codes are the same everywhere"
+        )
+    from reconciler.features.explain.look_up import Nothing, look_up  # noqa: PLC0415 - as above
 
     subject = look_up(".".join(words))
     if isinstance(subject, Nothing):
         hint = f": did you mean `{subject.near}`?" if subject.near else ""
         where = "" if subject.near else "; `reconciler explain SLO --recursive` lists fields"
         raise UsageError(f"there is no field or code `{subject.typed}`{hint}{where}")
-    if form == "json":
-        return data(explained_json(subject, recursive=recursive))
-    return data(explained_text(subject, stdout_style(verbose=options.verbose), recursive=recursive))
-
-
-def _own_rule(code: str, options: Options, form: str) -> int:
-    """Print what a rule of the project file checks. Raises UsageError for an unknown rule."""
-    from reconciler.features.explain.explain_formats import explained_json, explained_text  # noqa: PLC0415 - as above
-    from reconciler.features.explain.explain_rule import explained_rule  # noqa: PLC0415 - as above
-    from reconciler.operations.open_project import open_project  # noqa: PLC0415 - for these codes alone
-
-    rules = {rule.code: rule for rule in open_project(options).settings.own_rules}
-    if code not in rules:
-        near = nearest(code, rules)
-        hint = f"; did you mean `{near}`?" if near else f" (known: {', '.join(rules) or 'none'})"
-        raise UsageError(f"there is no rule `{code}` in the project file{hint}")
-    subject = explained_rule(rules[code])
-    if form == "json":
-        return data(explained_json(subject, recursive=False))
-    return data(explained_text(subject, stdout_style(verbose=options.verbose), recursive=False))
+    return subject
 
 
 def _expanded(words: tuple[str, ...], options: Options, *, is_plain: bool) -> int:

@@ -6,11 +6,11 @@ import os
 
 from reconciler.document import Json
 from reconciler.errors import UsageError
-from reconciler.features.adopt.merge_sides import written_out
 from reconciler.model import API_VERSION, Manifest
 from reconciler.operations.open_project import Options, open_project
 from reconciler.operations.open_session import open_workspace
 from reconciler.project import choose_environment
+from reconciler.redaction.templates import written_out
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.compose import laid_out
 from reconciler.workspace.expression_scope import Scope

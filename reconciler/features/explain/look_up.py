@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from reconciler.features.explain.explanation import Explanation
 from reconciler.features.explain.field_reference import MANIFESTS, PROJECT, Field, all_fields, roots
-from reconciler.features.explain.pages import codes, explanation, spelled
 from reconciler.project.levels import with_figures
+from reconciler.report.explanations.explanation import Explanation
+from reconciler.report.explanations.pages import codes, explanation, spelled
 from reconciler.syntax.suggestions import nearest
 
 _FILE = "reconciler.yaml"

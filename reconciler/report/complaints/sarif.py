@@ -12,8 +12,6 @@ from urllib.parse import quote
 
 from reconciler import __version__
 from reconciler.document import Json
-from reconciler.features.explain.code_page import code_markdown, code_text
-from reconciler.features.explain.pages import explanation
 from reconciler.kinds import only_asked
 from reconciler.model import Selected
 from reconciler.project.levels import PRACTICE, WARNED_OF
@@ -24,6 +22,8 @@ from reconciler.report.complaints.document import (
     message,
     worst_first,
 )
+from reconciler.report.explanations.code_page import code_markdown, code_text
+from reconciler.report.explanations.pages import explanation
 from reconciler.report.markdown import SHOWN_SARIF_RESULTS
 from reconciler.report.safe import json_text, safe
 from reconciler.syntax.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complaint

@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from reconciler.features.explain.explanation import Explanation, Family, Sample
-from reconciler.features.explain.yaml_text import yaml_text
+from reconciler.errors import UsageError
 from reconciler.model.own_rules import OwnRule
+from reconciler.operations.open_project import Options, open_project
+from reconciler.report.explanations.explanation import Explanation, Family, Sample
+from reconciler.syntax.suggestions import nearest
+from reconciler.syntax.yaml_text import yaml_text
 
 FAMILY: Final = Family("a rule", "rules of this project", "rules", "rules test")
 _NONE: Final = "The rule has no such example."
+
+
+def own_rule(code: str, options: Options) -> Explanation:
+    """Return the explanation of a rule of the project file. Raises UsageError without one."""
+    rules = {rule.code: rule for rule in open_project(options).settings.own_rules}
+    if code not in rules:
+        near = nearest(code, rules)
+        hint = f"; did you mean `{near}`?" if near else f" (known: {', '.join(rules) or 'none'})"
+        raise UsageError(f"there is no rule `{code}` in the project file{hint}")
+    return explained_rule(rules[code])
 
 
 def explained_rule(rule: OwnRule) -> Explanation:

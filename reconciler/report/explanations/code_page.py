@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reconciler.features.explain.explanation import Explanation, Sample
+from reconciler.report.explanations.explanation import Explanation, Sample
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style, fitted
 

@@ -13,12 +13,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from reconciler.features.explain.explanation import FAMILIES, Explanation, Sample
+from reconciler.report.explanations.explanation import FAMILIES, Explanation, Sample
 
 EXIT: Final = "exit-"
 """The prefix of an exit code that may be left out when it is typed."""
 
-_FOLDER = files("reconciler.features.explain") / "codes"
+_FOLDER = files("reconciler.report.explanations") / "codes"
 _SUFFIX = ".md"
 _PAGE = re.compile(
     r"---\n(?P<head>(?:\w+: .+\n)+)---\n\n# (?P<code>\S+): (?P<title>.+)\n\n(?P<means>.+)\n\n"

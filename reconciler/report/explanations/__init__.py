@@ -1,0 +1,1 @@
+"""Explanations of codes, for `explain`, SARIF and the site."""
