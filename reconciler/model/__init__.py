@@ -113,9 +113,8 @@ if TYPE_CHECKING:
         SignalKind,
         Signals,
         TrackRecord,
-        Watchers,
-        watchers_named,
     )
+    from reconciler.model.watchers import Watchers, watchers_named
 
 __all__ = [
     "API_VERSION",
@@ -222,6 +221,7 @@ _FILES = (
     "outcome",
     "remark",
     "signals",
+    "watchers",
     "reason",
     "plan",
 )

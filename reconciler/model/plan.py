@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal, TypeAlias, assert_never
 
@@ -15,6 +15,7 @@ from reconciler.model.observation import NOBODY, Absent, LastEdit, Observation, 
 from reconciler.model.reason import Reason, RenamedFrom
 from reconciler.model.remark import Remark
 from reconciler.model.signals import NO_SIGNALS, Signals
+from reconciler.model.watchers import Watchers
 
 ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]
 """The names of actions in reports and JSON."""
@@ -259,6 +260,12 @@ class Plan:
 
     against: Against | None = None
     """The commit that was used instead of the service; None if the service was read."""
+
+    watchers: Mapping[Ref, Watchers] = field(default_factory=dict)
+    """The known watchers of each SLO that the plan changes."""
+
+    alerts: Mapping[str, Ref] = field(default_factory=dict)
+    """The known alerts, by their ids in lower case."""
 
     signals: Signals = NO_SIGNALS
     """Evidence from the platform's own records."""

@@ -5,7 +5,7 @@ Source: docs/evidence.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -42,14 +42,6 @@ class TrackRecord:
     cases_by_priority: Mapping[str, int] = field(default_factory=dict)
     last_acknowledged: str = ""
     daily: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watchers:
-    """Alerts that watch what a plan changes: declared alerts, and ids of others."""
-
-    refs: tuple[Ref, ...] = ()
-    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,21 +96,8 @@ class Signals:
     track_records: Mapping[Ref, TrackRecord] = field(default_factory=dict)
     """The track record of each alert that the plan touches, if it was requested."""
 
-    watchers: Mapping[Ref, Watchers] = field(default_factory=dict)
-    """The known watchers of each SLO that the plan changes."""
-
-    alerts: Mapping[str, Ref] = field(default_factory=dict)
-    """The known alerts, by their ids in lower case."""
-
     base: BaseDrift | None = None
     """The differences between live and the base branch."""
-
-
-def watchers_named(ids: Iterable[str], alerts: Mapping[str, Ref]) -> Watchers:
-    """Return the alerts with these ids by name, if they are known, and the other ids."""
-    lowered = dict.fromkeys(id_.lower() for id_ in ids)
-    refs = sorted({alerts[text] for text in lowered if text in alerts})
-    return Watchers(refs=tuple(refs), others=tuple(text for text in lowered if text not in alerts))
 
 
 NO_SIGNALS = Signals()

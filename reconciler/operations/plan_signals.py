@@ -41,8 +41,14 @@ async def with_signals(
     alerts = known_alerts(manifests, history)
     watchers = watchers_of(made.changes, manifests, history, alerts)
     records, remarks = await _track_records(api, made, history, wanted.track_record)
-    signals = replace(made.signals, track_records=records, watchers=watchers, alerts=alerts)
-    made = replace(made, signals=signals, remarks=(*made.remarks, *remarks))
+    signals = replace(made.signals, track_records=records)
+    made = replace(
+        made,
+        watchers=watchers,
+        alerts=alerts,
+        signals=signals,
+        remarks=(*made.remarks, *remarks),
+    )
     return await _with_policy_impact(api, session, made)
 
 

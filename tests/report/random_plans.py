@@ -195,6 +195,7 @@ def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
         digest=digest(size),
         changes=(*changes, *orphans * times),
         unsettled=tuple(draw(st.lists(lost, max_size=2)) * times),
+        watchers=dict.fromkeys((change.ref for change in changes), draw(WATCHERS)),
         signals=draw(signals_beside(changes)),
     )
 
@@ -225,10 +226,9 @@ def signals_beside(draw: st.DrawFn, changes: tuple[Change, ...]) -> Signals:
     """Give signals of some changes, with ids as a hostile service tells them."""
     if not draw(st.booleans()):
         return Signals()
-    record, watchers = draw(RECORDS), draw(WATCHERS)
+    record = draw(RECORDS)
     return Signals(
         track_records={change.ref: record for change in changes if change.ref.kind in BY_NAME},
-        watchers={change.ref: watchers for change in changes},
         policies=draw(st.none() | an_impact()),
     )
 

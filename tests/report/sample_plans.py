@@ -271,10 +271,8 @@ def plan_with_signals() -> Plan:
     )
     return replace(
         plan_of([noisy, unseen, lower]),
-        signals=Signals(
-            track_records={noisy.ref: fired, unseen.ref: refused},
-            watchers={lower.ref: watching},
-        ),
+        signals=Signals(track_records={noisy.ref: fired, unseen.ref: refused}),
+        watchers={lower.ref: watching},
         remarks=(SignalsUnread(("alert events",), ("403 the key may not list them",)),),
     )
 

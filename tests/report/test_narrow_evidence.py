@@ -14,8 +14,8 @@ from reconciler.features.policy_samples.policy_impact_formats import policy_impa
 from reconciler.features.track_record.track_record_formats import track_record_lines
 from reconciler.model import Plan
 from reconciler.report.safe import columns
-from reconciler.report.signals.watcher_formats import watchers_lines
 from reconciler.report.table import Style
+from reconciler.report.watcher_formats import watchers_lines
 
 
 def lines_of(style: Style) -> Iterator[str]:

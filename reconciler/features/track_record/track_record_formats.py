@@ -14,8 +14,8 @@ from reconciler.report.counts import WORST_FIRST
 from reconciler.report.markdown import (
     LONGEST_NAME,
     code,
+    listed_items,
 )
-from reconciler.report.signals.listed_items import listed_items
 from reconciler.report.table import Colour, Style, wrapped
 from reconciler.report.words import plural
 

@@ -16,7 +16,7 @@ from reconciler.report.html.element import (
     picture,
     shape,
 )
-from reconciler.report.signals.watcher_formats import names_of
+from reconciler.report.watcher_formats import names_of
 from reconciler.report.words import plural
 
 STEP, GAP_SHARE, HEIGHT = 24.0, 0.2, 56.0
@@ -68,7 +68,7 @@ def _bars(record: TrackRecord, width: float, most: int) -> Iterator[Markup]:
 
 
 def _watchers(plan: Plan, change: Change) -> Markup:
-    watchers = plan.signals.watchers.get(change.ref)
+    watchers = plan.watchers.get(change.ref)
     if watchers is None:
         return NOTHING
     names = names_of(watchers)

@@ -37,7 +37,6 @@ from reconciler.model import (
     Reason,
     Ref,
     Remark,
-    Signals,
 )
 from reconciler.model.guard_levels import REVIEW_LEVEL, guard_key
 from reconciler.report.changes.document import (
@@ -251,9 +250,7 @@ def plan_document(plan: Plan) -> PlanDocument:
             "assert": plan.count(Action.ASSERT),
             "blocked": plan.count(Action.BLOCKED),
         },
-        "changes": [
-            _owned(_with_signals(change, plan.signals), change, plan) for change in plan.declared
-        ],
+        "changes": [_owned(_with_signals(change, plan), change, plan) for change in plan.declared],
         "orphans": [
             {"ref": str(orphan.ref), "remoteId": orphan.remote_id} for orphan in plan.orphans
         ],
@@ -317,12 +314,12 @@ def change_document(change: Change) -> ChangeDocument:
     }
 
 
-def _with_signals(change: Change, signals: Signals) -> ChangeDocument:
+def _with_signals(change: Change, plan: Plan) -> ChangeDocument:
     """Return a change's JSON form with the signals about its resource."""
     document = change_document(change)
-    if (record := signals.track_records.get(change.ref)) is not None:
+    if (record := plan.signals.track_records.get(change.ref)) is not None:
         document["trackRecord"] = track_record_document(record)
-    if (watchers := signals.watchers.get(change.ref)) is not None:
+    if (watchers := plan.watchers.get(change.ref)) is not None:
         document["watchedBy"] = [str(ref) for ref in watchers.refs]
         if watchers.others:
             document["watchedByOthers"] = list(watchers.others)

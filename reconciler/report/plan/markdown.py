@@ -33,7 +33,7 @@ from reconciler.report.pictures.picture_sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.reasons import reported_notes
 from reconciler.report.safe import safe
-from reconciler.report.signals.watcher_formats import watchers_markdown
+from reconciler.report.watcher_formats import watchers_markdown
 from reconciler.report.words import plural
 
 MOST_ROWS = 50

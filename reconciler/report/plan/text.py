@@ -23,8 +23,8 @@ from reconciler.report.counts import WORST_FIRST, describe_kept, evidence, headi
 from reconciler.report.reasons import reported_notes
 from reconciler.report.remarks import describe_remark
 from reconciler.report.safe import columns, safe
-from reconciler.report.signals.watcher_formats import watchers_lines
 from reconciler.report.table import INDENT, Colour, Style, wrapped
+from reconciler.report.watcher_formats import watchers_lines
 from reconciler.report.words import plural
 from reconciler.runtime.advice import on_journal
 
