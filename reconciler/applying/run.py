@@ -102,7 +102,9 @@ class Run:
         key, a broken journal or a lost lock does: nothing is sent after it, and
         `Applied.stopped_by` is the error.
         """
-        impact = plan.signals.policies
+        from reconciler.features.policy_samples.policy_impact import PolicyImpact
+
+        impact = plan.section(PolicyImpact)
         if impact is not None:
             from reconciler.features.policy_samples.policy_proof import Proving  # noqa: PLC0415 - where there are samples
 

@@ -30,10 +30,11 @@ from reconciler.ci.trust import (
 from reconciler.cli.console import Console, words
 from reconciler.document import Json
 from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
+from reconciler.features.against.base_difference import BaseDrift
 from reconciler.features.against.base_drift import strayed
 from reconciler.features.against.plan_against import Offline, in_folder, opened_offline
 from reconciler.features.rollback.undone_rollbacks import UnderReview
-from reconciler.model import BaseDrift, Plan, Ref
+from reconciler.model import Plan, Ref
 from reconciler.operations.check_project import Checked, check, check_in
 from reconciler.operations.open_project import Options, lead_here
 from reconciler.operations.open_session import Session, session_of
@@ -323,7 +324,7 @@ def beside_base(made: Plan, admitted: Admitted, options: Options) -> Plan:
         found = BaseDrift(against=use.commit, why=str(error))
     else:
         found = BaseDrift(against=use.commit, strayed=strayed(made, base, held.refused))
-    return replace(made, signals=replace(made.signals, base=found))
+    return made.with_section(found)
 
 
 def base_of(use: OverBase) -> Revision:

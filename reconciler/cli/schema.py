@@ -30,7 +30,7 @@ from reconciler.report.complaints.document import ComplaintDocument, ComplaintsD
 from reconciler.report.drift_formats import DriftDocument
 from reconciler.report.init_formats import InitDocument
 from reconciler.report.journal_formats import EntriesDocument, HistoryDocument, VerifiedDocument
-from reconciler.report.plan.document import PlanDocument, PlanLine
+from reconciler.report.plan.document import line_shape, plan_shape
 from reconciler.syntax.suggestions import nearest
 
 
@@ -41,8 +41,8 @@ def schemas() -> dict[str, Schema]:
         **kinds,
         "manifest": workspace_schema(kinds.values()),
         "project": project_schema(),
-        "plan": _of(PlanDocument, "A plan"),
-        "plan-line": _of(PlanLine, "A line of a plan"),
+        "plan": _of(plan_shape(), "A plan"),
+        "plan-line": _of(line_shape(), "A line of a plan"),
         "complaints": _of(ComplaintsDocument, "What validate found"),
         "complaint": _of(ComplaintDocument, "A line of what validate found"),
         "rule-tests": _of(RuleTestsDocument, "What rules test found"),

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "adopt": {},
-    "against": {},
+    "against": {
+        "plan-members": {"besideBase": "base_drift_formats:BesideBase"},
+    },
     "audit": {},
     "doctor": {},
     "explain": {},
@@ -19,9 +21,13 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "history": {},
     "import_": {},
     "lint": {},
-    "policy_samples": {},
+    "policy_samples": {
+        "plan-members": {"policyImpact?": "policy_impact_formats:PolicyImpactDocument"},
+    },
     "rollback": {},
     "rules": {},
-    "track_record": {},
+    "track_record": {
+        "change-members": {"trackRecord?": "track_record_formats:TrackRecordMember"},
+    },
     "watch": {},
 }

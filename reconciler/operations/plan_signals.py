@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from reconciler.features.track_record.track_record import TrackRecord, TrackRecords
 from reconciler.features.watch.watch_settings import MOST_TRACKED_DAYS, TRACKED_DAYS
 from reconciler.journal.history import History
-from reconciler.model import Plan, Ref, Remark, TrackRecord
+from reconciler.model import Plan, Ref, Remark
 from reconciler.operations.open_session import Session
 from reconciler.planning.find_watchers import known_alerts, watchers_of
 
@@ -41,14 +42,14 @@ async def with_signals(
     alerts = known_alerts(manifests, history)
     watchers = watchers_of(made.changes, manifests, history, alerts)
     records, remarks = await _track_records(api, made, history, wanted.track_record)
-    signals = replace(made.signals, track_records=records)
     made = replace(
         made,
         watchers=watchers,
         alerts=alerts,
-        signals=signals,
         remarks=(*made.remarks, *remarks),
     )
+    if records:
+        made = made.with_section(TrackRecords(records))
     return await _with_policy_impact(api, session, made)
 
 
@@ -75,4 +76,4 @@ async def _with_policy_impact(api: Api, session: Session, made: Plan) -> Plan:
     impact = await policy_impact(api, made, samples)
     if impact is not None and impact.writes:
         made = replace(made, digest=bound_to_samples(made, samples))
-    return replace(made, signals=replace(made.signals, policies=impact))
+    return made if impact is None else made.with_section(impact)

@@ -19,8 +19,9 @@ from reconciler.document import (
     canonical_text,
     value_at,
 )
+from reconciler.features.against.base_difference import BaseDifference, FieldBeside
 from reconciler.kinds import BY_NAME
-from reconciler.model import Absent, Action, BaseDifference, Change, FieldBeside, Plan, Ref, Seen
+from reconciler.model import Absent, Action, Change, Plan, Ref, Seen
 from reconciler.redaction.templates import HIDDEN, holds_seal
 
 _SHORTEST_ID = 8

@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from reconciler.errors import InvalidInput
+from reconciler.features.policy_samples.policy_impact import PolicyImpact
 from reconciler.journal.journal import Journal
 from reconciler.kinds import BY_NAME
 from reconciler.model import (
@@ -112,11 +113,9 @@ class Offline:
         new = {change.ref for change in made.changes if change.action is Action.CREATE}
         unknown = tuple(ref for ref in self.unknown if ref in new)
         remarks = [BaseRefused(self.refused)] if self.refused else []
-        policies = made.signals.policies
+        policies = made.section(PolicyImpact)
         if policies is not None:
-            made = replace(
-                made, signals=replace(made.signals, policies=replace(policies, of_base=True))
-            )
+            made = made.with_section(replace(policies, of_base=True))
         return replace(
             made,
             against=self.against,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.document import digest
-from reconciler.features.policy_samples.policy_impact import SampleAnswer
+from reconciler.features.policy_samples.policy_impact import PolicyImpact, SampleAnswer
 from reconciler.model import GuardViolation, Plan
 from reconciler.model.quoting import quoted, quoted_pair
 from reconciler.planning.guards.plan_limits import MOST_NAMED
@@ -16,7 +16,7 @@ from reconciler.project.settings import POLICY_SAMPLES
 
 def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     """Yield one objection where a new list of policies fails samples with an expected policy."""
-    impact = plan.signals.policies
+    impact = plan.section(PolicyImpact)
     if impact is None or not impact.writes or POLICY_SAMPLES in guards.allow:
         return
     failures = impact.failures

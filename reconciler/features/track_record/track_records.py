@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.document import Json, value_at
 from reconciler.features.track_record.listings import Asker, SpanEvents
+from reconciler.features.track_record.track_record import TrackRecord
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.model import (
@@ -22,7 +23,6 @@ from reconciler.model import (
     Remembered,
     Seen,
     SignalsUnread,
-    TrackRecord,
 )
 from reconciler.records.alert_finder import Finder, KnownAlert
 from reconciler.records.case_records import PRIORITIES, Case
