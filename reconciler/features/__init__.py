@@ -22,6 +22,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "import_": {},
     "lint": {},
     "policy_samples": {
+        "workspace-files": {"policySamples": "samples_file:SIDE_FILES"},
         "plan-members": {"policyImpact?": "policy_impact_formats:PolicyImpactDocument"},
     },
     "rollback": {},

@@ -65,7 +65,7 @@ async def _track_records(
 
 
 async def _with_policy_impact(api: Api, session: Session, made: Plan) -> Plan:
-    samples = session.workspace.samples
+    samples = session.workspace.side_files.get("policySamples")
     if samples is None:
         return made
     from reconciler.features.policy_samples.sample_impact import (  # noqa: PLC0415 - where there are samples
