@@ -175,7 +175,8 @@ class Job:
         """Plan on the service, with the differences between live and the base branch."""
         admitted = yield from self._admitted(use)
         with self._opened(admitted) as session:
-            wanted = EvidenceOptions(track_record=session.environment.track_record)
+            days = session.environment.setting("trackRecord", int)
+            wanted = EvidenceOptions(track_record=days or 0)
             made = asyncio.run(plan_now(session, session.journal().history, wanted))
             made = self._owned(made, session.project)
             refusals = refusals_of(made, session, self.talk.event)

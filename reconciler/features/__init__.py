@@ -16,19 +16,37 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "doctor": {},
     "explain": {},
     "fmt": {},
-    "freeze": {},
+    "freeze": {
+        "environment-settings": {
+            "freeze": "freeze_settings:FREEZE",
+        },
+    },
     "graph": {},
     "history": {},
     "import_": {},
     "lint": {},
     "policy_samples": {
+        "environment-settings": {
+            "policySamples": "sample_settings:POLICY_SAMPLES",
+        },
         "workspace-files": {"policySamples": "samples_file:SIDE_FILES"},
         "plan-members": {"policyImpact?": "policy_impact_formats:PolicyImpactDocument"},
     },
     "rollback": {},
-    "rules": {},
+    "rules": {
+        "project-settings": {
+            "rules": "rule_settings:RULES",
+        },
+    },
     "track_record": {
+        "environment-settings": {
+            "trackRecord": "track_record_settings:TRACK_RECORD",
+        },
         "change-members": {"trackRecord?": "track_record_formats:TrackRecordMember"},
     },
-    "watch": {},
+    "watch": {
+        "environment-settings": {
+            "watch": "watch_settings:WATCH",
+        },
+    },
 }

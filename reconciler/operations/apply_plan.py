@@ -151,7 +151,7 @@ def plan_and_apply(
     in the journal. Raises Locked, and what planning, `agree` and `check` raise; nothing was applied
     then.
     """
-    rules = {rule.code for rule in session.project.settings.rules if rule.on == "plan"}
+    rules = session.project.settings.plan_rules
     journal, name = session.journal(), str(uuid4())
     with journal.locked(name, patience):
         try:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic.alias_generators import to_snake
-
 from reconciler.runtime.rows import Rows
 
 if TYPE_CHECKING:
@@ -57,6 +55,6 @@ def read_side_files(loader: Loader, settings: ProjectFile) -> dict[str, Any]:
 def _settings(environment: object) -> Iterator[tuple[str, Any]]:
     """Yield the name and value of each setting of an environment that names files."""
     for name in SIDE_FILES:
-        setting = getattr(environment, to_snake(name), None)
+        setting = getattr(environment, name, None)
         if setting is not None:
             yield name, setting

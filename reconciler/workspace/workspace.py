@@ -279,7 +279,7 @@ def _load(
     waits: Waits | None,
 ) -> Workspace:
     sources.begin()
-    silencing = Silencing(settings.checks, [rule.name for rule in settings.rules])
+    silencing = Silencing(settings.checks, [rule.name for rule in settings.own_rules])
     loader = Loader(found.root, sources, scope, settings.environments, silencing)
     loader.complaints.extend(found.complaints)
     unread = [] if sources.readings or sources.instead else found.files

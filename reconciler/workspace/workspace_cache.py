@@ -151,7 +151,7 @@ class Lookup:
         closing = _Closing(self.cache)
         # Only exemptions and rules end on a day.
         manifests = [manifest for kept in made for manifest in (*kept.manifests, *kept.left_out)]
-        ends = bool(self.settings.rules) or any(manifest.exempt for manifest in manifests)
+        ends = bool(self.settings.own_rules) or any(manifest.exempt for manifest in manifests)
         entry = {
             "days": self._days if ends else None,
             "read": [[str(path), name, known] for path, (name, known) in read.items()],

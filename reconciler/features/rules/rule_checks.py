@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reconciler.errors import MissingExtra
+from reconciler.features.rules.rule_settings import Rule, rules_of
 from reconciler.project import ProjectFile
 from reconciler.syntax.diagnostic import Complaint, Finding, Severity, complaint_at
 from reconciler.syntax.files import PROJECT_FILE
@@ -19,7 +20,6 @@ from reconciler.workspace.secret_scan import WITHHELD
 
 if TYPE_CHECKING:
     from reconciler.features.rules.ask_worker import Judges, RuleProblem, RuleVerdict
-    from reconciler.features.rules.rule_settings import Rule
     from reconciler.project.project_findings import Readable
 
 
@@ -28,17 +28,18 @@ def rule_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint
 
     Raises MissingExtra if there are rules but the extra that evaluates them is not installed.
     """
-    if not settings.rules or not loader.scope.ruled:
+    rules = rules_of(settings)
+    if not rules or not loader.scope.ruled:
         return
     # Most projects have no rules, and are read without these imports.
     from reconciler.features.rules.ask_worker import Judges  # noqa: PLC0415 - as said
     from reconciler.features.rules.verdicts import expressions_of  # noqa: PLC0415 - the same
 
-    with Judges(expressions_of(settings.rules)) as judges:
+    with Judges(expressions_of(rules)) as judges:
         yield from flaws_in_rules(judges, settings)
         holding = [
             (number, rule)
-            for number, rule in enumerate(settings.rules)
+            for number, rule in enumerate(rules)
             if rule.on == "resource" and rule.holds_on(loader.scope.today)
         ]
         yield from _against(loader, judges, holding)
@@ -88,12 +89,13 @@ def early_flaws(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
 
     One run then reports all of it. Yields nothing if the extra that evaluates rules is missing.
     """
-    if not settings.rules:
+    rules = rules_of(settings)
+    if not rules:
         return
     from reconciler.features.rules.ask_worker import Judges  # noqa: PLC0415 - most projects have no rules
     from reconciler.features.rules.verdicts import expressions_of  # noqa: PLC0415 - the same
 
-    with suppress(MissingExtra), Judges(expressions_of(settings.rules)) as judges:
+    with suppress(MissingExtra), Judges(expressions_of(rules)) as judges:
         yield from flaws_in_rules(judges, settings, made.as_written)
 
 
@@ -105,7 +107,7 @@ def flaws_in_rules(
     judges: Judges, settings: ProjectFile, placed: Callable[[Finding], Finding] = _where_it_is
 ) -> Iterator[Complaint]:
     """Yield errors in the expressions of rules, placed inside them."""
-    for number, rule in enumerate(settings.rules):
+    for number, rule in enumerate(rules_of(settings)):
         for flaw in judges.flaws(number):
             yield _flaw_complaint(settings, placed, (number, rule), flaw)
 
