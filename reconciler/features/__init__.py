@@ -10,6 +10,9 @@ from __future__ import annotations
 FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "adopt": {},
     "against": {
+        "options": {"plan --against": "plan_option:against"},
+        "planners": {"against": "plan_against:plan_against"},
+        "base-comparisons": {"besideBase": "base_drift:beside_base"},
         "plan-members": {"besideBase": "base_drift_formats:BesideBase"},
     },
     "audit": {},
@@ -29,6 +32,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "environment-settings": {
             "policySamples": "sample_settings:POLICY_SAMPLES",
         },
+        "plan-sections": {"policySamples": "sample_impact:with_policy_impact"},
         "workspace-files": {"policySamples": "samples_file:SIDE_FILES"},
         "plan-members": {"policyImpact?": "policy_impact_formats:PolicyImpactDocument"},
     },
@@ -42,6 +46,8 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "environment-settings": {
             "trackRecord": "track_record_settings:TRACK_RECORD",
         },
+        "options": {"plan --track-record": "plan_option:track_record"},
+        "plan-sections": {"trackRecord": "track_records:with_track_records"},
         "change-members": {"trackRecord?": "track_record_formats:TrackRecordMember"},
     },
     "watch": {

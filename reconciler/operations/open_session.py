@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from reconciler.features.rollback.restore import Restoring
     from reconciler.features.rollback.undone_rollbacks import UnderReview
     from reconciler.journal.journal import Journal
-    from reconciler.model import Manifest, Ref, Selected
+    from reconciler.model import Against, Manifest, Ref, Selected
 
 
 def open_workspace(options: Options, project: Project, scope: Scope) -> Workspace:
@@ -156,7 +156,8 @@ class Session:
     `prepare` is called once the journal is locked, where manifests come from the journal;
     `restoring` has the resources of a rollback. `review` is what is known of the review of the
     declaration. `base` reads what the base branch of a change declares, None where that cannot be
-    read. `waits` records what the run waits for, and `voice` is where it reports.
+    read. `against` is the commit that an emulator holds in place of a service. `waits` records what
+    the run waits for, and `voice` is where it reports.
     """
 
     project: Project
@@ -175,6 +176,7 @@ class Session:
     restoring: Restoring | None = None
     review: UnderReview | None = None
     base: Callable[[], Workspace | None] | None = None
+    against: Against | None = None
     waits: Waits = field(default_factory=Waits)
     reporter: Reporter = field(default_factory=Silent)
 
