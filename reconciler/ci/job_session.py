@@ -31,7 +31,6 @@ from reconciler.ci.trust import (
 from reconciler.cli.console import Console, words
 from reconciler.document import Json
 from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
-from reconciler.features.rollback.undone_rollbacks import UnderReview
 from reconciler.model import Plan, Ref
 from reconciler.operations.check_project import Checked, check, check_in
 from reconciler.operations.offline import Offline, in_folder, opened_offline
@@ -39,6 +38,7 @@ from reconciler.operations.open_project import Options, lead_here
 from reconciler.operations.open_session import Session, session_of
 from reconciler.operations.reporter import Silent
 from reconciler.operations.secret_sources import Allowed
+from reconciler.planning.guards.under_review import UnderReview
 from reconciler.project import (
     Environment,
     Project,

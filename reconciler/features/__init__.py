@@ -23,6 +23,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "environment-settings": {
             "freeze": "freeze_settings:FREEZE",
         },
+        "guards": {
+            "freeze": "freeze_guard:with_freeze",
+        },
     },
     "graph": {},
     "history": {},
@@ -35,11 +38,21 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "plan-sections": {"policySamples": "sample_impact:with_policy_impact"},
         "workspace-files": {"policySamples": "samples_file:SIDE_FILES"},
         "plan-members": {"policyImpact?": "policy_impact_formats:PolicyImpactDocument"},
+        "guards": {
+            "policySamples": "failing_samples:with_failing",
+        },
     },
-    "rollback": {},
+    "rollback": {
+        "guards": {
+            "undoes-rollback": "undone_rollbacks:with_undone",
+        },
+    },
     "rules": {
         "project-settings": {
             "rules": "rule_settings:RULES",
+        },
+        "guards": {
+            "rules": "rule_guards:with_rules",
         },
     },
     "track_record": {

@@ -11,12 +11,11 @@ from uuid import uuid4
 from reconciler.applying.applied import Applied
 from reconciler.applying.run import Run
 from reconciler.errors import GuardRefused, Stale, Unsettled
-from reconciler.features.freeze.freeze_guard import FROZEN
 from reconciler.journal.entries import OverrideEntry, RunEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import GuardViolation, LostUnseen, Plan
-from reconciler.model.guard_levels import BREAK_GLASS, REVIEW_LEVEL, flag_of
+from reconciler.model.guard_levels import BREAK_GLASS, FROZEN, REVIEW_LEVEL, flag_of
 from reconciler.operations.interrupts import interrupts
 from reconciler.operations.open_project import applied_commit
 from reconciler.operations.open_session import Session, known_secrets, open_api

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 from pydantic import BaseModel, Field, PrivateAttr, create_model, field_validator
 from pydantic_core import PydanticCustomError
@@ -185,6 +196,14 @@ class EmbeddedEmulator(_Strict):
     ]
 
 
+@runtime_checkable
+class OfflineSetting(Protocol):
+    """A setting of a feature that differs for a plan on an emulator, which no person uses."""
+
+    def offline(self) -> object:
+        """Return the setting without what concerns people."""
+
+
 class _Extended(_Strict):
     """A part of the project file that features add settings to."""
 
@@ -203,6 +222,13 @@ class _Extended(_Strict):
         for name in self.added:
             if name in self.model_fields_set and isinstance(value := getattr(self, name), sort):
                 yield name, value
+
+    def settings_offline(self) -> dict[str, object]:
+        """Return the given settings of features, as they are for a plan without a service."""
+        return {
+            name: value.offline() if isinstance(value, OfflineSetting) else value
+            for name, value in self.settings_given(object)
+        }
 
 
 class CoreEnvironment(_Extended):

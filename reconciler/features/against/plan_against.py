@@ -1,7 +1,4 @@
-"""Plans against a revision instead of the service, and plans of a change next to one.
-
-Source: docs/plan.md.
-"""
+"""Plans against a revision instead of the service. Source: docs/plan.md."""
 
 from __future__ import annotations
 

@@ -230,6 +230,10 @@ class Freeze(_Strict):
         ),
     ] = "refuse"
 
+    def offline(self) -> Freeze:
+        """Return the windows alone: incidents of an embedded emulator concern no person."""
+        return self.model_copy(update={"incidents": None})
+
 
 FREEZE: Final = Annotated[
     Freeze,
