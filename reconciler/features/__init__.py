@@ -36,6 +36,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "policySamples": "sample_settings:POLICY_SAMPLES",
         },
         "plan-sections": {"policySamples": "sample_impact:with_policy_impact"},
+        "after-write": {"PolicyImpact": "policy_proof:Proving"},
         "workspace-files": {"policySamples": "samples_file:SIDE_FILES"},
         "plan-members": {"policyImpact?": "policy_impact_formats:PolicyImpactDocument"},
         "guards": {
