@@ -11,7 +11,7 @@ from reconciler.runtime.rows import Rows
 
 if TYPE_CHECKING:
     from reconciler.project import ProjectFile
-    from reconciler.workspace.loader import Loader
+    from reconciler.workspace.build import Making
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class SideFiles:
     """
 
     names: Callable[[Any], Iterable[str]]
-    read: Callable[[Loader, ProjectFile, Any], Any]
+    read: Callable[[Making, ProjectFile, Any], Any]
     packed: Callable[[Any], Any]
     unpacked: Callable[[Any], Any]
 
@@ -43,7 +43,7 @@ def paths_of_side_files(root: Path, environments: Mapping[str, object]) -> froze
     )
 
 
-def read_side_files(loader: Loader, settings: ProjectFile) -> dict[str, Any]:
+def read_side_files(loader: Making, settings: ProjectFile) -> dict[str, Any]:
     """Return what the files of the loader's environment hold, by the name of the setting."""
     environment = settings.environments.get(loader.scope.environment)
     return {
