@@ -23,7 +23,7 @@ _MENTIONED = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]
 class ChangeOwners:
     """The owners of each manifest by the CODEOWNERS file of the base branch.
 
-    A manifest whose owners are unknown is not in `by_ref`. Owners are notified if `mentioned`.
+    A manifest with unknown owners is not in `by_ref`. Owners are notified if `mentioned`.
     """
 
     formats: ClassVar[str] = "reconciler.ci.owner_lines:FORMATS"

@@ -10,7 +10,7 @@ from __future__ import annotations
 FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "adopt": {},
     "against": {
-        "options": {"plan --against": "plan_option:against"},
+        "options": {"plan --against": "against_option:against"},
         "planners": {"against": "plan_against:plan_against"},
         "base-comparisons": {"besideBase": "base_drift:beside_base"},
         "plan-members": {"besideBase": "base_drift_formats:BesideBase"},
@@ -60,7 +60,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "environment-settings": {
             "trackRecord": "track_record_settings:TRACK_RECORD",
         },
-        "options": {"plan --track-record": "plan_option:track_record"},
+        "options": {"plan --track-record": "track_record_option:track_record"},
         "plan-sections": {"trackRecord": "track_records:with_track_records"},
         "change-members": {"trackRecord?": "track_record_formats:TrackRecordMember"},
     },

@@ -12,7 +12,7 @@ from sample_plans import plan_of_three
 from reconciler.ci.owner_lines import ChangeOwners
 from reconciler.model import Action, LastEdit, Plan, Seen
 from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.whose import whose_markdown
+from reconciler.report.plan.owners_and_edits import owners_markdown
 
 
 def owned(*owners: str, mentions: bool = False) -> Plan:
@@ -26,7 +26,7 @@ def owned(*owners: str, mentions: bool = False) -> Plan:
 def test_foreign_owners(owners: list[str], mentions: bool) -> None:
     """Whatever is called an owner stands in a code span, or is a plain mention."""
     plan = owned(*owners, mentions=mentions)
-    for line in whose_markdown(plan, plan.changes):
+    for line in owners_markdown(plan, plan.changes):
         tokens = [child for block in MarkdownIt().parse(line) for child in block.children or ()]
         assert {token.type for token in tokens} <= {"text", "code_inline"}
         assert "<" not in "".join(token.content for token in tokens if token.type == "text")
@@ -49,5 +49,5 @@ def test_who_changed_it_last() -> None:
     change = next(change for change in plan.changes if change.action is not Action.KEEP)
     for by_hand in (True, False):
         seen = Seen("x", {}, edit=LastEdit(who="mira", at="2026-01-02T00:00:00Z"), by_hand=by_hand)
-        told = "\n".join(whose_markdown(plan, [replace(change, observation=seen)]))
+        told = "\n".join(owners_markdown(plan, [replace(change, observation=seen)]))
         assert ("mira" in told) is by_hand

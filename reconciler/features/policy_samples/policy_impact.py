@@ -78,7 +78,7 @@ class PolicyImpact:
     revision was used instead of the live service.
     """
 
-    formats: ClassVar[str] = "reconciler.features.policy_samples.section_formats:FORMATS"
+    formats: ClassVar[str] = "reconciler.features.policy_samples.sample_section:FORMATS"
     answers: tuple[SampleAnswer, ...]
     agreement: float | None = None
     shadowed: tuple[str, ...] = ()

@@ -43,5 +43,5 @@ class TrackRecord:
 class TrackRecords:
     """The track record of each alert that a plan touches. It changes by itself."""
 
-    formats: ClassVar[str] = "reconciler.features.track_record.section_formats:FORMATS"
+    formats: ClassVar[str] = "reconciler.features.track_record.track_record_section:FORMATS"
     by_ref: Mapping[Ref, TrackRecord]

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
+from types import GenericAlias
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -382,7 +383,7 @@ def _reader() -> TypeAdapter[PlanDocument]:
 
 def plan_shape() -> Any:
     """Return the type of a plan's JSON with the members that features add."""
-    return _with(PlanDocument, PLAN_MEMBERS, changes=list[_change_shape()])  # type: ignore[misc]
+    return _with(PlanDocument, PLAN_MEMBERS, changes=GenericAlias(list, _change_shape()))
 
 
 def line_shape() -> Any:
@@ -399,9 +400,10 @@ def _change_shape() -> Any:
 def _with(shape: Any, rows: Rows[Any] | None = None, **members: Any) -> Any:
     """Return a type of documents with other members, and with those that rows add."""
     members = get_type_hints(shape, include_extras=True) | members
-    for name in rows or ():
-        found = rows.load(name) if rows is not None else None
-        members[name.removesuffix("?")] = NotRequired[found] if name.endswith("?") else found
+    if rows is not None:
+        for name in rows:
+            found = rows.load(name)
+            members[name.removesuffix("?")] = NotRequired[found] if name.endswith("?") else found
     make: Any = TypedDict
     made = make(shape.__name__, members)
     for name in ("__doc__", "__module__", "__pydantic_config__"):

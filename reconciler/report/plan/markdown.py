@@ -28,7 +28,7 @@ from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_m
 from reconciler.report.notice import Notice
 from reconciler.report.pictures.picture_sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
-from reconciler.report.plan.whose import whose_markdown
+from reconciler.report.plan.owners_and_edits import owners_markdown
 from reconciler.report.reasons import reported_notes
 from reconciler.report.safe import safe
 from reconciler.report.sections import shown_sections
@@ -79,7 +79,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     )
     groups = list(_groups(changes))
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
-    beside = [*_beside(plan), *whose_markdown(plan, changes)]
+    beside = [*_beside(plan), *owners_markdown(plan, changes)]
     # The sections next to the table reduce its room, so that both fit any comment.
     table = _table(groups, TABLE_BYTES - len("\n".join(beside).encode()))
     head = "\n".join((*_head(plan), *_warnings(plan), *counts, *table, *beside))

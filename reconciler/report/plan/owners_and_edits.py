@@ -13,7 +13,7 @@ LONGEST_REF = 60
 LONGEST_EDIT = 120
 
 
-def whose_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
+def owners_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
     """Yield a line for each owner of a change, and a line for each known last edit."""
     owners = [
         line
