@@ -20,7 +20,6 @@ from reconciler.ci.conversation import conversation
 from reconciler.ci.forge.event import read_event
 from reconciler.ci.job import Job
 from reconciler.ci.job_session import options_of, refuse_linked_inputs
-from reconciler.ci.matrix import matrix_json
 from reconciler.ci.matrix_environments import environments_of
 from reconciler.ci.result import JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
@@ -30,6 +29,7 @@ from reconciler.cli.lock_wait import waiting
 from reconciler.cli.root import first_of, report_error
 from reconciler.errors import ExitCode, UsageError
 from reconciler.project import BASE_URL, MOST_SHARDS
+from reconciler.report.matrix import matrix_json
 from reconciler.runtime.advice import in_job
 from reconciler.runtime.keys import key_of_job, keys_in, with_key
 from reconciler.runtime.progress import Waits

@@ -1,4 +1,4 @@
-"""Commands by name, and the text of `--help`. Imports nothing.
+"""Commands by name, and the text of `--help`. Imports nothing but the table of features.
 
 A person waits for `--help`, and importing the library that parses command lines takes longer than
 all else. A test compares this text with the library's own.
@@ -6,37 +6,80 @@ all else. A test compares this text with the library's own.
 
 from __future__ import annotations
 
+from reconciler.features import FEATURES
+
 ABOUT = "Alerts, SLOs, dashboards, log policies and saved views as code."
 
-# name: (module, function, one line of help). A module is loaded when its command runs.
-COMMANDS: dict[str, tuple[str, str, str]] = {
-    "init": ("init", "init", "Make a workspace to start from; overwrites nothing."),
-    "validate": ("validate", "validate", "Check manifests offline."),
-    "fmt": ("fmt", "fmt", "Bring manifests and exports into their one layout."),
-    "rules": ("rules", "rules", "Test the team's own rules against their examples."),
-    "graph": ("graph", "graph", "Show what refers to what, and who uses a metric."),
-    "plan": ("plan", "plan", "Show what apply would do; reads only."),
-    "apply": ("apply", "apply", "Make the service hold what the manifests declare."),
-    "rollback": ("rollback", "rollback", "Put back what was declared before a run."),
-    "watch": ("watch", "watch", "Tell whether alerts are noisier since a run."),
-    "drift": ("drift", "drift", "Tell whether live differs from what was applied."),
-    "audit": ("audit", "audit", "Hold what is declared against what happened."),
-    "import": ("import_", "import_", "Make manifests of what is there already."),
-    "adopt": ("adopt", "adopt", "Write live edits into the manifests, comments kept."),
-    "journal": ("journal", "journal", "Show, verify and settle what was written."),
-    "events": ("events", "events", "List the events of alerts."),
-    "incidents": ("incidents", "incidents", "List incidents and their events; close them."),
-    "cases": ("cases", "cases", "List cases."),
-    "usage": ("usage", "usage", "Show how much data was used, day by day."),
-    "policies": ("policies", "policies", "List, test and add log policies."),
-    "doctor": ("doctor", "doctor", "Check everything that a run needs, with reads only."),
-    "conformance": ("conformance", "conformance", "Compare a service with the API document."),
-    "ci": ("ci", "ci", "Do the same inside CI: comment, summary, outputs."),
-    "explain": ("explain", "explain", "Say what a field or a code means, with an example."),
-    "schema": ("schema", "schema", "Print the JSON Schema of a kind of manifest."),
-    "completion": ("completion", "completion", "Print what lets a shell complete names."),
-    "emulator": ("emulator", "emulator", "Run the management API on this machine."),
+_CORE: dict[str, str] = {
+    "init": "cli.init:init Make a workspace to start from; overwrites nothing.",
+    "validate": "cli.validate:validate Check manifests offline.",
+    "plan": "cli.plan:plan Show what apply would do; reads only.",
+    "apply": "cli.apply:apply Make the service hold what the manifests declare.",
+    "drift": "cli.drift:drift Tell whether live differs from what was applied.",
+    "journal": "cli.journal:journal Show, verify and settle what was written.",
+    "events": "cli.events:events List the events of alerts.",
+    "incidents": "cli.incidents:incidents List incidents and their events; close them.",
+    "cases": "cli.cases:cases List cases.",
+    "usage": "cli.usage:usage Show how much data was used, day by day.",
+    "policies": "cli.policies:policies List, test and add log policies.",
+    "ci": "ci.command:ci Do the same inside CI: comment, summary, outputs.",
+    "schema": "cli.schema:schema Print the JSON Schema of a kind of manifest.",
+    "completion": "cli.completion:completion Print what lets a shell complete names.",
+    "emulator": "cli.emulator:emulator Run the management API on this machine.",
 }
+
+# The order of `--help`. A name may be here without its command; others come last.
+_ORDER = (
+    "init",
+    "validate",
+    "fmt",
+    "rules",
+    "graph",
+    "plan",
+    "apply",
+    "rollback",
+    "watch",
+    "drift",
+    "audit",
+    "import",
+    "adopt",
+    "journal",
+    "events",
+    "incidents",
+    "cases",
+    "usage",
+    "policies",
+    "doctor",
+    "conformance",
+    "ci",
+    "explain",
+    "schema",
+    "completion",
+    "emulator",
+)
+
+
+def in_order(names: list[str], order: tuple[str, ...]) -> list[str]:
+    """Return the names that an order has in that order, then the others as they come."""
+    return [name for name in order if name in names] + [name for name in names if name not in order]
+
+
+def _commands() -> dict[str, tuple[str, str, str]]:
+    rows = dict(_CORE)
+    for feature, sorts in FEATURES.items():
+        for name, row in sorts.get("commands", {}).items():
+            rows[name] = f"features.{feature}.{row}"
+    return {name: _parts(rows[name]) for name in in_order(list(rows), _ORDER)}
+
+
+def _parts(row: str) -> tuple[str, str, str]:
+    address, _, words = row.partition(" ")
+    module, _, function = address.partition(":")
+    return f"reconciler.{module}", function, words
+
+
+# name: (module, function, one line of help). A module is loaded when its command runs.
+COMMANDS: dict[str, tuple[str, str, str]] = _commands()
 
 _HEAD = """\
 Usage: reconciler [OPTIONS] COMMAND [ARGS]...

@@ -86,7 +86,7 @@ class LazyGroup(Group):
         if cmd_name not in COMMANDS:
             return None
         module, function, _ = COMMANDS[cmd_name]
-        command = getattr(import_module(f"reconciler.cli.{module}"), function)
+        command = getattr(import_module(module), function)
         assert isinstance(command, click.Command)  # noqa: S101 - the table names commands
         return command
 

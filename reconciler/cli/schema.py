@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 import click
 from pydantic import TypeAdapter
 
-from reconciler.ci.matrix import MatrixDocument
 from reconciler.cli import options
 from reconciler.cli.console import data
+from reconciler.cli.overview import in_order
 from reconciler.errors import UsageError
-from reconciler.features.adopt.adoption_document import AdoptionDocument
-from reconciler.features.audit.audit_formats import AuditDocument
-from reconciler.features.doctor.checks_document import ConformanceDocument, DoctorDocument
-from reconciler.features.explain.explain_formats import ExplainedDocument
-from reconciler.features.graph.graph_formats import GraphDocument
-from reconciler.features.history.stats_formats import StatsDocument
-from reconciler.features.import_.import_document import ImportDocument
-from reconciler.features.rules.rule_test_formats import RuleTestsDocument
-from reconciler.features.watch.noise_formats import WatchedDocument
 from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_schema
 from reconciler.model.field_descriptions import PublishedSchema
@@ -30,14 +21,47 @@ from reconciler.report.complaints.document import ComplaintDocument, ComplaintsD
 from reconciler.report.drift_formats import DriftDocument
 from reconciler.report.init_formats import InitDocument
 from reconciler.report.journal_formats import EntriesDocument, HistoryDocument, VerifiedDocument
+from reconciler.report.matrix import MatrixDocument
 from reconciler.report.plan.document import line_shape, plan_shape
+from reconciler.runtime.rows import Rows
 from reconciler.syntax.suggestions import nearest
+
+DOCUMENTS: Final = Rows[Any]("schemas")
+"""Types of what commands of features print, by the name of their schemas; titles are their words."""
+
+# The order of the list of names. A name may be here without its schema; others come last.
+_ORDER = (
+    "manifest",
+    "project",
+    "plan",
+    "plan-line",
+    "complaints",
+    "complaint",
+    "rule-tests",
+    "graph",
+    "applied",
+    "applied-line",
+    "imported",
+    "drift",
+    "adopted",
+    "audited",
+    "journal-entries",
+    "journal-history",
+    "journal-verified",
+    "journal-stats",
+    "explained",
+    "watched",
+    "matrix",
+    "init",
+    "doctor",
+    "conformance",
+)
 
 
 def schemas() -> dict[str, Schema]:
     """Return every schema by its name; `schemas/NAME.schema.json` has the same content."""
     kinds = {kind.name: schema_of(kind) for kind in KINDS}
-    return {
+    own = {
         **kinds,
         "manifest": workspace_schema(kinds.values()),
         "project": project_schema(),
@@ -45,25 +69,18 @@ def schemas() -> dict[str, Schema]:
         "plan-line": _of(line_shape(), "A line of a plan"),
         "complaints": _of(ComplaintsDocument, "What validate found"),
         "complaint": _of(ComplaintDocument, "A line of what validate found"),
-        "rule-tests": _of(RuleTestsDocument, "What rules test found"),
-        "graph": _of(GraphDocument, "What refers to what"),
         "applied": _of(AppliedDocument, "What an apply did"),
         "applied-line": _of(AppliedLine, "A line of what an apply does"),
-        "imported": _of(ImportDocument, "What an import wrote"),
         "drift": _of(DriftDocument, "What drifted"),
-        "adopted": _of(AdoptionDocument, "What adopt did"),
-        "audited": _of(AuditDocument, "What an audit found"),
         "journal-entries": _of(EntriesDocument, "What a journal holds"),
         "journal-history": _of(HistoryDocument, "The runs of a journal"),
         "journal-verified": _of(VerifiedDocument, "What is to know of a journal"),
-        "journal-stats": _of(StatsDocument, "What became of what was applied"),
-        "explained": _of(ExplainedDocument, "What a field or a code means"),
-        "watched": _of(WatchedDocument, "Whether alerts are noisier since a run"),
         "matrix": _of(MatrixDocument, "The matrix of ci matrix"),
         "init": _of(InitDocument, "What init wrote"),
-        "doctor": _of(DoctorDocument, "What doctor found"),
-        "conformance": _of(ConformanceDocument, "What a service answered"),
     }
+    rows = {name: _of(DOCUMENTS.load(name), DOCUMENTS.words(name)) for name in DOCUMENTS}
+    known = {**own, **rows}
+    return {name: known[name] for name in in_order(list(known), (*kinds, *_ORDER))}
 
 
 def _of(shape: Any, title: str) -> Schema:

@@ -1,24 +1,66 @@
 """Features: each is one folder with all that belongs to it, and can be deleted.
 
 `FEATURES` is the one table of them: feature, sort of row, key, and `module:name` in the feature's
-folder. The core finds rows through `reconciler/runtime/rows.py` and imports no feature. To delete a
+folder, for some sorts with a blank and words. The core finds rows through `reconciler/runtime/rows.py` and imports no feature. To delete a
 feature, delete its folder and its entry here. Imports nothing, as `--help` reads it.
 """
 
 from __future__ import annotations
 
 FEATURES: dict[str, dict[str, dict[str, str]]] = {
-    "adopt": {},
-    "against": {
-        "options": {"plan --against": "against_option:against"},
-        "planners": {"against": "plan_against:plan_against"},
-        "base-comparisons": {"besideBase": "base_drift:beside_base"},
-        "plan-members": {"besideBase": "base_drift_formats:BesideBase"},
+    "adopt": {
+        "commands": {
+            "adopt": "command:adopt Write live edits into the manifests, comments kept.",
+        },
+        "schemas": {
+            "adopted": "adoption_document:AdoptionDocument What adopt did",
+        },
     },
-    "audit": {},
-    "doctor": {},
-    "explain": {},
-    "fmt": {},
+    "against": {
+        "options": {
+            "plan --against": "against_option:against",
+        },
+        "planners": {
+            "against": "plan_against:plan_against",
+        },
+        "base-comparisons": {
+            "besideBase": "base_drift:beside_base",
+        },
+        "plan-members": {
+            "besideBase": "base_drift_formats:BesideBase",
+        },
+    },
+    "audit": {
+        "commands": {
+            "audit": "command:audit Hold what is declared against what happened.",
+        },
+        "schemas": {
+            "audited": "audit_formats:AuditDocument What an audit found",
+        },
+    },
+    "doctor": {
+        "commands": {
+            "doctor": "command:doctor Check everything that a run needs, with reads only.",
+            "conformance": "conformance_command:conformance Compare a service with the API document.",
+        },
+        "schemas": {
+            "doctor": "checks_document:DoctorDocument What doctor found",
+            "conformance": "checks_document:ConformanceDocument What a service answered",
+        },
+    },
+    "explain": {
+        "commands": {
+            "explain": "command:explain Say what a field or a code means, with an example.",
+        },
+        "schemas": {
+            "explained": "explain_formats:ExplainedDocument What a field or a code means",
+        },
+    },
+    "fmt": {
+        "commands": {
+            "fmt": "command:fmt Bring manifests and exports into their one layout.",
+        },
+    },
     "freeze": {
         "environment-settings": {
             "freeze": "freeze_settings:FREEZE",
@@ -27,28 +69,63 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "freeze": "freeze_guard:with_freeze",
         },
     },
-    "graph": {},
-    "history": {},
-    "import_": {},
+    "graph": {
+        "commands": {
+            "graph": "command:graph Show what refers to what, and who uses a metric.",
+        },
+        "schemas": {
+            "graph": "graph_formats:GraphDocument What refers to what",
+        },
+    },
+    "history": {
+        "schemas": {
+            "journal-stats": "stats_formats:StatsDocument What became of what was applied",
+        },
+    },
+    "import_": {
+        "commands": {
+            "import": "command:import_ Make manifests of what is there already.",
+        },
+        "schemas": {
+            "imported": "import_document:ImportDocument What an import wrote",
+        },
+    },
     "lint": {},
     "policy_samples": {
         "environment-settings": {
             "policySamples": "sample_settings:POLICY_SAMPLES",
         },
-        "plan-sections": {"policySamples": "sample_impact:with_policy_impact"},
-        "after-write": {"PolicyImpact": "policy_proof:Proving"},
-        "workspace-files": {"policySamples": "samples_file:SIDE_FILES"},
-        "plan-members": {"policyImpact?": "policy_impact_formats:PolicyImpactDocument"},
+        "plan-sections": {
+            "policySamples": "sample_impact:with_policy_impact",
+        },
+        "after-write": {
+            "PolicyImpact": "policy_proof:Proving",
+        },
+        "workspace-files": {
+            "policySamples": "samples_file:SIDE_FILES",
+        },
+        "plan-members": {
+            "policyImpact?": "policy_impact_formats:PolicyImpactDocument",
+        },
         "guards": {
             "policySamples": "failing_samples:with_failing",
         },
     },
     "rollback": {
+        "commands": {
+            "rollback": "command:rollback Put back what was declared before a run.",
+        },
         "guards": {
             "undoes-rollback": "undone_rollbacks:with_undone",
         },
     },
     "rules": {
+        "commands": {
+            "rules": "command:rules Test the team's own rules against their examples.",
+        },
+        "schemas": {
+            "rule-tests": "rule_test_formats:RuleTestsDocument What rules test found",
+        },
         "project-settings": {
             "rules": "rule_settings:RULES",
         },
@@ -60,11 +137,23 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "environment-settings": {
             "trackRecord": "track_record_settings:TRACK_RECORD",
         },
-        "options": {"plan --track-record": "track_record_option:track_record"},
-        "plan-sections": {"trackRecord": "track_records:with_track_records"},
-        "change-members": {"trackRecord?": "track_record_formats:TrackRecordMember"},
+        "options": {
+            "plan --track-record": "track_record_option:track_record",
+        },
+        "plan-sections": {
+            "trackRecord": "track_records:with_track_records",
+        },
+        "change-members": {
+            "trackRecord?": "track_record_formats:TrackRecordMember",
+        },
     },
     "watch": {
+        "commands": {
+            "watch": "command:watch Tell whether alerts are noisier since a run.",
+        },
+        "schemas": {
+            "watched": "noise_formats:WatchedDocument Whether alerts are noisier since a run",
+        },
         "environment-settings": {
             "watch": "watch_settings:WATCH",
         },

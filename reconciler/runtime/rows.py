@@ -39,6 +39,11 @@ class Rows(Generic[T]):
         """Import and return what a row names. Raises KeyError without such a row."""
         return cast("T", _loaded(self.sort, key))
 
+    def words(self, key: str) -> str:
+        """Return what follows the address of a row; "" where nothing does. Imports nothing."""
+        rows = (feature.get(self.sort, {}).get(key, "") for feature in FEATURES.values())
+        return "".join(rows).partition(" ")[2]
+
     def all(self) -> Iterator[T]:
         """Import and yield what every row names."""
         return map(self.load, self)
@@ -48,6 +53,6 @@ class Rows(Generic[T]):
 def _loaded(sort: str, key: str) -> object:
     for name, feature in FEATURES.items():
         if key in feature.get(sort, ()):
-            module, _, attribute = feature[sort][key].partition(":")
+            module, _, attribute = feature[sort][key].partition(" ")[0].partition(":")
             return getattr(import_module(f"reconciler.features.{name}.{module}"), attribute)
     raise KeyError(f"no feature has a row {sort}: {key}")
