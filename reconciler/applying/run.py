@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from reconciler.api.client import Api
+from reconciler.applying.after_write import AFTER_WRITE, WriteProof
 from reconciler.applying.applied import Applied, batches, blocked, left, why_skipped
 from reconciler.applying.read_back import (
     Acknowledged,
@@ -69,9 +70,6 @@ from reconciler.model import (
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.runtime.progress import Deed, Progress
 
-if TYPE_CHECKING:
-    from reconciler.features.policy_samples.policy_proof import Proving
-
 __all__ = ["Applied", "Run"]
 
 OnOutcome: TypeAlias = Callable[[Outcome], None]
@@ -90,9 +88,9 @@ class Run:
     failed: set[Ref] = field(default_factory=set)
     applied: Applied = field(default_factory=Applied)
     _step: Progress | None = None
-    _proving: Proving | None = None
+    _proofs: list[WriteProof] = field(default_factory=list)
     _before: dict[Ref, Seen] = field(default_factory=dict)
-    _unproved: dict[Ref, Written] = field(default_factory=dict)
+    _unproved: dict[Ref, tuple[Written, str]] = field(default_factory=dict)
     _owners: dict[tuple[str, RemoteId], Ref] = field(default_factory=dict)
 
     async def apply(self, plan: Plan) -> Applied:
@@ -102,11 +100,10 @@ class Run:
         key, a broken journal or a lost lock does: nothing is sent after it, and
         `Applied.stopped_by` is the error.
         """
-        impact = plan.signals.policies
-        if impact is not None:
-            from reconciler.features.policy_samples.policy_proof import Proving  # noqa: PLC0415 - where there are samples
-
-            self._proving = Proving(self.api, self.journal, self.name, impact)
+        for section in plan.sections:
+            if (name := type(section).__name__) in AFTER_WRITE:
+                proof = AFTER_WRITE.load(name)(self.api, self.journal, self.name, section)
+                self._proofs.append(proof)
         total = sum(change.action.is_to_do for change in plan.changes)
         with self.api.waits.step(Deed.WRITING, total=total) as self._step:
             return await self._apply(plan)
@@ -141,16 +138,15 @@ class Run:
             for change in batch:
                 if change.ref not in known:
                     pending = self.journal.history.of(change.ref).pending
-                    written = self._unproved.get(change.ref) if pending is None else None
+                    unproved = self._unproved.get(change.ref) if pending is None else None
                     self._note(
-                        self._left_unproved(written)
-                        if written
+                        self._left_unproved(*unproved)
+                        if unproved
                         else left(change, pending, self.name)
                     )
 
-    def _left_unproved(self, written: Written) -> Written:
-        """Return an overwrite with the remark that its samples were not asked again."""
-        message = "the run was left before its samples were asked: the new list is live"
+    def _left_unproved(self, written: Written, message: str) -> Written:
+        """Return a write with the remark that it was not checked."""
         self.applied.unproved[written.ref] = message
         return replace(written, message=message)
 
@@ -373,21 +369,23 @@ class Run:
             self._note(await self._proved(kind, sent[outcome.ref], outcome))
 
     async def _proved(self, kind: Kind, sending: Sending, outcome: Outcome) -> Outcome:
-        """Ask the log samples again, where the plan has some and this write decides about them."""
-        ref, proving = outcome.ref, self._proving
-        if proving is None or not kind.sampled or not isinstance(outcome, Written):
+        """Return the outcome of a write after the checks of features, if it decides about logs."""
+        ref = outcome.ref
+        if not kind.sampled or ref in self.applied.overtaken:
             return outcome
-        if ref in self.applied.overtaken or self.applied.unjournaled:
-            return outcome
-        self._unproved[ref] = outcome
-        found = await proving.proved(kind, sending, outcome, self._before.get(ref))
-        del self._unproved[ref]
-        if found.said:
-            self.applied.unproved[ref] = found.said
-        if found.stopped_by is not None:
-            self.applied.unjournaled |= isinstance(found.stopped_by, JournalError | Locked)
-            self.applied.stop(found.stopped_by)
-        return found.outcome
+        for proof in self._proofs:
+            if not isinstance(outcome, Written) or self.applied.unjournaled:
+                break
+            self._unproved[ref] = outcome, proof.left
+            found = await proof.proved(kind, sending, outcome, self._before.get(ref))
+            del self._unproved[ref]
+            if found.said:
+                self.applied.unproved[ref] = found.said
+            if found.stopped_by is not None:
+                self.applied.unjournaled |= isinstance(found.stopped_by, JournalError | Locked)
+                self.applied.stop(found.stopped_by)
+            outcome = found.outcome
+        return outcome
 
     def _compared(
         self, kind: Kind, sending: Sending, answer: Written, now: Seen | None

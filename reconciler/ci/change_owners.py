@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from reconciler.ci.checkout import FETCH_ALL, ProjectLocation, place_of, tips_of
 from reconciler.ci.commits import Commits, Unreadable, is_regular
 from reconciler.ci.forge.codeowners import LARGEST, PLACES, CodeOwners, read_owners
 from reconciler.ci.forge.event import Event
+from reconciler.ci.owner_lines import ChangeOwners
 from reconciler.model import Change, Plan, Ref
 from reconciler.project import Project
 from reconciler.syntax.files import PROJECT_FILE
@@ -34,8 +34,7 @@ def with_owners(made: Plan, event: Event, project: Project) -> tuple[Plan, str]:
         return made, ""
     owned = owners_by_ref(made.changes, found, place)
     mentioned = project.settings.mention_owners
-    signals = replace(made.signals, owners=owned, mentions_owners=mentioned)
-    return replace(made, signals=signals), ""
+    return made.with_section(ChangeOwners(owned, mentioned)), ""
 
 
 def _commits_of(event: Event, place: ProjectLocation) -> list[str]:

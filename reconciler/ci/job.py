@@ -65,7 +65,7 @@ from reconciler.operations.plan_and_drift import (
     plan_now,
     write_private,
 )
-from reconciler.operations.plan_signals import EvidenceOptions
+from reconciler.operations.plan_sections import wanted_by
 from reconciler.planning.guards.under_review import UnderReview
 from reconciler.project import Project
 from reconciler.report.complaints.junit import annotation_lines
@@ -171,8 +171,7 @@ class Job:
         """Plan on the service, with the differences between live and the base branch."""
         admitted = yield from self._admitted(use)
         with self._opened(admitted) as session:
-            days = session.environment.setting("trackRecord", int)
-            wanted = EvidenceOptions(track_record=days or 0)
+            wanted = wanted_by(session.environment)
             made = asyncio.run(plan_now(session, session.journal().history, wanted))
             made = self._owned(made, session.project)
             refusals = refusals_of(made, session, self.talk.event)

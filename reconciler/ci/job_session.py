@@ -6,13 +6,13 @@ Without a key the target is an emulator inside the job. `trust.py` decides what 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import assert_never
+from typing import Final, TypeAlias, assert_never
 
 from reconciler.ci.checkout import is_brought, place_of, refuse_links, use_of
 from reconciler.ci.forge.event import Event
@@ -31,10 +31,9 @@ from reconciler.ci.trust import (
 from reconciler.cli.console import Console, words
 from reconciler.document import Json
 from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
-from reconciler.features.against.base_drift import strayed
-from reconciler.features.against.plan_against import Offline, in_folder, opened_offline
-from reconciler.model import BaseDrift, Plan, Ref
+from reconciler.model import Plan, Ref
 from reconciler.operations.check_project import Checked, check, check_in
+from reconciler.operations.offline import Offline, in_folder, opened_offline
 from reconciler.operations.open_project import Options, lead_here
 from reconciler.operations.open_session import Session, session_of
 from reconciler.operations.reporter import Silent
@@ -50,10 +49,21 @@ from reconciler.project import (
 from reconciler.project.settings import InFile, InGit, InObjects
 from reconciler.report.safe import safe
 from reconciler.runtime.progress import Waits
+from reconciler.runtime.rows import Rows
 from reconciler.syntax.files import PROJECT_FILE
 from reconciler.workspace.revision import Revision, declared_at
 from reconciler.workspace.selection import EVERYTHING, of_shard
 from reconciler.workspace.workspace import Workspace
+
+Compare: TypeAlias = Callable[[Plan, str, Callable[[], tuple[Plan, tuple[Ref, ...]]]], Plan]
+"""Returns a plan with what it finds in the plan against a commit of the base branch.
+
+That plan is made by a function, which also returns the resources that the emulator refused, and
+raises ReconcilerError.
+"""
+
+BASE_COMPARISONS: Final = Rows[Compare]("base-comparisons")
+"""By the member of the JSON of a plan."""
 
 
 def options_of(inputs: Inputs, waits: Waits, kept_in: Path | None = None) -> Options:
@@ -310,25 +320,26 @@ def _without_key(use: ProjectTrust, own: Project) -> Project:
 
 
 def beside_base(made: Plan, admitted: Admitted, options: Options) -> Plan:
-    """Return a plan of the service with the differences between live and the base branch.
+    """Return a plan of the service with what features find in the plan against the base branch.
 
-    Only for a change of a branch, and without further requests. If the comparison fails, the plan
-    says why.
+    Only for a change of a branch, and without further requests.
     """
-    use, environment = admitted.use, admitted.environment
-    if not isinstance(use, OverBase):
-        return made
+    use = admitted.use
+    if isinstance(use, OverBase):
+        for compare in BASE_COMPARISONS.all():
+            made = compare(made, use.commit, partial(_plan_over_base, use, admitted, options))
+    return made
+
+
+def _plan_over_base(
+    use: OverBase, admitted: Admitted, options: Options
+) -> tuple[Plan, tuple[Ref, ...]]:
+    """Plan on an emulator that holds the base branch; also return what the emulator refused."""
     silenced = replace(options, quiet=True, reporter=Silent())
-    try:
-        revision = base_of(use)
-        with opened_offline(silenced, use.project, admitted.name, environment) as offline:
-            held = offline.holding(revision)
-            base = held.plan()
-    except ReconcilerError as error:
-        found = BaseDrift(against=use.commit, why=str(error))
-    else:
-        found = BaseDrift(against=use.commit, strayed=strayed(made, base, held.refused))
-    return replace(made, signals=replace(made.signals, base=found))
+    revision = base_of(use)
+    with opened_offline(silenced, use.project, admitted.name, admitted.environment) as offline:
+        held = offline.holding(revision)
+        return held.plan(), held.refused
 
 
 def base_of(use: OverBase) -> Revision:

@@ -1,45 +1,55 @@
-"""The owners of a plan's changes: code owners, and the authors of the last live edits."""
+"""The code owners of a plan's changes."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
-from reconciler.model import Change, Plan, Seen
+from reconciler.model import Change, Ref
 from reconciler.report.markdown import code
+from reconciler.report.sections import SectionFormats
 
 MOST_OWNERS = 10
 MOST_NAMED = 3
-MOST_EDITS = 10
 LONGEST_NAME = 60
-LONGEST_EDIT = 120
 NOBODY = "nobody"
 _MENTIONED = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?", re.ASCII)
 
 
-def owners_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
-    """Yield a line for each owner of a change, and a line for each known last edit.
+@dataclass(frozen=True, slots=True)
+class ChangeOwners:
+    """The owners of each manifest by the CODEOWNERS file of the base branch.
+
+    A manifest with unknown owners is not in `by_ref`. Owners are notified if `mentioned`.
+    """
+
+    formats: ClassVar[str] = "reconciler.ci.owner_lines:FORMATS"
+    by_ref: Mapping[Ref, tuple[str, ...]]
+    mentioned: bool = False
+
+
+def _members(owned: ChangeOwners, change: Change) -> Mapping[str, object]:
+    owners = owned.by_ref.get(change.ref)
+    return {} if owners is None else {"owners": [*owners]}
+
+
+def _owners(section: ChangeOwners, changes: Sequence[Change]) -> Iterator[str]:
+    """Yield a line for each owner of a change.
 
     A name is in a code span, so that no person is notified, unless mentions were requested.
     """
-    lines = [*_owners(plan, changes), *_edits(plan, changes)]
-    if lines:
-        yield "Whose it is:"
-        yield from lines
-        yield ""
-
-
-def _owners(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
     owned: dict[str, list[str]] = defaultdict(list)
     for change in changes:
-        owners = plan.signals.owners.get(change.ref)
+        owners = section.by_ref.get(change.ref)
         if owners is not None:
             for owner in owners or (NOBODY,):
                 owned[owner].append(str(change.ref))
     ordered = sorted(owned.items(), key=lambda owner_refs: (owner_refs[0] == NOBODY, owner_refs[0]))
     for owner, refs in ordered[:MOST_OWNERS]:
-        named = NOBODY if owner == NOBODY else _shown(owner, mentioned=plan.signals.mentions_owners)
+        named = NOBODY if owner == NOBODY else _shown(owner, mentioned=section.mentioned)
         yield f"- {named}: {_listed(refs)}"
     if len(ordered) > MOST_OWNERS:
         yield f"- and {len(ordered) - MOST_OWNERS:,} more owners"
@@ -54,17 +64,6 @@ def _listed(refs: Sequence[str]) -> str:
     return shown + (f" and {len(refs) - MOST_NAMED:,} more" if len(refs) > MOST_NAMED else "")
 
 
-def _edits(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
-    """Yield who last edited a resource live: edits by hand, and with code owners any edit."""
-    edits = [
-        (change.ref, seen.edit)
-        for change in changes
-        if isinstance(seen := change.observation, Seen)
-        and seen.edit.who
-        and (seen.by_hand or plan.signals.owners)
-    ]
-    for ref, edit in edits[:MOST_EDITS]:
-        named = code(str(ref), LONGEST_NAME)
-        yield f"- {named} was changed live last {code(str(edit), LONGEST_EDIT)}"
-    if len(edits) > MOST_EDITS:
-        yield f"- and {len(edits) - MOST_EDITS:,} more that were changed live"
+FORMATS: Final[SectionFormats[ChangeOwners]] = SectionFormats(
+    change_members=_members, owners_markdown=_owners
+)

@@ -224,7 +224,7 @@ class EventConsole(Console):
         event(begun_line(plan))
 
         def tell(outcome: Outcome) -> None:
-            event(outcome_json(outcome, plan.signals))
+            event(outcome_json(outcome, plan))
 
         return tell
 
@@ -302,7 +302,7 @@ def describe_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) 
 
     match form:
         case "json":
-            return applied_json(applied.outcomes, made.digest, made.selected, made.signals)
+            return applied_json(applied.outcomes, made)
         case "jsonl":
             return ended_line(applied.outcomes, made.digest, made.selected)
         case "junit":

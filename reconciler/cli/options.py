@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import click
 
@@ -13,9 +13,13 @@ from reconciler.cli.console import Console
 from reconciler.cli.lock_wait import waiting
 from reconciler.operations.open_project import Options
 from reconciler.project import Shard, read_shard
+from reconciler.runtime.rows import Rows
 from reconciler.workspace.selection import EVERYTHING, Selection, read_selection
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+FEATURE_OPTIONS: Final = Rows[Callable[[Any], Any]]("options")
+"""Decorators of commands, by the name of the command and the option, as `plan --option`."""
 
 paths = click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 environment = click.option(
@@ -71,6 +75,18 @@ def selecting(command: Command) -> Command:
     for flag in reversed(_SELECTING):
         command = flag(command)
     return command
+
+
+def of_features(name: str) -> Callable[[Command], Command]:
+    """Add the options that features give to the command of this name; values keep their names."""
+
+    def added(command: Command) -> Command:
+        for key in reversed([*FEATURE_OPTIONS]):
+            if key.rpartition(" ")[0] == name:
+                command = FEATURE_OPTIONS.load(key)(command)
+        return command
+
+    return added
 
 
 def formats(*names: str) -> Callable[[Command], Command]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -25,16 +26,19 @@ from reconciler.operations.plan_and_drift import (
     report_part,
     write_private,
 )
-from reconciler.operations.plan_signals import DAYS, MOST_DAYS, EvidenceOptions
 from reconciler.report.plan.document import plan_json
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
+from reconciler.runtime.rows import Rows
 
 if TYPE_CHECKING:
     from reconciler.model import Plan
     from reconciler.project import Project
 
 CLEARED = "\x1b[H\x1b[2J"
+
+PLANNERS: Final = Rows[Callable[[Options, Any], tuple["Plan", "Project"]]]("planners")
+"""What makes a plan without a session, by the option of a feature that asks for it."""
 
 
 @click.command
@@ -50,56 +54,28 @@ CLEARED = "\x1b[H\x1b[2J"
 @click.option("--exit-code", is_flag=True, help="Exit with 2 where there are changes.")
 @click.option("--watch", is_flag=True, help="Plan again whenever a file is saved; on a terminal.")
 @click.option(
-    "--against",
-    metavar="REV",
-    help="Compare with the manifests of the last commit in common with REV, without a service.",
-)
-@click.option(
     "--changed-since",
     "since",
     metavar="REV",
     help="Examine only what changed since the last commit in common with REV.",
 )
-@click.option(
-    "--track-record",
-    "days",
-    metavar="[DAYS]",
-    type=click.IntRange(0, MOST_DAYS),
-    is_flag=False,
-    flag_value=DAYS,
-    default=0,
-    help=f"Say what each alert that is touched did in the last DAYS, {DAYS} unless told.",
-)
-def plan(  # noqa: PLR0913 - one for each flag
+@options.of_features("plan")
+def plan(
     *,
     options: Options,
     form: str,
     out: Path | None,
     exit_code: bool,
-    against: str | None,
     since: str | None,
-    days: int,
     watch: bool,
+    **asked: object,
 ) -> int:
     """Show what apply would do. Nothing is written, neither to the service nor to the journal."""
-    if against is not None and since is not None:
-        raise UsageError(
-            "--against compares everything with a revision, so --changed-since has nothing to "
-            "leave out: give one of them"
-        )
-    revisions = _Revisions(against, since)
+    wanted = _Wanted(options, form, out, since, asked, exit_code=exit_code)
     if watch:
         _check_watching(form, out, exit_code=exit_code)
-        return _watch(options, revisions, days)
-    return _plan(_Wanted(options, form, out, revisions, days, exit_code=exit_code))
-
-
-@dataclass(frozen=True, slots=True)
-class _Revisions:
-    """Revisions of `--against` and `--changed-since`; at most one is given."""
-
-    against: str | None
-    since: str | None
+        return _watch(wanted)
+    return _plan(wanted)
 
 
 def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
@@ -109,8 +85,9 @@ def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
         raise UsageError("--watch is for a terminal: nobody reads along here")
 
 
-def _watch(options: Options, revisions: _Revisions, days: int) -> int:
+def _watch(wanted: _Wanted) -> int:
     """Plan now and after every save, until a signal ends it."""
+    options = wanted.options
     from reconciler.operations.file_watch import Watch, watched  # noqa: PLC0415 - for --watch only
 
     def seen() -> Watch:
@@ -124,7 +101,7 @@ def _watch(options: Options, revisions: _Revisions, days: int) -> int:
     def planned() -> None:
         data(CLEARED if stdout_style(verbose=False).terminal else "")
         try:
-            _plan(_Wanted(options, "text", None, revisions, days, exit_code=False))
+            _plan(wanted)
         except ReconcilerError as error:
             words(f"error: {safe(str(error))}", laid_out=True)
         except ExceptionGroup as group:
@@ -138,26 +115,24 @@ def _watch(options: Options, revisions: _Revisions, days: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """Options of the command."""
+    """Options of the command; `asked` are values of options of features, by their names."""
 
     options: Options
     form: str
     out: Path | None
-    revisions: _Revisions
-    days: int
+    since: str | None
+    asked: Mapping[str, object]
     exit_code: bool
 
 
 def _plan(wanted: _Wanted) -> int:
-    options, out, since = wanted.options, wanted.out, wanted.revisions.since
-    if wanted.revisions.against is not None:
-        from reconciler.features.against.plan_against import opened_against  # noqa: PLC0415 - for this only
-
-        if out is not None:
-            check_writable(out)
-        with opened_against(options, wanted.revisions.against) as offline:
-            made = offline.plan()
-        return _shown(made, offline.session.project, wanted)
+    options, out, since = wanted.options, wanted.out, wanted.since
+    for name in PLANNERS:
+        if (value := wanted.asked.get(name)) is not None:
+            if out is not None:
+                check_writable(out)
+            made, project = PLANNERS.load(name)(options, value)
+            return _shown(made, project, wanted)
     session = begin_session(options)
     if out is not None:
         check_writable(out)
@@ -168,7 +143,7 @@ def _plan(wanted: _Wanted) -> int:
         plan_now(
             session,
             history,
-            EvidenceOptions(track_record=wanted.days),
+            wanted.asked,
             cache_of(options, session.project),
         )
     )

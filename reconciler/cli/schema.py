@@ -22,7 +22,7 @@ from reconciler.report.drift_formats import DriftDocument
 from reconciler.report.init_formats import InitDocument
 from reconciler.report.journal_formats import EntriesDocument, HistoryDocument, VerifiedDocument
 from reconciler.report.matrix import MatrixDocument
-from reconciler.report.plan.document import PlanDocument, PlanLine
+from reconciler.report.plan.document import line_shape, plan_shape
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.suggestions import nearest
 
@@ -65,8 +65,8 @@ def schemas() -> dict[str, Schema]:
         **kinds,
         "manifest": workspace_schema(kinds.values()),
         "project": project_schema(),
-        "plan": _of(PlanDocument, "A plan"),
-        "plan-line": _of(PlanLine, "A line of a plan"),
+        "plan": _of(plan_shape(), "A plan"),
+        "plan-line": _of(line_shape(), "A line of a plan"),
         "complaints": _of(ComplaintsDocument, "What validate found"),
         "complaint": _of(ComplaintDocument, "A line of what validate found"),
         "applied": _of(AppliedDocument, "What an apply did"),

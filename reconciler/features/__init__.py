@@ -20,7 +20,20 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "adopted": "adoption_document:AdoptionDocument What adopt did",
         },
     },
-    "against": {},
+    "against": {
+        "options": {
+            "plan --against": "against_option:against",
+        },
+        "planners": {
+            "against": "plan_against:plan_against",
+        },
+        "base-comparisons": {
+            "besideBase": "base_drift:beside_base",
+        },
+        "plan-members": {
+            "besideBase": "base_drift_formats:BesideBase",
+        },
+    },
     "audit": {
         "commands": {
             "audit": "command:audit Hold what is declared against what happened.",
@@ -99,6 +112,18 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "environment-settings": {
             "policySamples": "sample_settings:POLICY_SAMPLES",
         },
+        "plan-sections": {
+            "policySamples": "sample_impact:with_policy_impact",
+        },
+        "after-write": {
+            "PolicyImpact": "policy_proof:Proving",
+        },
+        "workspace-files": {
+            "policySamples": "samples_file:SIDE_FILES",
+        },
+        "plan-members": {
+            "policyImpact?": "policy_impact_formats:PolicyImpactDocument",
+        },
         "guards": {
             "policySamples": "failing_samples:with_failing",
         },
@@ -132,6 +157,15 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "track_record": {
         "environment-settings": {
             "trackRecord": "track_record_settings:TRACK_RECORD",
+        },
+        "options": {
+            "plan --track-record": "track_record_option:track_record",
+        },
+        "plan-sections": {
+            "trackRecord": "track_records:with_track_records",
+        },
+        "change-members": {
+            "trackRecord?": "track_record_formats:TrackRecordMember",
         },
     },
     "watch": {

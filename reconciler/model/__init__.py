@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Remedy,
         UnsettledCreate,
     )
+    from reconciler.model.plan_section import PlanSection
     from reconciler.model.reason import (
         AnotherId,
         AnotherObject,
@@ -105,31 +106,18 @@ if TYPE_CHECKING:
         SignalsUnread,
     )
     from reconciler.model.server_info import NO_SERVER_INFO, ServerInfo
-    from reconciler.model.signals import (
-        NO_SIGNALS,
-        BaseDifference,
-        BaseDrift,
-        FieldBeside,
-        SignalKind,
-        Signals,
-        TrackRecord,
-        Watchers,
-        watchers_named,
-    )
+    from reconciler.model.watchers import Watchers, watchers_named
 
 __all__ = [
     "API_VERSION",
     "NOBODY",
     "NO_SERVER_INFO",
-    "NO_SIGNALS",
     "Absent",
     "Action",
     "ActionWord",
     "Against",
     "AnotherId",
     "AnotherObject",
-    "BaseDifference",
-    "BaseDrift",
     "BaseRefused",
     "CannotBeAsked",
     "CannotBeCreated",
@@ -144,7 +132,6 @@ __all__ = [
     "Evidence",
     "Exemption",
     "FailsChecks",
-    "FieldBeside",
     "FreezeUnknown",
     "GoneSince",
     "GuardViolation",
@@ -177,6 +164,7 @@ __all__ = [
     "OverwritesEdit",
     "OverwrittenSince",
     "Plan",
+    "PlanSection",
     "ProtectionTurns",
     "PutBack",
     "Reason",
@@ -195,13 +183,10 @@ __all__ = [
     "Seen",
     "Selected",
     "ServerInfo",
-    "SignalKind",
-    "Signals",
     "SignalsUnread",
     "Skipped",
     "Source",
     "TakesOver",
-    "TrackRecord",
     "Unchanged",
     "Unconfirmed",
     "UndoesRollback",
@@ -221,8 +206,9 @@ _FILES = (
     "observation",
     "outcome",
     "remark",
-    "signals",
     "reason",
+    "plan_section",
+    "watchers",
     "plan",
 )
 """The files that are searched for a name; a file comes after the files that it needs."""

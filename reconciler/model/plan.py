@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Final, Literal, TypeAlias, assert_never
+from typing import Final, Literal, TypeAlias, TypeVar, assert_never
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
 from reconciler.model.guard_levels import GuardLevel, guard_key, level_of
 from reconciler.model.manifest import Manifest, Ref, RemoteId, Selected, Source
 from reconciler.model.observation import NOBODY, Absent, LastEdit, Observation, Unread
+from reconciler.model.plan_section import PlanSection
 from reconciler.model.reason import Reason, RenamedFrom
 from reconciler.model.remark import Remark
-from reconciler.model.signals import NO_SIGNALS, Signals
+from reconciler.model.watchers import Watchers
 
 ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]
 """The names of actions in reports and JSON."""
@@ -217,6 +218,9 @@ class Against:
         return f"{self.asked} {self.commit}"
 
 
+_Section = TypeVar("_Section")
+
+
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Plan:
     """All resources with their changes: the declared ones, then the orphans. Plain data."""
@@ -260,8 +264,23 @@ class Plan:
     against: Against | None = None
     """The commit that was used instead of the service; None if the service was read."""
 
-    signals: Signals = NO_SIGNALS
-    """Evidence from the platform's own records."""
+    watchers: Mapping[Ref, Watchers] = field(default_factory=dict)
+    """The known watchers of each SLO that the plan changes."""
+
+    alerts: Mapping[str, Ref] = field(default_factory=dict)
+    """The known alerts, by their ids in lower case."""
+
+    sections: tuple[PlanSection, ...] = ()
+    """What features know of the plan; at most one of each class. No write depends on it."""
+
+    def section(self, sort: type[_Section]) -> _Section | None:
+        """Return the section of a class; None if the plan has none."""
+        return next((found for found in self.sections if isinstance(found, sort)), None)
+
+    def with_section(self, section: PlanSection) -> Plan:
+        """Return the plan with a section, which replaces the section of its class."""
+        known = {type(found): found for found in self.sections}
+        return replace(self, sections=tuple({**known, type(section): section}.values()))
 
     @property
     def declared(self) -> tuple[Change, ...]:

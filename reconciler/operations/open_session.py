@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
-    from reconciler.model import Manifest, Plan, Ref, Selected
+    from reconciler.model import Against, Manifest, Plan, Ref, Selected
     from reconciler.planning.guards.under_review import UnderReview
     from reconciler.planning.make_plan import PlanTarget
 
@@ -158,7 +158,8 @@ class Session:
     `rework` changes the plan before its guards, and `recorded_as` is the command that the journal
     records; "" for a run that writes what a commit declares. `review` is what is known of the
     review of the declaration. `base` reads what the base branch of a change declares, None where
-    that cannot be read. `waits` records what the run waits for, and `voice` is where it reports.
+    that cannot be read. `against` is the commit that an emulator holds in place of a service.
+    `waits` records what the run waits for, and `reporter` is where it reports.
     """
 
     project: Project
@@ -178,6 +179,7 @@ class Session:
     recorded_as: str = ""
     review: UnderReview | None = None
     base: Callable[[], Workspace | None] | None = None
+    against: Against | None = None
     waits: Waits = field(default_factory=Waits)
     reporter: Reporter = field(default_factory=Silent)
 

@@ -18,7 +18,7 @@ from reconciler.kinds import BY_NAME
 from reconciler.model import Drift, DriftReport, Plan
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, open_api
-from reconciler.operations.plan_signals import NO_EVIDENCE, EvidenceOptions, with_signals
+from reconciler.operations.plan_sections import NOTHING_WANTED, Wanted, with_sections
 from reconciler.operations.reporter import Reporter
 from reconciler.planning.consequences import orphan
 from reconciler.planning.decision_cache import FORMAT, decided_before
@@ -206,7 +206,7 @@ def failures_of(made: Plan) -> set[int]:
 async def plan_now(
     session: Session,
     history: History,
-    wanted: EvidenceOptions = NO_EVIDENCE,
+    wanted: Wanted = NOTHING_WANTED,
     cache: Cache = NO_CACHE,
 ) -> Plan:
     """Observe and decide, over an own API client, and find what an apply would refuse.
@@ -236,7 +236,7 @@ async def plan_now(
         )
         if session.rework is not None:
             made = session.rework(made, place)
-        made = await with_signals(api, session, made, history, wanted)
+        made = await with_sections(api, session, made, history, wanted)
         asked = PlanUnderGuard(
             api=api,
             plan=await with_guards(api, made, session.environment.guards),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from reconciler.model import Action, Change, GuardViolation, Plan, Ref, RenamedFrom
+from reconciler.model import Action, Change, GuardViolation, Plan, RenamedFrom
 from reconciler.model.guard_levels import REVIEW_LEVEL, GuardLevel
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
+from reconciler.report.notice import Notice
 from reconciler.report.remarks import describe_remark
 from reconciler.report.safe import safe
+from reconciler.report.sections import shown_sections
 from reconciler.report.words import plural
 from reconciler.runtime.advice import on_journal
 
@@ -22,23 +23,6 @@ _CONSENT_WORDS: Mapping[ConsentState, str] = {
     "review": "needs consent of a review",
     "given": "consented to",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A warning. `words` are ours; `refs`, `said` and `names` are foreign text, not yet safe.
-
-    `said` follows the name in `refs`, if there is one. `title` names the problem in a word or
-    two, `ways` are its remedies. Reports group notices by `title`. `code` is the code of a guard.
-    """
-
-    title: str
-    words: str = ""
-    refs: tuple[Ref, ...] = ()
-    said: str = ""
-    names: tuple[str, ...] = ()
-    ways: tuple[str, ...] = ()
-    code: str = ""
 
 
 def notices(plan: Plan) -> Iterator[Notice]:
@@ -60,12 +44,8 @@ def notices(plan: Plan) -> Iterator[Notice]:
         ways = (f"{settle} --id ID", f"{settle} --never-happened")
         commands = tuple(quoted(way, len(way)) for way in ways)
         yield Notice("in doubt", words, (create.ref,), ways=commands)
-    base = plan.signals.base
-    if base is not None and base.strayed:
-        words = "not live as the base branch declares it, so this change meets something else"
-        yield Notice(
-            "drifted", words, tuple(base_difference.ref for base_difference in base.strayed)
-        )
+    for section, formats in shown_sections(plan):
+        yield from formats.notices(section)
     yield from _protection(plan)
     yield from _renamed(plan)
     yield from _under(plan, Action.BLOCKED, "blocked", "cannot be done")

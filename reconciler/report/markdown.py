@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reconciler.report.safe import safe
@@ -30,6 +30,10 @@ LARGEST_OUTPUTS = 1 << 20
 SHOWN_SARIF_RESULTS = 5_000
 """Code scanning accepts 25,000 results of a run and keeps this many."""
 
+
+MOST_ITEMS = 20
+MOST_LISTED_BYTES = 6_000
+"""Limits of one list."""
 
 _BACKTICKS = re.compile(r"`+")
 SHORTEST_FENCE = 3
@@ -135,3 +139,24 @@ def _fitting(texts: Sequence[str], room: int) -> set[int]:
         room -= size
         kept.add(index)
     return kept
+
+
+def listed_items(title: str, items: Sequence[str]) -> Iterator[str]:
+    """Yield a title, the items (already Markdown) that fit, and the number that does not fit.
+
+    Nothing where there is no item.
+    """
+    if not items:
+        return
+    yield f"**{title}**"
+    yield ""
+    room, shown = MOST_LISTED_BYTES, 0
+    for item in items[:MOST_ITEMS]:
+        room -= len(item.encode()) + 3
+        if room < 0:
+            break
+        shown += 1
+        yield f"- {item}"
+    if shown < len(items):
+        yield f"- and {len(items) - shown:,} more"
+    yield ""

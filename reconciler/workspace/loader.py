@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reconciler.document import Json
 from reconciler.kinds.value_suggestions import is_mappings
 from reconciler.model import API_VERSION
-from reconciler.model.model_config import FileSection
-from reconciler.project.settings import Environment
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity
 from reconciler.syntax.files import File
 from reconciler.syntax.parsed_text import Document, DocumentText, Reading
@@ -22,6 +19,7 @@ from reconciler.workspace.for_each import (
 from reconciler.workspace.foreign_documents import stranger_in
 from reconciler.workspace.manifest_stages import WrittenManifest
 from reconciler.workspace.not_a_manifest import is_of_kubernetes, record_finding
+from reconciler.workspace.side_files import paths_of_side_files
 
 NO_LIST = Advice("remove the `- ` before it, and write a line `---` between two manifests")
 
@@ -33,15 +31,15 @@ class Loader(Making):
     strays: list[File] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     _strange: set[str] = field(default_factory=set)
-    samples: int = 0
-    _samples: frozenset[Path] | None = None
+    side_files: int = 0
+    _side_files: frozenset[Path] | None = None
 
     def load(self, file: File) -> None:
-        """Read one file and add what it declares; files with samples of logs declare nothing."""
-        if self._samples is None:
-            self._samples = _sample_files(self.root, self.environments)
-        if self._samples and file.path.resolve() in self._samples:
-            self.samples += 1
+        """Read one file and add what it declares; files of settings declare nothing."""
+        if self._side_files is None:
+            self._side_files = paths_of_side_files(self.root, self.environments)
+        if self._side_files and file.path.resolve() in self._side_files:
+            self.side_files += 1
             return
         reading = self.sources.read(file.path, file.name, is_json=file.is_json)
         if isinstance(reading, Complaint):
@@ -159,14 +157,4 @@ def _looks_declared(reading: Reading) -> bool:
     return any(
         isinstance(document.value, dict) and "apiVersion" in document.value
         for document in reading.documents
-    )
-
-
-def _sample_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:
-    """Return the real paths of the sample files of all environments, which are no manifests."""
-    return frozenset(
-        (root / section.file).resolve()
-        for environment in environments.values()
-        if isinstance(environment, Environment)
-        for _, section in environment.settings_given(FileSection)
     )

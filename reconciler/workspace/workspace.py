@@ -11,11 +11,9 @@ from types import MappingProxyType
 
 from reconciler.document import Json
 from reconciler.features.lint.lint import practice_complaints
-from reconciler.features.policy_samples.policy_impact import Samples
 from reconciler.features.rules.rule_checks import rule_complaints
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Ref
-from reconciler.model.model_config import FileSection
 from reconciler.project import ProjectFile
 from reconciler.runtime.cache import NO_CACHE, Cache
 from reconciler.runtime.progress import Deed, Waits
@@ -31,6 +29,7 @@ from reconciler.workspace.for_each import reported_once
 from reconciler.workspace.loader import Loader
 from reconciler.workspace.query_checks import query_complaints
 from reconciler.workspace.shard_homes import with_homes
+from reconciler.workspace.side_files import read_side_files
 from reconciler.workspace.silence import Silencing
 from reconciler.workspace.workspace_cache import CachedWorkspace, Lookup
 
@@ -296,7 +295,7 @@ def _load(
     loader.complaints.extend(query_complaints(loader, settings))
     loader.complaints.extend(rule_complaints(loader, settings))
     loader.complaints.extend([*practice_complaints(loader, settings)])
-    samples = _samples_of(loader, settings)
+    side_files = read_side_files(loader, settings)
     manifests = tuple(manifest.manifest for manifest in declared)
     outcome = silencing.told(sorted(set(reported_once(loader.complaints))), manifests)
     about = [
@@ -313,40 +312,16 @@ def _load(
         manifests=tuple(manifest.manifest for manifest in declared if manifest.selected),
         complaints=tuple(about),
         elsewhere=tuple(loader.elsewhere),
-        files=len(found.files) - loader.samples,
+        files=len(found.files) - loader.side_files,
         read=tuple(sources.paths),
         suppressed=tuple(silenced),
         idle=outcome.idle,
         left_out=tuple(manifest.manifest for manifest in declared if not manifest.selected),
         unheeded=sum(complaint.is_error for complaint in outcome.complaints)
         - sum(complaint.is_error for complaint in about),
-        samples=samples,
+        side_files=side_files,
         unselected=tuple(ref for ref in loader.elsewhere if str(ref) in loader.taken.left),
     )
-
-
-def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
-    """Read the samples of the environment, and report errors in them."""
-    environment = settings.environments.get(loader.scope.environment)
-    if environment is None or not any(environment.settings_given(FileSection)):
-        return None
-    from reconciler.features.policy_samples.sample_settings import PolicySamples  # noqa: PLC0415 - as below
-    from reconciler.features.policy_samples.samples_file import (  # noqa: PLC0415 - if there are some
-        SamplesSetting,
-        policies_of,
-        read_samples,
-    )
-
-    setting = environment.setting("policySamples", PolicySamples)
-    if setting is None:
-        return None
-    declared = (
-        None if loader.unusable else policies_of(manifest.manifest for manifest in loader.declared)
-    )
-    named = SamplesSetting(settings.written, loader.scope.environment, setting.file)
-    samples, complaints = read_samples(setting, loader.root, loader.sources, named, declared)
-    all(map(loader.keep, complaints))
-    return samples
 
 
 def wrong_in(

@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 from reconciler.document import Json, digest
-from reconciler.features.policy_samples.policy_impact import PolicySample, Samples
 from reconciler.kinds import BY_NAME
 from reconciler.model import Exemption, Manifest, Member, Ref, Source, Unopened
 from reconciler.project import ProjectFile
@@ -24,8 +23,9 @@ from reconciler.runtime.cache import Cache, program
 from reconciler.syntax.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 from reconciler.syntax.files import Files, digest_of_file
 from reconciler.workspace.expression_scope import Scope, value_of_secret
+from reconciler.workspace.side_files import SIDE_FILES
 
-FORMAT = 3
+FORMAT = 4
 
 FAST: Final = 1
 """The level of compression: level 2 takes twice as long and saves a tenth."""
@@ -44,8 +44,8 @@ class CachedWorkspace:
 
     `elsewhere` are manifests that `metadata.environments` limits to other environments.
     `suppressed` are the complaints that are not reported, with the reason; `idle` are comments that
-    ignore nothing here. `left_out` was not selected, and `unheeded` counts its errors. `samples`
-    are logs that policies are checked with, None if the environment has none. `unselected` are the
+    ignore nothing here. `left_out` was not selected, and `unheeded` counts its errors. `side_files`
+    is what files that are no manifests hold, by the setting that names them. `unselected` are the
     members of `elsewhere` that would not be selected there either.
     """
 
@@ -57,7 +57,7 @@ class CachedWorkspace:
     idle: tuple[Complaint, ...] = ()
     left_out: tuple[Manifest, ...] = ()
     unheeded: int = 0
-    samples: Samples | None = None
+    side_files: Mapping[str, Any] = field(default_factory=dict)
     unselected: tuple[Ref, ...] = ()
 
 
@@ -200,7 +200,10 @@ class _Closing:
             "leftOut": [*map(self._manifest, workspace.left_out)],
             "unheeded": workspace.unheeded,
             "files": workspace.files,
-            "samples": _samples(workspace.samples),
+            "sideFiles": {
+                name: SIDE_FILES.load(name).packed(content)
+                for name, content in workspace.side_files.items()
+            },
             "unselected": [list(ref) for ref in workspace.unselected],
         }
 
@@ -280,7 +283,10 @@ class _Opening:
             idle=tuple(map(_complained, held["idle"])),
             left_out=tuple(map(self._manifest, held["leftOut"])),
             unheeded=held["unheeded"],
-            samples=_sampled(held["samples"]),
+            side_files={
+                name: SIDE_FILES.load(name).unpacked(content)
+                for name, content in held["sideFiles"].items()
+            },
             unselected=tuple(Ref(*ref) for ref in held["unselected"]),
         )
 
@@ -326,21 +332,6 @@ def _opened_spec(
             inside = inside[step]
         inside[path[-1]] = template
     return spec
-
-
-def _samples(samples: Samples | None) -> CachedJson:
-    return (
-        None
-        if samples is None
-        else [[[*astuple(row)] for row in samples.rows], samples.on_mismatch]
-    )
-
-
-def _sampled(held: CachedJson) -> Samples | None:
-    if held is None:
-        return None
-    rows, on_mismatch = held
-    return Samples(tuple(PolicySample(*row) for row in rows), on_mismatch)
 
 
 def _complaint(complaint: Complaint) -> CachedJson:

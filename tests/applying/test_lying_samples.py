@@ -13,6 +13,7 @@ from harness.sites import Meddler, answer_with, untouched
 from test_proved_swap import OVERWRITE, TEST, code, deviating, live, planned
 
 from reconciler.errors import ExitCode
+from reconciler.features.policy_samples.policy_impact import PolicyImpact
 from reconciler.model import Refused, Written
 
 Answer = dict[str, Any]
@@ -94,7 +95,7 @@ def test_no_proof_beforehand(tmp_path: Path, lie: str) -> None:
     whole = planned(site)
     site.meddle("POST", TEST, *[LIES[lie]] * 20)
     made = planned(site)
-    impact = made.signals.policies
+    impact = made.section(PolicyImpact)
 
     assert impact is not None
     assert impact.unasked

@@ -21,7 +21,12 @@ from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
 from reconciler.errors import ExitCode, worst
 from reconciler.features.history.change_stats import stats_of
-from reconciler.features.policy_samples.policy_impact import OnMismatch, PolicySample, Samples
+from reconciler.features.policy_samples.policy_impact import (
+    OnMismatch,
+    PolicyImpact,
+    PolicySample,
+    Samples,
+)
 from reconciler.features.policy_samples.sample_impact import policy_impact
 from reconciler.journal.journal import Journal
 from reconciler.journal.runs import compacted, runs_of
@@ -60,7 +65,7 @@ def planned(site: Site, wanted: Manifest = NEW, on_mismatch: OnMismatch = "rollb
 
     async def ask(api: Api) -> Plan:
         impact = await policy_impact(api, made, Samples(ROWS, on_mismatch))
-        return replace(made, signals=replace(made.signals, policies=impact))
+        return made if impact is None else made.with_section(impact)
 
     return site.ask(ask)
 
@@ -112,7 +117,7 @@ def test_next_plan_after_put_back(tmp_path: Path) -> None:
 
     assert again.changes[0].differences == first.changes[0].differences
     assert again.changes[0].reasons == first.changes[0].reasons
-    assert again.signals.policies == first.signals.policies
+    assert again.section(PolicyImpact) == first.section(PolicyImpact)
 
 
 def test_agreement(tmp_path: Path) -> None:
@@ -160,7 +165,7 @@ def test_unasked_before(tmp_path: Path, status: int) -> None:
     whole = planned(site)
     site.meddle("POST", TEST, *[answer_with(status, {"message": "no"})] * 20)
     made = planned(site)
-    impact = made.signals.policies
+    impact = made.section(PolicyImpact)
 
     assert impact is not None
     assert impact.unasked
@@ -196,7 +201,7 @@ def test_unknown_severities(tmp_path: Path) -> None:
     site = Site(tmp_path, create_app(profile=Profile(policy_names="any_case")))
     site.outside("POST", OVERWRITE, {"policies": OLD.spec["policies"]})
     made = planned(site)
-    impact = made.signals.policies
+    impact = made.section(PolicyImpact)
     assert impact is not None
     assert impact.unknown == ("everything",)
     assert impact.agreement == 0
@@ -352,7 +357,7 @@ def _assert_honest(site: Site, on_mismatch: OnMismatch) -> None:
     assert isinstance(site.journal, Journal)
     names = live(site)
     made = planned(site, on_mismatch=on_mismatch)
-    impact = made.signals.policies
+    impact = made.section(PolicyImpact)
     assert impact is not None
     if names == ["everything"]:
         assert made.changes[0].action.word == "update"
@@ -396,7 +401,7 @@ def test_left_before_the_samples_were_asked(tmp_path: Path) -> None:
     assert live(site) == ["shop", "everything"]
     assert isinstance(applied.outcomes[0], Written)
     assert code(applied) == ExitCode.PARTIAL
-    impact = planned(site).signals.policies
+    impact = planned(site).section(PolicyImpact)
     assert impact is not None
     assert impact.agreement == 1 / len(ROWS)
 

@@ -28,7 +28,6 @@ from reconciler.model import (
     Reason,
     Ref,
     Seen,
-    Signals,
     Source,
     TakesOver,
 )
@@ -93,7 +92,7 @@ UNTAKEN = SampleAnswer(
 def sampled(*answers: SampleAnswer, writes: bool = True) -> Plan:
     """Give a plan of which samples tell this."""
     impact = PolicyImpact(answers=answers, writes=writes)
-    return replace(plan(), signals=Signals(policies=impact))
+    return plan().with_section(impact)
 
 
 UPDATE = Action.UPDATE

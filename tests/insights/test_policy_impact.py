@@ -39,15 +39,16 @@ def told(
 
     async def ask(api: Api) -> Plan:
         impact = await policy_impact(api, made, Samples(rows))
-        return replace(made, signals=replace(made.signals, policies=impact))
+        return made if impact is None else made.with_section(impact)
 
     return site.ask(ask)
 
 
 def impact_in(plan: Plan) -> PolicyImpact:
     """Give what a plan tells of the samples."""
-    assert plan.signals.policies is not None
-    return plan.signals.policies
+    impact = plan.section(PolicyImpact)
+    assert impact is not None
+    return impact
 
 
 def test_both_sides(site: Site) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from harness.sites import (
     ALERT_ID,
@@ -13,14 +15,15 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.model import Action, Manifest, Ref, Signals, Watchers
+from reconciler.model import Action, Manifest, Plan, Ref, Watchers
 from reconciler.planning.find_watchers import known_alerts, watchers_of
-from reconciler.report.signals.watcher_formats import reported_watchers, reported_watchers_document
+from reconciler.report.watcher_formats import reported_watchers, reported_watchers_document
 
 SLOS = "/v1/slo/slos"
 CHECKOUT = Ref("SLO", "checkout")
 BUDGET = Ref("AlertDefinition", "budget")
 STRANGER = "11111111-2222-4333-8444-555555555555"
+NOTHING_PLANNED = Plan(environment="production", target="a service", digest="", changes=())
 
 
 def slo(target: float = 99.9, **more: Json) -> Manifest:
@@ -95,7 +98,8 @@ def test_foreseen_against_told(applied: Site) -> None:
     """After the write each alert stands where it belongs: foreseen, told, or only one of these."""
     other = Ref("AlertDefinition", "other")
     declared = [slo(99.5), watching()]
-    signals = Signals(
+    plan = replace(
+        NOTHING_PLANNED,
         watchers={CHECKOUT: Watchers(refs=(BUDGET, other))},
         alerts=known_alerts(declared, applied.journal.history),
     )
@@ -104,7 +108,7 @@ def test_foreseen_against_told(applied: Site) -> None:
     applied.apply(*declared)
     (outcome,) = [one for one in applied.told[-2:] if one.ref == CHECKOUT]
 
-    told = reported_watchers(outcome, signals)
+    told = reported_watchers(outcome, plan)
 
     assert told is not None
     assert reported_watchers_document(told) == {
@@ -121,6 +125,5 @@ def test_an_answer_that_does_not_say(applied: Site) -> None:
     applied.apply(slo(99.5), watching())
     (outcome,) = [one for one in applied.told if one.ref == CHECKOUT][-1:]
 
-    assert (
-        reported_watchers(outcome, Signals(watchers={CHECKOUT: Watchers(refs=(BUDGET,))})) is None
-    )
+    plan = replace(NOTHING_PLANNED, watchers={CHECKOUT: Watchers(refs=(BUDGET,))})
+    assert reported_watchers(outcome, plan) is None

@@ -14,6 +14,7 @@ from reconciler.features.policy_samples.policy_impact import (
     PolicySample,
     SampleAnswer,
 )
+from reconciler.features.track_record.track_record import TrackRecord, TrackRecords
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import ANY_STEP, Kind
@@ -27,12 +28,11 @@ from reconciler.model import (
     Objected,
     Observation,
     Plan,
+    PlanSection,
     Ref,
     Remembered,
     Seen,
-    Signals,
     Source,
-    TrackRecord,
     Unknown,
     UnsettledCreate,
     Watchers,
@@ -195,7 +195,8 @@ def plans(draw: st.DrawFn, most: int = 2_000) -> Plan:
         digest=digest(size),
         changes=(*changes, *orphans * times),
         unsettled=tuple(draw(st.lists(lost, max_size=2)) * times),
-        signals=draw(signals_beside(changes)),
+        watchers=dict.fromkeys((change.ref for change in changes), draw(WATCHERS)),
+        sections=draw(sections_beside(changes)),
     )
 
 
@@ -221,16 +222,14 @@ WATCHERS = st.builds(
 
 
 @st.composite
-def signals_beside(draw: st.DrawFn, changes: tuple[Change, ...]) -> Signals:
-    """Give signals of some changes, with ids as a hostile service tells them."""
+def sections_beside(draw: st.DrawFn, changes: tuple[Change, ...]) -> tuple[PlanSection, ...]:
+    """Give sections about some changes, as a hostile service tells of them."""
     if not draw(st.booleans()):
-        return Signals()
-    record, watchers = draw(RECORDS), draw(WATCHERS)
-    return Signals(
-        track_records={change.ref: record for change in changes if change.ref.kind in BY_NAME},
-        watchers={change.ref: watchers for change in changes},
-        policies=draw(st.none() | an_impact()),
-    )
+        return ()
+    record = draw(RECORDS)
+    records = TrackRecords({change.ref: record for change in changes if change.ref.kind in BY_NAME})
+    impact = draw(st.none() | an_impact())
+    return (records,) if impact is None else (records, impact)
 
 
 def _renamed(change: Change, index: int) -> Change:

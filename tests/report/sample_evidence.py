@@ -12,9 +12,10 @@ from sample_plans import alert, plan_of, plan_of_three, plan_with_signals, rewri
 
 from reconciler.features.history.stats import Counts, Stats
 from reconciler.features.history.stats_formats import stats_json, stats_text
+from reconciler.features.track_record.track_record import TrackRecords
 from reconciler.features.watch.noise import Counted, NoiseWatch, WatchedAlert
 from reconciler.features.watch.noise_formats import watched_json, watched_markdown, watched_text
-from reconciler.model import GuardViolation, Plan, Ref, Signals
+from reconciler.model import GuardViolation, Plan, Ref
 from reconciler.planning.guards import PlanUnderGuard, with_feature_guards, with_guards
 from reconciler.project import Environment, Guards, ProjectFile
 from reconciler.report.plan.markdown import plan_markdown
@@ -140,11 +141,9 @@ def frozen_plan() -> Plan:
 
 def plan_of_many_records() -> Plan:
     """Give more alerts with a track record than a comment has room for."""
-    (record,) = (
-        track_record
-        for track_record in plan_with_signals().signals.track_records.values()
-        if track_record.events == 41
-    )
+    known = plan_with_signals().section(TrackRecords)
+    assert known is not None
+    (record,) = (record for record in known.by_ref.values() if record.events == 41)
     changes = [
         rewritten(f"lag-{number:02}", alert("Lag"), alert("Lag", priority="P4"))
         for number in range(30)
@@ -153,7 +152,7 @@ def plan_of_many_records() -> Plan:
         change.ref: replace(record, events=10**9 + number, complete=number % 2 == 0)
         for number, change in enumerate(changes)
     }
-    return replace(plan_of(changes), signals=Signals(track_records=records))
+    return plan_of(changes).with_section(TrackRecords(records))
 
 
 def reports() -> Mapping[str, str]:

@@ -6,18 +6,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from reconciler.document import ABSENT, Json, Path, differences, digest, merge
+from reconciler.features.against.base_difference import BaseDifference, BaseDrift, FieldBeside
+from reconciler.features.track_record.track_record import TrackRecord, TrackRecords
 from reconciler.journal.history import Memory
 from reconciler.kinds import BY_NAME
 from reconciler.model import (
     Absent,
     Action,
     Against,
-    BaseDifference,
-    BaseDrift,
     CannotBeAsked,
     Change,
     Evidence,
-    FieldBeside,
     Manifest,
     Objected,
     Plan,
@@ -25,10 +24,8 @@ from reconciler.model import (
     Ref,
     Remembered,
     Seen,
-    Signals,
     SignalsUnread,
     Source,
-    TrackRecord,
     Unknown,
     UnsettledCreate,
     Watchers,
@@ -271,10 +268,8 @@ def plan_with_signals() -> Plan:
     )
     return replace(
         plan_of([noisy, unseen, lower]),
-        signals=Signals(
-            track_records={noisy.ref: fired, unseen.ref: refused},
-            watchers={lower.ref: watching},
-        ),
+        sections=(TrackRecords({noisy.ref: fired, unseen.ref: refused}),),
+        watchers={lower.ref: watching},
         remarks=(SignalsUnread(("alert events",), ("403 the key may not list them",)),),
     )
 
@@ -299,7 +294,7 @@ def plan_of_drifted() -> Plan:
         BaseDifference(ref=Ref("SLO", "early"), base="create", live="update"),
     )
     beside = BaseDrift(against=COMMIT, strayed=strayed)
-    return replace(plan_of_three(), signals=Signals(base=beside))
+    return plan_of_three().with_section(beside)
 
 
 def plan_of_none() -> Plan:

@@ -9,13 +9,15 @@ from sample_evidence import plan_of_many_records
 from sample_impacts import IMPACTS
 from sample_plans import plan_of_drifted, plan_with_signals
 
+from reconciler.features.against.base_difference import BaseDrift
 from reconciler.features.against.base_drift_formats import base_lines
 from reconciler.features.policy_samples.policy_impact_formats import policy_impact_lines
+from reconciler.features.track_record.track_record import TrackRecords
 from reconciler.features.track_record.track_record_formats import track_record_lines
 from reconciler.model import Plan
 from reconciler.report.safe import columns
-from reconciler.report.signals.watcher_formats import watchers_lines
 from reconciler.report.table import Style
+from reconciler.report.watcher_formats import watchers_lines
 
 
 def lines_of(style: Style) -> Iterator[str]:
@@ -24,9 +26,12 @@ def lines_of(style: Style) -> Iterator[str]:
         yield from policy_impact_lines(impact, style)
     plans: tuple[Plan, ...] = (plan_with_signals(), plan_of_many_records(), plan_of_drifted())
     for plan in plans:
-        yield from base_lines(plan.signals.base, style)
+        if (base := plan.section(BaseDrift)) is not None:
+            yield from base_lines(base, style)
+        records = plan.section(TrackRecords)
         for change in plan.changes:
-            yield from track_record_lines(plan, change, style)
+            if records is not None:
+                yield from track_record_lines(records, change, style)
             yield from watchers_lines(plan, change, style)
 
 

@@ -12,6 +12,7 @@ from harness.unsafe_text import unsafe_in
 from hypothesis import given
 from hypothesis import strategies as st
 from random_plans import TEXTS, VALUES, a_difference
+from sample_plans import plan_of
 
 from reconciler.document import ABSENT, Difference
 from reconciler.model import (
@@ -131,7 +132,7 @@ def test_foreign_text_in_outcomes_is_harmless(
     text = applied_text(outcomes, rewritten, PLAIN)
     lines = "".join(outcome_line(outcome, PLAIN) for outcome in outcomes)
 
-    document = json.loads(applied_json(outcomes, "sha256:0"))
+    document = json.loads(applied_json(outcomes, plan_of([])))
 
     assert unsafe_in(text + lines) == set()
     assert sum(document["summary"].values()) == len(outcomes)

@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from sample_plans import plan_of_three
 
-from reconciler.ci.owner_lines import owners_markdown
-from reconciler.model import Action, LastEdit, Plan, Seen, Signals
+from reconciler.ci.owner_lines import ChangeOwners
+from reconciler.model import Action, LastEdit, Plan, Seen
 from reconciler.report.plan.markdown import plan_markdown
+from reconciler.report.plan.owners_and_edits import owners_markdown
 
 
 def owned(*owners: str, mentions: bool = False) -> Plan:
     """Give a plan of which everything has these owners."""
     plan = plan_of_three()
     by_ref = {change.ref: owners for change in plan.changes}
-    return replace(plan, signals=Signals(owners=by_ref, mentions_owners=mentions))
+    return plan.with_section(ChangeOwners(by_ref, mentions))
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=30, unique=True), st.booleans())

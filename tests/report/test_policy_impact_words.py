@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from random_plans import an_impact
 from sample_impacts import IMPACTS, said_of_impacts
+from sample_plans import plan_of_three
 
 from reconciler.features.policy_samples.policy_flow import policy_impact_section
 from reconciler.features.policy_samples.policy_impact import PolicyImpact
@@ -14,6 +15,7 @@ from reconciler.features.policy_samples.policy_impact_formats import (
     policy_impact_document,
     policy_impact_markdown,
 )
+from reconciler.report.html import plan_html
 
 GOLDEN = Path(__file__).parent / "golden" / "policy-impact.txt"
 MOST_BYTES = 15_000
@@ -48,4 +50,5 @@ def test_a_line_for_each_way() -> None:
 
     assert page.count('class="band"') == 3
     assert page.count("fails") == 1
-    assert policy_impact_section(None) == ""
+    assert page in plan_html(plan_of_three().with_section(IMPACTS["an order that loses logs"]))
+    assert 'class="sampled"' not in plan_html(plan_of_three())

@@ -312,6 +312,7 @@ DECLARED = Manifest(
     protect=True,
     exempt={"L201": Exemption("why", date(2025, 1, 31)), "L202": Exemption("why")},
 )
+SAMPLES = Samples((PolicySample("shop", "till", "SEVERITY_ERROR", "a", expects=True),), "rollback")
 WHOLE = Made(
     manifests=(DECLARED,),
     complaints=(WARNED, replace(WARNED, file="b.yaml", suggestion="text", excerpt=None, item=None)),
@@ -322,14 +323,12 @@ WHOLE = Made(
     idle=(WARNED,),
     left_out=(replace(DECLARED, source=Source("b.yaml", 1)),),
     unheeded=2,
-    samples=Samples(
-        (PolicySample("shop", "till", "SEVERITY_ERROR", "a", expects=True),), "rollback"
-    ),
+    side_files={"policySamples": SAMPLES},
     unselected=(Ref("SLO", "d"),),
 )
 
 
-@pytest.mark.parametrize("one", [WARNED, DECLARED, WHOLE, WHOLE.samples])
+@pytest.mark.parametrize("one", [WARNED, DECLARED, WHOLE, SAMPLES])
 def test_samples_have_no_defaults(one: Any) -> None:
     """What the next law is held against has something of its own in every field."""
     assert [field.name for field in fields(one) if getattr(one, field.name) == field.default] == []

@@ -6,7 +6,7 @@ same declaration, so where they begin differently, live has drifted from the bas
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
 from reconciler.document import (
     ABSENT,
@@ -19,11 +19,32 @@ from reconciler.document import (
     canonical_text,
     value_at,
 )
+from reconciler.errors import ReconcilerError
+from reconciler.features.against.base_difference import (
+    BaseDifference,
+    BaseDrift,
+    FieldBeside,
+)
 from reconciler.kinds import BY_NAME
-from reconciler.model import Absent, Action, BaseDifference, Change, FieldBeside, Plan, Ref, Seen
+from reconciler.model import Absent, Action, Change, Plan, Ref, Seen
 from reconciler.redaction.templates import HIDDEN, holds_seal
 
 _SHORTEST_ID = 8
+
+
+def beside_base(
+    made: Plan, commit: str, planned: Callable[[], tuple[Plan, Container[Ref]]]
+) -> Plan:
+    """Return a plan of the service with the differences between live and the base branch.
+
+    `planned` returns the plan against that commit, and the resources that the emulator refused. If
+    it fails, the plan says why.
+    """
+    try:
+        base, refused = planned()
+    except ReconcilerError as error:
+        return made.with_section(BaseDrift(against=commit, why=str(error)))
+    return made.with_section(BaseDrift(against=commit, strayed=strayed(made, base, refused)))
 
 
 def strayed(live: Plan, base: Plan, unknown: Container[Ref] = ()) -> tuple[BaseDifference, ...]:

@@ -6,15 +6,17 @@ Source: docs/ci.md.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, NotRequired
+from typing import Annotated, Final, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, Field, JsonValue, with_config
 from typing_extensions import TypedDict
 
 from reconciler.document import ABSENT
-from reconciler.model import BaseDifference, BaseDrift, FieldBeside
+from reconciler.features.against.base_difference import BaseDifference, BaseDrift, FieldBeside
 from reconciler.report.markdown import code
+from reconciler.report.notice import Notice
 from reconciler.report.safe import safe
+from reconciler.report.sections import SectionFormats
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import place, plural, value
 
@@ -57,6 +59,16 @@ class BesideBaseDocument(TypedDict):
     resources: list[StrayedDocument]
 
 
+BesideBase: TypeAlias = Annotated[
+    BesideBaseDocument | None,
+    Field(
+        default=None,
+        description="Where live is not as the base branch declares it; null where that was not "
+        "asked for.",
+    ),
+]
+
+
 def base_document(found: BaseDrift) -> BesideBaseDocument:
     """Return the JSON form."""
     return {
@@ -83,10 +95,8 @@ def _field_document(field: FieldBeside) -> FieldBesideDocument:
     return document
 
 
-def base_lines(found: BaseDrift | None, style: Style) -> Iterator[str]:
+def base_lines(found: BaseDrift, style: Style) -> Iterator[str]:
     """Yield lines for a terminal; none where live is as the base branch declares it."""
-    if found is None:
-        return
     if found.why:
         yield from wrapped(describe_reason(found), style, Colour.YELLOW, margin="", hang="  ")
         yield ""
@@ -128,10 +138,8 @@ def _describe_field(field: FieldBeside) -> str:
     return f"{place(field.path)}: base {base}, live {live}"
 
 
-def base_markdown(found: BaseDrift | None, room: int) -> str:
+def base_markdown(found: BaseDrift, room: int) -> str:
     """Return a fold for a comment, "" for none, within `room` bytes; other rows are counted."""
-    if found is None:
-        return ""
     if found.why:
         line = f"\n<sub>Not held against the base branch: {code(found.why, LONGEST_WHY)}</sub>\n"
         return line if len(line.encode()) <= room else ""
@@ -166,3 +174,18 @@ def _rows(difference: BaseDifference) -> Iterator[str]:
         yield f"| {named} | {' | '.join(code(cell, LONGEST_VALUE) for cell in cells)} |\n"
     if (rest := len(difference.fields) - MOST_FIELDS) > 0:
         yield f"| {named} | and {plural(rest, 'field')} more | | |\n"
+
+
+def base_notices(found: BaseDrift) -> Iterator[Notice]:
+    """Yield a notice of the resources that have drifted."""
+    if found.strayed:
+        words = "not live as the base branch declares it, so this change meets something else"
+        yield Notice("drifted", words, tuple(difference.ref for difference in found.strayed))
+
+
+FORMATS: Final[SectionFormats[BaseDrift]] = SectionFormats(
+    members=lambda found: {"besideBase": base_document(found)},
+    lines=base_lines,
+    end_markdown=base_markdown,
+    notices=base_notices,
+)

@@ -18,11 +18,11 @@ from reconciler.api.wire import proxy_for
 from reconciler.cli import options
 from reconciler.cli.console import data, json_data, stdout_style
 from reconciler.errors import ExitCode, ReconcilerError, worst
-from reconciler.features.against.plan_against import stand_in_scope
 from reconciler.features.doctor.checks_document import DoctorDocument
 from reconciler.features.doctor.permissions import Check, CheckState, check_service
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
+from reconciler.operations.offline import stand_in_scope
 from reconciler.operations.open_project import Options, lead_here, now, open_project
 from reconciler.operations.open_session import Session, open_api, read_workspace
 from reconciler.operations.secret_sources import named_secrets, secrets_of

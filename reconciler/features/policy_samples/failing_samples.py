@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from reconciler.document import digest
-from reconciler.features.policy_samples.policy_impact import SampleAnswer
+from reconciler.features.policy_samples.policy_impact import PolicyImpact, SampleAnswer
 from reconciler.model import GuardViolation, Plan
 from reconciler.model.quoting import quoted, quoted_pair
 from reconciler.planning.guards.all_guards import PlanUnderGuard
@@ -24,7 +24,7 @@ async def with_failing(asked: PlanUnderGuard) -> Plan:
 
 def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:
     """Yield one objection where a new list of policies fails samples with an expected policy."""
-    impact = plan.signals.policies
+    impact = plan.section(PolicyImpact)
     if impact is None or not impact.writes or POLICY_SAMPLES in guards.allow:
         return
     failures = impact.failures

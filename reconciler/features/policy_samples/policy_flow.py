@@ -39,10 +39,8 @@ ROOM, THICKEST, THINNEST = 100, 18, 2
 """Of the picture of a flow: its width, and the largest and smallest thickness of its line."""
 
 
-def policy_impact_section(impact: PolicyImpact | None) -> Markup:
-    """Return the section of a page; nothing where no samples were evaluated."""
-    if impact is None:
-        return NOTHING
+def policy_impact_section(impact: PolicyImpact) -> Markup:
+    """Return the section of a page."""
     heading = element("h2", {"id": "samples"}, f"{TITLE}: {counted(impact)}")
     doubt = "quiet" if impact.agreement == 1 else "doubt"
     agreement = of_class("p", doubt, _sentence(describe_agreement(impact)))

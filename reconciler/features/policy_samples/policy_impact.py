@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 OnMismatch: TypeAlias = Literal["report", "rollback"]
 """The action of an apply if the service's result for samples differs from the prediction."""
@@ -78,6 +78,7 @@ class PolicyImpact:
     revision was used instead of the live service.
     """
 
+    formats: ClassVar[str] = "reconciler.features.policy_samples.sample_section:FORMATS"
     answers: tuple[SampleAnswer, ...]
     agreement: float | None = None
     shadowed: tuple[str, ...] = ()

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from reconciler.api.client import Api
+from reconciler.applying.after_write import Proved
 from reconciler.applying.read_back import PAUSES, Acknowledged, seen_after
 from reconciler.applying.write_entries import BackupSettings, closing_entry, outcome_of
 from reconciler.document import covers, digest
@@ -42,21 +44,10 @@ class Overwritten:
 
 
 @dataclass(frozen=True, slots=True)
-class Proved:
-    """The outcome of an overwrite after its samples; `said` is "" where all are as planned.
-
-    `stopped_by` is the error that ends the run.
-    """
-
-    outcome: Outcome
-    said: str = ""
-    stopped_by: ReconcilerError | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Proving:
     """The check of a run: it asks the samples again, and puts the list back."""
 
+    left: ClassVar[str] = "the run was left before its samples were asked: the new list is live"
     api: Api
     journal: Journal
     run: str

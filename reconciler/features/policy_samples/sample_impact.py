@@ -6,6 +6,7 @@ Source: docs/policy-impact.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json, digest
@@ -20,6 +21,7 @@ from reconciler.features.policy_samples.policy_impact import (
 from reconciler.features.policy_samples.sample_answers import answers_to
 from reconciler.kinds import BY_NAME
 from reconciler.model import Action, Change, Plan, Seen
+from reconciler.operations.plan_sections import SectionRequest
 
 if TYPE_CHECKING:
     # Only the type is needed here, and it would load the whole HTTP client.
@@ -44,6 +46,17 @@ def bound_to_samples(plan: Plan, samples: Samples) -> str:
         for row in samples.rows
     ]
     return digest({"plan": plan.digest, "samples": rows, "onMismatch": samples.on_mismatch})
+
+
+async def with_policy_impact(request: SectionRequest) -> Plan:
+    """Return the plan with its impact on the samples; its digest covers the samples then."""
+    made, samples = request.plan, request.asked
+    impact = await policy_impact(request.api, made, samples)
+    if impact is None:
+        return made
+    if impact.writes:
+        made = replace(made, digest=bound_to_samples(made, samples))
+    return made.with_section(replace(impact, of_base=request.session.against is not None))
 
 
 async def policy_impact(api: Api, plan: Plan, samples: Samples) -> PolicyImpact | None:

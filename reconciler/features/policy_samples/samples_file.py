@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path as File
+from typing import Any, Final
 
 from reconciler.document import Json, Path, stored_name, value_at
 from reconciler.features.policy_samples.policy_impact import PolicySample, Samples
@@ -16,12 +17,15 @@ from reconciler.features.policy_samples.sample_settings import PolicySamples
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Manifest
+from reconciler.project import ProjectFile
 from reconciler.records.log_policies import SEVERITIES
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity, warning
 from reconciler.syntax.display_names import display_name
 from reconciler.syntax.parsed_text import Document, DocumentText, Reading, complaints_of_text
 from reconciler.syntax.sources import Sources
 from reconciler.syntax.suggestions import nearest, shortened
+from reconciler.workspace.build import Making
+from reconciler.workspace.side_files import SideFiles
 
 MALFORMED = "M406"
 MOST_SAMPLES = 1_000
@@ -35,6 +39,17 @@ LONGEST_KIND = 60
 FIELDS = ("application", "subsystem", "severity", "policy")
 _NEEDED = FIELDS[:3]
 _WHOLE = re.compile(f"{SEVERITIES.prefix}[A-Z0-9_]+")
+
+
+def _read_of(loader: Making, settings: ProjectFile, setting: PolicySamples) -> Samples:
+    """Read the samples of the loader's environment, and report errors in them."""
+    declared = (
+        None if loader.unusable else policies_of(manifest.manifest for manifest in loader.declared)
+    )
+    named = SamplesSetting(settings.written, loader.scope.environment, setting.file)
+    samples, complaints = read_samples(setting, loader.root, loader.sources, named, declared)
+    all(map(loader.keep, complaints))
+    return samples
 
 
 def read_samples(
@@ -209,3 +224,17 @@ def _sample(row: Mapping[str, Json]) -> PolicySample:
         policy=str(row.get("policy") or "").strip(),
         expects="policy" in row,
     )
+
+
+def _packed(samples: Samples) -> list[Any]:
+    return [[[*astuple(row)] for row in samples.rows], samples.on_mismatch]
+
+
+def _unpacked(held: Any) -> Samples:
+    rows, on_mismatch = held
+    return Samples(tuple(PolicySample(*row) for row in rows), on_mismatch)
+
+
+SIDE_FILES: Final = SideFiles(
+    names=lambda setting: (setting.file,), read=_read_of, packed=_packed, unpacked=_unpacked
+)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, NotRequired
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from reconciler.features.track_record.track_record import TrackRecord, TrackRecords
 from reconciler.kinds import BY_NAME
-from reconciler.model import Change, Plan, TrackRecord
+from reconciler.model import Change
 from reconciler.report.counts import WORST_FIRST
 from reconciler.report.markdown import (
     LONGEST_NAME,
     code,
+    listed_items,
 )
-from reconciler.report.signals.listed_items import listed_items
 from reconciler.report.table import Colour, Style, wrapped
 from reconciler.report.words import plural
 
@@ -54,6 +55,12 @@ class TrackRecordDocument(TypedDict):
     daily: Annotated[
         list[int], Field(description="Events of each 24 hours up to the plan, the oldest first.")
     ]
+
+
+TrackRecordMember: TypeAlias = Annotated[
+    TrackRecordDocument,
+    Field(description="Of an alert that the plan touches, where that was asked for."),
+]
 
 
 def track_record_document(record: TrackRecord) -> TrackRecordDocument:
@@ -132,17 +139,23 @@ def describe_track_record(change: Change, record: TrackRecord) -> str:
     return f"{describe_record(record)}{after}"
 
 
-def track_record_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
+def track_record_members(records: TrackRecords, change: Change) -> Mapping[str, object]:
+    """Return the members of the JSON of a change; none where no record was read."""
+    record = records.by_ref.get(change.ref)
+    return {} if record is None else {"trackRecord": track_record_document(record)}
+
+
+def track_record_lines(records: TrackRecords, change: Change, style: Style) -> Iterator[str]:
     """Yield the lines below an alert of a plan; none where no record was read."""
-    record = plan.signals.track_records.get(change.ref)
+    record = records.by_ref.get(change.ref)
     if record is not None:
         yield from wrapped(describe_track_record(change, record), style, Colour.CYAN)
 
 
-def track_record_markdown(plan: Plan) -> Iterator[str]:
+def track_record_markdown(records: TrackRecords, changes: Sequence[Change]) -> Iterator[str]:
     """Yield a list for a comment, the alerts that fired most often first."""
-    records = plan.signals.track_records
-    found = [(change, records[change.ref]) for change in plan.changes if change.ref in records]
+    known = records.by_ref
+    found = [(change, known[change.ref]) for change in changes if change.ref in known]
     found.sort(key=lambda pair: (-(pair[1].events or 0), WORST_FIRST.index(pair[0].action)))
     items = [
         f"{code(str(change.ref), LONGEST_NAME)}: {describe_track_record(change, record)}"

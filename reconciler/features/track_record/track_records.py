@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from reconciler.document import Json, value_at
 from reconciler.features.track_record.listings import Asker, SpanEvents
+from reconciler.features.track_record.track_record import TrackRecord, TrackRecords
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.model import (
@@ -22,8 +23,8 @@ from reconciler.model import (
     Remembered,
     Seen,
     SignalsUnread,
-    TrackRecord,
 )
+from reconciler.operations.plan_sections import SectionRequest
 from reconciler.records.alert_finder import Finder, KnownAlert
 from reconciler.records.case_records import PRIORITIES, Case
 from reconciler.records.incident_records import Incident
@@ -36,6 +37,20 @@ if TYPE_CHECKING:
 ACKNOWLEDGED = "INCIDENT_EVENT_TYPE_ACKNOWLEDGE"
 OTHER = "other"
 DAY = timedelta(days=1)
+
+
+async def with_track_records(request: SectionRequest) -> Plan:
+    """Return the plan with the track records of so many days as asked.
+
+    A request that the service refuses becomes a remark, and does not fail the plan.
+    """
+    made = request.plan
+    records, unread = await track_records(
+        request.api, made, request.history, request.asked, datetime.now(UTC)
+    )
+    if unread is not None:
+        made = replace(made, remarks=(*made.remarks, unread))
+    return made.with_section(TrackRecords(records))
 
 
 async def track_records(

@@ -9,13 +9,11 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler.model import (
-    NO_SIGNALS,
     InDoubt,
     Outcome,
     Plan,
     Refused,
     Selected,
-    Signals,
     Skipped,
     Unchanged,
     Unconfirmed,
@@ -24,7 +22,7 @@ from reconciler.model import (
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import json_text
-from reconciler.report.signals.watcher_formats import (
+from reconciler.report.watcher_formats import (
     ToldWatchersDocument,
     reported_watchers,
     reported_watchers_document,
@@ -161,9 +159,9 @@ def begun_line(plan: Plan) -> str:
     return json_text(line, one_line=True)
 
 
-def outcome_json(outcome: Outcome, signals: Signals) -> str:
+def outcome_json(outcome: Outcome, plan: Plan) -> str:
     """Return the line of an outcome."""
-    line: OutcomeLine = {"outcome": _outcome(outcome, signals)}
+    line: OutcomeLine = {"outcome": _outcome(outcome, plan)}
     return json_text(line, one_line=True)
 
 
@@ -176,24 +174,19 @@ def ended_line(outcomes: Sequence[Outcome], digest: str, selected: Selected | No
     return json_text(line, one_line=True)
 
 
-def applied_json(
-    outcomes: Sequence[Outcome],
-    digest: str,
-    selected: Selected | None = None,
-    signals: Signals = NO_SIGNALS,
-) -> str:
+def applied_json(outcomes: Sequence[Outcome], plan: Plan) -> str:
     """Return the JSON of schemas/applied.schema.json, ending in a line break."""
     document: AppliedDocument = {
         "summary": counts_of(outcomes),
-        "outcomes": [_outcome(outcome, signals) for outcome in outcomes],
-        "digest": digest,
+        "outcomes": [_outcome(outcome, plan) for outcome in outcomes],
+        "digest": plan.digest,
     }
-    if selected is not None:
-        document["selection"] = selection_document(selected)
+    if plan.selected is not None:
+        document["selection"] = selection_document(plan.selected)
     return json_text(document)
 
 
-def _outcome(outcome: Outcome, signals: Signals) -> OutcomeDocument:
+def _outcome(outcome: Outcome, plan: Plan) -> OutcomeDocument:
     document: OutcomeDocument = {
         "ref": str(outcome.ref),
         "outcome": word(outcome),
@@ -202,7 +195,7 @@ def _outcome(outcome: Outcome, signals: Signals) -> OutcomeDocument:
     }
     if remedies := remedies_of(outcome):
         document["waysOut"] = [*remedies]
-    if (watchers := reported_watchers(outcome, signals)) is not None:
+    if (watchers := reported_watchers(outcome, plan)) is not None:
         document["watchedBy"] = reported_watchers_document(watchers)
     return document
 

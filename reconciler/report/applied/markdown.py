@@ -20,7 +20,7 @@ from reconciler.report.markdown import (
 )
 from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import safe
-from reconciler.report.signals.watcher_formats import (
+from reconciler.report.watcher_formats import (
     reported_watchers_markdown,
 )
 from reconciler.runtime.advice import on_journal
@@ -73,7 +73,7 @@ def _lines(result: ApplyResult) -> Iterator[str]:
         lines = [safe(line, LONGEST_LINE) for line in result.stopped_by.splitlines()[:MOST_LINES]]
         yield fenced("text", lines)
         yield ""
-    yield from reported_watchers_markdown(result.outcomes, result.plan.signals)
+    yield from reported_watchers_markdown(result.outcomes, result.plan)
     yield from _table(result.outcomes)
 
 

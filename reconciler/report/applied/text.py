@@ -19,10 +19,10 @@ from reconciler.report.applied.document import WORDS, OutcomeWord, counts_of, wo
 from reconciler.report.counts import describe_kept, describe_selection
 from reconciler.report.reasons import message_of, remedies_of
 from reconciler.report.safe import safe
-from reconciler.report.signals.watcher_formats import (
+from reconciler.report.table import Colour, Style, fitted, wrapped
+from reconciler.report.watcher_formats import (
     reported_watchers_text,
 )
-from reconciler.report.table import Colour, Style, fitted, wrapped
 from reconciler.report.words import place, plural, value
 from reconciler.runtime.advice import on_journal
 
@@ -100,7 +100,7 @@ def renamed_text(renamed: Mapping[Ref, Ref], style: Style) -> str:
 
 def _planned_lines(plan: Plan, outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
     """Yield who watches the written resources, and what the selection left out."""
-    for line in reported_watchers_text(outcomes, plan.signals):
+    for line in reported_watchers_text(outcomes, plan):
         yield from wrapped(line, style, Colour.CYAN, margin="", hang="  ")
     if plan.selected is not None:
         words = safe(describe_selection(plan.selected))

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import assert_never
 
-from reconciler.features.policy_samples.policy_flow import policy_impact_section
 from reconciler.model import Action, Change, Plan, Ref
-from reconciler.report.attention import Notice, notices
+from reconciler.report.attention import notices
 from reconciler.report.changes.field_changes import essentials_of, field_changes
 from reconciler.report.counts import (
     AS_LAST_WRITTEN,
@@ -35,10 +34,12 @@ from reconciler.report.html.cards import (
 from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class, spans
 from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
 from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
-from reconciler.report.html.signal_cards import signals_of
+from reconciler.report.html.watcher_cards import watchers_card
+from reconciler.report.notice import Notice
 from reconciler.report.pictures.grid import DashboardSides
 from reconciler.report.pictures.picture_sides import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.reasons import notes_of
+from reconciler.report.sections import shown_sections
 from reconciler.report.words import plural
 
 
@@ -82,7 +83,7 @@ def plan_html(plan: Plan, made: ReportOccasion | None = None) -> str:
             "main",
             None,
             _attention(plan, identities),
-            policy_impact_section(plan.signals.policies),
+            *(formats.html(section) for section, formats in shown_sections(plan)),
             filter_bar(shown),
             element("div", {"id": "changes", "tabindex": "-1"}, *_groups(changes, shown)),
             _unchanged(plan),
@@ -165,7 +166,8 @@ def _card(plan: Plan, change: Change, identity: str) -> Card:
     body = (
         notes(notes_of(change)),
         _destroyed(change),
-        signals_of(plan, change),
+        joined(formats.change_html(section, change) for section, formats in shown_sections(plan)),
+        watchers_card(plan, change),
         picture_of(drawing_of(change)),
         fields_table(found, SIDES) if change.action is Action.UPDATE else new_table(found),
     )

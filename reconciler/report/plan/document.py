@@ -11,7 +11,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NotRequired, TypeAlias, cast
+from types import GenericAlias
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NotRequired,
+    TypeAlias,
+    cast,
+    get_type_hints,
+)
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic.alias_generators import to_camel
@@ -19,15 +30,6 @@ from typing_extensions import TypedDict
 
 from reconciler.document import Json, digest
 from reconciler.errors import InvalidInput, Stale
-from reconciler.features.against.base_drift_formats import BesideBaseDocument, base_document
-from reconciler.features.policy_samples.policy_impact_formats import (
-    PolicyImpactDocument,
-    policy_impact_document,
-)
-from reconciler.features.track_record.track_record_formats import (
-    TrackRecordDocument,
-    track_record_document,
-)
 from reconciler.model import (
     Action,
     ActionWord,
@@ -37,7 +39,6 @@ from reconciler.model import (
     Reason,
     Ref,
     Remark,
-    Signals,
 )
 from reconciler.model.guard_levels import REVIEW_LEVEL, guard_key
 from reconciler.report.changes.document import (
@@ -51,12 +52,23 @@ from reconciler.report.changes.document import (
 from reconciler.report.plan.guards import GuardDocument, guard_document
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
+from reconciler.report.sections import shown_sections
+from reconciler.runtime.rows import Rows
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 DOCUMENT_VERSION: Final = 1
 """Of the fields of a plan's JSON, whatever a digest covers."""
+
+PLAN_MEMBERS: Final = Rows[Any]("plan-members")
+"""Types of members that features add to the JSON of a plan, by name.
+
+Where no section of the plan has the member, it is null; left out if its name ends with `?`.
+"""
+
+CHANGE_MEMBERS: Final = Rows[Any]("change-members")
+"""Types of members that features add to the JSON of a change, likewise; they are left out."""
 
 
 @with_config(ConfigDict(extra="allow"))
@@ -88,12 +100,6 @@ class ChangeDocument(TypedDict):
                 description="The code owners of its manifest by the base branch; only where that "
                 "is known, and empty for what is nobody's."
             ),
-        ]
-    ]
-    trackRecord: NotRequired[
-        Annotated[
-            TrackRecordDocument,
-            Field(description="Of an alert that the plan touches, where that was asked for."),
         ]
     ]
     watchedBy: NotRequired[
@@ -184,14 +190,6 @@ class PlanHead(TypedDict):
     notExamined: Annotated[
         int, Field(default=0, ge=0, description="How many resources the plan of a part left out.")
     ]
-    besideBase: Annotated[
-        BesideBaseDocument | None,
-        Field(
-            default=None,
-            description="Where live is not as the base branch declares it; null where that was "
-            "not asked for.",
-        ),
-    ]
     selection: Annotated[
         SelectionDocument | None,
         Field(default=None, description="What the plan is limited to; null for all manifests."),
@@ -205,7 +203,6 @@ class PlanHead(TypedDict):
             ),
         ]
     ]
-    policyImpact: NotRequired[PolicyImpactDocument]
 
 
 @with_config(ConfigDict(extra="ignore"))
@@ -229,14 +226,12 @@ class ChangeLine(TypedDict):
     change: ChangeDocument
 
 
-PlanLine: TypeAlias = Annotated[
-    HeadLine | ChangeLine, Field(description="A line of what `plan --format jsonl` prints.")
-]
+PlanLine: TypeAlias = HeadLine | ChangeLine
+LINE: Final = "A line of what `plan --format jsonl` prints."
 
 
 def plan_document(plan: Plan) -> PlanDocument:
     """Return a plan's JSON form. It contains every resource; secrets are sealed."""
-    base = plan.signals.base
     document: PlanDocument = {
         "formatVersion": DOCUMENT_VERSION,
         "environment": plan.environment,
@@ -251,9 +246,7 @@ def plan_document(plan: Plan) -> PlanDocument:
             "assert": plan.count(Action.ASSERT),
             "blocked": plan.count(Action.BLOCKED),
         },
-        "changes": [
-            _owned(_with_signals(change, plan.signals), change, plan) for change in plan.declared
-        ],
+        "changes": [_with_sections(change, plan) for change in plan.declared],
         "orphans": [
             {"ref": str(orphan.ref), "remoteId": orphan.remote_id} for orphan in plan.orphans
         ],
@@ -265,22 +258,17 @@ def plan_document(plan: Plan) -> PlanDocument:
         "remarks": [reason_document(remark) for remark in plan.remarks],
         "changedSince": plan.changed_since,
         "notExamined": plan.not_examined,
-        "besideBase": base_document(base) if base is not None else None,
         "selection": selection_document(plan.selected) if plan.selected is not None else None,
         "sum": "",
     }
     if plan.paths:
         document["paths"] = [*plan.paths]
-    if plan.signals.policies is not None:
-        document["policyImpact"] = policy_impact_document(plan.signals.policies)
+    members: dict[str, Any] = {name: None for name in PLAN_MEMBERS if not name.endswith("?")}
+    for section, formats in shown_sections(plan):
+        members |= formats.members(section)
+    document = cast("PlanDocument", {**document, **members})
     document["sum"] = _sum_of(document)
     return document
-
-
-def _owned(document: ChangeDocument, change: Change, plan: Plan) -> ChangeDocument:
-    """Return a document with the resource's owners, which do not affect the change."""
-    owners = plan.signals.owners.get(change.ref)
-    return document if owners is None else {**document, "owners": [*owners]}
 
 
 def listed_in(reviewed: PlanDocument) -> frozenset[str]:
@@ -317,16 +305,17 @@ def change_document(change: Change) -> ChangeDocument:
     }
 
 
-def _with_signals(change: Change, signals: Signals) -> ChangeDocument:
-    """Return a change's JSON form with the signals about its resource."""
+def _with_sections(change: Change, plan: Plan) -> ChangeDocument:
+    """Return a change's JSON form with its watchers, and with what sections know of it."""
     document = change_document(change)
-    if (record := signals.track_records.get(change.ref)) is not None:
-        document["trackRecord"] = track_record_document(record)
-    if (watchers := signals.watchers.get(change.ref)) is not None:
+    if (watchers := plan.watchers.get(change.ref)) is not None:
         document["watchedBy"] = [str(ref) for ref in watchers.refs]
         if watchers.others:
             document["watchedByOthers"] = list(watchers.others)
-    return document
+    members: dict[str, Any] = {}
+    for section, formats in shown_sections(plan):
+        members |= formats.change_members(section, change)
+    return cast("ChangeDocument", {**document, **members})
 
 
 def reason_document(reason: Reason | Remark) -> ReasonDocument:
@@ -389,4 +378,34 @@ def read_plan(text: str, name: str) -> PlanDocument:
 @cache
 def _reader() -> TypeAdapter[PlanDocument]:
     """Return the validator of plan files. Building it is slow, so most runs do not."""
-    return TypeAdapter(PlanDocument)
+    return TypeAdapter(plan_shape())
+
+
+def plan_shape() -> Any:
+    """Return the type of a plan's JSON with the members that features add."""
+    return _with(PlanDocument, PLAN_MEMBERS, changes=GenericAlias(list, _change_shape()))
+
+
+def line_shape() -> Any:
+    """Return the type of a line of a plan with the members that features add."""
+    head = _with(HeadLine, plan=_with(PlanHead, PLAN_MEMBERS))
+    change = _with(ChangeLine, change=_change_shape())
+    return Annotated[head | change, Field(description=LINE)]
+
+
+def _change_shape() -> Any:
+    return _with(ChangeDocument, CHANGE_MEMBERS)
+
+
+def _with(shape: Any, rows: Rows[Any] | None = None, **members: Any) -> Any:
+    """Return a type of documents with other members, and with those that rows add."""
+    members = get_type_hints(shape, include_extras=True) | members
+    if rows is not None:
+        for name in rows:
+            found = rows.load(name)
+            members[name.removesuffix("?")] = NotRequired[found] if name.endswith("?") else found
+    make: Any = TypedDict
+    made = make(shape.__name__, members)
+    for name in ("__doc__", "__module__", "__pydantic_config__"):
+        setattr(made, name, getattr(shape, name))
+    return made

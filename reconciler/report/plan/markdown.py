@@ -11,12 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from reconciler.ci.owner_lines import owners_markdown
-from reconciler.features.against.base_drift_formats import base_markdown
-from reconciler.features.policy_samples.policy_impact_formats import policy_impact_markdown
-from reconciler.features.track_record.track_record_formats import track_record_markdown
 from reconciler.model import Action, Change, Plan
-from reconciler.report.attention import Notice, emptiness, notices
+from reconciler.report.attention import emptiness, notices
 from reconciler.report.changes.field_changes import essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
 from reconciler.report.counts import (
@@ -29,11 +25,14 @@ from reconciler.report.counts import (
 )
 from reconciler.report.labels import BETWEEN
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown, sentence
+from reconciler.report.notice import Notice
 from reconciler.report.pictures.picture_sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
+from reconciler.report.plan.owners_and_edits import owners_markdown
 from reconciler.report.reasons import reported_notes
 from reconciler.report.safe import safe
-from reconciler.report.signals.watcher_formats import watchers_markdown
+from reconciler.report.sections import shown_sections
+from reconciler.report.watcher_formats import watchers_markdown
 from reconciler.report.words import plural
 
 MOST_ROWS = 50
@@ -80,8 +79,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
     )
     groups = list(_groups(changes))
     counts = _kinds(changes) if len(changes) > MOST_ROWS else ()
-    whose = owners_markdown(plan, changes)
-    beside = [*track_record_markdown(plan), *watchers_markdown(plan), *_signals(plan), *whose]
+    beside = [*_beside(plan), *owners_markdown(plan, changes)]
     # The sections next to the table reduce its room, so that both fit any comment.
     table = _table(groups, TABLE_BYTES - len("\n".join(beside).encode()))
     head = "\n".join((*_head(plan), *_warnings(plan), *counts, *table, *beside))
@@ -90,9 +88,12 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
         _fold(group) for group in groups if group.lines or group.picture or len(group.changes) > 1
     ]
     room = budget - len((head + foot).encode()) - 1
-    strayed = base_markdown(plan.signals.base, min(BESIDE_BYTES, room))
-    room -= len(strayed.encode())
-    return head + "\n" + folds_markdown(folds, room, whole) + strayed + foot
+    end = ""
+    for section, formats in shown_sections(plan):
+        text = formats.end_markdown(section, min(BESIDE_BYTES, room))
+        room -= len(text.encode())
+        end += text
+    return head + "\n" + folds_markdown(folds, room, whole) + end + foot
 
 
 def _head(plan: Plan) -> Iterator[str]:
@@ -127,9 +128,13 @@ def _warnings(plan: Plan) -> Iterator[str]:
         yield ""
 
 
-def _signals(plan: Plan) -> Iterator[str]:
-    if plan.signals.policies is not None:
-        yield from policy_impact_markdown(plan.signals.policies)
+def _beside(plan: Plan) -> Iterator[str]:
+    """Yield lists about the changes, then what concerns the whole plan."""
+    for section, formats in shown_sections(plan):
+        yield from formats.changes_markdown(section, plan.changes)
+    yield from watchers_markdown(plan)
+    for section, formats in shown_sections(plan):
+        yield from formats.markdown(section)
 
 
 def _notice(notice: Notice) -> str:

@@ -17,6 +17,7 @@ from reconciler.report.plan.document import (
     change_document,
     listed_in,
 )
+from reconciler.report.sections import shown_sections
 from reconciler.runtime.advice import on_files, on_part
 
 
@@ -33,8 +34,8 @@ def changed_since(reviewed: PlanDocument, now: Plan) -> list[str]:
     if not names and reviewed["digest"] != now.digest:
         cause = "what would be written is as reviewed; what is live changed in other fields"
         # A digest shows that something differs, not which input.
-        samples = ", or the samples of logs did" if now.signals.policies is not None else ""
-        return [f"{cause}{samples}"]
+        others = [formats.stale for _, formats in shown_sections(now) if formats.stale]
+        return [", or ".join((cause, *others))]
     return names
 
 

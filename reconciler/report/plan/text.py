@@ -6,9 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from reconciler.features.against.base_drift_formats import base_lines
-from reconciler.features.policy_samples.policy_impact_formats import policy_impact_lines
-from reconciler.features.track_record.track_record_formats import track_record_lines
 from reconciler.model import Action, Change, Evidence, GuardViolation, Plan
 from reconciler.report.attention import (
     ConsentState,
@@ -23,8 +20,9 @@ from reconciler.report.counts import WORST_FIRST, describe_kept, evidence, headi
 from reconciler.report.reasons import reported_notes
 from reconciler.report.remarks import describe_remark
 from reconciler.report.safe import columns, safe
-from reconciler.report.signals.watcher_formats import watchers_lines
+from reconciler.report.sections import shown_sections
 from reconciler.report.table import INDENT, Colour, Style, wrapped
+from reconciler.report.watcher_formats import watchers_lines
 from reconciler.report.words import plural
 from reconciler.runtime.advice import on_journal
 
@@ -75,9 +73,8 @@ def plan_text(plan: Plan, style: Style) -> str:
     lines.append("")
     for kind, changes in groupby(plan.declared, key=lambda change: change.ref.kind):
         lines.extend(_kind_lines(plan, kind, list(changes), room, style))
-    if plan.signals.policies is not None:
-        lines.extend(policy_impact_lines(plan.signals.policies, style))
-    lines.extend(base_lines(plan.signals.base, style))
+    for section, formats in shown_sections(plan):
+        lines.extend(formats.lines(section, style))
     lines.extend(_guard_lines(plan, style))
     lines.extend(_orphan_lines(plan, style))
     lines.extend(_unsettled_lines(plan, style))
@@ -200,7 +197,8 @@ def _head(change: Change, widest: int, style: Style) -> Iterator[str]:
 def _details(plan: Plan, change: Change, room: _Room, style: Style) -> Iterator[str]:
     for note in reported_notes(change):
         yield from wrapped(note, style, Colour.CYAN)
-    yield from track_record_lines(plan, change, style)
+    for section, formats in shown_sections(plan):
+        yield from formats.change_lines(section, change, style)
     yield from watchers_lines(plan, change, style)
     if change.action is Action.UPDATE or (change.action.writes and style.verbose):
         yield from change_lines(change, room.fields, style)

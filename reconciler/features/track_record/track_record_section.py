@@ -1,37 +1,38 @@
-"""Signals of the platform about a change: a strip of days, and its watchers. Pure."""
+"""Track records in the reports of a plan, on the page with a strip of days. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from reconciler.features.track_record.track_record_formats import describe_track_record
-from reconciler.model import Change, Plan, TrackRecord
+from reconciler.features.track_record.track_record import TrackRecord, TrackRecords
+from reconciler.features.track_record.track_record_formats import (
+    describe_track_record,
+    track_record_lines,
+    track_record_markdown,
+    track_record_members,
+)
+from reconciler.model import Change
 from reconciler.report.html.element import (
     NOTHING,
     Markup,
     element,
     figure,
-    joined,
     of_class,
     picture,
     shape,
 )
-from reconciler.report.signals.watcher_formats import names_of
+from reconciler.report.sections import SectionFormats
 from reconciler.report.words import plural
 
 STEP, GAP_SHARE, HEIGHT = 24.0, 0.2, 56.0
 WIDEST = 440.0
 LEAST = 3.0
-MOST_NAMED = 50
 
 
-def signals_of(plan: Plan, change: Change) -> Markup:
-    """Return all signals for the card of a change; nothing where there are none."""
-    return joined((_track_record(plan, change), _watchers(plan, change)))
-
-
-def _track_record(plan: Plan, change: Change) -> Markup:
-    record = plan.signals.track_records.get(change.ref)
+def _card(records: TrackRecords, change: Change) -> Markup:
+    """Return the record of an alert for the card of its change; nothing without one."""
+    record = records.by_ref.get(change.ref)
     if record is None:
         return NOTHING
     summary = describe_track_record(change, record)
@@ -67,13 +68,9 @@ def _bars(record: TrackRecord, width: float, most: int) -> Iterator[Markup]:
         )
 
 
-def _watchers(plan: Plan, change: Change) -> Markup:
-    watchers = plan.signals.watchers.get(change.ref)
-    if watchers is None:
-        return NOTHING
-    names = names_of(watchers)
-    items = [element("li", None, element("code", None, name)) for name in names[:MOST_NAMED]]
-    if len(names) > MOST_NAMED:
-        items.append(element("li", None, f"and {len(names) - MOST_NAMED:,} more"))
-    head = element("p", None, f"Watched by {plural(len(names), 'alert')}:")
-    return of_class("div", "watched", head, element("ul", None, *items))
+FORMATS: Final[SectionFormats[TrackRecords]] = SectionFormats(
+    change_members=track_record_members,
+    change_lines=track_record_lines,
+    changes_markdown=track_record_markdown,
+    change_html=_card,
+)

@@ -14,17 +14,12 @@ from reconciler.model import (
     Outcome,
     Plan,
     Ref,
-    Signals,
     Watchers,
     Written,
     watchers_named,
 )
-from reconciler.report.markdown import (
-    LONGEST_NAME,
-    code,
-)
+from reconciler.report.markdown import LONGEST_NAME, code, listed_items
 from reconciler.report.safe import safe
-from reconciler.report.signals.listed_items import listed_items
 from reconciler.report.table import Colour, Style, wrapped
 from reconciler.report.words import plural
 
@@ -68,15 +63,15 @@ def names_of(watchers: Watchers) -> tuple[str, ...]:
     return (*map(str, watchers.refs), *watchers.others)
 
 
-def reported_watchers(outcome: Outcome, signals: Signals) -> ReportedWatchers | None:
+def reported_watchers(outcome: Outcome, plan: Plan) -> ReportedWatchers | None:
     """Return the watchers that the service reported after a write, and those of the plan.
 
     None where the service reported nothing, or where both are empty.
     """
     if not isinstance(outcome, Written) or outcome.told.alerts is None:
         return None
-    reported = names_of(watchers_named(outcome.told.alerts, signals.alerts))
-    predicted = names_of(signals.watchers.get(outcome.ref, Watchers()))
+    reported = names_of(watchers_named(outcome.told.alerts, plan.alerts))
+    predicted = names_of(plan.watchers.get(outcome.ref, Watchers()))
     return ReportedWatchers(outcome.ref, predicted, reported) if reported or predicted else None
 
 
@@ -101,20 +96,20 @@ def _describe_reported(watchers: ReportedWatchers, listed: Callable[[Sequence[st
     return f"{by}; {'; '.join(surprises)}" if surprises else f"{by}, as foreseen"
 
 
-def reported_watchers_text(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
+def reported_watchers_text(outcomes: Sequence[Outcome], plan: Plan) -> Iterator[str]:
     """Yield a sentence for each write, where the service reported its watchers."""
     for outcome in outcomes:
-        watchers = reported_watchers(outcome, signals)
+        watchers = reported_watchers(outcome, plan)
         if watchers is not None:
             yield f"{watchers.ref} is {_describe_reported(watchers, _listed)}"
 
 
-def reported_watchers_markdown(outcomes: Sequence[Outcome], signals: Signals) -> Iterator[str]:
+def reported_watchers_markdown(outcomes: Sequence[Outcome], plan: Plan) -> Iterator[str]:
     """Yield a list for the comment of an apply."""
     found = [
         watchers
         for outcome in outcomes
-        if (watchers := reported_watchers(outcome, signals)) is not None
+        if (watchers := reported_watchers(outcome, plan)) is not None
     ]
     items = [
         f"{code(str(watchers.ref), LONGEST_NAME)}: {_describe_reported(watchers, _in_code)}"
@@ -135,7 +130,7 @@ def _in_code(names: Sequence[str]) -> str:
 
 def watchers_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
     """Yield who watches a resource that a plan changes, below it."""
-    watchers = plan.signals.watchers.get(change.ref)
+    watchers = plan.watchers.get(change.ref)
     if watchers is not None:
         names = names_of(watchers)
         words = f"watched by {plural(len(names), 'alert')}: {_listed(names)}"
@@ -144,7 +139,7 @@ def watchers_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
 
 def watchers_markdown(plan: Plan) -> Iterator[str]:
     """Yield a list for a comment, the resources with most watchers first."""
-    watched: Mapping[Ref, Watchers] = plan.signals.watchers
+    watched: Mapping[Ref, Watchers] = plan.watchers
     found = sorted(watched.items(), key=lambda pair: (-len(names_of(pair[1])), pair[0]))
     items = [
         f"{code(str(ref), LONGEST_NAME)}: {_in_code(names_of(watchers))}" for ref, watchers in found

@@ -1,0 +1,64 @@
+"""How reports show the sections of a plan, without knowing the features. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, Generic, TypeVar, cast
+
+from reconciler.model import Change, Plan, PlanSection
+from reconciler.report.notice import Notice
+from reconciler.report.table import Style
+
+Section = TypeVar("Section", bound=PlanSection)
+
+
+def _nothing(*_: object) -> tuple[()]:
+    return ()
+
+
+def _no_members(*_: object) -> Mapping[str, Any]:
+    return {}
+
+
+def _no_text(*_: object) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionFormats(Generic[Section]):
+    """The formats of one class of sections; what is left out shows nothing.
+
+    `members` and `change_members` are of the JSON of a plan and of a change. `lines` and
+    `change_lines` are for a terminal. In a comment, `changes_markdown` and `markdown` come next to
+    the table, `owners_markdown` is a list of the owners of changes, and `end_markdown` comes last,
+    within a number of bytes. `html` and `change_html` are markup. `notices` are what a reviewer
+    must not miss. `stale` is what may be another than reviewed where only the digest shows it.
+    """
+
+    members: Callable[[Section], Mapping[str, Any]] = _no_members
+    change_members: Callable[[Section, Change], Mapping[str, Any]] = _no_members
+    lines: Callable[[Section, Style], Iterable[str]] = _nothing
+    change_lines: Callable[[Section, Change, Style], Iterable[str]] = _nothing
+    markdown: Callable[[Section], Iterable[str]] = _nothing
+    changes_markdown: Callable[[Section, Sequence[Change]], Iterable[str]] = _nothing
+    owners_markdown: Callable[[Section, Sequence[Change]], Iterable[str]] = _nothing
+    end_markdown: Callable[[Section, int], str] = _no_text
+    html: Callable[[Section], str] = _no_text
+    change_html: Callable[[Section, Change], str] = _no_text
+    notices: Callable[[Section], Iterable[Notice]] = _nothing
+    stale: str = ""
+
+
+def shown_sections(plan: Plan) -> Iterator[tuple[PlanSection, SectionFormats[Any]]]:
+    """Yield each section of a plan with its formats."""
+    for section in plan.sections:
+        yield section, _formats_of(section.formats)
+
+
+@cache
+def _formats_of(name: str) -> SectionFormats[Any]:
+    module, _, attribute = name.partition(":")
+    return cast("SectionFormats[Any]", getattr(import_module(module), attribute))
