@@ -156,7 +156,7 @@ def test_words_to_leave_are_found(tmp_path: Path) -> None:
 
 
 def test_kinds_are_known_in_their_folders() -> None:
-    """Outside its folder and the emulator, no line of code holds the name of a kind."""
+    """Outside the emulator, its folder and the lists of features, no code holds a kind's name."""
     names = {kind.name for kind in KINDS}
     files = [
         file

@@ -18,10 +18,16 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "graph": {},
     "history": {},
     "import_": {},
-    "lint": {},
+    "lint": {
+        "workspace-checks": {"manifests": "lint:practice_complaints"},
+        "codes-off-by-default": {"L": "lint:off_by_default"},
+    },
     "policy_samples": {},
     "rollback": {},
-    "rules": {},
+    "rules": {
+        "workspace-checks": {"rules": "rule_checks:rule_complaints"},
+        "project-checks": {"rules": "rule_checks:early_flaws"},
+    },
     "track_record": {},
     "watch": {},
 }
