@@ -32,18 +32,20 @@ class CheckedWorkspace:
 WorkspaceCheck: TypeAlias = Callable[[CheckedWorkspace], Iterator[Complaint]]
 
 ALWAYS: Final = "manifests"
-"""The setting that every project has."""
+"""The key of checks of every project."""
 
 CHECKS: Final = Rows[WorkspaceCheck]("workspace-checks")
-"""By the setting of the project file without which a check has nothing to do."""
+"""By the setting of the project file that a check is about, or `ALWAYS`."""
 
 
 def wanted_checks(settings: ProjectFile) -> list[str]:
-    """Return the keys of the checks whose setting a project has. Imports none of them.
+    """Return the keys of the checks that have something to check. Imports none of them.
 
-    The checks that every project has come last: they skip the manifests with errors.
+    Those of every project come last: they skip the manifests with errors.
     """
-    return sorted((key for key in CHECKS if getattr(settings, key)), key=ALWAYS.__eq__)
+    return sorted(
+        (key for key in CHECKS if key == ALWAYS or getattr(settings, key)), key=ALWAYS.__eq__
+    )
 
 
 def complain_by_features(loader: Loader, settings: ProjectFile) -> None:

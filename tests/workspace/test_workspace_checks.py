@@ -27,7 +27,9 @@ sys.stderr.write(json.dumps(sorted(sys.modules)))
 """
 
 
-@pytest.mark.parametrize(("settings", "keys"), [({}, []), (RULES, ["rules"])])
+@pytest.mark.parametrize(
+    ("settings", "keys"), [({}, []), ({"manifests": []}, []), (RULES, ["rules"])]
+)
 def test_checks_of_every_project_come_last(settings: dict[str, object], keys: list[str]) -> None:
     """A check is wanted where its setting is given, and those of every project come last."""
     assert wanted_checks(ProjectFile.model_validate(settings)) == [*keys, "manifests"]
