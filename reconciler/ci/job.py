@@ -54,7 +54,6 @@ from reconciler.errors import (
 from reconciler.features.adopt.adopt_live import ToAdopt, adopt
 from reconciler.features.adopt.adoption_formats import adopted_markdown
 from reconciler.features.freeze.freeze_wait import wait_for_thaw
-from reconciler.features.rollback.undone_rollbacks import UnderReview
 from reconciler.features.watch.noise_formats import watched_text
 from reconciler.features.watch.watch_alerts import ToWatch, describe_way_back, watch_now, way_back
 from reconciler.journal.before import LAST
@@ -71,6 +70,7 @@ from reconciler.operations.plan_and_drift import (
     write_private,
 )
 from reconciler.operations.plan_signals import EvidenceOptions
+from reconciler.planning.guards.under_review import UnderReview
 from reconciler.project import Project
 from reconciler.report.complaints.junit import annotation_lines
 from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif
@@ -175,7 +175,8 @@ class Job:
         """Plan on the service, with the differences between live and the base branch."""
         admitted = yield from self._admitted(use)
         with self._opened(admitted) as session:
-            wanted = EvidenceOptions(track_record=session.environment.track_record)
+            days = session.environment.setting("trackRecord", int)
+            wanted = EvidenceOptions(track_record=days or 0)
             made = asyncio.run(plan_now(session, session.journal().history, wanted))
             made = self._owned(made, session.project)
             refusals = refusals_of(made, session, self.talk.event)

@@ -32,13 +32,13 @@ from reconciler.document import Json
 from reconciler.errors import GuardRefused, InvalidInput, ReconcilerError
 from reconciler.features.against.base_drift import strayed
 from reconciler.features.against.plan_against import Offline, in_folder, opened_offline
-from reconciler.features.rollback.undone_rollbacks import UnderReview
 from reconciler.model import BaseDrift, Plan, Ref
 from reconciler.operations.check_project import Checked, check, check_in
 from reconciler.operations.open_project import Options, lead_here
 from reconciler.operations.open_session import Session, session_of
 from reconciler.operations.reporter import Silent
 from reconciler.operations.secret_sources import Allowed
+from reconciler.planning.guards.under_review import UnderReview
 from reconciler.project import (
     Environment,
     Project,

@@ -14,9 +14,8 @@ from typing import Final
 from reconciler.ci.forge.event import Event
 from reconciler.ci.result import Failure
 from reconciler.errors import ExitCode, ReconcilerError, worst
-from reconciler.features.freeze.freeze_guard import FROZEN
 from reconciler.model import Action, Change, GuardViolation, Plan
-from reconciler.model.guard_levels import EXPLICIT_LEVEL
+from reconciler.model.guard_levels import EXPLICIT_LEVEL, FROZEN
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import failures_of, plan_now
 from reconciler.operations.reporter import Silent

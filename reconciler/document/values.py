@@ -6,7 +6,9 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import date
 from enum import Enum
 from typing import Final, TypeAlias, TypeGuard
 from unicodedata import normalize
@@ -24,6 +26,15 @@ class Missing(Enum):
 ABSENT: Final = Missing.ABSENT
 
 _INT64 = re.compile(r"-?[0-9]{1,19}")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def day_of(text: object) -> date | None:
+    """Read a calendar day, as 2027-03-31; return None for any other form."""
+    if isinstance(text, str) and _DAY.fullmatch(text):
+        with suppress(ValueError):
+            return date.fromisoformat(text)
+    return None
 
 
 def value_at(document: Json | Missing, path: Sequence[str | int]) -> Json | Missing:

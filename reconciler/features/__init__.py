@@ -14,7 +14,14 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "doctor": {},
     "explain": {},
     "fmt": {},
-    "freeze": {},
+    "freeze": {
+        "environment-settings": {
+            "freeze": "freeze_settings:FREEZE",
+        },
+        "guards": {
+            "freeze": "freeze_guard:with_freeze",
+        },
+    },
     "graph": {},
     "history": {},
     "import_": {},
@@ -22,12 +29,37 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "workspace-checks": {"manifests": "lint:practice_complaints"},
         "codes-off-by-default": {"L": "lint:off_by_default"},
     },
-    "policy_samples": {},
-    "rollback": {},
+    "policy_samples": {
+        "environment-settings": {
+            "policySamples": "sample_settings:POLICY_SAMPLES",
+        },
+        "guards": {
+            "policySamples": "failing_samples:with_failing",
+        },
+    },
+    "rollback": {
+        "guards": {
+            "undoes-rollback": "undone_rollbacks:with_undone",
+        },
+    },
     "rules": {
+        "project-settings": {
+            "rules": "rule_settings:RULES",
+        },
+        "guards": {
+            "rules": "rule_guards:with_rules",
+        },
         "workspace-checks": {"rules": "rule_checks:rule_complaints"},
         "project-checks": {"rules": "rule_checks:early_flaws"},
     },
-    "track_record": {},
-    "watch": {},
+    "track_record": {
+        "environment-settings": {
+            "trackRecord": "track_record_settings:TRACK_RECORD",
+        },
+    },
+    "watch": {
+        "environment-settings": {
+            "watch": "watch_settings:WATCH",
+        },
+    },
 }

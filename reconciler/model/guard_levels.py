@@ -19,6 +19,7 @@ EXPLICIT_LEVEL: Final = "explicit"
 ALLOW_DESTROY: Final = "allow-destroy"
 NEW_JOURNAL: Final = "new-journal"
 BREAK_GLASS: Final = "break-glass"
+FROZEN: Final = "frozen"
 
 
 class Guard(NamedTuple):
@@ -42,7 +43,7 @@ GUARDS: Final[Mapping[str, Guard]] = {
     "takes-over": Guard(REVIEW_LEVEL),
     "undoes-rollback": Guard(EXPLICIT_LEVEL),
     "policy-samples": Guard(REVIEW_LEVEL),
-    "frozen": Guard(EXPLICIT_LEVEL, BREAK_GLASS),
+    FROZEN: Guard(EXPLICIT_LEVEL, BREAK_GLASS),
     "alert-silenced": Guard(REVIEW_LEVEL),
     "alert-deleted": Guard(REVIEW_LEVEL),
     "slo-target-lowered": Guard(REVIEW_LEVEL),

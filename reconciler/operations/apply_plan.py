@@ -11,12 +11,11 @@ from uuid import uuid4
 from reconciler.applying.applied import Applied
 from reconciler.applying.run import Run
 from reconciler.errors import GuardRefused, Stale, Unsettled
-from reconciler.features.freeze.freeze_guard import FROZEN
 from reconciler.journal.entries import OverrideEntry, RunEntry, Unfrozen
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import GuardViolation, LostUnseen, Plan
-from reconciler.model.guard_levels import BREAK_GLASS, REVIEW_LEVEL, flag_of
+from reconciler.model.guard_levels import BREAK_GLASS, FROZEN, REVIEW_LEVEL, flag_of
 from reconciler.operations.interrupts import interrupts
 from reconciler.operations.open_project import applied_commit
 from reconciler.operations.open_session import Session, known_secrets, open_api
@@ -151,7 +150,7 @@ def plan_and_apply(
     in the journal. Raises Locked, and what planning, `agree` and `check` raise; nothing was applied
     then.
     """
-    rules = {rule.code for rule in session.project.settings.rules if rule.on == "plan"}
+    rules = session.project.settings.plan_rules
     journal, name = session.journal(), str(uuid4())
     with journal.locked(name, patience):
         try:

@@ -58,9 +58,9 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.api.secret import Redaction
     from reconciler.features.rollback.restore import Restoring
-    from reconciler.features.rollback.undone_rollbacks import UnderReview
     from reconciler.journal.journal import Journal
     from reconciler.model import Manifest, Ref, Selected
+    from reconciler.planning.guards.under_review import UnderReview
 
 
 def open_workspace(options: Options, project: Project, scope: Scope) -> Workspace:

@@ -12,22 +12,21 @@ from uuid import uuid4
 
 from reconciler.document import Json, digest
 from reconciler.errors import ExitCode, InvalidInput, Unsettled, UsageError, worst
-from reconciler.features.freeze.freeze_guard import FreezeNow
 from reconciler.features.rollback.restore import with_restored
-from reconciler.features.rollback.undone_rollbacks import NO_REVIEW
 from reconciler.journal.history import History
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
 from reconciler.model import Drift, DriftReport, Plan
-from reconciler.operations.open_project import Options, now, today
+from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, open_api
 from reconciler.operations.plan_signals import NO_EVIDENCE, EvidenceOptions, with_signals
 from reconciler.operations.reporter import Reporter
 from reconciler.planning.consequences import orphan
 from reconciler.planning.decision_cache import FORMAT, decided_before
 from reconciler.planning.find_drift import find_drift, remembered
-from reconciler.planning.guards import with_guards, with_levels
+from reconciler.planning.guards import PlanUnderGuard, with_feature_guards, with_guards, with_levels
 from reconciler.planning.guards.plan_limits import TOO_MANY
+from reconciler.planning.guards.under_review import NO_REVIEW
 from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.planning.older_secrets import OlderSeals
 from reconciler.project import Embedded
@@ -239,21 +238,24 @@ async def plan_now(
         if session.restoring is not None:
             made = with_restored(made, session.restoring, place)
         made = await with_signals(api, session, made, history, wanted)
-        frozen = FreezeNow(
-            session.environment.freeze, now(), same_clock=isinstance(session.target, Embedded)
+        asked = PlanUnderGuard(
+            api=api,
+            plan=await with_guards(api, made, session.environment.guards),
+            environment=session.environment,
+            settings=session.project.settings,
+            now=now(),
+            same_clock=isinstance(session.target, Embedded),
+            review=session.review or NO_REVIEW,
         )
-        guarded = await with_guards(
-            api, made, session.environment.guards, frozen, session.review or NO_REVIEW
-        )
+        guarded = await with_feature_guards(asked)
     if decided is not None and (news := decided.text(whole=session.whole)) is not None:
         cache.put(key, news)
-    ruled = replace(_ruled(session, guarded), paths=session.paths)
-    return with_levels(ruled, session.environment.guards)
+    return with_levels(replace(guarded, paths=session.paths), session.environment.guards)
 
 
 def _may_keep(session: Session) -> bool:
     """Return whether decisions may be cached: no rule of plans, no emulator and no rollback."""
-    ruled = any(rule.on == "plan" for rule in session.project.settings.rules)
+    ruled = session.project.settings.plan_rules
     return not (ruled or isinstance(session.target, Embedded) or session.restoring is not None)
 
 
@@ -271,16 +273,6 @@ def key_of_decisions(session: Session) -> str:
         "journal": [content.end, content.count],
     }
     return digest(about)
-
-
-def _ruled(session: Session, made: Plan) -> Plan:
-    """Return the plan with the results of the team's own rules of plans."""
-    rules = session.project.settings.rules
-    if not any(rule.on == "plan" for rule in rules):
-        return made
-    from reconciler.features.rules.rule_guards import with_own_rules  # noqa: PLC0415 - for those with rules
-
-    return with_own_rules(made, rules, session.environment.guards, today())
 
 
 def exit_code_of(found: Sequence[Drift]) -> int:

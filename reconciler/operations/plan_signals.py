@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from reconciler.features.watch.watch_settings import MOST_TRACKED_DAYS, TRACKED_DAYS
+from reconciler.features.track_record.track_record_settings import (
+    MOST_TRACKED_DAYS,
+    TRACKED_DAYS,
+)
 from reconciler.journal.history import History
 from reconciler.model import Plan, Ref, Remark, TrackRecord
 from reconciler.operations.open_session import Session

@@ -10,12 +10,10 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from reconciler.model.own_rules import OWN_RULE
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.diagnostic import AUDITED, CODES, Finding
 from reconciler.syntax.suggestions import nearest
-
-RULE = "R/"
-"""The prefix of the codes of a team's own rules."""
 
 PRACTICE = "L"
 """The prefix of the codes of checks of practice and of queries."""
@@ -61,8 +59,8 @@ def codes_with_levels() -> Iterator[str]:
 
 def has_a_level(code: str, rules: Collection[str] = ()) -> bool:
     """Return whether complaints of a code may be ignored or exempted; `rules` are names."""
-    if code.startswith(RULE):
-        return code.removeprefix(RULE) in rules
+    if code.startswith(OWN_RULE):
+        return code.removeprefix(OWN_RULE) in rules
     return code in WARNED_OF or code in AUDITED or (code.startswith(PRACTICE) and code in CODES)
 
 
@@ -73,13 +71,13 @@ def why_no_level(code: str, rules: Collection[str] = ()) -> tuple[str, str]:
             f"`{code}` ({CODES[code]}) is an error wherever it is told, as nothing good follows"
         )
         return f"{reason} from going on: mend what it tells", ""
-    if code.startswith(RULE):
-        listed = sorted(f"{RULE}{name}" for name in rules)
+    if code.startswith(OWN_RULE):
+        listed = sorted(f"{OWN_RULE}{name}" for name in rules)
         return f"there is no rule `{code}` (known: {', '.join(listed) or 'none'})", nearest(
             code, listed
         )
     reason = f"there is no code `{code}`: docs/errors.md lists those of complaints"
-    return f"{reason}, and rules of your own are called {RULE}NAME", _meant(code)
+    return f"{reason}, and rules of your own are called {OWN_RULE}NAME", _meant(code)
 
 
 def _meant(code: str) -> str:

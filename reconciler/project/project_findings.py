@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
 from reconciler.document import Json, Path, value_at
-from reconciler.features.freeze.freeze_settings import Freeze, Incidents, Window
-from reconciler.features.policy_samples.sample_settings import PolicySamples
-from reconciler.features.rules.rule_settings import Examples, Rule
-from reconciler.features.watch.watch_settings import Watching
-from reconciler.model.assumptions import (
-    Assumptions,
-    Dashboards,
-    FilterNames,
-    Listing,
-    ParameterNames,
-    RangeNames,
-    Read,
-)
+from reconciler.model.model_config import FileSection
 from reconciler.project.choose_target import unsafe_base_url
-from reconciler.project.extent import Extent
 from reconciler.project.levels import level_findings
 from reconciler.project.secret_places import SecretPlace
 from reconciler.project.settings import (
-    DriftIgnore,
-    EmbeddedEmulator,
     Environment,
-    Guards,
     InFile,
-    Limits,
     ProjectFile,
     parse_journal_place,
 )
@@ -148,7 +134,7 @@ def _agreeing_findings(settings: ProjectFile) -> Iterator[Finding]:
         message = f"there is no environment `{default}` (known: {listed})"
         yield Finding("P101", ("defaultEnvironment",), message, suggestion=near)
     yield from _list_findings(settings)
-    yield from level_findings(settings.checks, [rule.name for rule in settings.rules])
+    yield from level_findings(settings.checks, [rule.name for rule in settings.own_rules])
     yield from _secret_findings(settings.secrets, ("secrets",))
     for name, environment in settings.environments.items():
         yield from _environment_findings(name, environment)
@@ -216,7 +202,8 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
     if environment.emulator is not None:
         yield from _path_findings("data", environment.emulator.data, (*path, "emulator", "data"))
     yield from _secret_findings(environment.secrets, (*path, "secrets"))
-    yield from _sample_findings(environment, (*path, "policySamples"))
+    for setting, section in environment.settings_given(FileSection):
+        yield from _file_findings(setting, section.file, (*path, setting))
     match parse_journal_place(environment.journal) if environment.journal else None:
         case InFile(path=kept):
             yield from _path_findings("journal", str(kept), (*path, "journal"))
@@ -224,49 +211,52 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
             return
 
 
-def _sample_findings(environment: Environment, path: tuple[str, ...]) -> Iterator[Finding]:
-    """Yield a finding on a samples file that is outside the project, or neither YAML nor JSON."""
-    if environment.policy_samples is None:
-        return
-    file = environment.policy_samples.file
+def _file_findings(name: str, file: str, path: tuple[str, ...]) -> Iterator[Finding]:
+    """Yield a finding on a setting whose file is outside the project, or neither YAML nor JSON."""
     message = ""
     if leads_out(file):
-        message = f"`policySamples` must be inside the folder of the project file: `{file}` is not"
-    elif not file.endswith(_SAMPLE_SUFFIXES):
-        message = (
-            f"`policySamples` must be YAML or JSON: `{file}` ends with none of .yaml, .yml, .json"
-        )
+        message = f"`{name}` must be inside the folder of the project file: `{file}` is not"
+    elif not file.endswith(_SUFFIXES):
+        message = f"`{name}` must be YAML or JSON: `{file}` ends with none of .yaml, .yml, .json"
     if message:
         yield Finding("P101", path, message)
 
 
-_SAMPLE_SUFFIXES = (".yaml", ".yml", ".json")
+_SUFFIXES = (".yaml", ".yml", ".json")
 
-_MODELS: dict[tuple[str, ...], type[BaseModel]] = {
-    (): ProjectFile,
-    ("driftIgnore",): DriftIgnore,
-    ("rules",): Rule,
-    ("rules", "examples"): Examples,
-    ("environments",): Environment,
-    ("environments", "emulator"): EmbeddedEmulator,
-    ("environments", "secrets"): SecretPlace,
-    ("secrets",): SecretPlace,
-    ("limits",): Extent,
-    ("environments", "watch"): Watching,
-    ("environments", "policySamples"): PolicySamples,
-    ("environments", "guards"): Guards,
-    ("environments", "guards", "kinds"): Limits,
-    ("environments", "freeze"): Freeze,
-    ("environments", "freeze", "windows"): Window,
-    ("environments", "freeze", "incidents"): Incidents,
-    ("environments", "api"): Assumptions,
-    ("environments", "api", "dashboards"): Dashboards,
-    ("environments", "api", "parameterNames"): ParameterNames,
-    ("environments", "api", "filterNames"): FilterNames,
-    ("environments", "api", "rangeNames"): RangeNames,
-    ("environments", "api", "reads"): Read,
-    ("environments", "api", "reads", "lists"): Listing,
-}
+
+def _model_at(path: Path) -> type[BaseModel] | None:
+    """Return the model of the mapping at a place of the project file, None for any other value.
+
+    A step that names no field is the name of a type, where a setting may have several types.
+    """
+    found: Any = ProjectFile
+    for step in path:
+        found = _inside(found, step)
+    return found if isinstance(found, type) and issubclass(found, BaseModel) else None
+
+
+def _inside(annotation: Any, step: str | int) -> Any:
+    """Return the type of a member, without `Annotated` and without None."""
+    match get_origin(annotation):
+        case builtins.dict | builtins.list:
+            return _bare(get_args(annotation)[-1])
+        case None if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            fields = annotation.model_fields.items()
+            found = (info.annotation for name, info in fields if step == (info.alias or name))
+            free = get_type_hints(annotation).get("__pydantic_extra__")
+            return _bare(next(found, annotation if free is None else get_args(free)[-1]))
+        case _:
+            return annotation
+
+
+def _bare(annotation: Any) -> Any:
+    arguments = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        return _bare(arguments[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return _bare(next(of for of in arguments if of is not NoneType))
+    return annotation
 
 
 def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
@@ -299,16 +289,6 @@ def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
     )
 
 
-_NO_MAPPINGS: Mapping[tuple[str, ...], Advice] = {
-    ("environments", "freeze"): Advice(
-        "say when: `windows:`, or `incidents: {severities: [critical]}`"
-    ),
-    ("environments", "freeze", "incidents"): Advice(
-        "write `{}` for any open one, or which: `{severities: [critical]}`"
-    ),
-}
-
-
 def _meant_by(kind: str, path: Path, value: object) -> str:
     """Return the likely correction of a setting of the wrong form, or advice; "" for neither."""
     match kind, value:
@@ -321,7 +301,8 @@ def _meant_by(kind: str, path: Path, value: object) -> str:
         case _ if path[-1:] == ("emulator",) and value is True:
             return "{data: .reconciler/local.db}"
         case (("model_type" | "model_attributes_type" | "dict_type"), _):
-            return _NO_MAPPINGS.get((*map(str, path[:1] + path[2:]),), "")
+            advice: str = getattr(_model_at(path), "advice", "")
+            return Advice(advice) if advice else ""
         case _:
             return ""
 
@@ -342,9 +323,7 @@ _SHOULD = re.compile("^(Input|String) should")
 
 def _finding(kind: str, message: str, path: tuple[str | int, ...]) -> Finding:
     if kind == "extra_forbidden":
-        place = tuple(map(str, path[:1] + path[2:-1] if len(path) > 1 else ()))
-        # The key below `kinds` is a kind's name, as below `environments`.
-        model = _MODELS.get(place) or _MODELS.get(place[:-1], ProjectFile)
+        model = _model_at(path[:-1]) or ProjectFile
         names = [info.alias or name for name, info in model.model_fields.items()]
         predicate = f"unknown setting `{path[-1]}` (known: {', '.join(names)})"
         is_key = model is Environment and str(path[-1]).casefold().replace("_", "") in _KEYS

@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, create_model, field_validator
 from pydantic_core import PydanticCustomError
 
-from reconciler.features.freeze.freeze_settings import Freeze
-from reconciler.features.policy_samples.sample_settings import SampleSetting
-from reconciler.features.rules.rule_settings import MOST_RULES, Rule, WrittenSettings
-from reconciler.features.watch.watch_settings import MOST_TRACKED_DAYS, TRACKED_DAYS, Watching
 from reconciler.model.assumptions import Assumptions
+from reconciler.model.guard_levels import GuardLevel
 from reconciler.model.model_config import STRICT
+from reconciler.model.own_rules import OwnRule
 from reconciler.project.extent import Extent
 from reconciler.project.levels import Checks
 from reconciler.project.secret_places import SecretPlace
 from reconciler.project.shards import first_filled
+from reconciler.runtime.rows import Rows
+from reconciler.syntax.parsed_text import DocumentText
+
+T = TypeVar("T")
+
+ENVIRONMENT_SETTINGS: Final = Rows[object]("environment-settings")
+PROJECT_SETTINGS: Final = Rows[object]("project-settings")
+"""Settings of features, by their names in YAML: annotations with a default and a description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +181,12 @@ class Guards(Limits):
         return self.model_copy(update=own_limits)
 
 
+def _with_added(name: str, core: type[_Extended]) -> type[_Extended]:
+    """Return a model with the settings of the core and of all features."""
+    fields: dict[str, Any] = {key: core.added.load(key) for key in core.added}
+    return create_model(name, __base__=core, __doc__=core.__doc__, __module__=__name__, **fields)
+
+
 class EmbeddedEmulator(_Strict):
     """An emulator in the same process, stored in one SQLite file."""
 
@@ -173,8 +196,45 @@ class EmbeddedEmulator(_Strict):
     ]
 
 
-class Environment(_Strict):
+@runtime_checkable
+class OfflineSetting(Protocol):
+    """A setting of a feature that differs for a plan on an emulator, which no person uses."""
+
+    def offline(self) -> object:
+        """Return the setting without what concerns people."""
+
+
+class _Extended(_Strict):
+    """A part of the project file that features add settings to."""
+
+    added: ClassVar[Rows[object]]
+
+    def setting(self, name: str, sort: type[T]) -> T | None:
+        """Return a setting of a feature by its name in YAML; None where it is of another type.
+
+        A setting without the feature is None, too.
+        """
+        value = getattr(self, name, None)
+        return value if isinstance(value, sort) else None
+
+    def settings_given(self, sort: type[T]) -> Iterator[tuple[str, T]]:
+        """Yield the name and value of each setting of a feature that is given and of a type."""
+        for name in self.added:
+            if name in self.model_fields_set and isinstance(value := getattr(self, name), sort):
+                yield name, value
+
+    def settings_offline(self) -> dict[str, object]:
+        """Return the given settings of features, as they are for a plan without a service."""
+        return {
+            name: value.offline() if isinstance(value, OfflineSetting) else value
+            for name, value in self.settings_given(object)
+        }
+
+
+class CoreEnvironment(_Extended):
     """An environment: a place that manifests are applied to."""
+
+    added = ENVIRONMENT_SETTINGS
 
     base_url: Annotated[
         str | None,
@@ -220,31 +280,20 @@ class Environment(_Strict):
     ] = {}
     guards: Guards = Guards()
     """The changes that an apply of this environment may make without consent."""
-    watch: Watching = Watching()
-    """The reaction to alerts that are noisier since a run."""
-    track_record: Annotated[
-        int,
-        Field(
-            alias="trackRecord",
-            ge=0,
-            le=MOST_TRACKED_DAYS,
-            description="Of how many days the comment of `ci plan` tells what the alerts did; 0 "
-            "for none.",
-        ),
-    ] = TRACKED_DAYS
-    freeze: Freeze = Freeze()
-    """Times at which an apply of this environment writes nothing."""
     api: Annotated[
         Assumptions, Field(description="What this deployment does otherwise than most.")
     ] = Assumptions()
-    policy_samples: Annotated[
-        SampleSetting | None,
-        Field(
-            alias="policySamples",
-            description="Logs that a plan is held against: which policy takes each of them today "
-            "and tomorrow. The file, or `{file, onMismatch}`: docs/policy-impact.md.",
-        ),
-    ] = None
+
+
+if TYPE_CHECKING:
+
+    class Environment(CoreEnvironment):
+        """An environment, with the settings of features."""
+
+        def __init__(self, **settings: Any) -> None: ...
+
+else:
+    Environment = _with_added("Environment", CoreEnvironment)
 
 
 class DriftIgnore(_Strict):
@@ -318,8 +367,11 @@ def _leads(globs: Sequence[str], steps: Sequence[str]) -> bool:
 ANY_STEPS = "**"
 
 
-class ProjectFile(WrittenSettings, _Strict):
+class CoreProjectFile(_Extended):
     """The project file, reconciler.yaml."""
+
+    added = PROJECT_SETTINGS
+    _written: DocumentText | None = PrivateAttr(default=None)
 
     manifests: Annotated[
         list[str], Field(description="Files and folders of manifests, relative to this file.")
@@ -366,18 +418,41 @@ class ProjectFile(WrittenSettings, _Strict):
             "changes; read from the base branch.",
         ),
     ] = False
-    rules: Annotated[
-        list[Rule],
-        Field(
-            max_length=MOST_RULES,
-            description="What a team asks of its manifests and plans, in CEL: docs/rules.md.",
-        ),
-    ] = []
     checks: Checks = {}
     limits: Annotated[
         Extent,
         Field(description="How much one run reads; `ci` takes it from the base branch."),
     ] = Extent()
+
+    @property
+    def written(self) -> DocumentText | None:
+        """The text, for complaints that are found later; None where the settings were not read."""
+        return self._written
+
+    def note_text(self, text: DocumentText) -> None:
+        """Store the text that the settings were read from."""
+        self._written = text
+
+    @property
+    def own_rules(self) -> Sequence[OwnRule]:
+        """The team's own rules."""
+        return self.setting("rules", list) or ()
+
+    @property
+    def plan_rules(self) -> Mapping[str, GuardLevel]:
+        """The level of each rule of plans, by its code."""
+        return {rule.code: rule.level for rule in self.own_rules if rule.on == "plan"}
+
+
+if TYPE_CHECKING:
+
+    class ProjectFile(CoreProjectFile):
+        """The project file, with the settings of features."""
+
+        def __init__(self, **settings: Any) -> None: ...
+
+else:
+    ProjectFile = _with_added("ProjectFile", CoreProjectFile)
 
 
 def project_schema() -> dict[str, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterator
 from datetime import date
 
-from reconciler.document import Json, Path
-from reconciler.features.rules.rule_settings import day_of
+from reconciler.document import Json, Path, day_of
 from reconciler.model import Exemption
 from reconciler.project.levels import has_a_level, why_no_level
 from reconciler.syntax.diagnostic import Finding, warning

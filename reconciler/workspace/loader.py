@@ -9,6 +9,7 @@ from pathlib import Path
 from reconciler.document import Json
 from reconciler.kinds.value_suggestions import is_mappings
 from reconciler.model import API_VERSION
+from reconciler.model.model_config import FileSection
 from reconciler.project.settings import Environment
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity
 from reconciler.syntax.files import File
@@ -164,7 +165,8 @@ def _looks_declared(reading: Reading) -> bool:
 def _sample_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:
     """Return the real paths of the sample files of all environments, which are no manifests."""
     return frozenset(
-        (root / environment.policy_samples.file).resolve()
+        (root / section.file).resolve()
         for environment in environments.values()
-        if isinstance(environment, Environment) and environment.policy_samples is not None
+        if isinstance(environment, Environment)
+        for _, section in environment.settings_given(FileSection)
     )

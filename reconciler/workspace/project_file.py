@@ -41,7 +41,7 @@ def guard_findings(settings: ProjectFile) -> Iterator[Finding]:
                 yield Finding("P101", (*path, "kinds", kind), message, suggestion=near, at_key=True)
         if environment.guards.allow or environment.guards.levels:
             # A rule for plans is a guard like any other.
-            rules = {rule.code: rule.level for rule in settings.rules if rule.on == "plan"}
+            rules = settings.plan_rules
             yield from _allowed_findings(environment.guards, rules, (*path, "allow"))
             known = dict.fromkeys((*GUARDS, *consents_known(), *rules))
             for code in environment.guards.levels:
@@ -111,7 +111,7 @@ def ignored_findings(settings: ProjectFile) -> Iterator[Finding]:
 def rule_findings(settings: ProjectFile) -> Iterator[Finding]:
     """Yield the rules with the name of another rule, and those for unknown kinds."""
     names: set[str] = set()
-    for index, rule in enumerate(settings.rules):
+    for index, rule in enumerate(settings.own_rules):
         if rule.name in names:
             message = f"another rule is called `{rule.name}` already"
             yield Finding("P101", ("rules", index, "name"), message)

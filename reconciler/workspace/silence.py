@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.model import Manifest
+from reconciler.model.own_rules import OWN_RULE
 from reconciler.project.levels import (
     AUDIT,
     PRACTICE,
-    RULE,
     WARNED_OF,
     Level,
     has_a_level,
@@ -139,7 +139,7 @@ class Silencing:
 
 def _has_choice(complaint: Complaint) -> bool:
     """Return whether a complaint may be ignored; an error that breaks something may not."""
-    if complaint.code.startswith((AUDIT, PRACTICE, RULE)):
+    if complaint.code.startswith((AUDIT, PRACTICE, OWN_RULE)):
         return True
     return complaint.code in WARNED_OF and not complaint.is_error
 

@@ -13,6 +13,7 @@ from reconciler.document import Json
 from reconciler.features.policy_samples.policy_impact import Samples
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Ref
+from reconciler.model.model_config import FileSection
 from reconciler.project import ProjectFile
 from reconciler.runtime.cache import NO_CACHE, Cache
 from reconciler.runtime.progress import Deed, Waits
@@ -278,7 +279,7 @@ def _load(
     waits: Waits | None,
 ) -> Workspace:
     sources.begin()
-    silencing = Silencing(settings.checks, [rule.name for rule in settings.rules])
+    silencing = Silencing(settings.checks, [rule.name for rule in settings.own_rules])
     loader = Loader(found.root, sources, scope, settings.environments, silencing)
     loader.complaints.extend(found.complaints)
     unread = [] if sources.readings or sources.instead else found.files
@@ -325,15 +326,18 @@ def _load(
 def _samples_of(loader: Loader, settings: ProjectFile) -> Samples | None:
     """Read the samples of the environment, and report errors in them."""
     environment = settings.environments.get(loader.scope.environment)
-    setting = environment.policy_samples if environment is not None else None
-    if setting is None:
+    if environment is None or not any(environment.settings_given(FileSection)):
         return None
+    from reconciler.features.policy_samples.sample_settings import PolicySamples  # noqa: PLC0415 - as below
     from reconciler.features.policy_samples.samples_file import (  # noqa: PLC0415 - if there are some
         SamplesSetting,
         policies_of,
         read_samples,
     )
 
+    setting = environment.setting("policySamples", PolicySamples)
+    if setting is None:
+        return None
     declared = (
         None if loader.unusable else policies_of(manifest.manifest for manifest in loader.declared)
     )

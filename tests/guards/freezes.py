@@ -12,11 +12,9 @@ from harness.stores import NO_TIME
 
 from reconciler.api.client import Api
 from reconciler.document import Json
-from reconciler.features.freeze.freeze_guard import FreezeNow
-from reconciler.features.freeze.freeze_settings import Freeze
 from reconciler.model import Manifest, Plan
-from reconciler.planning.guards import with_guards
-from reconciler.project import Guards
+from reconciler.planning.guards import PlanUnderGuard, with_feature_guards, with_guards
+from reconciler.project import Environment, Guards, ProjectFile
 
 NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
 INCIDENTS = "/incidents/incidents/v1"
@@ -41,8 +39,15 @@ def frozen(
     made = site.plan(*manifests or (manifest("SLO/checkout", SLO_SPEC),))
 
     async def ask(api: Api) -> Plan:
-        held = FreezeNow(Freeze.model_validate(freeze), now, same_clock=same_clock)
-        return await with_guards(api, made, Guards(), held)
+        asked = PlanUnderGuard(
+            api=api,
+            plan=await with_guards(api, made, Guards()),
+            environment=Environment(freeze=freeze),
+            settings=ProjectFile(),
+            now=now,
+            same_clock=same_clock,
+        )
+        return await with_feature_guards(asked)
 
     return site.ask(ask)
 

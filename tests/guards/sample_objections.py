@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reconciler.document import Json
+from reconciler.features.policy_samples.failing_samples import failing_samples
 from reconciler.features.policy_samples.policy_impact import (
     Met,
     PolicyImpact,
@@ -143,7 +144,8 @@ PLANS = {
 
 def asked(one: Plan, *allow: str) -> list[GuardViolation]:
     """Give what a plan would need consent for."""
-    return list(objections(one, Guards.model_validate({"allow": list(allow)})))
+    guards = Guards.model_validate({"allow": list(allow)})
+    return [*objections(one, guards), *failing_samples(one, guards)]
 
 
 def said_of_plans() -> str:

@@ -24,9 +24,8 @@ from reconciler.ci.comment import Origin, plan_comment
 from reconciler.ci.forge.own_comment import Marker
 from reconciler.document import Json
 from reconciler.features.freeze import freeze_incidents
-from reconciler.features.freeze.freeze_guard import FROZEN
 from reconciler.model import ClockUnchecked, FreezeUnknown, GuardViolation, Manifest
-from reconciler.model.guard_levels import GUARDS
+from reconciler.model.guard_levels import FROZEN, GUARDS
 from reconciler.planning.guards import Agreed, unmet
 from reconciler.report.html import plan_html
 from reconciler.report.plan.text import plan_text

@@ -19,8 +19,8 @@ from harness.sites import (
 )
 
 from reconciler.document import Json
-from reconciler.features.freeze.freeze_guard import FROZEN
 from reconciler.model import Manifest
+from reconciler.model.guard_levels import FROZEN
 
 MATCHING = {"incidents": {"scope": "matching"}}
 OF_ANOTHER: dict[str, Json] = {"name": "Something", "contextualLabels": {"team": "others"}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconciler.document import Json
-from reconciler.features.rollback.undone_rollbacks import UnderReview, undone_rollbacks
+from reconciler.features.rollback.undone_rollbacks import undone_rollbacks
 from reconciler.model import (
     Action,
     Change,
@@ -17,6 +17,7 @@ from reconciler.model import (
     UndoesRollback,
     Unknown,
 )
+from reconciler.planning.guards.under_review import UnderReview
 from reconciler.project import Guards
 from reconciler.redaction.templates import RefHole, Template, resolve
 

@@ -10,6 +10,7 @@ from harness.sites import PLACE, Site, answer_with, dashboard, policy, policy_se
 
 from reconciler.api.client import Api
 from reconciler.emulator import Profile, create_app
+from reconciler.features.policy_samples.failing_samples import failing_samples
 from reconciler.features.policy_samples.policy_impact import (
     Met,
     PolicyImpact,
@@ -17,7 +18,7 @@ from reconciler.features.policy_samples.policy_impact import (
     Samples,
 )
 from reconciler.features.policy_samples.sample_impact import policy_impact
-from reconciler.model import Manifest, Plan
+from reconciler.model import GuardViolation, Manifest, Plan
 from reconciler.planning.guards import Agreed, objections, unmet
 from reconciler.project import Guards
 
@@ -72,17 +73,22 @@ def test_batches(site: Site) -> None:
     assert site.count("POST", TEST) == 10
 
 
+def objected(made: Plan, guards: Guards) -> list[GuardViolation]:
+    """Give all that a plan would need consent for."""
+    return [*objections(made, guards), *failing_samples(made, guards)]
+
+
 def test_the_guard(site: Site) -> None:
     """A failing sample is an objection of one code, lifted by review, override or the project."""
     site.apply(OLD)
     made = told(site, NEW, ERROR, INFO)
-    (objection,) = objections(made, Guards())
+    (objection,) = objected(made, Guards())
 
     assert objection.code == "policy-samples"
     assert unmet([objection], Agreed())
     assert not unmet([objection], Agreed(reviewed=True))
     assert not unmet([objection], Agreed(override=True))
-    assert not list(objections(made, Guards.model_validate({"allow": ["policy-samples"]})))
+    assert not objected(made, Guards.model_validate({"allow": ["policy-samples"]}))
 
 
 def test_nothing_to_write(site: Site) -> None:
@@ -92,7 +98,7 @@ def test_nothing_to_write(site: Site) -> None:
 
     assert impact_in(made).failures
     assert not impact_in(made).changes
-    assert not list(objections(made, Guards()))
+    assert not objected(made, Guards())
 
 
 def test_an_unread_list(site: Site) -> None:

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, cast
 
 from sample_plans import alert, plan_of, plan_of_three, plan_with_signals, rewritten
 
-from reconciler.features.freeze.freeze_guard import FreezeNow
-from reconciler.features.freeze.freeze_settings import Freeze
 from reconciler.features.history.stats import Counts, Stats
 from reconciler.features.history.stats_formats import stats_json, stats_text
 from reconciler.features.watch.noise import Counted, NoiseWatch, WatchedAlert
 from reconciler.features.watch.noise_formats import watched_json, watched_markdown, watched_text
 from reconciler.model import GuardViolation, Plan, Ref, Signals
-from reconciler.planning.guards import with_guards
-from reconciler.project import Guards
+from reconciler.planning.guards import PlanUnderGuard, with_feature_guards, with_guards
+from reconciler.project import Environment, Guards, ProjectFile
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.text import plan_text
 from reconciler.report.table import Style
@@ -120,14 +118,17 @@ STATS = Stats(
 def frozen_plan() -> Plan:
     """Give three changes in a window, and while incidents are open."""
     window = {"cron": "0 18 * * 5", "for": "63h", "timezone": "Europe/Berlin", "reason": "weekend"}
-    held = FreezeNow(
-        Freeze.model_validate({"windows": [window]}),
-        datetime(2026, 11, 21, 12, 30, tzinfo=UTC),
-        same_clock=True,
-    )
     # Nothing is asked for windows by a clock of our own.
     api = cast("Api", None)
-    made = asyncio.run(with_guards(api, plan_of_three(), Guards(), held))
+    asked = PlanUnderGuard(
+        api=api,
+        plan=asyncio.run(with_guards(api, plan_of_three(), Guards())),
+        environment=Environment(freeze={"windows": [window]}),
+        settings=ProjectFile(),
+        now=datetime(2026, 11, 21, 12, 30, tzinfo=UTC),
+        same_clock=True,
+    )
+    made = asyncio.run(with_feature_guards(asked))
     incidents = GuardViolation(
         said="`production` is frozen while 2 incidents are open: `Payments are slow` (critical, "
         "since 2026-11-21T10:00, it is of `AlertDefinition/payments`), `a | 'b' @all <b>`",

@@ -251,7 +251,7 @@ def _decide() -> Decided:
     admitted = admit(use, event, inputs, asked)
     settings = admitted.use.project.settings
     commands = [(place.command or [""])[-1] for place in settings.secrets.values()]
-    rules = [rule.name.removeprefix("rule-of-") for rule in settings.rules]
+    rules = [rule.name.removeprefix("rule-of-") for rule in settings.own_rules]
     allow = [name for name, code in ALLOWED.items() if code in admitted.environment.guards.allow]
     key = (admitted.environment.base_url or NOWHERE).removeprefix("https://").removesuffix(".test")
     trusted = isinstance(admitted.use, Whole)

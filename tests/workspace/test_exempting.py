@@ -9,7 +9,7 @@ from harness.workspaces import SLO, project_at
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.features.rules.rule_settings import day_of
+from reconciler.document import day_of
 from reconciler.model import Exemption
 from reconciler.workspace.exemptions import read_exemptions
 from reconciler.workspace.expression_scope import Scope

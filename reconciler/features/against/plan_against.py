@@ -186,11 +186,7 @@ def opened_offline(
         session = Session(
             project=project,
             name=name,
-            # Incidents of an embedded emulator concern no person.
-            environment=Environment(
-                guards=environment.guards,
-                freeze=environment.freeze.model_copy(update={"incidents": None}),
-            ),
+            environment=Environment(guards=environment.guards, **environment.settings_offline()),
             target=Embedded(place, TARGET),
             workspace=workspace,
             whole=whole,

@@ -26,7 +26,7 @@ def placed(
 
     The files are read again because nothing else keeps their text.
     """
-    silencing = Silencing(settings.checks, [rule.name for rule in settings.rules])
+    silencing = Silencing(settings.checks, [rule.name for rule in settings.own_rules])
     files = find_files(paths, root, settings.exclude, settings.limits.files)
     loader = Loader(
         files.root,

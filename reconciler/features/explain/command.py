@@ -7,7 +7,7 @@ import click
 from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.features.rules.rule_settings import PREFIX
+from reconciler.model.own_rules import OWN_RULE
 from reconciler.operations.open_project import Options
 from reconciler.report.safe import safe
 from reconciler.syntax.suggestions import nearest
@@ -34,7 +34,7 @@ def explain(
     """
     if expanded:
         return _expanded(words, options, is_plain=not recursive and form == "text")
-    if words[0].startswith(PREFIX) and len(words) == 1:
+    if words[0].startswith(OWN_RULE) and len(words) == 1:
         return _own_rule(words[0], options, form)
     if options.environment is not None or options.project is not None:
         raise UsageError(
@@ -62,7 +62,7 @@ def _own_rule(code: str, options: Options, form: str) -> int:
     from reconciler.features.explain.explain_rule import explained_rule  # noqa: PLC0415 - as above
     from reconciler.operations.open_project import open_project  # noqa: PLC0415 - for these codes alone
 
-    rules = {rule.code: rule for rule in open_project(options).settings.rules}
+    rules = {rule.code: rule for rule in open_project(options).settings.own_rules}
     if code not in rules:
         near = nearest(code, rules)
         hint = f"; did you mean `{near}`?" if near else f" (known: {', '.join(rules) or 'none'})"

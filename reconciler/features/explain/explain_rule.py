@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from reconciler.features.explain.explanation import Explanation, Family, Sample
 from reconciler.features.explain.yaml_text import yaml_text
-from reconciler.features.rules.rule_settings import Rule
+from reconciler.model.own_rules import OwnRule
 
 FAMILY: Final = Family("a rule", "rules of this project", "rules", "rules test")
 _NONE: Final = "The rule has no such example."
 
 
-def explained_rule(rule: Rule) -> Explanation:
+def explained_rule(rule: OwnRule) -> Explanation:
     """Return the explanation of a rule of the project file, in the form of a code's explanation."""
     return Explanation(
         code=rule.code,
@@ -28,7 +28,7 @@ def explained_rule(rule: Rule) -> Explanation:
     )
 
 
-def _asked(rule: Rule) -> str:
+def _asked(rule: OwnRule) -> str:
     """Return what the rule checks, for which resources, and until when."""
     whom = ", ".join(rule.kinds) or "every kind"
     what = "planned changes of" if rule.on == "plan" else "manifests of"

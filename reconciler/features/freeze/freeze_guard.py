@@ -7,53 +7,43 @@ docs/freeze.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
 from reconciler.errors import ReconcilerError
 from reconciler.features.freeze.freeze_settings import Freeze, Holding, holding
 from reconciler.model import ClockUnchecked, FreezeUnknown, GuardViolation, Plan, Remark
+from reconciler.model.guard_levels import BREAK_GLASS, FROZEN
 from reconciler.model.quoting import quoted
-from reconciler.planning.guards.remedies import breaking_glass, waiting
+from reconciler.planning.guards.all_guards import PlanUnderGuard
+from reconciler.planning.guards.remedies import consenting
+from reconciler.runtime.advice import is_in_job
 
 if TYPE_CHECKING:
     # Only the types are needed here, and they would load the whole HTTP client.
     from reconciler.api.client import Api
     from reconciler.features.freeze.freeze_incidents import Stopping
 
-FROZEN = "frozen"
 MOST_CLOCKS_DIFFER: Final = 300.0
 """Seconds by which the service's clock and ours may differ."""
 
 MOST_NAMED: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class FreezeNow:
-    """The freeze settings of an environment, and the moment to check.
-
-    `same_clock` means that the service runs by the clock of this machine.
-    """
-
-    freeze: Freeze
-    now: datetime
-    same_clock: bool = False
-
-
-async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
-    """Return the plan with the objections of a freeze; a plan without writes is not frozen.
+async def with_freeze(asked: PlanUnderGuard) -> Plan:
+    """Return the plan with the objections of a freeze. They come first.
 
     Incidents are listed only where the environment names them.
     """
-    freeze = asked.freeze
-    if not any(change.action.writes for change in plan.changes):
+    plan, freeze = asked.plan, asked.environment.setting("freeze", Freeze)
+    if freeze is None:
         return plan
     violations: list[GuardViolation] = []
     unknown: list[str] = []
     if freeze.incidents is not None:
         try:
-            stopping = await _stopping(api, plan, freeze, asked.now)
+            stopping = await _stopping(asked.api, plan, freeze, asked.now)
             violations.extend(_while_open(stopping, plan.environment) if stopping else ())
         except ReconcilerError as error:
             unknown.append(f"its open incidents cannot be told: {error}")
@@ -62,7 +52,7 @@ async def with_freeze(api: Api, plan: Plan, asked: FreezeNow) -> Plan:
         violations.insert(0, _in_window(held, plan.environment))
     elif freeze.windows and not asked.same_clock:
         # The clock comes last: the answers to earlier requests have the time of the service.
-        plan, doubt = _by_another_clock(plan, api.clock_difference)
+        plan, doubt = _by_another_clock(plan, asked.api.clock_difference)
         unknown.extend(doubt)
     return _judged(plan, freeze, violations, unknown)
 
@@ -111,12 +101,12 @@ def _in_window(held: Holding, environment: str) -> GuardViolation:
     if held.until is None:
         message = f"`{environment}` is frozen, and no end is in sight within a year: {reasons}"
         later = "change the windows: `freeze:` in reconciler.yaml, in an earlier merge"
-        return GuardViolation(said=message, remedies=(later, breaking_glass()), code=FROZEN)
+        return GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)
     until = format_moment(held.until, held.windows[0].zone, held.windows[0].timezone)
-    later = f"apply again after that, or {waiting()}"
+    later = f"apply again after that, or {_waiting()}"
     return GuardViolation(
         said=f"`{environment}` is frozen until {until}: {reasons}",
-        remedies=(later, breaking_glass()),
+        remedies=(later, _breaking_glass()),
         code=FROZEN,
         until=held.until.isoformat(),
     )
@@ -136,8 +126,8 @@ def _while_open(stopping: Sequence[Stopping], environment: str) -> list[GuardVio
     noun = "incident is" if len(stopping) == 1 else "incidents are"
     message = f"`{environment}` is frozen while {len(stopping)} {noun} open: {named}{more}"
     closed = "apply again once they are closed (`reconciler incidents list --open`)"
-    later = f"{closed}, or {waiting()}"
-    return [GuardViolation(said=message, remedies=(later, breaking_glass()), code=FROZEN)]
+    later = f"{closed}, or {_waiting()}"
+    return [GuardViolation(said=message, remedies=(later, _breaking_glass()), code=FROZEN)]
 
 
 def _name(stopping: Stopping) -> str:
@@ -154,7 +144,18 @@ def _unreported(why: str, environment: str) -> GuardViolation:
     remedies = (
         "mend that, and apply again",
         f"in an earlier merge, set {setting}",
-        breaking_glass(),
+        _breaking_glass(),
     )
     message = f"nobody can tell whether `{environment}` is frozen: {why}"
     return GuardViolation(said=message, remedies=remedies, code=FROZEN)
+
+
+def _breaking_glass() -> str:
+    """Return how to write though the environment is frozen."""
+    return f"in an emergency, {consenting(BREAK_GLASS, 'REASON')}, which the journal keeps"
+
+
+def _waiting() -> str:
+    """Return how to let an apply wait for the end of a freeze."""
+    how = "input `wait-freeze`" if is_in_job() else "`--wait-freeze DURATION`"
+    return f"let the apply wait: {how}"

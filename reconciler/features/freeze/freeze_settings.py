@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
@@ -188,6 +188,8 @@ def _known_severity(text: str) -> str:
 class Incidents(_Strict):
     """Open incidents that forbid writes."""
 
+    advice: ClassVar[str] = "write `{}` for any open one, or which: `{severities: [critical]}`"
+
     severities: Annotated[
         list[Annotated[str, AfterValidator(_known_severity)]],
         Field(
@@ -212,6 +214,8 @@ class Incidents(_Strict):
 class Freeze(_Strict):
     """Times at which an apply of the environment writes nothing, whoever reviewed it."""
 
+    advice: ClassVar[str] = "say when: `windows:`, or `incidents: {severities: [critical]}`"
+
     windows: Annotated[
         list[Window], Field(max_length=100, description="Times that come again.")
     ] = []
@@ -225,6 +229,19 @@ class Freeze(_Strict):
             description="What follows where nobody can tell whether it is frozen.",
         ),
     ] = "refuse"
+
+    def offline(self) -> Freeze:
+        """Return the windows alone: incidents of an embedded emulator concern no person."""
+        return self.model_copy(update={"incidents": None})
+
+
+FREEZE: Final = Annotated[
+    Freeze,
+    Field(
+        default=Freeze(),
+        description="Times at which an apply of this environment writes nothing.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from reconciler.errors import GuardRefused
-from reconciler.features.freeze.freeze_guard import FROZEN
-from reconciler.features.freeze.freeze_settings import holding
+from reconciler.features.freeze.freeze_settings import Freeze, holding
 from reconciler.journal.store import LockTimeout
 from reconciler.model import GuardViolation
+from reconciler.model.guard_levels import FROZEN
 from reconciler.operations.apply_plan import refusal
 from reconciler.operations.open_project import now
 from reconciler.operations.open_session import Session
@@ -71,7 +71,8 @@ def _known_end(frozen: list[GuardViolation]) -> datetime | None:
 
 def _is_endless(session: Session) -> bool:
     """Return whether freeze windows are active that have no known end."""
-    held = holding(session.environment.freeze.windows, now())
+    freeze = session.environment.setting("freeze", Freeze)
+    held = holding(freeze.windows, now()) if freeze is not None else None
     return held is not None and held.until is None
 
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from reconciler.document import digest
 from reconciler.features.policy_samples.policy_impact import SampleAnswer
 from reconciler.model import GuardViolation, Plan
 from reconciler.model.quoting import quoted, quoted_pair
+from reconciler.planning.guards.all_guards import PlanUnderGuard
 from reconciler.planning.guards.plan_limits import MOST_NAMED
 from reconciler.planning.guards.remedies import allowing, overriding, reviewing
 from reconciler.project import Guards
 from reconciler.project.settings import POLICY_SAMPLES
+
+
+async def with_failing(asked: PlanUnderGuard) -> Plan:
+    """Return the plan with an objection where it fails samples with an expected policy."""
+    found = failing_samples(asked.plan, asked.environment.guards)
+    return replace(asked.plan, guarded=(*asked.plan.guarded, *found))
 
 
 def failing_samples(plan: Plan, guards: Guards) -> Iterator[GuardViolation]:

@@ -5,17 +5,15 @@ Source: docs/policy-impact.md.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from reconciler.model.model_config import STRICT
+from reconciler.model.model_config import FileSection
 
 
-class PolicySamples(BaseModel):
+class PolicySamples(FileSection):
     """The file of the samples, and the reaction to results other than predicted."""
-
-    model_config = STRICT
 
     file: Annotated[
         str,
@@ -44,4 +42,11 @@ _SCHEMA: dict[str, Any] = {
     "anyOf": [{"type": "string", "minLength": 1}, PolicySamples.model_json_schema()],
 }
 
-SampleSetting = Annotated[PolicySamples, BeforeValidator(_spelled_out), WithJsonSchema(_SCHEMA)]
+POLICY_SAMPLES: Final = Annotated[
+    Annotated[PolicySamples, BeforeValidator(_spelled_out), WithJsonSchema(_SCHEMA)] | None,
+    Field(
+        default=None,
+        description="Logs that a plan is held against: which policy takes each of them today "
+        "and tomorrow. The file, or `{file, onMismatch}`: docs/policy-impact.md.",
+    ),
+]

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
 
 from reconciler.document import ABSENT, Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.taken_back import are_edited
 from reconciler.model import Change, GuardViolation, Plan, Ref, RemoteId, UndoesRollback
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, REVIEW_LEVEL
+from reconciler.planning.guards.all_guards import PlanUnderGuard
 from reconciler.planning.guards.remedies import allowing, overriding, reviewing, splitting
+from reconciler.planning.guards.under_review import UnderReview
 from reconciler.project import Guards
 from reconciler.project.settings import UNDOES_ROLLBACK
 from reconciler.redaction.templates import references_in, resolve
 
-Base: TypeAlias = Callable[[], Mapping[Ref, Json] | None]
-"""Reads the `spec` of each resource that the base branch declares; None where it cannot be read."""
-
-ViolationListing: TypeAlias = Callable[[Sequence[GuardViolation]], Collection[str]]
-"""Returns the keys of the objections that the reviewed plan listed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnderReview:
-    """Ways to find out whether a review covers a rollback that is undone; None where unknown.
-
-    Before the merge, the base branch shows which fields the change edits. After the merge, the
-    reviewed plan lists which rollbacks the change undoes.
-    """
-
-    base: Base | None = None
-    listed: ViolationListing | None = None
-
-
-NO_REVIEW: Final = UnderReview()
 _KEEP: Final = "keep what was rolled back: revert the change in the manifests"
+
+
+async def with_undone(asked: PlanUnderGuard) -> Plan:
+    """Return the plan with an objection for each rollback of a resource that it would undo."""
+    found = undone_rollbacks(asked.plan, asked.environment.guards, asked.review)
+    return replace(asked.plan, guarded=(*asked.plan.guarded, *found))
 
 
 def undone_rollbacks(plan: Plan, guards: Guards, review: UnderReview) -> tuple[GuardViolation, ...]:

@@ -15,6 +15,7 @@ from reconciler.features.rules.ask_worker import (
     RuleProblem,
     RuleVerdict,
 )
+from reconciler.features.rules.rule_settings import Rule, rules_of
 from reconciler.features.rules.subjects import resource_seen
 from reconciler.features.rules.verdicts import expressions_of, said_of
 from reconciler.project import ProjectFile
@@ -27,7 +28,6 @@ from reconciler.workspace.secret_scan import WITHHELD
 from reconciler.workspace.workspace_checks import CheckedWorkspace
 
 if TYPE_CHECKING:
-    from reconciler.features.rules.rule_settings import Rule
     from reconciler.project.project_findings import Readable
 
 
@@ -36,7 +36,7 @@ def rule_complaints(checked: CheckedWorkspace) -> Iterator[Complaint]:
 
     Raises MissingExtra if there are rules but the extra that evaluates them is not installed.
     """
-    rules = checked.settings.rules
+    rules = rules_of(checked.settings)
     if not rules or not checked.scope.ruled:
         return
     with Judges(expressions_of(rules)) as judges:
@@ -87,9 +87,10 @@ def early_flaws(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
 
     One run then reports all of it. Yields nothing if the extra that evaluates rules is missing.
     """
-    if not settings.rules:
+    rules = rules_of(settings)
+    if not rules:
         return
-    with suppress(MissingExtra), Judges(expressions_of(settings.rules)) as judges:
+    with suppress(MissingExtra), Judges(expressions_of(rules)) as judges:
         yield from flaws_in_rules(judges, settings, made.as_written)
 
 
@@ -101,7 +102,7 @@ def flaws_in_rules(
     judges: Judges, settings: ProjectFile, placed: Callable[[Finding], Finding] = _where_it_is
 ) -> Iterator[Complaint]:
     """Yield errors in the expressions of rules, placed inside them."""
-    for number, rule in enumerate(settings.rules):
+    for number, rule in enumerate(rules_of(settings)):
         for flaw in judges.flaws(number):
             yield _flaw_complaint(settings, placed, (number, rule), flaw)
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from reconciler.features.rules.ask_worker import Broken, Judges, RuleInput
-from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule
+from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule, rules_of
 from reconciler.features.rules.subjects import change_seen, resource_seen
 from reconciler.features.rules.verdicts import expressions_of, said_of
 from reconciler.model import Change, GuardViolation, Manifest, Plan, Ref, RuleWarns
+from reconciler.planning.guards.all_guards import PlanUnderGuard
 from reconciler.planning.guards.consent import at_level
 from reconciler.planning.guards.remedies import allowing, overriding, reviewing, splitting
 from reconciler.project import Guards
@@ -25,6 +26,12 @@ class _Said:
     manifest: Manifest
     rule: Rule
     words: str
+
+
+async def with_rules(asked: PlanUnderGuard) -> Plan:
+    """Return the plan with violations and warnings of the project's rules. Raises MissingExtra."""
+    rules = rules_of(asked.settings)
+    return with_own_rules(asked.plan, rules, asked.environment.guards, asked.now.date())
 
 
 def with_own_rules(plan: Plan, rules: Sequence[Rule], guards: Guards, today: date) -> Plan:

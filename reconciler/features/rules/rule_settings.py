@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, Field, PrivateAttr, field_validator
+from pydantic import BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from reconciler.document import day_of
 from reconciler.model.model_config import STRICT
-from reconciler.syntax.parsed_text import DocumentText
+from reconciler.model.own_rules import OWN_RULE
+
+if TYPE_CHECKING:
+    from reconciler.project import ProjectFile
 
 LONGEST_EXPRESSION = 4_000
 MOST_RULES = 500
-PREFIX = "R/"
 RESOURCE, CHANGE = "resource", "change"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 Expression = Annotated[str, Field(min_length=1, max_length=LONGEST_EXPRESSION)]
 Example = dict[str, Any]
@@ -124,7 +126,7 @@ class Rule(_Strict):
     @property
     def code(self) -> str:
         """The code of its findings and guards."""
-        return f"{PREFIX}{self.name}"
+        return f"{OWN_RULE}{self.name}"
 
     @property
     def is_error(self) -> bool:
@@ -152,24 +154,16 @@ class Rule(_Strict):
         return not self.kinds or kind in self.kinds
 
 
-def day_of(text: object) -> date | None:
-    """Read a calendar day, as 2027-03-31; return None for any other form."""
-    if isinstance(text, str) and _DAY.fullmatch(text):
-        with suppress(ValueError):
-            return date.fromisoformat(text)
-    return None
+RULES: Final = Annotated[
+    list[Rule],
+    Field(
+        default=[],
+        max_length=MOST_RULES,
+        description="What a team asks of its manifests and plans, in CEL: docs/rules.md.",
+    ),
+]
 
 
-class WrittenSettings(BaseModel):
-    """Settings that keep the text that they were read from."""
-
-    _written: DocumentText | None = PrivateAttr(default=None)
-
-    @property
-    def written(self) -> DocumentText | None:
-        """The text, for complaints that are found later; None where the settings were not read."""
-        return self._written
-
-    def note_text(self, text: DocumentText) -> None:
-        """Store the text that the settings were read from."""
-        self._written = text
+def rules_of(settings: ProjectFile) -> Sequence[Rule]:
+    """Return the rules of a project file."""
+    return settings.setting("rules", list) or ()

@@ -10,7 +10,7 @@ from reconciler.document import ANY, Json, Path, differences
 from reconciler.errors import UsageError
 from reconciler.features.rules.ask_worker import Broken, Judges, RuleAnswer, RuleInput, RuleVerdict
 from reconciler.features.rules.rule_checks import flaws_in_rules
-from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule
+from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule, rules_of
 from reconciler.features.rules.subjects import field_seen
 from reconciler.features.rules.verdicts import expressions_of, said_of
 from reconciler.kinds import BY_NAME
@@ -70,7 +70,7 @@ def run_rule_tests(options: Options) -> Tested:
     project, complaints = read_project(options)
     if project is None:
         return Tested((), tuple(complaints))
-    rules = project.settings.rules
+    rules = rules_of(project.settings)
     if not rules:
         return Tested((), tuple(complaints))
     found = list(complaints)

@@ -16,6 +16,7 @@ from reconciler.errors import UsageError
 from reconciler.features.rollback.roll_back import ToRollBack, before_of, chosen_run
 from reconciler.features.watch.alert_noise import alerts_of_run, watch
 from reconciler.features.watch.noise import NoiseWatch
+from reconciler.features.watch.watch_settings import Watching
 from reconciler.journal.before import is_compacted
 from reconciler.journal.entries import WatchedEntry
 from reconciler.journal.journal import Journal
@@ -128,7 +129,8 @@ def way_back(session: Session, found: NoiseWatch) -> tuple[ToRollBack, Plan] | N
 
     Return None where it does not, or where no alert is noisier. Nothing is applied.
     """
-    if session.environment.watch.on_noisier != "rollback" or not found.noisier:
+    wish = session.environment.setting("watch", Watching)
+    if wish is None or wish.on_noisier != "rollback" or not found.noisier:
         return None
     wanted = ToRollBack(run=found.run, refs=tuple(alert.ref for alert in found.noisier))
     journal = session.journal()

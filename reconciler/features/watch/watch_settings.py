@@ -1,4 +1,4 @@
-"""Settings of track records, and of the reaction to noisier alerts."""
+"""Settings of the reaction to noisier alerts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, Field
 
 from reconciler.model.model_config import STRICT
-
-TRACKED_DAYS: Final = 14
-MOST_TRACKED_DAYS: Final = 90
-"""Days of a track record; docs/evidence.md describes the cost."""
 
 
 class Watching(BaseModel):
@@ -26,3 +22,9 @@ class Watching(BaseModel):
             "back of these, and name the command. Nothing is applied.",
         ),
     ] = "report"
+
+
+WATCH: Final = Annotated[
+    Watching,
+    Field(default=Watching(), description="The reaction to alerts that are noisier since a run."),
+]

@@ -2,36 +2,76 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reconciler.features.freeze.freeze_guard import FreezeNow, with_freeze
-from reconciler.features.policy_samples.failing_samples import failing_samples
-from reconciler.features.rollback.undone_rollbacks import NO_REVIEW, UnderReview, undone_rollbacks
 from reconciler.model import GuardViolation, IncidentsUnread, Plan
 from reconciler.planning.guards.open_incidents import OpenIncidents, incidents_of_silenced
 from reconciler.planning.guards.plan_limits import exceeded_limits, needed_consents
 from reconciler.planning.guards.takeovers import taken_over, with_names
-from reconciler.project import Guards
+from reconciler.planning.guards.under_review import NO_REVIEW, UnderReview
+from reconciler.project import Environment, Guards, ProjectFile
+from reconciler.runtime.rows import Rows
 
 if TYPE_CHECKING:
     # Only the type is needed here, and it would load the whole HTTP client.
     from reconciler.api.client import Api
 
 
-async def with_guards(
-    api: Api,
-    plan: Plan,
-    guards: Guards,
-    freeze: FreezeNow | None = None,
-    review: UnderReview = NO_REVIEW,
-) -> Plan:
-    """Return the plan with what an apply of it would need consent for.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanUnderGuard:
+    """A plan, and what guards of features judge it by.
+
+    `now` is the moment of the run, in UTC, and `same_clock` means that the service runs by the
+    clock of this machine. `review` is what is known about the review of the plan.
+    """
+
+    api: Api
+    plan: Plan
+    environment: Environment
+    settings: ProjectFile
+    now: datetime
+    same_clock: bool = False
+    review: UnderReview = NO_REVIEW
+
+
+FeatureGuard: TypeAlias = Callable[[PlanUnderGuard], Awaitable[Plan]]
+"""Returns the plan with the violations and remarks of one feature."""
+
+FEATURE_GUARDS: Final = Rows[FeatureGuard]("guards")
+"""The guards of features, by their causes: the code of a reason of a change, or a setting."""
+
+
+async def with_feature_guards(asked: PlanUnderGuard) -> Plan:
+    """Return the plan with what an apply of it would need consent for by guards of features.
+
+    A guard is loaded only where the plan writes and has the cause of the guard.
+    """
+    for cause in dict.fromkeys(_causes(asked)):
+        if cause in FEATURE_GUARDS:
+            asked = replace(asked, plan=await FEATURE_GUARDS.load(cause)(asked))
+    return asked.plan
+
+
+def _causes(asked: PlanUnderGuard) -> Iterator[str]:
+    """Yield the codes of reasons, the given settings of features, and `rules` for rules of plans.
+
+    The violations come in this order.
+    """
+    written = [change for change in asked.plan.changes if change.action.writes]
+    if written:
+        yield from (reason.code for change in written for reason in change.reasons)
+        yield from (name for name, _ in asked.environment.settings_given(object))
+        yield from ("rules",) if asked.settings.plan_rules else ()
+
+
+async def with_guards(api: Api, plan: Plan, guards: Guards) -> Plan:
+    """Return the plan with what an apply of it would need consent for by guards of the core.
 
     Incidents are listed only where the plan silences an alert, and names only where it takes over
-    an alert unseen. A listing that cannot be read is noted and stops nothing. A freeze is decided
-    at the moment in `freeze`; without `freeze` there is none. `review` is what is known about the
-    review of the plan.
+    an alert unseen. A listing that cannot be read is noted and stops nothing.
     """
     incidents = await incidents_of_silenced(api, plan)
     noted = plan
@@ -47,8 +87,7 @@ async def with_guards(
             ),
         )
     noted, unnamed = await with_names(api, noted)
-    guarded = replace(noted, guarded=objections(noted, guards, incidents, unnamed, review))
-    return guarded if freeze is None else await with_freeze(api, guarded, freeze)
+    return replace(noted, guarded=objections(noted, guards, incidents, unnamed))
 
 
 def objections(
@@ -56,7 +95,6 @@ def objections(
     guards: Guards,
     incidents: OpenIncidents | None = None,
     unnamed: str = "",
-    review: UnderReview = NO_REVIEW,
 ) -> tuple[GuardViolation, ...]:
     """Return what needs consent before the plan is applied; objections about many come first.
 
@@ -66,6 +104,4 @@ def objections(
         *exceeded_limits(plan, guards),
         *taken_over(plan, guards, unnamed),
         *needed_consents(plan, guards, incidents),
-        *undone_rollbacks(plan, guards, review),
-        *failing_samples(plan, guards),
     )

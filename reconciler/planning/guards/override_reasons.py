@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reconciler.errors import UsageError
-from reconciler.features.rules.rule_settings import PREFIX
 from reconciler.model.guard_levels import GUARDS
+from reconciler.model.own_rules import OWN_RULE
 from reconciler.syntax.suggestions import nearest
 
 
@@ -24,7 +24,7 @@ class OverrideReasons:
     def check_rules(self, known: Collection[str]) -> None:
         """Raise UsageError for the code of a rule that the project does not have."""
         for code in self.codes:
-            if code.startswith(PREFIX) and code not in known:
+            if code.startswith(OWN_RULE) and code not in known:
                 raise UsageError(_unknown(code, known))
 
 
@@ -45,8 +45,8 @@ def read_overridden(texts: Iterable[str]) -> OverrideReasons:
         is_word = not code.split()[1:]
         if equals and {*code.split()} <= {*GUARDS} and not is_word:
             raise UsageError("--override-guard takes one code: repeat it for another")
-        is_code = is_word and (bool(equals) or code.startswith(PREFIX) or _is_near(code))
-        if is_code and code not in GUARDS and not code.startswith(PREFIX):
+        is_code = is_word and (bool(equals) or code.startswith(OWN_RULE) or _is_near(code))
+        if is_code and code not in GUARDS and not code.startswith(OWN_RULE):
             raise UsageError(_unknown(code, GUARDS))
         given = (reason if is_code else text).strip()
         if not given:

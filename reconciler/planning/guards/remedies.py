@@ -46,20 +46,9 @@ def overriding(code: str) -> str:
     return f"{consenting('override-guard', f'{code}=REASON')}, which the journal keeps"
 
 
-def breaking_glass() -> str:
-    """Return how to write though the environment is frozen."""
-    return f"in an emergency, {consenting('break-glass', 'REASON')}, which the journal keeps"
-
-
 def bringing_journal_back() -> str:
     """Return what to do where the journal was lost."""
     return f"if the journal was lost or is kept elsewhere (`journal:` says where), {bring_back()}"
-
-
-def waiting() -> str:
-    """Return how to let an apply wait for the end of a freeze."""
-    how = "input `wait-freeze`" if is_in_job() else "`--wait-freeze DURATION`"
-    return f"let the apply wait: {how}"
 
 
 def consenting(name: str, value: str = "") -> str:

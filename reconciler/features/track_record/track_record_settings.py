@@ -1,0 +1,22 @@
+"""The setting of track records in the comment of `ci plan`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+TRACKED_DAYS: Final = 14
+MOST_TRACKED_DAYS: Final = 90
+"""Days of a track record; docs/evidence.md describes the cost."""
+
+TRACK_RECORD: Final = Annotated[
+    int,
+    Field(
+        default=TRACKED_DAYS,
+        ge=0,
+        le=MOST_TRACKED_DAYS,
+        description="Of how many days the comment of `ci plan` tells what the alerts did; 0 "
+        "for none.",
+    ),
+]
