@@ -36,7 +36,7 @@ STAGES = {
     "envelope": (loader, "read_envelope"),
     "check the fields": (loader, "judge"),
     "across files": (workspace, "workspace_complaints"),
-    "checks of practice": (workspace, "practice_complaints"),
+    "checks of features": (workspace, "complain_by_features"),
 }
 
 

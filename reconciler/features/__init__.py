@@ -107,7 +107,14 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "imported": "import_document:ImportDocument What an import wrote",
         },
     },
-    "lint": {},
+    "lint": {
+        "workspace-checks": {
+            "manifests": "lint:practice_complaints",
+        },
+        "codes-off-by-default": {
+            "L": "lint:off_by_default",
+        },
+    },
     "policy_samples": {
         "environment-settings": {
             "policySamples": "sample_settings:POLICY_SAMPLES",
@@ -153,6 +160,8 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "guards": {
             "rules": "rule_guards:with_rules",
         },
+        "workspace-checks": {"rules": "rule_checks:rule_complaints"},
+        "project-checks": {"rules": "rule_checks:early_flaws"},
     },
     "track_record": {
         "environment-settings": {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from importlib import import_module
 from typing import Final, overload
 
@@ -68,11 +67,3 @@ BY_NAME: Final[Mapping[str, Kind]] = _ByName()
 
 KINDS: Final[Sequence[Kind]] = _Kinds()
 """Every kind, in the order in which they are applied."""
-
-
-@cache
-def only_asked() -> frozenset[str]:
-    """Return the codes of the lint rules that run only if `checks:` names them."""
-    return frozenset(
-        practice.code for kind in KINDS for practice in kind.practices() if practice.asked
-    )

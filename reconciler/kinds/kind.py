@@ -27,8 +27,6 @@ from reconciler.runtime.advice import on_journal
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.document import Json, Shape
-    from reconciler.features.audit.audit_rule import AuditRule
-    from reconciler.features.lint.lint_rule import LintRule
     from reconciler.journal.history import Memory
     from reconciler.kinds.endpoints import Endpoint
     from reconciler.kinds.field_traits import Part
@@ -291,12 +289,6 @@ class Kind:
     destroyable: tuple[str, ...] = ()
     needed: tuple[tuple[str, ...], ...] = ()
     """Fields of each member of `destroyable` without which services refuse a write."""
-
-    practices: Callable[[], Sequence[LintRule]] = tuple
-    """The lint rules of the kind, loaded when a resource of the kind is declared."""
-
-    hygiene: Callable[[], Sequence[AuditRule]] = tuple
-    """The audit rules of the kind, loaded for `audit`."""
 
     picture: Picture | None = None
     """The drawing of it in reports."""

@@ -5,12 +5,13 @@ Source: docs/practice.md.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
 from reconciler.model.own_rules import OWN_RULE
+from reconciler.runtime.rows import Rows
 from reconciler.syntax.diagnostic import AUDITED, CODES, Finding
 from reconciler.syntax.suggestions import nearest
 
@@ -44,6 +45,10 @@ WARNED_OF = frozenset(
 
 ABOUT_SECRETS = frozenset(("M313",))
 """Codes that cannot be off for a whole project, but can be ignored place by place."""
+
+
+OFF_BY_DEFAULT: Final = Rows[Callable[[], frozenset[str]]]("codes-off-by-default")
+"""By the first letter of codes: those of the checks that are off unless `checks:` names them."""
 
 
 def codes_with_levels() -> Iterator[str]:
@@ -115,6 +120,12 @@ def level_findings(checks: Mapping[str, Level], rules: Collection[str] = ()) -> 
                 f"is none where it stands: # reconciler: ignore[{code}] REASON"
             )
             yield Finding("P101", path, message)
+
+
+def is_off_by_default(code: str) -> bool:
+    """Return whether the check of a code is made only if `checks:` names the code."""
+    letter = code[:1]
+    return letter in OFF_BY_DEFAULT and code in OFF_BY_DEFAULT.load(letter)()
 
 
 def is_on(code: str, checks: Mapping[str, Level], *, only_asked: bool = False) -> bool:

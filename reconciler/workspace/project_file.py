@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Final, TypeAlias
 
-from reconciler.features.rules.rule_checks import early_flaws
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, GUARDS, GuardLevel
 from reconciler.project import Project, ProjectFile, project_findings, readable_settings
+from reconciler.project.project_findings import Readable
 from reconciler.project.settings import ALLOWABLE, Guards
+from reconciler.runtime.rows import Rows
 from reconciler.syntax.diagnostic import Complaint, Finding
 from reconciler.syntax.files import read_own_file
 from reconciler.syntax.parsed_text import DocumentText, complaints_of_text
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.suggestions import nearest, shortened
+
+ProjectCheck: TypeAlias = Callable[[ProjectFile, Readable], Iterator[Complaint]]
+
+PROJECT_CHECKS: Final = Rows[ProjectCheck]("project-checks")
+"""By a setting: what else is wrong in it, so that one run reports all of it."""
 
 
 def consents_known() -> tuple[str, ...]:
@@ -148,8 +155,9 @@ def load_project(file: Path) -> tuple[Project | None, list[Complaint]]:
         findings.extend(made.as_written(finding) for check in checks for finding in check(settings))
     complaints.extend(place.complaint(finding) for finding in findings)
     if settings is None or findings:
-        about_rules = any(finding.path[:1] == ("rules",) for finding in findings)
-        if settings is not None and about_rules:
-            complaints.extend(early_flaws(settings, made))
+        wrong = {finding.path[0] for finding in findings if finding.path}
+        for key in PROJECT_CHECKS:
+            if settings is not None and key in wrong:
+                complaints.extend(PROJECT_CHECKS.load(key)(settings, made))
         return None, complaints
     return Project(root, file, settings), complaints

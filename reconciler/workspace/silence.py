@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from reconciler.kinds import only_asked
 from reconciler.model import Manifest
 from reconciler.model.own_rules import OWN_RULE
 from reconciler.project.levels import (
@@ -17,6 +16,7 @@ from reconciler.project.levels import (
     WARNED_OF,
     Level,
     has_a_level,
+    is_off_by_default,
     is_on,
     why_no_level,
 )
@@ -126,7 +126,7 @@ class Silencing:
             at = (comment.file, comment.asked.line, comment.asked.column)
             for code in comment.asked.codes or () if comment.file not in unjudged else ():
                 # Complaints that are off, or come from audits, are not looked for in this run.
-                is_made = is_on(code, self.levels, only_asked=code in only_asked())
+                is_made = is_on(code, self.levels, only_asked=is_off_by_default(code))
                 is_asked = is_made and not code.startswith(AUDIT)
                 if (*at, code) in used or not is_asked:
                     continue

@@ -10,8 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from reconciler.document import Json
-from reconciler.features.lint.lint import practice_complaints
-from reconciler.features.rules.rule_checks import rule_complaints
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Ref
 from reconciler.project import ProjectFile
@@ -32,6 +30,7 @@ from reconciler.workspace.shard_homes import with_homes
 from reconciler.workspace.side_files import read_side_files
 from reconciler.workspace.silence import Silencing
 from reconciler.workspace.workspace_cache import CachedWorkspace, Lookup
+from reconciler.workspace.workspace_checks import complain_by_features
 
 MOST_IN_ALL = 10 * MOST_COMPLAINTS
 """Limit of complaints in all environments: one mistake counts in each environment."""
@@ -293,8 +292,7 @@ def _load(
     complain_of_lost_references(loader)
     loader.complain_of_unused()
     loader.complaints.extend(query_complaints(loader, settings))
-    loader.complaints.extend(rule_complaints(loader, settings))
-    loader.complaints.extend([*practice_complaints(loader, settings)])
+    complain_by_features(loader, settings)
     side_files = read_side_files(loader, settings)
     manifests = tuple(manifest.manifest for manifest in declared)
     outcome = silencing.told(sorted(set(reported_once(loader.complaints))), manifests)

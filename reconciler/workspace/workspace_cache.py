@@ -24,6 +24,7 @@ from reconciler.syntax.diagnostic import Advice, Complaint, Excerpt, Severity, S
 from reconciler.syntax.files import Files, digest_of_file
 from reconciler.workspace.expression_scope import Scope, value_of_secret
 from reconciler.workspace.side_files import SIDE_FILES
+from reconciler.workspace.workspace_checks import ALWAYS, wanted_checks
 
 FORMAT = 4
 
@@ -149,9 +150,11 @@ class Lookup:
         if wrong or not self.cache.is_on:
             return None
         closing = _Closing(self.cache)
-        # Only exemptions and rules end on a day.
+        # Only exemptions, and checks that a setting asks for, end on a day.
         manifests = [manifest for kept in made for manifest in (*kept.manifests, *kept.left_out)]
-        ends = bool(self.settings.own_rules) or any(manifest.exempt for manifest in manifests)
+        ends = any(key != ALWAYS for key in wanted_checks(self.settings)) or any(
+            manifest.exempt for manifest in manifests
+        )
         entry = {
             "days": self._days if ends else None,
             "read": [[str(path), name, known] for path, (name, known) in read.items()],

@@ -16,14 +16,15 @@ from harness.happenings import Happenings, happenings_at
 from harness.workspaces import PROJECT, Shop, Workspace, project_at
 
 from reconciler.emulator import Fault, Faults, Rule
-from reconciler.kinds import KINDS
+from reconciler.features.audit.audit_checks import hygiene_of
+from reconciler.kinds import BY_NAME
 from reconciler.syntax.diagnostic import AUDITED
 
 ALERT = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"
 ANOTHER = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4aff"
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
-CHECKS = sorted(check.code for kind in KINDS for check in kind.hygiene())
+CHECKS = sorted(check.code for kind in BY_NAME for check in hygiene_of(kind))
 WRONG = {code: manifest_of(explained(code).wrong) for code in CHECKS}
 RIGHT = {code: manifest_of(explained(code).right) for code in CHECKS}
 

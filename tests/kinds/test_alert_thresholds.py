@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.kinds.alert_definition.thresholds import (
+from reconciler.features.lint.alert_thresholds import (
     ALWAYS,
     NEVER,
     crossings,

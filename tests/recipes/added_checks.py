@@ -19,9 +19,9 @@ def practice(bench: Workbench) -> None:
     bench.replace(
         PRACTICE,
         "PRACTICES = (LintRule(",
-        "def _new(spec: dict[str, Json]) -> Iterator[LintFinding]:\n"
+        "def _new(spec: dict[str, Json]) -> Iterator[SpecFinding]:\n"
         '    if spec.get("name") == "New view":\n'
-        '        yield LintFinding(("name",), "it is called as every new one", '
+        '        yield SpecFinding(("name",), "it is called as every new one", '
         'Advice("name it"))\n\n\n'
         'PRACTICES = (LintRule(code="L602", find=_new), LintRule(',
     )

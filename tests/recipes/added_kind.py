@@ -31,8 +31,6 @@ def _client(bench: Workbench) -> None:
     home = "reconciler/kinds"
     for name in ("__init__", "model", "remote"):
         bench.likewise(f"{home}/muting/{name}.py", f"{home}/saved_view/{name}.py", WORDS)
-    # Nothing is known yet of what is good practice in it.
-    bench.replace(f"{home}/muting/__init__.py", "    practices=_practices,\n", "")
     bench.after(f"{home}/__init__.py", '    "SavedView": "saved_view",', '    "Muting": "muting",')
     line = '    "reconciler.kinds.muting",'
     bench.after("pyproject.toml", '    "reconciler.kinds.log_policy_set",', line)

@@ -200,7 +200,7 @@ class Repositories:
                 mock.patch.dict(os.environ, environ, clear=True),
                 mock.patch.object(Git, "run", answered),
                 # There are no manifests that a rule, in a process of its own, could be about.
-                mock.patch.object(workspace, "rule_complaints", return_value=()),
+                mock.patch.object(workspace, "complain_by_features"),
             ):
                 yield
         finally:

@@ -11,16 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wrong import UUID
 
+from reconciler.features.lint.lint import off_by_default, practices_of
 from reconciler.features.lint.lint_rule import LintRule
-from reconciler.kinds import KINDS, only_asked
+from reconciler.kinds import BY_NAME
 from reconciler.project import ProjectFile
 from reconciler.project.levels import PRACTICE, WARNED_OF
 from reconciler.syntax.diagnostic import CODES, Complaint
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.workspace import load_workspace
 
-ALL = [practice for kind in KINDS for practice in kind.practices()]
-ON = ProjectFile.model_validate({"checks": dict.fromkeys(only_asked(), "warning")})
+ALL = [practice for kind in BY_NAME for practice in practices_of(kind)]
+ON = ProjectFile.model_validate({"checks": dict.fromkeys(off_by_default(), "warning")})
 PAGE = Path(__file__).parents[2] / "docs" / "practice.md"
 HEAD = (
     f"apiVersion: reconciler/v1\nkind: AlertDefinition\nmetadata: {{name: a, id: {UUID}}}\nspec:\n"
@@ -52,7 +53,7 @@ def test_the_examples_of_a_check(practice: LintRule, tmp_path: Path) -> None:
 
 def test_each_code_is_one_check() -> None:
     """Every code of practice is declared once, by the kind whose hundred it is in."""
-    hundreds = {kind.name: {practice.code[:2] for practice in kind.practices()} for kind in KINDS}
+    hundreds = {kind: {practice.code[:2] for practice in practices_of(kind)} for kind in BY_NAME}
 
     assert sorted(lint_rule.code for lint_rule in ALL) == [
         code for code in CODES if code.startswith(PRACTICE) and not code.startswith("L9")
@@ -81,7 +82,7 @@ def test_the_page_has_each_code_with_a_level() -> None:
     assert re.findall(r"M\d{3}", named) == sorted(WARNED_OF)
 
 
-@pytest.mark.parametrize("code", sorted(only_asked()))
+@pytest.mark.parametrize("code", sorted(off_by_default()))
 def test_what_is_off_is_not_looked_for(code: str, tmp_path: Path) -> None:
     """A check that is off by default says nothing unless the project file asks for it."""
     assert told(tmp_path, manifest_of(explained(code).wrong), ProjectFile()) == []

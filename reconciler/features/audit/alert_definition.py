@@ -10,7 +10,8 @@ from itertools import chain
 
 from reconciler.document import Json, canonical_text
 from reconciler.features.audit.audit_rule import AlertHistory, AuditEvidence, AuditRule, Rest, Trace
-from reconciler.features.lint.alert_definition import (
+from reconciler.kinds.alert_definition.type_parts import TYPE_OF
+from reconciler.kinds.alert_definition.weak_points import (
     GROUPS,
     is_awake,
     off_for_good,
@@ -18,9 +19,9 @@ from reconciler.features.lint.alert_definition import (
     undescribed,
     without_runbook,
 )
-from reconciler.features.lint.lint_rule import LintFinding, Neighbours, text_of
-from reconciler.kinds.alert_definition.type_parts import TYPE_OF
+from reconciler.kinds.known_values import text_of
 from reconciler.kinds.shape import EACH, places
+from reconciler.kinds.spec_finding import Neighbours, SpecFinding
 from reconciler.model import Manifest
 from reconciler.syntax.diagnostic import Advice
 
@@ -75,7 +76,7 @@ def _never_fired(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trac
             figures: dict[str, Json] = {"fired": 0, "days": record.days}
             if known is not None:
                 figures["declaredSince"] = known.at.isoformat()
-            yield Trace(manifest, LintFinding(_NAME, message, remedy), figures)
+            yield Trace(manifest, SpecFinding(_NAME, message, remedy), figures)
 
 
 def _daily(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
@@ -91,7 +92,7 @@ def _daily(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
             )
             remedy = Advice("raise its threshold, mend what it tells of, or make it a figure")
             figures = {"fired": count, "daysFired": on, "days": record.covered}
-            yield Trace(manifest, LintFinding(_NAME, message, remedy), figures)
+            yield Trace(manifest, SpecFinding(_NAME, message, remedy), figures)
 
 
 def _open_for_weeks(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
@@ -108,7 +109,7 @@ def _open_for_weeks(neighbours: Neighbours, record: AuditEvidence) -> Iterator[T
                 "oldestSince": min(old).isoformat(),
                 "oldestDays": age,
             }
-            yield Trace(manifest, LintFinding(_NAME, message, remedy), figures)
+            yield Trace(manifest, SpecFinding(_NAME, message, remedy), figures)
 
 
 def _over_at_once(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
@@ -122,7 +123,7 @@ def _over_at_once(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
             )
             remedy = Advice("let it wait longer before it fires, or look at a longer window")
             figures = {"ended": ended, "withinAMinute": quick, "fired": len(happened.fired)}
-            yield Trace(manifest, LintFinding(_NAME, message, remedy), figures)
+            yield Trace(manifest, SpecFinding(_NAME, message, remedy), figures)
 
 
 def _reported_to_none(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
@@ -137,7 +138,7 @@ def _reported_to_none(neighbours: Neighbours, record: AuditEvidence) -> Iterator
                 "add `notificationGroup: {router: {}}`, or whom to tell; else remove it"
             )
             path = ("notificationGroup",) if "notificationGroup" in manifest.spec else _NAME
-            yield Trace(manifest, LintFinding(path, message, remedy), _fired(happened, record))
+            yield Trace(manifest, SpecFinding(path, message, remedy), _fired(happened, record))
 
 
 def _groups(spec: Json) -> list[Json]:
@@ -164,7 +165,7 @@ def _without_runbook(neighbours: Neighbours, record: AuditEvidence) -> Iterator[
             )
             remedy = Advice("add the address of what to do to `description`")
             yield Trace(
-                manifest, LintFinding(judged.path, message, remedy), _fired(happened, record)
+                manifest, SpecFinding(judged.path, message, remedy), _fired(happened, record)
             )
 
 
@@ -189,7 +190,7 @@ def _alike(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
             if both:
                 message += f"; {both:,} of {len(ours):,} firings were within ten minutes of its own"
         remedy = Advice("make it one alert with a rule for each threshold, or remove one of them")
-        yield Trace(manifest, LintFinding(_NAME, message, remedy), figures)
+        yield Trace(manifest, SpecFinding(_NAME, message, remedy), figures)
 
 
 def _is_near(moments: Sequence[datetime], at: datetime) -> bool:
@@ -260,7 +261,7 @@ def _off_for_long(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
                     "days": age,
                     "by": since.by,
                 }
-                yield Trace(manifest, LintFinding(found.path, message, remedy), figures)
+                yield Trace(manifest, SpecFinding(found.path, message, remedy), figures)
 
 
 def _is_named(alert: Manifest, neighbours: Neighbours) -> bool:

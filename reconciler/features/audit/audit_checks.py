@@ -9,7 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from functools import cache
+from importlib import import_module
+from typing import Final, NamedTuple, cast
 
 from reconciler.features.audit.audit_rule import (
     AlertHistory,
@@ -20,8 +22,8 @@ from reconciler.features.audit.audit_rule import (
     Unjudged,
 )
 from reconciler.features.audit.look_back import LookedBack
-from reconciler.features.lint.lint_rule import Neighbours
-from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds import BY_NAME
+from reconciler.kinds.spec_finding import Neighbours
 from reconciler.model import Manifest, Ref
 from reconciler.project.levels import Level, is_on
 from reconciler.records.alert_events import AlertEvent
@@ -29,6 +31,23 @@ from reconciler.records.record import Span, moment
 
 SLACK: Final = timedelta(days=1)
 """An event this near to the beginning of the span shows that events are kept so long."""
+
+
+_MODULES: Final = {
+    "SLO": "slo",
+    "AlertDefinition": "alert_definition",
+    "LogPolicySet": "log_policy_set",
+}
+"""The module of each kind with audit rules, which names them HYGIENE."""
+
+
+@cache
+def hygiene_of(kind: str) -> Sequence[AuditRule]:
+    """Import and return the audit rules of a kind."""
+    if kind not in _MODULES:
+        return ()
+    module = import_module(f"{__package__}.{_MODULES[kind]}")
+    return cast("Sequence[AuditRule]", module.HYGIENE)
 
 
 class AuditFinding(NamedTuple):
@@ -53,10 +72,10 @@ def checks_of(
     """Return the checks that are on, of the declared kinds, each with its kind."""
     kinds = {manifest.ref.kind for manifest in declared.judged}
     return [
-        (kind.name, check)
-        for kind in KINDS
-        if kind.name in kinds
-        for check in kind.hygiene()
+        (kind, check)
+        for kind in BY_NAME
+        if kind in kinds
+        for check in hygiene_of(kind)
         if is_on(check.code, levels)
     ]
 
@@ -157,7 +176,7 @@ def _ids_by_name(declared: Iterable[Manifest]) -> dict[str, str]:
         (str(name), str(manifest.remote_id).lower())
         for manifest in declared
         if manifest.remote_id is not None
-        and BY_NAME[manifest.ref.kind].hygiene()
+        and manifest.ref.kind in _MODULES
         and isinstance(name := manifest.spec.get("name"), str)
     ]
     counts = Counter(name for name, _ in named)

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from reconciler.document import Json, Path
-from reconciler.features.lint.lint_rule import LintFinding, Neighbours
+from reconciler.kinds.spec_finding import Neighbours, SpecFinding
 from reconciler.model import Manifest
 from reconciler.syntax.diagnostic import Complaint, Suppressed
 
@@ -90,7 +90,7 @@ class Trace(NamedTuple):
     """One place that a check is about, and its figures."""
 
     manifest: Manifest
-    found: LintFinding
+    found: SpecFinding
     figures: Mapping[str, Json]
 
 

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from reconciler.features.audit.audit_rule import AuditEvidence, AuditRule, Rest, Trace
-from reconciler.features.lint.lint_rule import LintFinding, Neighbours, text_of
+from reconciler.kinds.known_values import text_of
 from reconciler.kinds.shape import EACH, places
+from reconciler.kinds.spec_finding import Neighbours, SpecFinding
 from reconciler.syntax.diagnostic import Advice
 
 
@@ -28,7 +29,7 @@ def _unmet(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
                 )
                 remedy = Advice("look at its rules, at what stands before it, or remove it")
                 yield Trace(
-                    manifest, LintFinding(path, message, remedy), {"logs": record.logs, "met": 0}
+                    manifest, SpecFinding(path, message, remedy), {"logs": record.logs, "met": 0}
                 )
 
 

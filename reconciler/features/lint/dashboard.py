@@ -7,8 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from reconciler.document import Json, Path, canonical_text, value_at
-from reconciler.features.lint.lint_rule import LintFinding, LintRule, Neighbours, lists_in, text_of
+from reconciler.features.lint.lint_rule import LintRule
+from reconciler.kinds.known_values import lists_in, text_of
 from reconciler.kinds.shape import EACH, places
+from reconciler.kinds.spec_finding import Neighbours, SpecFinding
 from reconciler.model import Manifest
 from reconciler.syntax.diagnostic import Advice
 
@@ -24,7 +26,7 @@ QUERIES = (
 FILL_IN = Advice("write the query, or remove the widget")
 
 
-def _twin_titles(spec: dict[str, Json]) -> Iterator[LintFinding]:
+def _twin_titles(spec: dict[str, Json]) -> Iterator[SpecFinding]:
     for section, content in places(spec, *SECTIONS):
         first: dict[tuple[str, str], Path] = {}
         for path, widget in places(content, *IN_SECTION, path=section):
@@ -35,7 +37,7 @@ def _twin_titles(spec: dict[str, Json]) -> Iterator[LintFinding]:
             if first.setdefault((title.strip(), shown), path) != path:
                 message = f"another widget of this section is called `{title.strip()}` too"
                 remedy = Advice("name each by what it shows")
-                yield LintFinding((*path, "title"), message, remedy)
+                yield SpecFinding((*path, "title"), message, remedy)
 
 
 def _definition(widget: Json) -> dict[str, Json]:
@@ -51,24 +53,24 @@ def _queries(spec: dict[str, Json]) -> Iterator[tuple[Path, Json]]:
                 yield from places(definition, kind, *steps, path=path)
 
 
-def _empty_queries(spec: dict[str, Json]) -> Iterator[LintFinding]:
+def _empty_queries(spec: dict[str, Json]) -> Iterator[SpecFinding]:
     for path, query in _queries(spec):
         for steps in QUERIES:
             for place, written in places(query, *steps, path=path):
                 text = text_of(written)
                 if text is not None and not text.strip():
-                    yield LintFinding(
+                    yield SpecFinding(
                         place, "this query is empty: the widget shows nothing", FILL_IN
                     )
     for path, definition in places(spec, *WIDGETS, "definition"):
         for place, queries in places(definition, "lineChart", "queryDefinitions", path=path):
             if queries == []:
-                yield LintFinding(
+                yield SpecFinding(
                     place, "this chart has no query: it shows nothing", FILL_IN, at_key=True
                 )
 
 
-def _twin_queries(spec: dict[str, Json]) -> Iterator[LintFinding]:
+def _twin_queries(spec: dict[str, Json]) -> Iterator[SpecFinding]:
     for path, definition in places(spec, *WIDGETS, "definition"):
         for kind in definition if isinstance(definition, dict) else ():
             first: dict[str, Path] = {}
@@ -78,10 +80,10 @@ def _twin_queries(spec: dict[str, Json]) -> Iterator[LintFinding]:
                     message = (
                         "this widget has the very same query already, so that one hides the other"
                     )
-                    yield LintFinding(place, message, Advice("remove one of them"), at_key=True)
+                    yield SpecFinding(place, message, Advice("remove one of them"), at_key=True)
 
 
-def _unused_variables(spec: dict[str, Json]) -> Iterator[LintFinding]:
+def _unused_variables(spec: dict[str, Json]) -> Iterator[SpecFinding]:
     dashboard = spec.get("dashboard")
     if not isinstance(dashboard, dict):
         return
@@ -105,7 +107,7 @@ def _unused_variables(spec: dict[str, Json]) -> Iterator[LintFinding]:
             if not any(_is_named(label, text) for label in called for text in (rest, *others)):
                 message = f"the variable `{name}` is used by no query, title or filter here"
                 remedy = Advice("use it, or remove it: a choice that changes nothing misleads")
-                yield LintFinding(("dashboard", key, index, "name"), message, remedy)
+                yield SpecFinding(("dashboard", key, index, "name"), message, remedy)
 
 
 def _is_named(name: str, text: str) -> bool:
@@ -127,7 +129,7 @@ def _texts(document: Json) -> Iterator[str]:
         yield document
 
 
-def _twin_names(neighbours: Neighbours) -> Iterator[tuple[Manifest, LintFinding]]:
+def _twin_names(neighbours: Neighbours) -> Iterator[tuple[Manifest, SpecFinding]]:
     """Yield dashboards with the same name in the same folder."""
     called: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
     for manifest in neighbours.own:
@@ -140,7 +142,7 @@ def _twin_names(neighbours: Neighbours) -> Iterator[tuple[Manifest, LintFinding]
         for manifest in others:
             message = f"`{first.ref}` at {first.source} in the same folder is called `{name}` too"
             remedy = Advice("name each by what it is for")
-            yield manifest, LintFinding(("dashboard", "name"), message, remedy)
+            yield manifest, SpecFinding(("dashboard", "name"), message, remedy)
 
 
 PRACTICES = (

@@ -2,36 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Final, cast
 
-from reconciler.features.lint.lint_rule import LintRule, Neighbours
-from reconciler.kinds.kind import Kind
-from reconciler.project import ProjectFile
+from reconciler.features.lint.lint_rule import LintRule
+from reconciler.kinds.spec_finding import Neighbours
 from reconciler.project.levels import Level, is_on
 from reconciler.syntax.diagnostic import Complaint, warning
 from reconciler.workspace.build import DeclaredManifest
-from reconciler.workspace.loader import Loader
+from reconciler.workspace.workspace_checks import CheckedWorkspace
+
+_MODULES: Final = {
+    "SLO": "slo",
+    "AlertDefinition": "alert_definition",
+    "Dashboard": "dashboard",
+    "LogPolicySet": "log_policy_set",
+    "SavedView": "saved_view",
+}
+"""The module of each kind with rules of practice, which names them PRACTICES."""
 
 
-def practice_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint]:
+@cache
+def practices_of(kind: str) -> Sequence[LintRule]:
+    """Import and return the lint rules of a kind."""
+    if kind not in _MODULES:
+        return ()
+    module = import_module(f"{__package__}.{_MODULES[kind]}")
+    return cast("Sequence[LintRule]", module.PRACTICES)
+
+
+@cache
+def off_by_default() -> frozenset[str]:
+    """Return the codes of the lint rules that run only if `checks:` names them."""
+    return frozenset(
+        practice.code for kind in _MODULES for practice in practices_of(kind) if practice.asked
+    )
+
+
+def practice_complaints(checked: CheckedWorkspace) -> Iterator[Complaint]:
     """Yield warnings about what works but is unwise; resources with errors are skipped."""
-    broken = {complaint.ref for complaint in loader.complaints if complaint.is_error}
+    broken = {complaint.ref for complaint in checked.complaints if complaint.is_error}
     of_kinds: dict[str, list[DeclaredManifest]] = {}
-    for manifest in loader.declared:
+    for manifest in checked.declared:
         if str(manifest.manifest.ref) not in broken:
             of_kinds.setdefault(manifest.kind.name, []).append(manifest)
-    for own in of_kinds.values():
-        alone, among = _practices_of(own[0].kind, settings.checks)
+    for kind, own in of_kinds.items():
+        alone, among = _enabled(kind, checked.settings.checks)
         for manifest in own:
             yield from _alone(manifest, alone)
-        yield from _among(own, loader, among)
+        yield from _among(own, checked, among)
 
 
-def _practices_of(kind: Kind, levels: Mapping[str, Level]) -> tuple[list[LintRule], list[LintRule]]:
+def _enabled(kind: str, levels: Mapping[str, Level]) -> tuple[list[LintRule], list[LintRule]]:
     """Return the enabled rules of a kind: those for one resource, and those for all."""
     wanted = [
         practice
-        for practice in kind.practices()
+        for practice in practices_of(kind)
         if is_on(practice.code, levels, only_asked=practice.asked)
     ]
     return [practice for practice in wanted if practice.find], [
@@ -51,13 +79,13 @@ def _alone(declared: DeclaredManifest, practices: list[LintRule]) -> Iterator[Co
 
 
 def _among(
-    own: list[DeclaredManifest], loader: Loader, practices: list[LintRule]
+    own: list[DeclaredManifest], checked: CheckedWorkspace, practices: list[LintRule]
 ) -> Iterator[Complaint]:
     if not practices:
         return
     places = {id(manifest.manifest): manifest.spec for manifest in own}
-    every = [manifest.manifest for manifest in loader.declared]
-    neighbours = Neighbours([manifest.manifest for manifest in own], every, loader.elsewhere)
+    every = [manifest.manifest for manifest in checked.declared]
+    neighbours = Neighbours([manifest.manifest for manifest in own], every, checked.elsewhere)
     for practice in practices:
         assert practice.among is not None  # noqa: S101 - selected above
         for manifest, (path, message, suggestion, at_key) in practice.among(neighbours):

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.document import Json
-from reconciler.features.lint.lint_rule import LintFinding, LintRule
+from reconciler.features.lint.lint_rule import LintRule
 from reconciler.kinds.shape import places
+from reconciler.kinds.spec_finding import SpecFinding
 from reconciler.syntax.diagnostic import Advice
 
 
-def _fixed_time(spec: dict[str, Json]) -> Iterator[LintFinding]:
+def _fixed_time(spec: dict[str, Json]) -> Iterator[SpecFinding]:
     for path, custom in places(spec, "timeSelection", "customSelection"):
         if isinstance(custom, dict) and custom:
             message = "this view shows one fixed time, which is past soon, and its data gone later"
             remedy = Advice("write `quickSelection: {seconds: 3600}`, or say why by an exemption")
-            yield LintFinding(path, message, remedy, at_key=True)
+            yield SpecFinding(path, message, remedy, at_key=True)
 
 
 PRACTICES = (LintRule(code="L601", find=_fixed_time),)

@@ -8,62 +8,63 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reconciler.errors import MissingExtra
+from reconciler.features.rules.ask_worker import (
+    Broken,
+    Judges,
+    RuleInput,
+    RuleProblem,
+    RuleVerdict,
+)
 from reconciler.features.rules.rule_settings import Rule, rules_of
+from reconciler.features.rules.subjects import resource_seen
+from reconciler.features.rules.verdicts import expressions_of, said_of
 from reconciler.project import ProjectFile
 from reconciler.syntax.diagnostic import Complaint, Finding, Severity, complaint_at
 from reconciler.syntax.files import PROJECT_FILE
 from reconciler.syntax.inner_positions import locate_inside
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.build import DeclaredManifest
-from reconciler.workspace.loader import Loader
 from reconciler.workspace.secret_scan import WITHHELD
+from reconciler.workspace.workspace_checks import CheckedWorkspace
 
 if TYPE_CHECKING:
-    from reconciler.features.rules.ask_worker import Judges, RuleProblem, RuleVerdict
     from reconciler.project.project_findings import Readable
 
 
-def rule_complaints(loader: Loader, settings: ProjectFile) -> Iterator[Complaint]:
+def rule_complaints(checked: CheckedWorkspace) -> Iterator[Complaint]:
     """Yield the violations of the rules that are valid today, and errors in rules.
 
     Raises MissingExtra if there are rules but the extra that evaluates them is not installed.
     """
-    rules = rules_of(settings)
-    if not rules or not loader.scope.ruled:
+    rules = rules_of(checked.settings)
+    if not rules or not checked.scope.ruled:
         return
-    # Most projects have no rules, and are read without these imports.
-    from reconciler.features.rules.ask_worker import Judges  # noqa: PLC0415 - as said
-    from reconciler.features.rules.verdicts import expressions_of  # noqa: PLC0415 - the same
-
     with Judges(expressions_of(rules)) as judges:
-        yield from flaws_in_rules(judges, settings)
+        yield from flaws_in_rules(judges, checked.settings)
         holding = [
             (number, rule)
             for number, rule in enumerate(rules)
-            if rule.on == "resource" and rule.holds_on(loader.scope.today)
+            if rule.on == "resource" and rule.holds_on(checked.scope.today)
         ]
-        yield from _against(loader, judges, holding)
+        yield from _against(checked, judges, holding)
 
 
 def _against(
-    loader: Loader, judges: Judges, rules: Sequence[tuple[int, Rule]]
+    checked: CheckedWorkspace, judges: Judges, rules: Sequence[tuple[int, Rule]]
 ) -> Iterator[Complaint]:
-    from reconciler.features.rules.ask_worker import RuleInput  # noqa: PLC0415 - loaded by now
-    from reconciler.features.rules.subjects import resource_seen  # noqa: PLC0415 - with it
-
     # A text that may be a key is not passed on, not even to a worker.
-    hidden = {complaint.ref for complaint in loader.complaints if complaint.code == WITHHELD}
-    wrong = {complaint.ref for complaint in loader.complaints if complaint.is_error}
-    checked = [manifest for manifest in loader.declared if str(manifest.manifest.ref) not in hidden]
+    hidden = {complaint.ref for complaint in checked.complaints if complaint.code == WITHHELD}
+    wrong = {complaint.ref for complaint in checked.complaints if complaint.is_error}
+    seen = [manifest for manifest in checked.declared if str(manifest.manifest.ref) not in hidden]
     questions = [
         RuleInput(
-            {"resource": resource_seen(manifest.manifest, loader.scope.environment)},
+            {"resource": resource_seen(manifest.manifest, checked.scope.environment)},
             tuple(number for number, rule in rules if rule.is_about(manifest.kind.name)),
         )
-        for manifest in checked
+        for manifest in seen
     ]
     by_number = dict(rules)
-    for manifest, found in zip(checked, judges.verdicts(questions), strict=True):
+    for manifest, found in zip(seen, judges.verdicts(questions), strict=True):
         for number, verdict in found.items():
             # A field that the rule misses may be the error that is already reported.
             is_wrong = str(manifest.manifest.ref) in wrong
@@ -73,9 +74,6 @@ def _against(
 def _complaints(
     declared: DeclaredManifest, rule: Rule, verdict: RuleVerdict, *, is_wrong: bool
 ) -> Iterator[Complaint]:
-    from reconciler.features.rules.ask_worker import Broken  # noqa: PLC0415 - loaded by now
-    from reconciler.features.rules.verdicts import said_of  # noqa: PLC0415 - with it
-
     message = said_of(rule, verdict)
     if not message or (is_wrong and isinstance(verdict, Broken) and not verdict.is_last):
         return
@@ -92,9 +90,6 @@ def early_flaws(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
     rules = rules_of(settings)
     if not rules:
         return
-    from reconciler.features.rules.ask_worker import Judges  # noqa: PLC0415 - most projects have no rules
-    from reconciler.features.rules.verdicts import expressions_of  # noqa: PLC0415 - the same
-
     with suppress(MissingExtra), Judges(expressions_of(rules)) as judges:
         yield from flaws_in_rules(judges, settings, made.as_written)
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from reconciler.document import Json
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec, check, queries
 from reconciler.kinds.alert_definition.remote import (
@@ -21,10 +18,6 @@ from reconciler.kinds.id_forms import REQUIRED_UUID
 from reconciler.kinds.incident_match import Bearing
 from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 from reconciler.model.assumptions import BULK_LIMIT
-
-if TYPE_CHECKING:
-    from reconciler.features.audit.audit_rule import AuditRule
-    from reconciler.features.lint.lint_rule import LintRule
 
 # Paths in the part that belongs to the type of the alert: its name differs for each type.
 QUERY = ("simpleFilter", "luceneQuery")
@@ -58,18 +51,6 @@ ESSENTIALS = (
 )
 
 
-def _practices() -> Sequence[LintRule]:
-    from reconciler.features.lint.alert_definition import PRACTICES  # noqa: PLC0415 - where one is declared
-
-    return PRACTICES
-
-
-def _hygiene() -> Sequence[AuditRule]:
-    from reconciler.features.audit.alert_definition import HYGIENE  # noqa: PLC0415 - for `audit` alone
-
-    return HYGIENE
-
-
 def example() -> dict[str, Json]:
     """Return a small, useful `spec`."""
     return {
@@ -92,8 +73,6 @@ ALERT_DEFINITION = Kind(
     observe=observe,
     write=write,
     check=check,
-    practices=_practices,
-    hygiene=_hygiene,
     queries=queries,
     readable=False,
     cannot_create=cannot_create,

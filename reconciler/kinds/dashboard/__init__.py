@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from reconciler.document import Json
 from reconciler.kinds.dashboard.model import DashboardSpec, WidgetDefinition, check, queries
 from reconciler.kinds.dashboard.remote import (
@@ -20,9 +17,6 @@ from reconciler.kinds.dashboard.remote import (
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import DASHBOARD_ID
 from reconciler.kinds.kind import ANY_STEP, Essential, Grid, Kind
-
-if TYPE_CHECKING:
-    from reconciler.features.lint.lint_rule import LintRule
 
 WRAPPERS = frozenset(
     (
@@ -43,12 +37,6 @@ ESSENTIALS = (
     Essential(("dashboard", "filters")),
     Essential(("isLocked",), usual=False),
 )
-
-
-def _practices() -> Sequence[LintRule]:
-    from reconciler.features.lint.dashboard import PRACTICES  # noqa: PLC0415 - where one is declared
-
-    return PRACTICES
 
 
 def example() -> dict[str, Json]:
@@ -93,7 +81,6 @@ DASHBOARD = Kind(
     observe=observe,
     write=write,
     check=check,
-    practices=_practices,
     queries=queries,
     identities=identities,
     declared_id=declared_id,

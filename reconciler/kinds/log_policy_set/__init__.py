@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from reconciler.document import Json
-from reconciler.features.audit.affected_logs import takes_logs_of
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import NO_ID
 from reconciler.kinds.incident_match import Bearing
 from reconciler.kinds.kind import Essential, Kind, Ranking
+from reconciler.kinds.log_policy_set.affected_logs import takes_logs_of
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
 from reconciler.kinds.log_policy_set.remote import SEVERITIES, observe, write
-
-if TYPE_CHECKING:
-    from reconciler.features.audit.audit_rule import AuditRule
-    from reconciler.features.lint.lint_rule import LintRule
-
-
-def _practices() -> Sequence[LintRule]:
-    from reconciler.features.lint.log_policy_set import PRACTICES  # noqa: PLC0415 - where one is declared
-
-    return PRACTICES
-
-
-def _hygiene() -> Sequence[AuditRule]:
-    from reconciler.features.audit.log_policy_set import HYGIENE  # noqa: PLC0415 - for `audit` alone
-
-    return HYGIENE
 
 
 def example() -> dict[str, Json]:
@@ -60,8 +41,6 @@ LOG_POLICY_SET = Kind(
     observe=observe,
     write=write,
     check=check,
-    practices=_practices,
-    hygiene=_hygiene,
     findable=True,
     singleton=True,
     bearing=Bearing(takes_logs_of=takes_logs_of),

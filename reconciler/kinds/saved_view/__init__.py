@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from reconciler.document import Json
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import INT32
 from reconciler.kinds.kind import Essential, Kind
 from reconciler.kinds.saved_view.model import SavedViewSpec, queries
 from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
-
-if TYPE_CHECKING:
-    from reconciler.features.lint.lint_rule import LintRule
 
 ESSENTIALS = (
     Essential(("viewType",)),
@@ -23,12 +17,6 @@ ESSENTIALS = (
     Essential(("searchQuery", "query")),
     Essential(("filters", "filters")),
 )
-
-
-def _practices() -> Sequence[LintRule]:
-    from reconciler.features.lint.saved_view import PRACTICES  # noqa: PLC0415 - where one is declared
-
-    return PRACTICES
 
 
 def example() -> dict[str, Json]:
@@ -53,7 +41,6 @@ SAVED_VIEW = Kind(
     id_form=INT32,
     observe=observe,
     write=write,
-    practices=_practices,
     queries=queries,
     readable=False,
     cannot_create=cannot_create,

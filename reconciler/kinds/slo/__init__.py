@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from reconciler.document import Json
 from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import UUID
@@ -20,10 +17,6 @@ from reconciler.kinds.slo.remote import (
     write,
 )
 
-if TYPE_CHECKING:
-    from reconciler.features.audit.audit_rule import AuditRule
-    from reconciler.features.lint.lint_rule import LintRule
-
 ESSENTIALS = (
     Essential(("targetThresholdPercentage",)),
     Essential(("sloTimeFrame",)),
@@ -35,18 +28,6 @@ ESSENTIALS = (
     Essential(("windowBasedMetricSli", "threshold")),
     Essential(("windowBasedMetricSli", "window")),
 )
-
-
-def _practices() -> Sequence[LintRule]:
-    from reconciler.features.lint.slo import PRACTICES  # noqa: PLC0415 - where one is declared
-
-    return PRACTICES
-
-
-def _hygiene() -> Sequence[AuditRule]:
-    from reconciler.features.audit.slo import HYGIENE  # noqa: PLC0415 - for `audit` alone
-
-    return HYGIENE
 
 
 def example() -> dict[str, Json]:
@@ -77,8 +58,6 @@ SLO = Kind(
     observe=observe,
     write=write,
     check=check,
-    practices=_practices,
-    hygiene=_hygiene,
     queries=queries,
     cannot_create=cannot_create,
     preflight=preflight,

@@ -12,9 +12,8 @@ from urllib.parse import quote
 
 from reconciler import __version__
 from reconciler.document import Json
-from reconciler.kinds import only_asked
 from reconciler.model import Selected
-from reconciler.project.levels import PRACTICE, WARNED_OF
+from reconciler.project.levels import PRACTICE, WARNED_OF, is_off_by_default
 from reconciler.report.changes.document import selection_document
 from reconciler.report.complaints.document import (
     field_path,
@@ -126,7 +125,7 @@ def _rule(code: str, description: str, tag: str) -> dict[str, Json]:
         "shortDescription": {"text": description},
         **_explained(code, description),
         "defaultConfiguration": {
-            "enabled": code not in only_asked(),
+            "enabled": not is_off_by_default(code),
             "level": "warning" if is_warned_of else "error",
         },
         "properties": {"tags": ["practice" if is_practice else tag]},

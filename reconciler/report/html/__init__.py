@@ -1,8 +1,7 @@
-"""Plans, drift and audits as one HTML file that loads nothing else. Pure."""
+"""Plans and drift as one HTML file that loads nothing else. Pure."""
 
-from reconciler.features.audit.audit_page import audit_html
 from reconciler.report.html.drift_page import drift_html
 from reconciler.report.html.page import ReportOccasion
 from reconciler.report.html.plan_page import plan_html
 
-__all__ = ["ReportOccasion", "audit_html", "drift_html", "plan_html"]
+__all__ = ["ReportOccasion", "drift_html", "plan_html"]

@@ -49,7 +49,7 @@ def _name(item: dict[str, Json]) -> Json:
 
 
 def _lets_in(item: dict[str, Json], application: str, subsystem: str) -> bool:
-    from reconciler.features.lint.log_policy_set import names_of  # noqa: PLC0415 - where asked
+    from reconciler.kinds.log_policy_set.name_matcher import names_of  # noqa: PLC0415 - where asked
 
     policy = _policy(item)
     for name, rule in ((application, "applicationRule"), (subsystem, "subsystemRule")):

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from reconciler.document import Json, Path
-from reconciler.features.lint.lint_rule import LintFinding, lists_in, number_of, text_of
+from reconciler.kinds.known_values import lists_in, number_of, text_of
 from reconciler.kinds.shape import EACH, places
+from reconciler.kinds.spec_finding import SpecFinding
 from reconciler.syntax.diagnostic import Advice
 
 NEVER, ALWAYS = "never", "always"
@@ -27,7 +28,7 @@ _COMPARED = re.compile(r"LOGS_(?:THRESHOLD|RATIO)_CONDITION_TYPE_(MORE|LESS)_THA
 _UNSAID = "_OR_UNSPECIFIED"
 
 
-def crossings(spec: dict[str, Json], outcome: str) -> Iterator[LintFinding]:
+def crossings(spec: dict[str, Json], outcome: str) -> Iterator[SpecFinding]:
     """Yield the thresholds that are crossed `never`, or `always`."""
     for part in _COUNTS:
         for path, rule in places(spec, part, "rules", EACH, "condition"):
@@ -35,7 +36,7 @@ def crossings(spec: dict[str, Json], outcome: str) -> Iterator[LintFinding]:
                 is_share = part == "logsRatioThreshold" and _is_share(spec[part])
                 if _outcome(rule, is_share=is_share) == outcome:
                     message = _said(rule, outcome, is_share=is_share)
-                    yield LintFinding((*path, "threshold"), message, WAYS_OUT[outcome])
+                    yield SpecFinding((*path, "threshold"), message, WAYS_OUT[outcome])
     if outcome == NEVER:
         yield from _beyond_the_window(spec)
     else:
@@ -106,7 +107,7 @@ def _filter(side: Json) -> dict[str, Json] | None:
     return {key: value for key, value in flat.items() if value not in (None, "", [])}
 
 
-def _beyond_the_window(spec: dict[str, Json]) -> Iterator[LintFinding]:
+def _beyond_the_window(spec: dict[str, Json]) -> Iterator[SpecFinding]:
     shares: tuple[tuple[tuple[str, ...], str], ...] = (
         (("rules", EACH, "condition", "forOverPct"), "a window has no more than 100 % of its time"),
         (("missingValues", "minNonNullValuesPct"), "no more than 100 % of the values can be there"),
@@ -115,15 +116,15 @@ def _beyond_the_window(spec: dict[str, Json]) -> Iterator[LintFinding]:
         for path, share in places(spec, "metricThreshold", *steps):
             number = number_of(share)
             if number is not None and number > WHOLE:
-                yield LintFinding(path, f"{share} % is never reached: {why}", "100")
+                yield SpecFinding(path, f"{share} % is never reached: {why}", "100")
 
 
-def _unique_counts(spec: dict[str, Json]) -> Iterator[LintFinding]:
+def _unique_counts(spec: dict[str, Json]) -> Iterator[SpecFinding]:
     steps = ("logsUniqueCount", "rules", EACH, "condition", "maxUniqueCount")
     for path, most in places(spec, *steps):
         number = number_of(most)
         if number is not None and number < 0:
-            yield LintFinding(
+            yield SpecFinding(
                 path, f"more than {most} is always true: a count is never below 0", WAYS_OUT[ALWAYS]
             )
 
@@ -140,7 +141,7 @@ _MINUTES = {"MINUTE": 1, "HOUR": 60}
 MILLISECONDS = 60_000
 
 
-def short_windows(spec: dict[str, Json]) -> Iterator[LintFinding]:
+def short_windows(spec: dict[str, Json]) -> Iterator[SpecFinding]:
     """Yield evaluation delays that are longer than the shortest window of their rules."""
     steps = {part: [inside] for part, inside in _WINDOWS.items()}
     steps["metricThreshold"] = [("ofTheLast", form) for form in _METRIC]
@@ -159,12 +160,12 @@ def short_windows(spec: dict[str, Json]) -> Iterator[LintFinding]:
             yield _delayed((part, "evaluationDelayMs"), waited, min(windows)[0])
 
 
-def _delayed(path: Path, waited: float, minutes: float) -> LintFinding:
+def _delayed(path: Path, waited: float, minutes: float) -> SpecFinding:
     message = (
         f"the alert waits {waited / MILLISECONDS:g} minutes for late data, longer than its window "
         f"of {minutes:g}: what it tells is over by then"
     )
-    return LintFinding(path, message, Advice("wait less, or widen the window"))
+    return SpecFinding(path, message, Advice("wait less, or widen the window"))
 
 
 def minutes_of(value: Json) -> float | None:
