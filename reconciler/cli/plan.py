@@ -68,7 +68,7 @@ CLEARED = "\x1b[H\x1b[2J"
     is_flag=False,
     flag_value=DAYS,
     default=0,
-    help=f"Say what each alert that is touched did in the last DAYS, {DAYS} unless told.",
+    help=f"Show what each touched alert did in the last DAYS, {DAYS} by default.",
 )
 def plan(  # noqa: PLR0913 - one for each flag
     *,
@@ -106,7 +106,7 @@ def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
     if form != "text" or out is not None or exit_code:
         raise UsageError("--watch is for reading along: without --format, --out and --exit-code")
     if not sys.stdout.isatty():
-        raise UsageError("--watch is for a terminal: nobody reads along here")
+        raise UsageError("--watch is for a terminal, and stdout is none")
 
 
 def _watch(options: Options, revisions: _Revisions, days: int) -> int:

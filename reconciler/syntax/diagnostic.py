@@ -30,7 +30,7 @@ class Severity(Enum):
 
 CODES: dict[str, str] = {
     "M101": "the file is not well-formed YAML or JSON",
-    "M102": "a key is twice in one mapping",
+    "M102": "a key appears twice in one mapping",
     "M103": "merge keys (<<) are not supported",
     "M104": "tags are not supported",
     "M105": "a number is not finite",

@@ -116,7 +116,7 @@ SPECS = [
     text("a near field", "M303", "9:3", "unknown field `descripton`", slo("descripton: x"), "description"),
     text("a field in snake case", "M303", "10:3", "`entity_labels`", alert("entity_labels: {}"), "entityLabels"),
     text("a time stamp", "M305", "9:3", "`createTime` is set by the service", slo("createTime: 2024-01-01"), "remove it"),
-    text("an id in spec", "M305", "9:3", "`id` stands in metadata", slo("id: x"), "metadata.id"),
+    text("an id in spec", "M305", "9:3", "`id` is in metadata", slo("id: x"), "metadata.id"),
     text("an order", "M305", "7:9", "`order` is set by the service", policies("policies:", "  - policy:", "      order: 1", "      name: a"), "remove it: the place in the list counts"),
     text("enabled for disabled", "M305", "6:28", "`enabled`", policies("policies:", "- policy: {name: errors, enabled: true}"), "`disabled`, its opposite"),
     text("two indicators", "M308", "9:3", "exclude each other", slo("windowBasedMetricSli: {}")),

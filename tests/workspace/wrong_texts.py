@@ -27,7 +27,7 @@ SYNTAX = [
     text("an open quote", "M101", "1:4", "close it", "a: 'open\n"),
     text("an open bracket", "M101", "1:4", "`[` is never closed", "a: [1, 2\n"),
     text("an open brace", "M101", "1:4", "`{` is never closed", "a: {b: 1\n"),
-    text("a brace open over keys", "M101", "2:2", "`{` stands on line 1", "m: {b: 1\nc:\n  d: 1\n"),
+    text("a brace open over keys", "M101", "2:2", "`{` is on line 1", "m: {b: 1\nc:\n  d: 1\n"),
     text("two closing braces", "M101", "1:7", "a line `---`", "{a: 1}}\n"),
     text("a mapping in a list", "M101", "2:1", "must begin with `- `", "- a\nb: 1\n"),
     text("a list on the key's line", "M101", "1:4", "start a new line", "a: - b\n"),
