@@ -25,7 +25,7 @@ def owners_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
     """
     lines = [*_owners(plan, changes), *_edits(plan, changes)]
     if lines:
-        yield "Whose it is:"
+        yield "Owners and last edits:"
         yield from lines
         yield ""
 

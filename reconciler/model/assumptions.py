@@ -154,7 +154,7 @@ class Read(BaseModel):
     ]
     record: Annotated[
         FieldPath | None,
-        Field(description="The place of the record in the answer; left out, the answer is the record."),
+        Field(description="Place of the record in the answer; left out, the answer is the record."),
     ] = None
     spec: Annotated[
         FieldPath | None,
@@ -188,7 +188,7 @@ class Listing(BaseModel):
     ]
     items: Annotated[
         FieldPath | None,
-        Field(description="The place of the list in the answer; left out, the answer is the list."),
+        Field(description="Place of the list in the answer; left out, the answer is the list."),
     ] = None
     id: Annotated[FieldPath, Field(description="The place of the id in an item.")] = "id"
     name: Annotated[FieldPath, Field(description="The place of the name in an item.")] = "name"

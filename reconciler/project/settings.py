@@ -212,7 +212,7 @@ class Environment(_Strict):
         dict[str, ProjectVariable],
         Field(
             description="Values of `${var:NAME}` in manifests: text, numbers, true or false, and "
-            "lists and mappings, which stand for a whole value."
+            "lists and mappings, which replace a whole value."
         ),
     ] = {}
     secrets: Annotated[
@@ -229,8 +229,8 @@ class Environment(_Strict):
             alias="trackRecord",
             ge=0,
             le=MOST_TRACKED_DAYS,
-            description="Of how many days the comment of `ci plan` tells what the alerts did; 0 "
-            "for none.",
+            description="For how many days the comment of `ci plan` shows what the alerts did; "
+            "0 for none.",
         ),
     ] = TRACKED_DAYS
     freeze: Freeze = Freeze()
@@ -242,7 +242,7 @@ class Environment(_Strict):
         SampleSetting | None,
         Field(
             alias="policySamples",
-            description="Logs that a plan is held against: which policy takes each of them today "
+            description="Logs that a plan is checked with: which policy takes each of them today "
             "and tomorrow. The file, or `{file, onMismatch}`: docs/policy-impact.md.",
         ),
     ] = None
@@ -355,8 +355,8 @@ class ProjectFile(WrittenSettings, _Strict):
         list[str],
         Field(
             alias="trustedBranches",
-            description="Branches beside the default one whose newest commit `ci` believes whole; "
-            "read from the default branch alone. Protect them: who may push there decides.",
+            description="Branches next to the default one. `ci` trusts their newest commit whole. "
+            "Read from the default branch alone. Protect them: who may push there decides.",
         ),
     ] = []
     mention_owners: Annotated[

@@ -65,7 +65,7 @@ ENVELOPES = [
     text("a namespace", "M208", "3:21", "(known: name, id, ids, labels, environments, protect, exempt)", envelope(_V1, "kind: SLO", "metadata: {name: a, namespace: x}")),
     text("exemptions as a list", "M210", "3:29", "a mapping of codes to reasons", _exempt("[L201]")),
     text("an exemption from a near code", "M210", "3:30", "there is no code `M3O4`", _exempt("{M3O4: legacy}"), "M304"),
-    text("an exemption from an error", "M210", "3:30", "is an error wherever it is told", _exempt("{M401: legacy}")),
+    text("an exemption from an error", "M210", "3:30", "is an error wherever it is found", _exempt("{M401: legacy}")),
     text("an exemption from an unknown rule", "M210", "3:30", "there is no rule `R/owner` (known: none)", _exempt("{R/owner: legacy}")),
     text("an exemption without a reason", "M210", "3:36", "needs a reason", _exempt('{M304: ""}')),
     text("an exemption with an end and no reason", "M210", "3:36", "needs a reason", _exempt("{M304: {until: 2199-01-01}}")),

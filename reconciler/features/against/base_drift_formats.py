@@ -53,7 +53,7 @@ class BesideBaseDocument(TypedDict):
     """Differences between live and the base branch, or why they could not be found."""
 
     against: Annotated[str, Field(description="The commit of the base branch.")]
-    why: Annotated[str, Field(description="Why it could not be told; empty where it could.")]
+    why: Annotated[str, Field(description="Why they could not be found; else empty.")]
     resources: list[StrayedDocument]
 
 
@@ -111,7 +111,7 @@ def base_lines(found: BaseDrift | None, style: Style) -> Iterator[str]:
 def describe_reason(found: BaseDrift) -> str:
     """Return on one line why live could not be compared with the base branch."""
     reason = " ".join(found.why.split())
-    return safe(f"Not held against the base branch: {reason}", LONGEST_WHY)
+    return safe(f"Not compared with the base branch: {reason}", LONGEST_WHY)
 
 
 def standing(difference: BaseDifference) -> str:
@@ -133,7 +133,7 @@ def base_markdown(found: BaseDrift | None, room: int) -> str:
     if found is None:
         return ""
     if found.why:
-        line = f"\n<sub>Not held against the base branch: {code(found.why, LONGEST_WHY)}</sub>\n"
+        line = f"\n<sub>Not compared with the base branch: {code(found.why, LONGEST_WHY)}</sub>\n"
         return line if len(line.encode()) <= room else ""
     if not found.strayed:
         return ""

@@ -65,7 +65,7 @@ TARGET = "nothing live"
 """Target name of such plans. It keeps their digests different from those of plans of a service."""
 
 MOST_ERRORS = 10
-_WHY = "nobody else sees it"
+_WHY = "only this run sees it"
 _AGREED = Consent(
     yes=True,
     flags=dict.fromkeys(FLAGS, _WHY),

@@ -56,10 +56,10 @@ def _unheard(spec: dict[str, Json]) -> Iterator[LintFinding]:
                 urgent += [path] if value == MOST_URGENT else []
     groups = [value for steps in GROUPS for _, value in places(spec, *steps)]
     if urgent and is_awake(spec) and not any(map(reaches_somebody, groups)):
-        message = "this alert is a P1, and its notification group tells nobody"
+        message = "this alert is a P1, and its notification group has no recipient"
         if not groups:
-            message = "this alert is a P1, and has no notification group: nobody is told"
-        remedy = Advice("add `notificationGroup: {router: {}}`, or whom to tell; else lower it")
+            message = "this alert is a P1, and has no notification group: no one is notified"
+        remedy = Advice("add `notificationGroup: {router: {}}`, or a recipient; else lower it")
         yield LintFinding(urgent[0], message, remedy)
 
 
@@ -113,7 +113,7 @@ def _reported_too_often(spec: dict[str, Json]) -> Iterator[LintFinding]:
             number = number_of(minutes)
             if number is not None and number < again:
                 message = (
-                    f"the webhook is told every {number:g} minutes of an incident that is told "
+                    f"the webhook notifies every {number:g} minutes, and its incident "
                     f"every {again:g}"
                 )
                 yield LintFinding(path, message, f"{again:g}")
@@ -123,7 +123,7 @@ def off_for_good(spec: dict[str, Json]) -> Iterator[LintFinding]:
     """Yield a finding for each flag by which an alert is off."""
     for flag, asleep, message in (
         ("enabled", False, "this alert is disabled"),
-        ("phantomMode", True, "this alert is a phantom, and tells nobody by itself"),
+        ("phantomMode", True, "this alert is a phantom, and sends no notification by itself"),
     ):
         if spec.get(flag) is asleep:
             remedy = Advice("say until when: `exempt: {L209: {reason: …, until: 2026-12-31}}`")
