@@ -185,7 +185,7 @@ class OutputLost(ReconcilerError):
     def by(cls, why: OSError, ending: int = ExitCode.DONE) -> OutputLost:
         """Return the error for data that could not be written, after a run with this exit code."""
         if isinstance(why, BrokenPipeError):
-            return PipeClosed("nobody reads stdout any more", ending)
+            return PipeClosed("stdout no longer has a reader", ending)
         return OutputLost(f"stdout could not be written: {why.strerror or why}", ending)
 
 
@@ -215,7 +215,7 @@ EXIT_CODES: dict[ExitCode, str] = {
     ExitCode.OUTPUT_LOST: "stdout could not be written",
     ExitCode.HUNG_UP: "stopped by SIGHUP",
     ExitCode.INTERRUPTED: "stopped by SIGINT",
-    ExitCode.PIPE_CLOSED: "stdout is a pipe that nobody reads any more",
+    ExitCode.PIPE_CLOSED: "stdout is a pipe that no longer has a reader",
     ExitCode.TERMINATED: "stopped by SIGTERM",
 }
 

@@ -35,7 +35,7 @@ def _fields_index() -> str:
     lines = [
         "# Fields",
         "",
-        "Every field of every kind, of what stands around `spec`, and of the project file.",
+        "Every field of every kind, of what is around `spec`, and of the project file.",
         f"`reconciler explain FIELD` says the same. {WRITTEN}",
         "",
         "| page | what it is |",

@@ -37,7 +37,7 @@ LEAST = Profile(policy_severities="returned")
 WARNINGS = {
     "alerts/metric-threshold-wrong-key.json": [
         ("L201", "say in `description` what is wrong, and where the runbook is"),
-        ("L203", "add `notificationGroup: {router: {}}`, or whom to tell; else lower it"),
+        ("L203", "add `notificationGroup: {router: {}}`, or a recipient; else lower it"),
         ("M304", "metricTimeWindowDynamicDuration"),
     ],
     "dashboards/canonical.json": [("M304", "")],

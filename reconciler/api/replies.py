@@ -182,7 +182,7 @@ def check_whole(reply: Json | Missing, member: str) -> None:
         counted = name in _COUNTS or name == f"total{member}".lower()
         if (counted and _number(announced) > held) or _tells_of_pages(name, announced):
             message = f"the answer's list `{member}` holds {held}, and `{'.'.join(map(str, path))}`"
-            raise UnreadableReply(f"{message} tells of more: a part of a list is no list")
+            raise UnreadableReply(f"{message} says there are more: a part of a list is no list")
 
 
 def _reported_with(reply: Json | Missing, member: str) -> Iterator[tuple[Path, Json]]:

@@ -151,5 +151,5 @@ def left(change: Change, pending: Started | None, run: str) -> Outcome:
         return Skipped(change.ref, INTERRUPTED)
     if goes_alone(change) and pending.operation == "create":
         return InDoubt(change.ref, "the run was left while its create was in flight")
-    message = "the run was left while it was in flight: the next plan tells what became of it"
+    message = "the run was left while it was in flight: the next plan shows what became of it"
     return Unconfirmed(change.ref, message)

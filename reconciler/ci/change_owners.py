@@ -29,7 +29,7 @@ def with_owners(made: Plan, event: Event, project: Project) -> tuple[Plan, str]:
     try:
         found = _found(_commits_of(event, place), place.commits)
     except Unreadable as error:
-        return made, f"nobody can tell whose the manifests are ({error}): {FETCH_ALL}"
+        return made, f"the owners of the manifests are unknown ({error}): {FETCH_ALL}"
     if found is None:
         return made, ""
     owned = owners_by_ref(made.changes, found, place)

@@ -132,7 +132,7 @@ def use_of(event: Event, inputs: Inputs, project: Project, read: Sequence[Path])
     """
     settings = Settings(
         own=project,
-        base=UnavailableProject(why="nothing tells the base branch"),
+        base=UnavailableProject(why="the base branch is unknown"),
         base_url=inputs.base_url,
         allow_untrusted=inputs.allow_untrusted,
     )

@@ -67,7 +67,7 @@ def changed_since_review(reviewed: dict[str, str], now: Plan) -> list[str]:
     words = []
     for ref in sorted(reviewed.keys() | current.keys()):
         if ref not in current:
-            words.append(f"{ref}: was to be changed, and is no more")
+            words.append(f"{ref}: was to be changed, and no longer is")
         elif ref not in reviewed:
             words.append(f"{ref}: is to be changed, and was not")
         elif current[ref] != reviewed[ref]:

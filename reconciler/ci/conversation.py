@@ -153,7 +153,7 @@ class Conversation:
             # The comment is then needed only for its text.
             comment, number = None, None
         if self.missing:
-            missing = f"the reviewed plan stands in a comment, and {self.missing}"
+            missing = f"the reviewed plan is in a comment, and {self.missing}"
         elif number is None:
             missing = (
                 "no pull request brought this commit here: open one with the change, and merge it "

@@ -232,7 +232,7 @@ def _barred_journal(event: Event, use: Whole | OverBase, name: str) -> str:
     if place is None or not place.nested:
         return ""
     return (
-        f"environment `{name}` keeps its journal in git, and the project stands in a repository "
+        f"environment `{name}` keeps its journal in git, and the project is in a repository "
         "inside of another: check it out by itself, or keep the journal in a bucket"
     )
 

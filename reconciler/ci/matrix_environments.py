@@ -41,7 +41,7 @@ def _wrong(name: str, environment: Environment, count: int) -> str:
     journal = environment.journal or ""
     if count > 1 and SHARD not in journal:
         return (
-            f"environment `{name}` has one journal, whose lock lets one shard work at a time: "
+            f"environment `{name}` has one journal, and its lock lets one shard work at a time: "
             f"write {SHARD} into its `journal:`, as s3://BUCKET/{name}-{SHARD}"
         )
     if count == 1 and SHARD in journal:

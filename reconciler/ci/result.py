@@ -74,7 +74,7 @@ WORDS: dict[FailureReason, str] = {
     "locked": "another run holds the journal",
     "guard": "a guard refused it",
     "partial": "some resources were not written",
-    "in-doubt": "nobody knows what became of a create",
+    "in-doubt": "it is unknown what became of a create",
     "journal": "the journal could not be read or written",
     "api": "the service or the forge gave no usable answer",
     "internal": "the run ended early",
@@ -342,7 +342,7 @@ def _fenced(text: str) -> str:
     for line in text.splitlines():
         room -= len(line.encode()) + 1
         if room < 0:
-            shown.append("(the rest stands in the log)")
+            shown.append("(the rest is in the log)")
             break
         shown.append(line)
     return fenced("text", _trimmed(shown)) + "\n" if text.strip() else ""

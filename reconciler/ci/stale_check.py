@@ -39,7 +39,7 @@ def check_not_moved_on(
     try:
         later = repository.later_than(commit, event.branch)
     except ForgeError as error:
-        return f"nobody can tell whether `{event.branch}` has moved on since: {error}"
+        return f"it is unknown whether `{event.branch}` has moved on since: {error}"
     if later is None:
         return ""
     if not later.contains:
@@ -50,7 +50,7 @@ def check_not_moved_on(
     rests_on = set(_rests_on(made, read, project, place))
     changed = [file for file in later.files if file in rests_on]
     if later.is_cut and not changed:
-        changed = ["more files than the forge tells"]
+        changed = ["more files than the forge lists"]
     if changed:
         named = ", ".join(f"`{path}`" for path in changed[:MOST_NAMED])
         more = f" and {len(changed) - MOST_NAMED:,} more" if len(changed) > MOST_NAMED else ""

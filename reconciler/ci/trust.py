@@ -152,14 +152,14 @@ def _trust_in(event: Event, checkout: Checkout, trusted_branches: tuple[str, ...
     if not event.name:
         return Untold()
     if not checkout.commit:
-        return Untrusted(why="git tells no commit of this checkout")
+        return Untrusted(why="git shows no commit of this checkout")
     if checkout.nested:
         return Untrusted(why=checkout.nested)
     own = bool(event.commit) and checkout.commit == event.commit and not event.is_try
     reviewed = own and (event.is_on_default or event.named_branch in trusted_branches)
     if not reviewed and not checkout.is_contained:
         where = f"on `{event.named_branch}`, " if own and event.named_branch else ""
-        known = f" as far as can be told: {checkout.unknown}" if checkout.unknown else ""
+        known = f" as far as is known: {checkout.unknown}" if checkout.unknown else ""
         return Untrusted(
             why=f"commit {checkout.commit[:SHOWN_DIGITS]} is {where}not on the default "
             f"branch{known}"
@@ -295,7 +295,7 @@ def barred_target(
         )
     if own and not base_url and not event.name:
         return (
-            "outside of the forge nothing tells the base branch, so the workflow itself has to "
+            "outside of the forge the base branch is unknown, so the workflow itself has to "
             "say which service the key may go to: set RECONCILER_BASE_URL"
         )
     if isinstance(use, OverBase) and not (own or base_url or environment.emulator):
@@ -326,7 +326,7 @@ def barred_paths(use: Whole | OverBase, name: str, environment: Environment) -> 
         if path.startswith("/"):
             return (
                 f"environment `{name}` keeps {path} outside of the project, and outside of the "
-                "forge nothing tells whether that was reviewed: keep it inside, in a git ref or "
+                "forge it is unknown whether that was reviewed: keep it inside, in a git ref or "
                 "in a bucket, or run the plain commands"
             )
     return ""

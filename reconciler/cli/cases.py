@@ -51,7 +51,7 @@ def cases() -> None:
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Repeatable.")
 @click.option("--grouping", "groupings", multiple=True, metavar="KEY=VALUE", help="Repeatable.")
 @click.option("--text", default="", metavar="WORDS", help="Search in the text of cases.")
-@click.option("--unassigned", is_flag=True, help="Only those that nobody looks after.")
+@click.option("--unassigned", is_flag=True, help="Only those without an assignee.")
 @limit
 @options.connected
 @options.formats("text", "json", "jsonl", "csv")

@@ -31,7 +31,7 @@ _FLAGS = (
         type=click.Path(path_type=Path),
         help="Apply only the plan that was written with `--out FILE`.",
     ),
-    click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked."),
+    click.option("--yes", is_flag=True, help="Do not ask; required without a terminal."),
     click.option("--allow-destroy", is_flag=True, help="Allow what cannot be brought back."),
     click.option(
         "--override-guard",
@@ -111,4 +111,4 @@ def consenting(command: Command) -> Command:
 def check_asked(consent: Consent) -> None:
     """Raise UsageError where there is no consent and no person can be asked."""
     if not consent.given and not is_terminal():
-        raise UsageError("nobody can be asked here: give --yes, --expect DIGEST or --plan FILE")
+        raise UsageError("there is no terminal: give --yes, --expect DIGEST or --plan FILE")

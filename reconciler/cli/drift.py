@@ -23,7 +23,7 @@ from reconciler.report.table import Style
 @click.option(
     "--remember",
     is_flag=True,
-    help="Keep what was found in the journal, so that the next look tells what is new.",
+    help="Keep in the journal what was found, so that the next look shows what is new.",
 )
 @lock_timeout
 def drift(*, options: Options, form: str, remember: bool, patience: LockTimeout) -> int:

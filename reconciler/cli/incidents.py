@@ -159,7 +159,7 @@ def events(  # noqa: PLR0913 - one parameter a flag
 
 @incidents.command
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@click.option("--yes", is_flag=True, help="Do not ask; required without a terminal.")
 @options.connected
 @options.formats("text", "json")
 def close(
@@ -171,7 +171,7 @@ def close(
 ) -> int:
     """Show the incidents, ask, and close them. Exits with 3 where one stays open."""
     if not yes and not is_terminal():
-        raise UsageError("nobody can be asked here: give --yes")
+        raise UsageError("there is no terminal: give --yes")
     session = open_target(options)
     wanted = list(dict.fromkeys(ids))
     found = asyncio.run(_find(session, wanted))

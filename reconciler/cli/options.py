@@ -41,10 +41,10 @@ place = click.option(
 )
 verbose = click.option("-v", "--verbose", is_flag=True, help="Show everything, nothing folded.")
 quiet = click.option(
-    "-q", "--quiet", is_flag=True, help="Print no words beside the data, but what went wrong."
+    "-q", "--quiet", is_flag=True, help="Print only the data, and what went wrong."
 )
 no_cache = click.option(
-    "--no-cache", is_flag=True, help="Read every file anew, and keep nothing for the next run."
+    "--no-cache", is_flag=True, help="Read every file again, and keep nothing for the next run."
 )
 
 timings = click.option("--timings", is_flag=True, help="Say at the end where the time went.")
@@ -52,7 +52,7 @@ shard = click.option(
     "--shard",
     metavar="K/N",
     callback=lambda _context, _option, text: None if text is None else read_shard(text),
-    help="The shard whose journal is meant, where `journal:` holds {shard}.",
+    help="Use the journal of this shard, where `journal:` holds {shard}.",
 )
 
 

@@ -16,9 +16,9 @@ from reconciler.runtime.keys import KEY_VARIABLE
 _PLAN = "`reconciler plan` shows what an apply would change, and changes nothing"
 _APPLY = "`reconciler apply` makes the service hold what the manifests declare"
 _CHECK = "`reconciler validate` checks manifests offline"
-_DRIFT = "`reconciler drift` tells what was changed by hand since the last apply"
+_DRIFT = "`reconciler drift` shows what was changed by hand since the last apply"
 _LOOK = (
-    "`reconciler journal show` and `reconciler journal history` tell what was applied; events, "
+    "`reconciler journal show` and `reconciler journal history` show what was applied; events, "
     "incidents, cases and policies are listed, as by `reconciler incidents list`"
 )
 _DELETE = (
@@ -30,7 +30,7 @@ _TAKE_OVER = (
     "`reconciler import` makes manifests of what is there, live or in exports; `reconciler plan` "
     "shows whether the two agree"
 )
-_FORMAT = "`reconciler fmt` brings manifests into their one layout; `--check` only tells"
+_FORMAT = "`reconciler fmt` brings manifests into their one layout; `--check` only reports"
 _BACK = (
     "`reconciler rollback RUN` puts back what was declared before a run; "
     "then change the manifests that it names, too"
@@ -39,7 +39,7 @@ _KEY = (
     f"the key is read from {KEY_VARIABLE}, and never kept"
     + "; `reconciler doctor` checks it and all else that a run needs" * ("doctor" in COMMANDS)
 )
-_ENVIRONMENT = "environments stand in reconciler.yaml, and `-e NAME` chooses one"
+_ENVIRONMENT = "environments are in reconciler.yaml, and `-e NAME` chooses one"
 _SERVE = "`reconciler emulator serve` runs the management API on this machine"
 _UNLOCK = "`reconciler journal unlock` says who holds the lock of a journal, and takes it by its id"
 _HELP = "`reconciler --help` lists the commands, and each of them takes `--help`"
@@ -55,7 +55,7 @@ COMMAND_WORDS = {
     _CHECK: "check lint test verify",
     _DRIFT: "refresh detect",
     _LOOK: "get list ls describe show state output logs",
-    "`reconciler journal history` tells who applied what, and when": "history log runs",
+    "`reconciler journal history` shows who applied what, and when": "history log runs",
     _DELETE: "destroy delete down uninstall rm remove prune",
     _SETUP: "new start bootstrap setup",
     _TAKE_OVER: "pull export dump generate clone",
@@ -66,8 +66,8 @@ COMMAND_WORDS = {
     _SERVE: "serve server local mock",
     _UNLOCK: "unlock force-unlock cancel",
     _HELP: "help commands man",
-    "`reconciler --version` tells it": "version about",
-    "`reconciler schema` prints what may stand in a manifest": "schemas api-resources",
+    "`reconciler --version` shows it": "version about",
+    "`reconciler schema` prints what a manifest may hold": "schemas api-resources",
 }
 OPTION_WORDS = {
     "`--yes` applies without asking": "auto-approve y approve non-interactive no-input input batch "
@@ -83,7 +83,7 @@ OPTION_WORDS = {
     "`reconciler plan --exit-code` exits with 2 where there are changes": "detailed-exitcode",
     "NO_COLOR=1 in the environment turns colour off": "no-color nocolor color",
     "`-v` shows everything, nothing folded": "debug trace log-level",
-    "`-q` prints no words beside the data": "silent",
+    "`-q` prints only the data, and what went wrong": "silent",
     "`requestsAtOnce` under `api` in the project file bounds it": "parallelism concurrency",
     "`--lock-timeout 5m` waits while another run holds the journal": "lock wait timeout",
 }

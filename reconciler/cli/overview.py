@@ -15,7 +15,7 @@ _CORE: dict[str, str] = {
     "validate": "cli.validate:validate Check manifests offline.",
     "plan": "cli.plan:plan Show what apply would do; reads only.",
     "apply": "cli.apply:apply Make the service hold what the manifests declare.",
-    "drift": "cli.drift:drift Tell whether live differs from what was applied.",
+    "drift": "cli.drift:drift Show whether live differs from what was applied.",
     "journal": "cli.journal:journal Show, verify and settle what was written.",
     "events": "cli.events:events List the events of alerts.",
     "incidents": "cli.incidents:incidents List incidents and their events; close them.",

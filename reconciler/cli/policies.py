@@ -181,7 +181,7 @@ def _result_cells(row: dict[str, Json], result: dict[str, Json]) -> list[str]:
 
 @policies.command
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@click.option("--yes", is_flag=True, help="Do not ask; required without a terminal.")
 @options.connected
 @options.formats("text", "json")
 def add(
@@ -194,10 +194,10 @@ def add(
     """Add the policies of FILE, all or none: a list in the form of the API.
 
     A LogPolicySet manifest that leaves them out destroys them at its next apply,
-    so add what nobody keeps as code.
+    so add only what is not kept as code.
     """
     if not yes and not is_terminal():
-        raise UsageError("nobody can be asked here: give --yes")
+        raise UsageError("there is no terminal: give --yes")
     requests = read_rows(file, None)
     _check_inputs(requests, file)
     session = open_target(options)

@@ -287,6 +287,6 @@ def _report(error: BaseException) -> int:
         return ExitCode.INVALID
     words(f"internal error: {type(error).__name__}: {safe(str(error), 500)}")
     words(
-        f"this is a bug of reconciler; the journal tells what was written: `{on_journal('show')}`"
+        f"this is a bug of reconciler; the journal shows what was written: `{on_journal('show')}`"
     )
     return ExitCode.INTERNAL

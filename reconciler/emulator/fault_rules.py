@@ -91,7 +91,7 @@ class Fault(_Settings):
         bool, Field(description="Carry the request out all the same before answering `status`.")
     ] = False
     retry_after: Annotated[
-        str | list[str], Field(description="Retry-After as it stands; a list is sent twice.")
+        str | list[str], Field(description="Retry-After as it is; a list is sent twice.")
     ] = Field(default_factory=list)
     retry_after_date: Annotated[
         int | None,
@@ -127,7 +127,7 @@ class Rule(_Settings):
     method: Annotated[
         Literal["GET", "POST", "PUT", "*"], Field(description="GET, POST, PUT, or * for any.")
     ] = "*"
-    path: Annotated[str, Field(description="Below the API root; * stands for anything.")] = "*"
+    path: Annotated[str, Field(description="Below the API root; * means any path.")] = "*"
     nth: Annotated[
         int | list[int], Field(description="Only the n-th request the rule fits, from 1.")
     ] = Field(default_factory=list)

@@ -121,14 +121,14 @@ class Profile:
         Literal["as_sent", "rendered", "dropped"],
         Field(
             description="Documented fields that hold false, 0, an empty text or list or an "
-            "UNSPECIFIED value: in the answers where they were sent, even where nobody sent "
-            "them, or in none. Maps, objects and fields the document marks required always stay."
+            "UNSPECIFIED value: in the answers where they were sent, in all answers, "
+            "or in none. Maps, objects and fields the document marks required always stay."
         ),
     ] = "as_sent"
     empty_objects: Annotated[
         Literal["as_sent", "rendered"],
         Field(
-            description="Documented maps and objects that nobody sent, as `labels` and "
+            description="Documented maps and objects that were not sent, as `labels` and "
             "`grouping` of an SLO and `entityLabels` of an alert: in no answer, or empty in all."
         ),
     ] = "as_sent"
@@ -153,7 +153,7 @@ class Profile:
     metadata: Annotated[
         Literal["told", "left_out"],
         Field(
-            description="What the service keeps of a record beside what was sent: who made and "
+            description="What the service adds to a record that was sent: who made and "
             "changed it and when, its revision, its company. Ids always stay."
         ),
     ] = "told"
@@ -251,8 +251,8 @@ class Profile:
     duplicate_policies: Annotated[
         Literal["refused", "taken"],
         Field(
-            description="Two log policies of one name: refused, in one list with 400 and beside "
-            "what is there with 409, or taken."
+            description="Two log policies of one name: refused or taken. The refusal is 400 "
+            "for two in one list, and 409 for one that is there already."
         ),
     ] = "refused"
     slis: Annotated[
@@ -277,14 +277,14 @@ class Profile:
     policy_names: Annotated[
         Literal["exact", "any_case"],
         Field(
-            description="Whether the rules of policies tell capitals from small letters in names "
-            "of applications and subsystems, or not."
+            description="Whether the rules of policies distinguish capitals from small letters "
+            "in names of applications and subsystems, or not."
         ),
     ] = "exact"
     required_lists: Annotated[
         Literal["sent", "empty_left_out", "left_out"],
         Field(
-            description="The lists of which an answer consists, such as `policies`, `incidents`, "
+            description="The lists that an answer consists of, such as `policies`, `incidents`, "
             "`items`, `units`, `cases` and `alertDefs`: always there, left out when they are "
             "empty, or left out whatever they hold."
         ),
@@ -327,14 +327,14 @@ class Profile:
     etags: Annotated[
         Literal["none", "strong", "weak", "stuck"],
         Field(
-            description="What the answers to reads of one record or list carry as ETag, by which "
-            "a client that has the answer is told 304: nothing, a strong one of the bytes, a weak "
-            "one, or one that never changes, which is a fault."
+            description="The ETag of the answers to reads of one record or list: none, a strong "
+            "one of the bytes, a weak one, or one that never changes, which is a fault. By the "
+            "ETag, a client that has the answer gets 304."
         ),
     ] = "none"
     authorization: Annotated[
         Literal["either", "bare", "bearer"],
-        Field(description="How the key has to stand in the header; any other way is 401."),
+        Field(description="The form of the key in the header; any other form is 401."),
     ] = "either"
     query_objects: Annotated[
         Literal["dotted", "json"],
@@ -346,8 +346,8 @@ class Profile:
     case_statuses: Annotated[
         Literal["either", "bare", "prefixed"],
         Field(
-            description="How statuses stand in the filter of cases: `ACKNOWLEDGED`, "
-            "`CASE_STATUS_ACKNOWLEDGED`, or either; the other way is 400."
+            description="The form of statuses in the filter of cases: `ACKNOWLEDGED`, "
+            "`CASE_STATUS_ACKNOWLEDGED`, or either; the other form is 400."
         ),
     ] = "either"
     range_ends: Annotated[

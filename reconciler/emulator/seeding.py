@@ -144,7 +144,7 @@ _DEFINITIONS = (
         "P2",
         "security",
         "accounts/login",
-        description="Somebody may be trying passwords.",
+        description="An attacker may be trying passwords.",
         groupByKeys=["country"],
         **_logs('"login failed"', 300),
     ),

@@ -36,7 +36,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     },
     "audit": {
         "commands": {
-            "audit": "command:audit Hold what is declared against what happened.",
+            "audit": "command:audit Compare what is declared with what happened.",
         },
         "schemas": {
             "audited": "audit_formats:AuditDocument What an audit found",
@@ -179,7 +179,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     },
     "watch": {
         "commands": {
-            "watch": "command:watch Tell whether alerts are noisier since a run.",
+            "watch": "command:watch Show whether alerts are noisier since a run.",
         },
         "ci-steps": {
             "watch": "job_step:WATCH",

@@ -284,7 +284,7 @@ def check_place(content: Content, place: str, environment: str, look: StoreOpene
             raise InvalidInput(
                 f"{place} is a copy of the journal at {origin}, and its move is not finished: "
                 f"with `journal: {origin}` in the project file, run `{on_journal('move')}` "
-                f"again. Where that journal is gone for good, `{on_journal('move', '--to')}` the "
+                f"again. If that journal is permanently gone, `{on_journal('move', '--to')}` the "
                 "place of this copy makes it count"
             )
         case _:

@@ -77,7 +77,7 @@ def joined(
     """
     if size is None:
         raise JournalError(
-            f"{place}: {LINES} is missing beside the parts of the journal: {_EARLIER}"
+            f"{place}: {LINES} is missing next to the parts of the journal: {_EARLIER}"
         )
     found, parts = bytearray(), []
     for name in sorted(name for name in blobs if name.startswith(PART)):

@@ -264,7 +264,7 @@ class ObjectStore:
 
     def _lost(self) -> NoReturn:
         held = self.holder()
-        now = f"it is locked by {held.words}" if held is not None else "nobody has it locked"
+        now = f"it is locked by {held.words}" if held is not None else "no run has it locked"
         raise Locked(f"another run wrote to {self.place}, so nothing is written here: {now}")
 
     def lock(self, lease: Lease) -> None:

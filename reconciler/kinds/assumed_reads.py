@@ -97,7 +97,7 @@ async def _settle_by_list(
     """Check by the list of a kind that there is no such record; else raise `unclear`."""
     listing = api.assumptions.reads.lists.get(name)
     if listing is None:
-        message = f"whether `api.reads.{name}.path` is right cannot be told without a list of them"
+        message = f"only a list of them could show whether `api.reads.{name}.path` is right"
         raise UnclearAbsence(f"{unclear}: {message}") from unclear
     listed = await _listed(api, name, id_form, listing)
     if id_form.normal(remote_id) in {existing.remote_id for existing in listed}:
@@ -147,7 +147,7 @@ def existing_in(
         remote_id = None if given is ABSENT else id_form.parse(given)
         if remote_id is None or not is_part(str(remote_id)):
             raise UnreadableReply(
-                f"{what} holds an item whose `{listing.id}` is not {id_form.words}"
+                f"{what} holds an item, and its `{listing.id}` is not {id_form.words}"
             )
         called = value_at(record, steps_of(listing.name))
         found[remote_id] = Existing(remote_id, called if isinstance(called, str) else "")

@@ -48,7 +48,7 @@ MOST_SHOWN = 4
 
 def key_finding(path: Path) -> Finding:
     """Return a warning that the text at `path` looks like a key, without showing it."""
-    return warning("M313", path, "this text looks like a key and would stand in git", INSTEAD)
+    return warning("M313", path, "this text looks like a key and would be in git", INSTEAD)
 
 
 def key_findings(document: Json, path: Path) -> Iterator[Finding]:

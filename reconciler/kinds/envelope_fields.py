@@ -45,7 +45,7 @@ MANIFEST: Final[dict[str, EnvelopeField]] = {
         {},
     ),
     "forEach": EnvelopeField(
-        "Makes one resource of each item, whose values stand where `${each:KEY}` does.",
+        "Makes one resource of each item. `${each:KEY}` gives a value of the item.",
         "list of mappings",
         [],
     ),

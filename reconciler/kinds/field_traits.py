@@ -118,11 +118,11 @@ class ReadOnlyReason(Enum):
     """The handling of a pasted field that a manifest must not declare."""
 
     DROPPED = "it says nothing that a manifest could mean"
-    MOVED = "it is the id, which stands in metadata"
+    MOVED = "it is the id, which is in metadata"
     NEGATED = "another field says its opposite"
     UNLESS_TRUE = "it says nothing only as long as it is false"
     AS_LISTED = "it says nothing only where it agrees with the place in the list"
-    STAYS = "what was meant cannot be told"
+    STAYS = "what was meant is unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class ValueCoverage(Enum):
     """The meaning of a list of values for any other value."""
 
     CLOSED = "there is none"
-    KNOWN = "nobody has met one"
+    KNOWN = "none is known"
     EXAMPLES = "there are others, which begin with the same prefix"
 
 
@@ -307,7 +307,7 @@ INT32_MAX = 2**31 - 1
 FORMS = {UUID_PATTERN: "a uuid", LOWER_UUID_PATTERN: "a uuid in lower case"}
 """The names of the API document's patterns in messages."""
 
-OWN_ID = ReadOnly("metadata.id", "stands in metadata", ReadOnlyReason.MOVED)
+OWN_ID = ReadOnly("metadata.id", "is in metadata", ReadOnlyReason.MOVED)
 """The id of a record."""
 
 Uuid: TypeAlias = Annotated[str, Field(pattern=UUID_PATTERN)]

@@ -25,7 +25,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 MADE_NAME_PATTERN: Final = rf"^(?:[a-z0-9]|{EDITOR_PATTERN})(?:[a-z0-9._-]|{EDITOR_PATTERN})*$"
 DEFINITIONS: Final = "#/$defs/"
 FOR_EACH: Final[Schema] = {
-    "description": "One resource is made of each item, whose values `${each:KEY}` gives.",
+    "description": "One resource is made of each item. `${each:KEY}` gives a value of the item.",
     "anyOf": [
         {"type": "array", "items": {"type": "object", "minProperties": 1}},
         {

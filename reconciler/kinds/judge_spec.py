@@ -192,12 +192,12 @@ def _ways(repairs: Sequence[tuple[Path, Repair]]) -> Mapping[str, str]:
         named[type(repair)].append(_name_in(path, repair))
     read_only = [*named[MoveId], *named[Drop], *named[Negate]]
     texts = (
-        ("M305", named[Unwrap], "wraps what stands in spec", ""),
-        ("M305", named[Wrap], "stands around this in a manifest", ""),
-        ("M305", named[Lift], "stands beside that", ""),
+        ("M305", named[Unwrap], "wraps what is in spec", ""),
+        ("M305", named[Wrap], "is around this in a manifest", ""),
+        ("M305", named[Lift], "is next to that", ""),
         ("M305", read_only, "field is read-only", "fields are read-only"),
         ("M303", named[Rename], "field has another name", "fields have other names"),
-        ("M301", named[Unquote], "number stands in quotes", "numbers stand in quotes"),
+        ("M301", named[Unquote], "number is in quotes", "numbers are in quotes"),
     )
     ways: dict[str, list[str]] = defaultdict(list)
     for code, names, text, many in texts:

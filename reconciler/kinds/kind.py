@@ -94,7 +94,7 @@ def to_begin_anew(manifest: Manifest) -> tuple[str, ...]:
     drop = "" if manifest.remote_id is None else "take its id out of the manifest, "
     return (
         f"if it was deleted and is wanted: {drop}run {forget}, and the next plan creates it",
-        f"if it was deleted for good: remove its manifest, and run {forget}",
+        f"if it was deleted permanently: remove its manifest, and run {forget}",
         "if it is there under another id: declare that as `metadata.id`",
     )
 
@@ -105,7 +105,7 @@ def to_be_made_by_hand(manifest: Manifest) -> tuple[str, ...]:
     forget = f"remove its manifest, and run `{on_journal('forget', str(manifest.ref))}`"
     return (
         f"if it was deleted and is wanted: {again}",
-        f"if it was deleted for good: {forget}",
+        f"if it was deleted permanently: {forget}",
     )
 
 
@@ -122,7 +122,7 @@ class Sending:
     def __post_init__(self) -> None:
         """Refuse what is not declared."""
         if self.change.manifest is None:
-            raise ValueError(f"{self.ref} is declared no more: nothing of it is sent")
+            raise ValueError(f"{self.ref} is no longer declared: nothing of it is sent")
 
     @property
     def ref(self) -> Ref:

@@ -154,12 +154,12 @@ class Read(BaseModel):
     ]
     record: Annotated[
         FieldPath | None,
-        Field(description="Where in the answer the record stands; left out, it is the answer."),
+        Field(description="Place of the record in the answer; left out, the answer is the record."),
     ] = None
     spec: Annotated[
         FieldPath | None,
         Field(
-            description="Where in the record stands what a manifest has under spec; left out, "
+            description="Where the record holds what a manifest has under spec; left out, "
             "the record is the spec."
         ),
     ] = None
@@ -188,10 +188,10 @@ class Listing(BaseModel):
     ]
     items: Annotated[
         FieldPath | None,
-        Field(description="Where in the answer the list stands; left out, it is the answer."),
+        Field(description="Place of the list in the answer; left out, the answer is the list."),
     ] = None
-    id: Annotated[FieldPath, Field(description="Where in an item its id stands.")] = "id"
-    name: Annotated[FieldPath, Field(description="Where in an item its name stands.")] = "name"
+    id: Annotated[FieldPath, Field(description="The place of the id in an item.")] = "id"
+    name: Annotated[FieldPath, Field(description="The place of the name in an item.")] = "name"
 
     @field_validator("path")
     @classmethod
@@ -237,7 +237,7 @@ class Assumptions(BaseModel):
         Field(
             pattern=r"^(/[A-Za-z0-9._~-]+)*$",
             json_schema_extra={"pattern": r"^(/[A-Za-z0-9._~-]*[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$"},
-            description="What stands between the base URL and every path of the API document.",
+            description="What is between the base URL and every path of the API document.",
         ),
     ] = "/mgmt/openapi/latest"
 
@@ -280,7 +280,7 @@ class Assumptions(BaseModel):
     case_statuses: Annotated[
         Literal["bare", "prefixed"],
         Field(
-            description="How statuses stand in the filter of cases: ACKNOWLEDGED, as the API "
+            description="The form of statuses in the filter of cases: ACKNOWLEDGED, as the API "
             "document shows, or CASE_STATUS_ACKNOWLEDGED."
         ),
     ] = "bare"
@@ -320,8 +320,8 @@ class Assumptions(BaseModel):
     policy_names: Annotated[
         Literal["exact", "anyCase"],
         Field(
-            description="How rules of log policies compare names: exact tells capitals from small "
-            "letters, anyCase does not."
+            description="How rules of log policies compare names: exact distinguishes capitals "
+            "from small letters, anyCase does not."
         ),
     ] = "exact"
 

@@ -482,7 +482,7 @@ class MadeAnew:
     """These members are gone, and are created again with the same content and other ids."""
 
     code: ClassVar[str] = "made-anew"
-    words: ClassVar[str] = "gone, and made anew with other ids: {names:listed}"
+    words: ClassVar[str] = "gone, and made again with other ids: {names:listed}"
     names: tuple[str, ...]
 
 

@@ -187,7 +187,7 @@ def _in_file(wanted: Start) -> str:
     place = f".reconciler/{wanted.environment}.journal.jsonl"
     return (
         "    # What was written, and the ids that came back: the only memory of what the service\n"
-        "    # cannot tell. Here it is a file of this machine, which `journal move` takes to a\n"
+        "    # cannot show. Here it is a file of this machine, which `journal move` takes to a\n"
         "    # remote or a bucket before CI or others apply.\n"
         f"    journal: {place}"
     )
@@ -219,7 +219,7 @@ def _check_places(root: Path, names: Iterable[str]) -> None:
     for name in names:
         file = root / name
         if not leads_inside(file.parent, root):
-            raise InvalidInput(f"{name} stands behind a link that leads out of {root}")
+            raise InvalidInput(f"{name} is behind a link that leads out of {root}")
         above = next(parent for parent in file.parents if os.path.lexists(parent))
         if not above.is_dir():
             raise InvalidInput(f"{file} cannot be written: {above} is no folder")

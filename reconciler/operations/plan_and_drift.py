@@ -194,7 +194,7 @@ def report_part(changed: Changed, reporter: Reporter) -> None:
         f"compared with {safe(str(changed.since))}, the last commit in common, as the files are"
     )
     for ref in changed.deleted:
-        reporter.say(f"declared no more: {safe(str(ref))}")
+        reporter.say(f"no longer declared: {safe(str(ref))}")
 
 
 def failures_of(made: Plan) -> set[int]:

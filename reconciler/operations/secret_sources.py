@@ -124,7 +124,7 @@ class Secrets(Mapping[str, str]):
                 raise _Missing("must not be sent to the service")
             return _filled(self.environ.get(place.environment, ""), "is not set")
         if self.allowed is Allowed.NOTHING:
-            raise _Missing("is not used here, where nothing tells whether that was reviewed")
+            raise _Missing("is not used here, as it is unknown whether that was reviewed")
         if place.file is not None:
             return _filled(_text(self._content(place.file)))
         return _filled(_text(self._printed(place.command or [])))
@@ -133,7 +133,7 @@ class Secrets(Mapping[str, str]):
         try:
             file = place_of(self.project, path)
         except InvalidInput:
-            raise _Missing("stands behind a link that leads out of the project") from None
+            raise _Missing("is behind a link that leads out of the project") from None
         self._check_outside(file)
         try:
             # A pipe would block the run.

@@ -213,7 +213,7 @@ def place_of(project: Project, path: str) -> Path:
     # A change may bring links, and a write to this path would follow them.
     if not Path(path).is_absolute() and not leads_inside(place, project.root):
         raise InvalidInput(
-            f"`{path}` stands behind a link that leads out of {project.root}: remove the link, or "
+            f"`{path}` is behind a link that leads out of {project.root}: remove the link, or "
             "write an absolute path if that is meant"
         )
     return place

@@ -68,7 +68,7 @@ def why_no_level(code: str, rules: Collection[str] = ()) -> tuple[str, str]:
     """Return why a code has no level, and the code that was likely meant."""
     if code in CODES:
         reason = (
-            f"`{code}` ({CODES[code]}) is an error wherever it is told, as nothing good follows"
+            f"`{code}` ({CODES[code]}) is an error wherever it is found, as nothing good follows"
         )
         return f"{reason} from going on: mend what it tells", ""
     if code.startswith(OWN_RULE):
@@ -117,7 +117,7 @@ def level_findings(checks: Mapping[str, Level], rules: Collection[str] = ()) -> 
         elif level == "off" and code in ABOUT_SECRETS:
             message = (
                 f"`{code}` cannot be off: a key in git is a key that is known. Ignore a text that "
-                f"is none where it stands: # reconciler: ignore[{code}] REASON"
+                f"is no key at its place: # reconciler: ignore[{code}] REASON"
             )
             yield Finding("P101", path, message)
 

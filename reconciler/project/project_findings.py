@@ -321,7 +321,7 @@ _VARIABLE_DEPTH = len(("environments", "local", "variables", "team"))
 
 
 _KEYS = frozenset(("apikey", "key", "token", "apitoken", "secret"))
-_NO_KEY = Advice(f"remove it: the key is read from {KEY_VARIABLE}, and stands in no file")
+_NO_KEY = Advice(f"remove it: the key is read from {KEY_VARIABLE}, and is in no file")
 _SHOULD = re.compile("^(Input|String) should")
 
 

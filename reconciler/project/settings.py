@@ -272,7 +272,7 @@ class CoreEnvironment(_Extended):
         dict[str, ProjectVariable],
         Field(
             description="Values of `${var:NAME}` in manifests: text, numbers, true or false, and "
-            "lists and mappings, which stand for a whole value."
+            "lists and mappings, which replace a whole value."
         ),
     ] = {}
     secrets: Annotated[
@@ -407,8 +407,8 @@ class CoreProjectFile(_Extended):
         list[str],
         Field(
             alias="trustedBranches",
-            description="Branches beside the default one whose newest commit `ci` believes whole; "
-            "read from the default branch alone. Protect them: who may push there decides.",
+            description="Branches next to the default one. `ci` trusts their newest commit whole. "
+            "Read from the default branch alone. Protect them: who may push there decides.",
         ),
     ] = []
     mention_owners: Annotated[

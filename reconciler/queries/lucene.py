@@ -79,13 +79,13 @@ def _misplaced(text: str, start: int, opened: list[tuple[int, str]]) -> QueryPro
     written = token.group() if token is not None else text[start : start + 1]
     width = max(1, len(written))
     if opened and opened[-1][1] in "[{" and written != "TO":
-        message = f"`{written}` cannot stand here: a range is written `[FROM TO UNTIL]`"
+        message = f"`{written}` is not allowed here: a range is written `[FROM TO UNTIL]`"
     elif written in ("AND", "OR"):
-        message = f"`{written}` joins two conditions, and none stands before it"
+        message = f"`{written}` joins two conditions, and none is before it"
     elif written == ")":
         message = "a condition is missing before this `)`"
     else:
-        message = f"`{written}` cannot stand here: quote it, or put a backslash before it"
+        message = f"`{written}` is not allowed here: quote it, or put a backslash before it"
     return QueryProblem(message, start, width)
 
 

@@ -48,13 +48,13 @@ _TOLD = {
     "set operator": "`and`, `or` and `unless` join series, and one side is a number",
     "comparisons between": "two numbers are compared with `bool`, as `1 > bool 2`",
     "offset modifier": "`offset` follows a metric, its range or a subquery: move it there",
-    "offset may not": "`offset` stands twice",
+    "offset may not": "`offset` appears twice",
     "duration must be": "a duration must be greater than 0",
     "vector selector must": "braces need one condition that an empty text does not meet",
     "no grouping allowed": "`and`, `or` and `unless` take no `group_left` or `group_right`",
     "@ modifier": "`@` follows a metric, its range or a subquery: move it there",
     "subquery is only": "a subquery follows what gives series, and this gives something else",
-    "unary expression": "a sign stands before numbers and series only",
+    "unary expression": "a sign can be only before a number or a series",
     "vector matching only": "`on` and `ignoring` need series on both sides",
 }
 """Messages by the beginning of the library's message."""
@@ -143,7 +143,7 @@ def _misplaced(unparsed: Unparsed) -> QueryProblem:
     ):
         message = "a `,` is missing before this"
     else:
-        message = f"`{token.text}` cannot stand here, where {unparsed.wanted} can"
+        message = f"`{token.text}` is not allowed here, where {unparsed.wanted} is"
     return QueryProblem(message, token.start, width)
 
 

@@ -198,7 +198,7 @@ async def follow(
         items, idle = _news(_page(reply, listing), known, idle)
         read += len(items)
         if whole and isinstance(limit, int) and read > limit:
-            raise UnreadableReply(f"more than {limit:,} are listed, and no more is read")
+            raise UnreadableReply(f"more than {limit:,} are listed, and the rest is not read")
         for item in items:
             found = read_record(item, listing.record)
             if holds(found):

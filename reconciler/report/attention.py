@@ -37,7 +37,7 @@ def notices(plan: Plan) -> Iterator[Notice]:
         yield Notice(title, "", refs, guard.said, ways=ways, code=guard.code)
     for change in plan.changes:
         if change.destroys and not _reported_by_guard(change, plan):
-            yield Notice("destroys for good", "", (change.ref,), names=change.destroys)
+            yield Notice("destroys permanently", "", (change.ref,), names=change.destroys)
     for create in plan.unsettled:
         words = "the answer to its create was lost, and nothing can be applied before it is settled"
         settle = on_journal("settle", str(create.ref), environment=plan.environment)

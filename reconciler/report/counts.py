@@ -100,7 +100,7 @@ def summary(plan: Plan) -> str:
         words.append(kept)
     destroyed = sum(len(change.destroys) for change in plan.changes)
     if destroyed:
-        words.append(f"{destroyed:,} destroyed for good")
+        words.append(f"{destroyed:,} destroyed permanently")
     if words or plan.changed_since:
         return ", ".join(words) or "nothing changed"
     return "nothing is selected" if plan.selected is not None else "nothing is declared"

@@ -87,7 +87,7 @@ class DriftedDocument(TypedDict):
         list[list[str | int]],
         Field(
             default=[],
-            description="Fields that the answer leaves out, so that nobody knows what they are.",
+            description="Fields that the answer leaves out, so that their values are unknown.",
         ),
     ]
     cause: Annotated[
@@ -98,7 +98,7 @@ class DriftedDocument(TypedDict):
         ),
     ]
     edit: Annotated[
-        EditDocument | None, Field(description="The last edit, as far as the service tells it.")
+        EditDocument | None, Field(description="The last edit, as far as the service shows it.")
     ]
     ignored: Annotated[
         list[IgnoredDocument],
@@ -312,7 +312,7 @@ def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
             text = " ".join(code(word, LONGEST_NOTE) for word in words if word)
             yield f"  - {WAYS[remedy.way]}: {text}"
     if len(with_remedies) > MOST_WAYS:
-        yield f"- and {len(with_remedies) - MOST_WAYS:,} more: `drift` tells the commands of each"
+        yield f"- and {len(with_remedies) - MOST_WAYS:,} more: `drift` shows the commands of each"
     if with_remedies:
         yield ""
 

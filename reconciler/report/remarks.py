@@ -46,7 +46,7 @@ def describe_remark(remark: Remark) -> str:
             causes = "; ".join(
                 f"{signal}: {reason}" for signal, reason in zip(what, why, strict=True)
             )
-            return f"the track record is not complete, as the service did not tell all: {causes}"
+            return f"the track record is not complete, as the service did not show all: {causes}"
         case BaseRefused() | OnlyLiveKnows():
             return _describe_against(remark)
         case _:
@@ -65,10 +65,10 @@ def _of_journals(remark: NoJournal | OldJournal) -> str:
 def _of_freezes(remark: FreezeUnknown | ClockUnchecked) -> str:
     if isinstance(remark, ClockUnchecked):
         return (
-            "no window of the freeze holds by the clock of this machine, which nothing was held "
-            "against: the service tells no time (`Date`)"
+            "no window of the freeze is active by the clock of this machine, and that clock is "
+            "unchecked: the service gives no time (`Date`)"
         )
-    return f"nobody can tell whether this environment is frozen, and it allows that: {remark.said}"
+    return f"it is unknown whether this environment is frozen, and it allows that: {remark.said}"
 
 
 def _describe_against(remark: BaseRefused | OnlyLiveKnows) -> str:

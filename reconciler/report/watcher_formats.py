@@ -35,8 +35,8 @@ class ToldWatchersDocument(TypedDict):
 
     predicted: list[str]
     told: list[str]
-    unforeseen: Annotated[list[str], Field(description="Told, and not predicted.")]
-    notTold: Annotated[list[str], Field(description="Predicted, and not told.")]
+    unforeseen: Annotated[list[str], Field(description="Shown by the service, and not predicted.")]
+    notTold: Annotated[list[str], Field(description="Predicted, and not shown by the service.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,7 @@ _PROBLEMS: Final = {
         "a plain text cannot begin with `{here}`: quote the text"
     ),
     "found incompatible YAML document": "this version of YAML is not known: remove the line",
-    "found duplicate %YAML directive": "the line `%YAML` stands twice",
+    "found duplicate %YAML directive": "the line `%YAML` appears twice",
     "found undefined tag handle": _NO_TAGS,
     "found duplicate %TAG directive": _NO_TAGS,
     "did not find expected tag URI": _NO_TAGS,
@@ -293,9 +293,9 @@ def spoken_problem(problem: str, context: str, here: str, before: str = "") -> s
         return _NO_TABS
     if before[:1] in _CLOSING and "\n" in before and problem.startswith(_NOT_CLOSED):
         opening, closing = before[0], _CLOSING[before[0]]
-        return f"the closing `{closing}` is missing: its `{opening}` stands on line {{line}}"
+        return f"the closing `{closing}` is missing: its `{opening}` is on line {{line}}"
     if here[:1] == ":" and problem.startswith(_NOT_CLOSED):
-        return "a key must stand on one line with its `:`, and have at most 1,024 characters"
+        return "a key must be on one line with its `:`, and have at most 1,024 characters"
     if problem in _PROBLEMS:
         return _PROBLEMS[problem].replace("{here}", here[:1])
     return ", ".join(part for part in (context, problem) if part) or "not well-formed"
@@ -333,9 +333,9 @@ _JSON_PROBLEMS: Final = {
     "Expecting property name": "a key between double quotes is expected here",
     "Expecting ':'": "a `:` is missing before this place",
     "Expecting ','": "a `,` or a closing bracket is missing before this place",
-    "Expecting value": "a value is expected here: a text stands between double quotes",
+    "Expecting value": "a value is expected here: a text is written between double quotes",
     "Unterminated string": "the quote that opens here is never closed",
-    "Invalid control character": "a text stands on one line: write a line break as `\\n`",
+    "Invalid control character": "a text must be on one line: write a line break as `\\n`",
     "Invalid \\": "this escape is not known to JSON: double the backslash",
 }
 """Messages by the beginnings of the messages of Python's JSON parser, which has no codes."""
@@ -352,7 +352,7 @@ def _spoken_json(error: json.JSONDecodeError, text: str) -> str:
     if error.msg.startswith("Illegal trailing comma") or (
         here[:1] in ("}", "]") and text[: error.pos].rstrip().endswith(",")
     ):
-        return "this is not JSON: a comma stands before the closing bracket"
+        return "this is not JSON: there is a comma before the closing bracket"
     if here[:1] == "#":
         return f"{NO_COMMENTS}: remove it, or name the file .yaml"
     if here in ("//", "/*"):
@@ -360,6 +360,6 @@ def _spoken_json(error: json.JSONDecodeError, text: str) -> str:
     if error.msg == "Extra data":
         return "this is not JSON: a file holds one value, and more follows it"
     if here[:1] == "'":
-        return "this is not JSON, where texts stand between double quotes"
+        return "this is not JSON, where texts are between double quotes"
     spoken = (message for begins, message in _JSON_PROBLEMS.items() if error.msg.startswith(begins))
     return f"this is not JSON: {next(spoken, 'no value can begin here')}"

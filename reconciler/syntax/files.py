@@ -314,7 +314,7 @@ def decode(content: bytes, name: str) -> str | Complaint:
         before = content[: error.start].decode("utf-8")
         line = before.count("\n") + 1
         column = len(before) - before.rfind("\n")
-        message = f"this file is not UTF-8: byte 0x{content[error.start]:02x} cannot stand here"
+        message = f"this file is not UTF-8: byte 0x{content[error.start]:02x} is not allowed here"
         if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
             line = column = 0
             message = "this file is UTF-16, as some editors of Windows save"

@@ -225,7 +225,7 @@ class _Reader:
                     if key in container:
                         if len(stack) == 1:
                             self.flaws.stop_at_next(key, container, mark.index)
-                        message = f"`{key}` stands twice in this mapping: remove one"
+                        message = f"`{key}` appears twice in this mapping: remove one"
                         self.flaws.note("M102", mark.index, message)
                         duplicate = len(marks) - 1
                     continue

@@ -105,7 +105,7 @@ def braced(text: str, offset: int) -> Unquoted | None:
     found = _value_at(text, offset)
     if found is None or not found[1].startswith("{{") or offset != found[0] + 1:
         return None
-    message = "a text that begins with `{{` must be quoted, and is sent as it stands"
+    message = "a text that begins with `{{` must be quoted, and is sent as it is"
     return Unquoted(
         found[0], f"{message} (what is filled in here is written `${{var:NAME}}`)", quoted(found[1])
     )

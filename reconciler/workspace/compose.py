@@ -162,12 +162,12 @@ def _check_text(text: str, path: Path) -> None:
 def _checked(key: str, path: Path) -> Path:
     """Return the place of a field. Raises UnwritableError if its name cannot be written."""
     if len(key) > LONGEST_KEY:
-        raise UnwritableError(path, f"it has a field whose name is longer than {LONGEST_KEY}")
+        raise UnwritableError(path, f"it has a field with a name longer than {LONGEST_KEY}")
     if key.isascii() and key.isprintable():
         return (*path, key)
     found = first_forbidden(key.replace("\r", "").replace("\u2028", "").replace("\u2029", ""))
     if found is not None or BIDIRECTIONAL.search(key):
-        raise UnwritableError(path, "it has a field whose name no manifest can hold")
+        raise UnwritableError(path, "it has a field with a name that no manifest can hold")
     return (*path, key)
 
 

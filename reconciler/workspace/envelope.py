@@ -111,7 +111,7 @@ def _spec_finding(document: dict[str, Json], envelope: Envelope) -> Finding:
         there = {(key,) for key in unindented}
         envelope.findings = [finding for finding in envelope.findings if finding.path not in there]
         names = ", ".join(f"`{key}`" for key in unindented)
-        message = f"`spec` is empty, and its fields stand beside it: {names}"
+        message = f"`spec` is empty, and its fields are next to it: {names}"
         return Finding("M301", ("spec",), message, suggestion=Advice("indent them by two blanks"))
     wanted = wanted_of(envelope.kind.spec) if envelope.kind else "a mapping"
     repair = NO_ITEMS if is_mappings(spec) else ""
@@ -131,7 +131,7 @@ def _unknown_fields(
     place = "metadata" if path else "a manifest"
     for key in document:
         if path and key in MANIFEST:
-            message = f"`{key}` stands inside `metadata`: unindent it, to the column of `metadata`"
+            message = f"`{key}` is inside `metadata`: unindent it, to the column of `metadata`"
             yield Finding(UNKNOWN, (*path, key), message, at_key=True)
         elif not path and key in METADATA and key not in known:
             yield _beside_metadata(document, key)
@@ -143,7 +143,7 @@ def _unknown_fields(
 
 def _beside_metadata(document: dict[str, Json], key: str) -> Finding:
     """Return the finding about a field that is one level too high."""
-    message = f"`{key}` stands beside `metadata`, and belongs inside"
+    message = f"`{key}` is next to `metadata`, and belongs inside"
     repair = "move it there, indented by two blanks"
     if "metadata" not in document:
         message = f"`{key}` belongs inside `metadata`, which is missing"

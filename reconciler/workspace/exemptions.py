@@ -24,7 +24,7 @@ def read_exemptions(
     """
     if not isinstance(exempt, dict):
         message = (
-            "`exempt` must be a mapping of codes to reasons, as `L201: it calls nobody at night`"
+            "`exempt` must be a mapping of codes to reasons, as `L201: it calls no one at night`"
         )
         yield Finding("M210", EXEMPT, message)
         return
@@ -38,8 +38,8 @@ def read_exemptions(
             continue
         if found.until is not None and found.until < today:
             message = (
-                f"this exemption ended with {found.until} and holds no longer: mend what "
-                f"{code} tells, or say until when it may stay"
+                f"this exemption ended with {found.until} and no longer applies: fix what "
+                f"{code} reports, or say until when it may stay"
             )
             yield warning("M211", (*path, "until"), message)
         else:

@@ -98,7 +98,7 @@ def _take(value: list[Json], items: ForEachItems) -> Iterator[Finding]:
     for nth, item in enumerate(value):
         path = (FOR_EACH, nth)
         if not isinstance(item, dict):
-            message = f"item {nth + 1} must be a mapping, whose values `${{each:KEY}}` gives"
+            message = f"item {nth + 1} must be a mapping: `${{each:KEY}}` gives its values"
             repair = "" if isinstance(item, list) or item is None else f"{{name: {item}}}"
             yield Finding(WRONG, path, message, suggestion=repair)
         elif not item:

@@ -138,7 +138,7 @@ def _value(part: Expression, scope: Scope, path: Path, filled: Filled, *, is_who
         return variable_of(part, scope, path, filled)
     item = filled.inside.each if filled.inside is not None else None
     if item is None:
-        message = f"`{part.spot.written}` stands in a manifest without `forEach`"
+        message = f"`{part.spot.written}` is in a manifest without `forEach`"
         advice = Advice(f"write ${part.spot.written} for a literal, or add `forEach`")
         filled.findings.append(Finding(OF_ITEM, path, message, suggestion=advice, spot=part.spot))
         return part.spot.written
@@ -174,7 +174,7 @@ def _included(part: Expression, scope: Scope, path: Path, filled: Filled) -> Jso
     """Return the content of a file, with its expressions filled in where it is included."""
     inside = filled.inside
     if inside is None or inside.files is None:
-        message = f"`{part.spot.written}` cannot stand here: an export is taken as it is"
+        message = f"`{part.spot.written}` is not allowed here: an export is taken as it is"
         filled.findings.append(Finding("M512", path, message, spot=part.spot))
         return part.spot.written
     content = inside.files.content(part.name, inside, path)
@@ -234,7 +234,7 @@ def _within(
     """Return the parts that replace an expression inside a longer text."""
     written = part.spot.written
     if part.word is ExpressionKind.FILE:
-        message = f"`{written}` stands inside a text: it must be all of a value"
+        message = f"`{written}` is inside a text: it must be all of a value"
         filled.findings.append(Finding(IN_TEXT, path, message, spot=part.spot))
         return (written,)
     value = _value(part, scope, path, filled, is_whole=False)
@@ -242,7 +242,7 @@ def _within(
         return value.parts
     if isinstance(value, dict | list) or value is None:
         what = "a list" if isinstance(value, list) else "null" if value is None else "a mapping"
-        message = f"`{written}` is {what}, and stands inside a text"
+        message = f"`{written}` is {what}, and is inside a text"
         advice = Advice("let it be all of the value, or name a text inside of it, as in NAME.key")
         filled.findings.append(Finding(IN_TEXT, path, message, suggestion=advice, spot=part.spot))
         return (written,)

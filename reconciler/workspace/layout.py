@@ -141,7 +141,7 @@ class FileLayout:
 
 def describe_unreported(names: Sequence[str]) -> str:
     """Return the comment on fields that a service does not return, without its mark."""
-    return f"{', '.join(names)}: not told by the service; add it before this is changed"
+    return f"{', '.join(names)}: not returned by the service; add it before this is changed"
 
 
 def is_block(value: Json, like: SyntaxNode | None) -> bool:

@@ -49,7 +49,7 @@ def record_finding(file: File, value: Json, code: str, severity: Severity) -> Fi
         head = f"apiVersion: {API_VERSION}, kind: {kind.name}, metadata: {{name: {plain(name)}}}"
         manifest = f"{{{head}, spec: {{file: {plain(file.path.name)}}}}}"
         return Finding(
-            code, (), message, severity, Advice(f"write a manifest beside it: {manifest}")
+            code, (), message, severity, Advice(f"write a manifest next to it: {manifest}")
         )
     remedy = f"make a manifest of it with `{from_export(file.name)}`, then remove it here"
     return Finding(code, (), message, severity, Advice(remedy) if can_import else ELSEWHERE)

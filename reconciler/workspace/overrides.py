@@ -113,10 +113,10 @@ def _key(item: Json, shape: Shape) -> str:
 def _odd_item(key: str, shape: Shape, place: Path, *, twice: bool) -> Finding:
     named = ".".join(shape.identity)
     if not key:
-        message = f"{name_of(place)} has no `{named}`, by which items of this list are told apart"
+        message = f"{name_of(place)} has no `{named}`, which identifies an item of this list"
         return Finding(WRONG, place, message, suggestion=Advice(f"add `{named}`"))
     owner = "of this override" if twice else "of the list in `spec`"
-    message = f"two items {owner} have the `{named}` `{key}`: which of them is meant is not told"
+    message = f"two items {owner} have the `{named}` `{key}`: it is unclear which one is meant"
     return Finding(WRONG, place, message)
 
 
@@ -214,12 +214,12 @@ def _findings_of(
 
 def _misplaced_findings(patch: Json, kind: Kind, path: Path) -> Iterator[Finding]:
     for key in misplaced_in(patch, kind) if isinstance(patch, dict) else ():
-        message = f"`{key}` stands in an override, which holds fields of `spec` alone"
+        message = f"`{key}` is in an override, which holds only fields of `spec`"
         repair = INNER if key == "spec" else REMOVE
         yield Finding(WRONG, (*path, key), message, suggestion=repair, at_key=True)
 
 
-INNER = Advice("write what stands in it one level higher")
+INNER = Advice("write what is in it one level higher")
 
 
 def misplaced_in(patch: dict[str, Json], kind: Kind) -> list[str]:

@@ -58,11 +58,11 @@ def _allowed_findings(
         level = guards.levels.get(code) or rules.get(code)
         if code in known and level == EXPLICIT_LEVEL:
             message = (
-                f"`{code}` is of level explicit here, and no such guard can be allowed for good"
+                f"`{code}` is of level explicit here: such a guard cannot be allowed permanently"
             )
             yield Finding("P101", (*path, index), message)
         elif code in GUARDS and code not in known:
-            message = f"`{code}` cannot be allowed for good (what can be: {', '.join(known)})"
+            message = f"`{code}` cannot be allowed permanently (what can be: {', '.join(known)})"
             yield Finding("P101", (*path, index), message)
         elif code not in known:
             yield _unknown_code((*path, index), code, known)

@@ -239,7 +239,7 @@ def declared_at(
         if any(place.is_relative_to(submodule) for place in places)
     }
     wrong += [
-        f"{submodule} is a submodule, whose files git has elsewhere" for submodule in sorted(hidden)
+        f"{submodule} is a submodule: git has its files elsewhere" for submodule in sorted(hidden)
     ]
     wrong += [
         f"{error.file}:{error.line}:{error.column}: {error.code} {error.message}"

@@ -66,9 +66,9 @@ class Withheld:
         `value` is "" where no secrets are read.
         """
         if is_key(name):
-            return "is the API key, which must never stand in what the service stores and shows"
+            return "is the API key, which must never be in what the service stores and shows"
         if name in _CREDENTIALS or name.startswith(self.prefixes):
-            return "belongs to the CI system, whose credentials must not be sent to the service"
+            return "is a credential of the CI system, and must not be sent to the service"
         return self.why_text(value) or self._why_equal(value)
 
     def why_text(self, text: str) -> str:

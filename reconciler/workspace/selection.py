@@ -304,7 +304,7 @@ def _has_braces(text: str) -> bool:
 
 def _no_term(name: str, value: str) -> str:
     if not value and name in ("kind", "file"):
-        return f"nothing stands after the `=`: a term is {FORMS}"
+        return f"nothing follows the `=`: a term is {FORMS}"
     words = {"kind": "kind=", "file": "file=", "shard": SHARD, "label": LABEL, "labels": LABEL}
     stem, dot, key = name.partition(".")
     near = nearest(stem, words)
@@ -312,7 +312,7 @@ def _no_term(name: str, value: str) -> str:
     if meant == LABEL:
         meant = f"{LABEL}{key or 'KEY'}="
     hint = f"; did you mean {meant}{value or 'VALUE'}?" if meant else ""
-    message = f"there is no term `{name}=`" if value or not dot else "nothing stands after the `=`"
+    message = f"there is no term `{name}=`" if value or not dot else "nothing follows the `=`"
     return f"{message}: a term is {FORMS}{hint}"
 
 

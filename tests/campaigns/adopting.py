@@ -424,7 +424,7 @@ def _request(stored: dict[str, Any]) -> dict[str, Any]:
 def comments_of(texts: dict[Path, str]) -> list[str]:
     """Give every comment of some files that a person wrote."""
     found = (comment for text in texts.values() for comment in written(text).comments())
-    return sorted(text for text in found if "not told by the service" not in text)
+    return sorted(text for text in found if "not returned by the service" not in text)
 
 
 def adopt_edits(stage: Stage, count: int, seed: int) -> Tally:

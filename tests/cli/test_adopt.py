@@ -414,7 +414,7 @@ def test_new_items_are_as_their_neighbours(shop: Workspace) -> None:
 
     new = text_of(shop, "logs.yaml").removeprefix(POLICIES)
     assert new.startswith(
-        "    # logRules.severities: not told by the service; add it before this is changed\n"
+        "    # logRules.severities: not returned by the service; add it before this is changed\n"
         "    - policy:\n"
         "        name: New\n"
         "        description: Made live\n"

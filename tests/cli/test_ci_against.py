@@ -136,7 +136,7 @@ def test_a_base_branch_that_is_not_valid(jobs: Jobs) -> None:
     ran = jobs.change()
 
     assert ran.code == 0, ran.log
-    assert "Not held against the base branch" in jobs.comment
+    assert "Not compared with the base branch" in jobs.comment
 
 
 def test_a_secret_is_in_no_comparison(jobs: Jobs) -> None:

@@ -82,7 +82,7 @@ def test_nobody_to_ask(shop: Shop, open_ids: list[str]) -> None:
 
     ran = shop.run("incidents", "close", open_ids[0])
 
-    assert (ran.code, ran.err) == (64, "error: nobody can be asked here: give --yes\n")
+    assert (ran.code, ran.err) == (64, "error: there is no terminal: give --yes\n")
     assert len(shop.asked) == requests
 
 

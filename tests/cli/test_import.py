@@ -167,11 +167,11 @@ def test_circle(shop: Shop, golden: Golden) -> None:
 
 
 def test_severities(shop: Shop) -> None:
-    """What the service does not tell is said where it belongs, and once more aloud."""
+    """What the service does not return is said where it belongs, and once more aloud."""
     ran = shop.run("import", "policies")
     text = (shop.root / ran.out.strip()).read_text()
 
-    assert text.count("# logRules.severities: not told by the service") == 5
+    assert text.count("# logRules.severities: not returned by the service") == 5
     assert "`logRules.severities`, at 5 places" in ran.err
     assert actions(shop) == {"LogPolicySet/log-policy-set": "keep"}
 

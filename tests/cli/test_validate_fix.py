@@ -248,7 +248,7 @@ def test_a_bare_export(
     golden(told["shop.json"]["message"])
     assert told["view.yaml"]["code"] == "M201"
     golden(told["view.yaml"]["message"])
-    _, _, manifest = told["shop.json"]["suggestion"].partition("write a manifest beside it: ")
+    _, _, manifest = told["shop.json"]["suggestion"].partition("write a manifest next to it: ")
     workspace.write("shop.yaml", manifest)
     remedy = told["view.yaml"]["suggestion"]
     assert remedy.endswith("`, then remove it here")

@@ -154,7 +154,7 @@ def test_matching_incidents(
             "`AlertDefinition/errors` has the label `team: pay` too",
         ),
         (LABELLED, None, with_policy(**SHOP), "`LogPolicySet/all` takes logs of `shop/cart`"),
-        ({"name": ""}, None, alert(), "it tells neither a name, nor a label, nor an alert"),
+        ({"name": ""}, None, alert(), "it has neither a name, nor a label, nor an alert"),
     ],
 )
 def test_why_it_matches(

@@ -374,7 +374,7 @@ def test_events_of_nothing(applied: Site) -> None:
     records, remark = tracked(applied, [alert(priority=QUIETER)])
 
     assert not records[ERRORS].complete
-    assert remark == SignalsUnread(("alert events",), ("3 of them tell of no alert",))
+    assert remark == SignalsUnread(("alert events",), ("3 of them name no alert",))
 
 
 def test_a_filter_that_is_ignored(applied: Site) -> None:

@@ -31,13 +31,13 @@ def complaint(
 
 DAILY = complaint(
     "A102",
-    "this alert fired on 27 of 27 days, 425 times: what comes every day is soon read by nobody",
-    "raise its threshold, mend what it tells of, or make it a figure",
+    "this alert fired on 27 of 27 days, 425 times: what comes every day is soon no longer read",
+    "raise its threshold, fix what it reports, or make it a figure",
 )
 UNHEARD = complaint(
     "A105",
-    "this alert fired 425 times, and it has no notification group: it tells nobody itself",
-    "add `notificationGroup: {router: {}}`, or whom to tell; else remove it",
+    "this alert fired 425 times, and it has no notification group: it sends no notification itself",
+    "add `notificationGroup: {router: {}}`, or add a recipient; else remove it",
     Severity.ERROR,
 )
 

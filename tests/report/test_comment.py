@@ -199,7 +199,7 @@ def test_what_differs() -> None:
     assert changed_since_review(known, now)[:2] == sorted(
         [
             f"{first.ref}: another change than the reviewed one",
-            f"{rest[0].ref}: was to be changed, and is no more",
+            f"{rest[0].ref}: was to be changed, and no longer is",
         ]
     )
     assert changed_since_review({}, now)[0].endswith("is to be changed, and was not")

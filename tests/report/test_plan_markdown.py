@@ -139,7 +139,7 @@ def test_the_first_lines_say_what_may_hurt() -> None:
     """Destroys, unsettled creates and orphans stand before the table."""
     head, _, _ = plan_markdown(plan_of_three_hundred()).partition("| action |")
 
-    assert "**destroys for good**: `LogPolicySet/log-policies`: loses `Search`" in head
+    assert "**destroys permanently**: `LogPolicySet/log-policies`: loses `Search`" in head
     assert "**in doubt**: `SavedView/errors`: the answer to its create was lost" in head
     assert "`reconciler journal settle -e production SavedView/errors --never-happened`" in head
     assert "**blocked**: `SLO/objective-00`" in head

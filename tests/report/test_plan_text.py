@@ -157,7 +157,7 @@ def test_what_is_destroyed_is_said_twice(golden: Golden) -> None:
     """A destroy stands in the counts and at its resource, with whether it was ours."""
     text = plan_text(plan_of([policy_change()]), Style())
 
-    assert "1 destroyed for good" in text.splitlines()[0]
+    assert "1 destroyed permanently" in text.splitlines()[0]
     golden(text)
 
 

@@ -152,7 +152,7 @@ def test_a_destroy_is_announced_unless_a_guard_names_it(names: tuple[str, ...]) 
 
     titles = [notice.title for notice in notices(plan)]
 
-    assert ("destroys for good" in titles) is not bool(names)
+    assert ("destroys permanently" in titles) is not bool(names)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -27,9 +27,9 @@ def _comment(name: str, code: str, says: str, comment: str, suggests: str = "") 
 PRACTICES = [
     _of("L201", "5:9", "no description", "say in `description` what is wrong, and where the runbook is"),
     _of("L202", "7:16", "has no link", "add the address of what to do to the description"),
-    _of("L203", "6:13", "nobody is told", "add `notificationGroup: {router: {}}`, or whom to tell; else lower it"),
+    _of("L203", "6:13", "no one is notified", "add `notificationGroup: {router: {}}`, or a recipient; else lower it"),
     _of("L204", "9:37", "is not grouped by `region`", "add `region` to `groupByKeys` of the alert, or remove it here"),
-    _of("L205", "9:77", "told every 10 minutes of an incident that is told every 60", "60"),
+    _of("L205", "9:77", "notifies every 10 minutes, and its incident every 60", "60"),
     _of("L206", "14:22", "less than 0 is never true", "write a threshold that can be crossed"),
     _of("L207", "14:22", "more than -1 is always true", "write a threshold that is not crossed all the time"),
     _of("L208", "10:24", "waits 10 minutes for late data, longer than its window of 5", "wait less, or widen the window"),

@@ -27,7 +27,7 @@ SYNTAX = [
     text("an open quote", "M101", "1:4", "close it", "a: 'open\n"),
     text("an open bracket", "M101", "1:4", "`[` is never closed", "a: [1, 2\n"),
     text("an open brace", "M101", "1:4", "`{` is never closed", "a: {b: 1\n"),
-    text("a brace open over keys", "M101", "2:2", "`{` stands on line 1", "m: {b: 1\nc:\n  d: 1\n"),
+    text("a brace open over keys", "M101", "2:2", "`{` is on line 1", "m: {b: 1\nc:\n  d: 1\n"),
     text("two closing braces", "M101", "1:7", "a line `---`", "{a: 1}}\n"),
     text("a mapping in a list", "M101", "2:1", "must begin with `- `", "- a\nb: 1\n"),
     text("a list on the key's line", "M101", "1:4", "start a new line", "a: - b\n"),
@@ -75,9 +75,9 @@ SYNTAX = [
     text("a boolean as a key", "M107", "1:1", "the key `true`", "true: x\n", '"true"'),
     text("null as a key", "M107", "1:1", "the key `~`", "~: x\n", '"~"'),
     text("an empty key", "M101", "1:1", "a key is expected", ": x\n"),
-    text("a key twice", "M102", "9:3", "`name` stands twice", slo("name: Again")),
-    text("a quoted key twice", "M102", "2:1", "`a` stands twice", "a: {b: 1}\n'a': 2\n"),
-    text("a key twice in flow", "M102", "1:11", "`a` stands twice", "x: {a: 1, a: 2}\n"),
+    text("a key twice", "M102", "9:3", "`name` appears twice", slo("name: Again")),
+    text("a quoted key twice", "M102", "2:1", "`a` appears twice", "a: {b: 1}\n'a': 2\n"),
+    text("a key twice in flow", "M102", "1:11", "`a` appears twice", "x: {a: 1, a: 2}\n"),
     text("a merge key", "M103", "2:1", "write the fields out", "a: &a {b: 1}\n<<: *a\n"),
     text("a tag", "M104", "1:4", "the tag `!secret`", "a: !secret x\n"),
     text("a core tag", "M104", "1:4", "the tag `tag:yaml.org,2002:str`", "a: !!str 1\n"),
@@ -220,13 +220,13 @@ def _json(name: str, code: str, column: int, says: str, spec: str, suggests: str
 
 
 JSON = [
-    _json("a trailing comma", "M101", 96, "a comma stands before the closing", '{"name": "a",}'),
+    _json("a trailing comma", "M101", 96, "there is a comma before the closing", '{"name": "a",}'),
     _json("a comment in JSON", "M101", 84, "no comments", '{/* x */"name": "a"}'),
     _json("single quotes", "M101", 84, "this is not JSON", "{'name': \"a\"}"),
     _json("a bare word", "M101", 92, "this is not JSON", '{"name": word}'),
     _json("NaN in JSON", "M105", 92, "`NaN` is not a number of JSON", '{"name": NaN}'),
     _json("Infinity in JSON", "M105", 104, "`-Infinity` is not", '{"name": "NaN", "a": -Infinity}'),
-    _json("a key twice in JSON", "M102", 97, "`name` stands twice", '{"name": "a", "name": "b"}'),
+    _json("a key twice in JSON", "M102", 97, "`name` appears twice", '{"name": "a", "name": "b"}'),
     _json("after an emoji", "M303", 108, "`nam`", '{"name": "\\ud83d\\ude00", "nam": 1}', "name"),
     _json("a lone surrogate", "M101", 95, "surrogate", '{"name": "\\ud83d"}'),
     Wrong("JSON after JSON", "M101", "a.json:2:1", "more follows", {"a.json": f"{_BODY % '{}'}\n---\n{{}}"}),
@@ -237,7 +237,7 @@ JSON = [
         {FILE: board_of("board.json"), "board.json": '{"a":' + "[" * 100 + "]" * 100 + "}"},
     ),
     Wrong(
-        "an export with a trailing comma", "M101", "board.json:1:11", "a comma stands",
+        "an export with a trailing comma", "M101", "board.json:1:11", "a comma before",
         {FILE: board_of("board.json"), "board.json": '{"name":1,}'},
     ),
 ]  # fmt: skip

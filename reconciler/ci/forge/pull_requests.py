@@ -150,14 +150,14 @@ class Repository:
         path = f"/repos/{self.name}/branches/{quote(branch, safe='')}"
         newest = _within(_within(self.client.get(path), "commit"), "sha")
         if not isinstance(newest, str) or not newest:
-            raise ForgeError(f"GET {path}: the forge tells no commit")
+            raise ForgeError(f"GET {path}: the answer has no commit")
         if newest == commit:
             return None
         path = f"/repos/{self.name}/compare/{commit}...{newest}"
         compared = self.client.get(path)
         files = _within(compared, "files")
         if not isinstance(files, list):
-            raise ForgeError(f"GET {path}: the forge tells no files")
+            raise ForgeError(f"GET {path}: the answer has no files")
         named = (
             _within(file, name) for file in files for name in ("filename", "previous_filename")
         )

@@ -92,7 +92,7 @@ def _wanted(to: str | None, base_url: str | None, options: Options) -> _Wanted:
     project = open_project(options)
     if to is not None and project.file is None:
         raise UsageError(
-            "there is no project file whose `journal:` could lead to another place: "
+            "there is no project file with a `journal:` that could name another place: "
             "write a reconciler.yaml first"
         )
     name, environment = choose_environment(project, options.environment)

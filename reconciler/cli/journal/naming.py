@@ -70,7 +70,7 @@ def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> in
 @options.remembering
 @lock_timeout
 def forget(*, ref: str, options: Options, patience: LockTimeout) -> int:
-    """Remember REF, a Kind/name, no more: it was removed by hand, or others care for it.
+    """Forget REF, a Kind/name: it was removed by hand, or others manage it.
 
     It is not listed as "no longer declared" any more, and its id does not count.
     The service is not asked, and nothing is deleted there.
@@ -132,7 +132,7 @@ def settle(
     options: Options,
     patience: LockTimeout,
 ) -> int:
-    """Say what became of a create whose answer was lost."""
+    """Say what became of a create after its answer was lost."""
     if (remote_id is None) == (not never_happened):
         raise UsageError("give either --id ID or --never-happened")
     wanted = ref_of(ref)

@@ -35,7 +35,7 @@ class AdoptionCounts(TypedDict):
     """Number of resources in each state."""
 
     adopted: int
-    same: Annotated[int, Field(description="Nobody edited them live.")]
+    same: Annotated[int, Field(description="They were not edited live.")]
     conflict: Annotated[int, Field(description="Git and live changed the same field.")]
     refused: Annotated[int, Field(description="Their manifests are left as they are.")]
     blocked: int

@@ -57,8 +57,8 @@ ALSO = (
     "alone belongs below `overrides:`"
 )
 _GIT_WAITS = (
-    "nobody edited it live since the last apply or adopt, and its manifest says otherwise, as an "
-    "apply would write it; where another machine adopted a live edit, get that commit first"
+    "it was not edited live since the last apply or adopt, and its manifest says otherwise, as "
+    "an apply would write it; where another machine adopted a live edit, get that commit first"
 )
 
 
@@ -175,7 +175,7 @@ def _remarks(adoption: Adoption, run: AdoptionRun) -> Iterator[str]:
             if len(adoption.unseen) > MOST_NAMED
             else ""
         )
-        yield f"the service does not tell {places}{more}: the next plan is about that still"
+        yield f"the service does not return {places}{more}: the next plan is about that still"
     for field in adoption.adopted:
         if field.gave_way and adoption.state == "adopted":
             yield f"{_place(adoption, field.path)}: `{field.gave_way}` gave way to the live value"

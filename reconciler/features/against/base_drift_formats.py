@@ -55,7 +55,7 @@ class BesideBaseDocument(TypedDict):
     """Differences between live and the base branch, or why they could not be found."""
 
     against: Annotated[str, Field(description="The commit of the base branch.")]
-    why: Annotated[str, Field(description="Why it could not be told; empty where it could.")]
+    why: Annotated[str, Field(description="Why they could not be found; else empty.")]
     resources: list[StrayedDocument]
 
 
@@ -121,7 +121,7 @@ def base_lines(found: BaseDrift, style: Style) -> Iterator[str]:
 def describe_reason(found: BaseDrift) -> str:
     """Return on one line why live could not be compared with the base branch."""
     reason = " ".join(found.why.split())
-    return safe(f"Not held against the base branch: {reason}", LONGEST_WHY)
+    return safe(f"Not compared with the base branch: {reason}", LONGEST_WHY)
 
 
 def standing(difference: BaseDifference) -> str:
@@ -141,7 +141,7 @@ def _describe_field(field: FieldBeside) -> str:
 def base_markdown(found: BaseDrift, room: int) -> str:
     """Return a fold for a comment, "" for none, within `room` bytes; other rows are counted."""
     if found.why:
-        line = f"\n<sub>Not held against the base branch: {code(found.why, LONGEST_WHY)}</sub>\n"
+        line = f"\n<sub>Not compared with the base branch: {code(found.why, LONGEST_WHY)}</sub>\n"
         return line if len(line.encode()) <= room else ""
     if not found.strayed:
         return ""

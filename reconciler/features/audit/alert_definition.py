@@ -88,9 +88,9 @@ def _daily(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
             count = len(happened.fired)
             message = (
                 f"this alert fired on {on:,} of {_days(record.covered)}, {_times(count)}: what "
-                "comes every day is soon read by nobody"
+                "comes every day is soon no longer read"
             )
-            remedy = Advice("raise its threshold, mend what it tells of, or make it a figure")
+            remedy = Advice("raise its threshold, fix what it reports, or make it a figure")
             figures = {"fired": count, "daysFired": on, "days": record.covered}
             yield Trace(manifest, SpecFinding(_NAME, message, remedy), figures)
 
@@ -131,11 +131,11 @@ def _reported_to_none(neighbours: Neighbours, record: AuditEvidence) -> Iterator
         if happened.fired and not _tells_somebody(manifest.spec):
             why = "it has no notification group"
             if _groups(manifest.spec):
-                why = "its notification group tells nobody"
+                why = "its notification group has no recipient"
             times = _times(len(happened.fired))
-            message = f"this alert fired {times}, and {why}: it tells nobody itself"
+            message = f"this alert fired {times}, and {why}: it sends no notification itself"
             remedy = Advice(
-                "add `notificationGroup: {router: {}}`, or whom to tell; else remove it"
+                "add `notificationGroup: {router: {}}`, or add a recipient; else remove it"
             )
             path = ("notificationGroup",) if "notificationGroup" in manifest.spec else _NAME
             yield Trace(manifest, SpecFinding(path, message, remedy), _fired(happened, record))
@@ -252,7 +252,7 @@ def _off_for_long(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
                 flag = str(found.path[0])
                 message = (
                     f"this alert is {'disabled' if flag == 'enabled' else 'a phantom'} for "
-                    f"{_days(age)} at least, as {since.by} tells"
+                    f"{_days(age)} at least, as {since.by} shows"
                 )
                 remedy = Advice("switch it on, remove it, or say until when in `exempt:`")
                 figures: dict[str, Json] = {

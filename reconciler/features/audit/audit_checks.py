@@ -94,18 +94,18 @@ def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> Audit
         if told.has_older:
             covered = days
         elif oldest is None:
-            lacks[Rest.SPAN] = "there is no event at all, so nobody knows how long they are kept"
+            lacks[Rest.SPAN] = "there is no event at all, so it is unknown how long they are kept"
         elif oldest - span.since > SLACK:
             lacks[Rest.SPAN] = (
                 f"the oldest event is of {oldest:%Y-%m-%d}, so they may be kept for "
-                f"{covered:,} days only: `--days {covered - 1}` looks at what is told"
+                f"{covered:,} days only: `--days {covered - 1}` looks at what is kept"
             )
         else:
             covered = days
     if Rest.INCIDENTS not in lacks and any(
         moment(incident.created_at) is None for incident in told.incidents
     ):
-        lacks[Rest.INCIDENTS] = "an incident does not tell since when it is open"
+        lacks[Rest.INCIDENTS] = "an incident does not say since when it is open"
     return AuditEvidence(
         at=span.until,
         days=days,

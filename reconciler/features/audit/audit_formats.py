@@ -34,9 +34,9 @@ class SpanDocument(TypedDict):
     until: str
     days: int
     covered: Annotated[
-        int, Field(description="Days that alert events were told of; 0 where there were none.")
+        int, Field(description="Days with alert events from the service; 0 where it has none.")
     ]
-    complete: Annotated[bool, Field(description="Whether the service told of all these days.")]
+    complete: Annotated[bool, Field(description="Whether the service covers all these days.")]
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -190,7 +190,7 @@ def audit_markdown(audit: Audit, environment: str) -> str:
             break
         shown.append(row)
     if rest := len(rows) - len(shown):
-        shown.append(f"| | and {rest:,} more: `audit` tells all | | | |")
+        shown.append(f"| | and {rest:,} more: `audit` shows all | | | |")
     return "\n".join((*head, *shown, *(tail if audit.unjudged else ()), ""))
 
 

@@ -45,7 +45,7 @@ def audit_now(session: Session, options: Options, days: int) -> Audit:
         codes = tuple(check.code for _, check in checks if Rest.AGE in check.rests_on)
         why = (
             f"of {plural(len(ages.unknown), 'alert')} that are off, neither the journal nor the "
-            "history of the file tells since when"
+            "history of the file shows since when"
         )
         unjudged.append(Unjudged(codes, Rest.AGE, why))
     audit = Audit(

@@ -35,10 +35,10 @@ MOST_DAYS = 365
     help="End with 2 for findings that are so severe, or more.",
 )
 def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int:
-    """Hold what is declared against what happened: hygiene of alerts, SLOs and policies.
+    """Compare what is declared with what happened: hygiene of alerts, SLOs and policies.
 
     Each finding has a code, its place and its evidence. What the service does not
-    tell is said, and what rests on it is not judged. Nothing is written.
+    show is named, and what rests on it is not judged. Nothing is written.
     """
     from reconciler.features.audit.audit_workspace import audit_now, is_found  # noqa: PLC0415 - heavy
 

@@ -27,7 +27,7 @@ def _unmet(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
                     f"none of the {record.logs:,} kinds of logs that are known here meets this "
                     "policy"
                 )
-                remedy = Advice("look at its rules, at what stands before it, or remove it")
+                remedy = Advice("look at its rules, at what is before it, or remove it")
                 yield Trace(
                     manifest, SpecFinding(path, message, remedy), {"logs": record.logs, "met": 0}
                 )

@@ -142,7 +142,7 @@ def _note(error: ReconcilerError, rest: Rest, told: LookedBack) -> None:
         case UnreadableReply():
             kind = "the answer cannot be used"
         case _:
-            kind = "the service does not tell"
+            kind = "the service does not say"
     told.lacks[rest] = f"{kind}: {error}"
 
 

@@ -34,7 +34,7 @@ def conformance(
 ) -> int:
     """Ask a service what can be asked without changing it; exit with 2 where it differs.
 
-    What its data cannot tell is `untold`. Exits with 9 or 10 where a question got no answer.
+    What its data cannot show is `untold`. Exits with 9 or 10 where a question got no answer.
     """
     session = _session(options, base_url)
     found = asyncio.run(_examined(session))
@@ -57,7 +57,7 @@ def conformance(
         style = stdout_style(verbose=options.verbose)
         data("".join(_line(finding, style) for finding in found), ending=code)
     if not options.quiet:
-        words(f"questions: {len(found)}, of which {differing} differ")
+        words(f"questions: {len(found)}, and {differing} differ")
     return code
 
 

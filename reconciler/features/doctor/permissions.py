@@ -25,8 +25,8 @@ from reconciler.records.data_usage import DAILY_UNITS
 from reconciler.records.incident_records import EVENTS, INCIDENTS
 
 MADE_UP = (
-    "asked for one that nobody has, and told so: path and key are right; "
-    "nothing is said of those that are there"
+    "asked for an id that does not exist, and the answer says so: path and key are right; "
+    "this shows nothing about ids that exist"
 )
 NOBODY = "00000000-0000-4000-8000-000000000000"
 SMALLEST_SKEW_SECONDS = 2

@@ -41,7 +41,7 @@ def explain(
     complaint (M303), of a rule of the project file (R/owner), of a guard (too-many-changes) or
     of how a command ended (exit-11).
 
-    With --expanded it is a Kind/name, whose manifest is shown with overrides, items, variables
+    With --expanded it is a Kind/name. Its manifest is shown with overrides, items, variables
     and files put in; secrets and references stay expressions.
     """
     if expanded:

@@ -100,7 +100,7 @@ WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("incidents", "severities"): ["critical", "error"],
     ("policySamples", "file"): "policy-samples.yaml",
     ("driftIgnore", "path"): "description",
-    ("reason",): "The service writes it anew.",
+    ("reason",): "The service writes it again.",
     ("driftIgnore", "kind"): KINDS[0].name,
     ("driftIgnore", "name"): "checkout-*",
     ("reads", FREE, "path"): "/v3/alerts/{id}",

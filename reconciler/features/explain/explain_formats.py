@@ -40,12 +40,12 @@ class ExplainedFieldDocument(TypedDict):
     closed: Annotated[bool, Said(description="Whether there are no other values.")]
     default: str
     unit: str
-    identity: Annotated[list[str], Said(description="What tells the items of a list apart.")]
+    identity: Annotated[list[str], Said(description="What identifies the items of a list.")]
     unordered: Annotated[bool, Said(description="Whether the order of a list means nothing.")]
-    refersTo: Annotated[str, Said(description="The kind whose id it holds; empty for none.")]
-    excludes: Annotated[list[str], Said(description="Fields of which one may stand beside it.")]
+    refersTo: Annotated[str, Said(description="The kind of the id that it holds; empty for none.")]
+    excludes: Annotated[list[str], Said(description="Fields that may not be there together with it.")]
     endpoints: Annotated[list[str], Said(description="The requests that carry it.")]
-    example: Annotated[str, Said(description="An example where it stands, as YAML.")]
+    example: Annotated[str, Said(description="An example at its place, as YAML.")]
     fields: Annotated[list[str], Said(description="The fields right below it.")]
 
 
@@ -135,7 +135,7 @@ def _of_value(field: Field) -> Iterator[tuple[str, str]]:
     yield "values", f"{', '.join(field.values)}{_other_values(field)}" if field.values else ""
     yield "default", field.default
     yield "unit", field.unit.value if field.unit is not None else ""
-    with_unique_names = f"told apart by `{'.'.join(field.identity)}`" if field.identity else ""
+    with_unique_names = f"identified by `{'.'.join(field.identity)}`" if field.identity else ""
     yield "items", with_unique_names
     yield "order", "means nothing: the list is a set" if field.unordered else ""
 

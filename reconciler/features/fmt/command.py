@@ -34,7 +34,7 @@ def fmt(*, options: Options, check: bool, diff: bool, modeline: bool) -> int:
     """
     if STDIN in options.paths:
         if len(options.paths) > 1 or modeline or options.selection:
-            raise UsageError("`-` is stdin, and stands alone")
+            raise UsageError("`-` is stdin, and takes no other argument")
         return _stdin(check=check, diff=diff)
     from reconciler.features.fmt.format_project import find, write  # noqa: PLC0415 - not for stdin
 

@@ -13,7 +13,7 @@ def format_summary(changed: int, files: int, left_out: int = 0, *, is_done: bool
         f"{plural(rest, 'file')} left as it is" if rest == 1 else f"{rest:,} files left as they are"
     )
     if left_out:
-        left += f"; {plural(left_out, 'file')} of which nothing is selected"
+        left += f"; {plural(left_out, 'file')} without a selected manifest"
     if not changed:
         return left
     return f"{verb} {plural(changed, 'file')}, {left}"

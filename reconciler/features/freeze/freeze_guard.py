@@ -46,7 +46,7 @@ async def with_freeze(asked: PlanUnderGuard) -> Plan:
             stopping = await _stopping(asked.api, plan, freeze, asked.now)
             violations.extend(_while_open(stopping, plan.environment) if stopping else ())
         except ReconcilerError as error:
-            unknown.append(f"its open incidents cannot be told: {error}")
+            unknown.append(f"its open incidents are unknown: {error}")
     held = holding(freeze.windows, asked.now)
     if held is not None:
         violations.insert(0, _in_window(held, plan.environment))
@@ -142,11 +142,11 @@ def _name(stopping: Stopping) -> str:
 def _unreported(why: str, environment: str) -> GuardViolation:
     setting = f"`freeze: {{onUnknown: allow}}` of `{environment}` in reconciler.yaml"
     remedies = (
-        "mend that, and apply again",
+        "fix that, and apply again",
         f"in an earlier merge, set {setting}",
         _breaking_glass(),
     )
-    message = f"nobody can tell whether `{environment}` is frozen: {why}"
+    message = f"it is unknown whether `{environment}` is frozen: {why}"
     return GuardViolation(said=message, remedies=remedies, code=FROZEN)
 
 

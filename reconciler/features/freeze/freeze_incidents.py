@@ -55,7 +55,7 @@ async def open_incidents_of(
     listed, is_whole = await every_incident(api, MOST_PAGES)
     if not is_whole:
         raise UnreadableReply(
-            f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents, and no more are read"
+            f"there are more than {MOST_PAGES * PAGE_SIZE:,} incidents, and the rest are not read"
         )
     found = [
         incident
@@ -149,7 +149,7 @@ async def _named_by_events(api: Api, incidents: list[Incident]) -> dict[str, _To
     ]
     if unseen:
         read = f"the {MOST_EVENT_PAGES * PAGE_SIZE:,} events that are read"
-        among = "the events that are told" if is_whole else read
+        among = "the events that are listed" if is_whole else read
         raise UnreadableReply(
             f"the alert of the open incident {unseen[0][:80]} is not among {among}"
         )
@@ -179,7 +179,7 @@ def _marks_of(change: Change) -> _Marks:
 def _why(told: _Told, touched: Iterable[_Marks]) -> str:
     """Return why an incident is about a change; "" where it is about none."""
     if not (told.names or told.alerts or told.labels):
-        return "it tells neither a name, nor a label, nor an alert"
+        return "it has neither a name, nor a label, nor an alert"
     return next(filter(None, (_shared(told, marks) for marks in touched)), "")
 
 

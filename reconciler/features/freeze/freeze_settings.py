@@ -75,7 +75,7 @@ class Window(_Strict):
         ),
     ] = "UTC"
     reason: Annotated[
-        str, Field(max_length=_LONGEST_TEXT, description="Why; told to whoever is frozen.")
+        str, Field(max_length=_LONGEST_TEXT, description="Why; shown where an apply is refused.")
     ]
 
     @field_validator("cron")
@@ -200,8 +200,8 @@ class Incidents(_Strict):
     scope: Annotated[
         Literal["all", "matching"],
         Field(
-            description="all: any of them; matching: those whose labels, names, alerts or "
-            "applications are those of what would be written."
+            description="all: any of them; matching: those with the labels, names, alerts or "
+            "applications of what would be written."
         ),
     ] = "all"
 
@@ -226,7 +226,7 @@ class Freeze(_Strict):
         Literal["refuse", "allow"],
         Field(
             alias="onUnknown",
-            description="What follows where nobody can tell whether it is frozen.",
+            description="What follows where it is unknown whether it is frozen.",
         ),
     ] = "refuse"
 

@@ -43,7 +43,7 @@ LinkDocument = TypedDict(
     {
         "from": str,
         "to": str,
-        "source": Annotated[PlaceDocument, Field(description="Where the reference stands.")],
+        "source": Annotated[PlaceDocument, Field(description="Where the reference is.")],
     },
 )
 
@@ -60,7 +60,7 @@ class UseDocument(TypedDict):
     """A query, and what it uses. Of a query that cannot be parsed, nothing is known."""
 
     ref: str
-    path: Annotated[list[str | int], Field(description="Where it stands in `spec`.")]
+    path: Annotated[list[str | int], Field(description="Where it is in `spec`.")]
     place: Annotated[str, Field(description="The same in words, as the title of a widget.")]
     source: PlaceDocument
     language: str

@@ -63,7 +63,7 @@ class StatsDocument(TypedDict):
     ]
     compacted: Annotated[
         int,
-        Field(description="Changes of compacted runs, of which no more is known than how many."),
+        Field(description="Changes of compacted runs. Only their number is known."),
     ]
     whole: CountsDocument
     teams: list[TeamDocument]

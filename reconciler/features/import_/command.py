@@ -37,7 +37,7 @@ NOUNS = {kind.noun: kind for kind in KINDS}
     multiple=True,
     metavar="PATH...",
     type=click.Path(path_type=Path),
-    help="Import exports: files and folders of JSON or YAML, told apart by their shape.",
+    help="Import exports: files and folders of JSON or YAML, recognised by their shape.",
 )
 @click.option("--all", "everything", is_flag=True, help="Import all that the service can list.")
 @click.option(
@@ -46,7 +46,7 @@ NOUNS = {kind.noun: kind for kind in KINDS}
     type=click.Path(path_type=Path),
     help="Write the manifests there; else into the kind's folder below the first of `manifests:`.",
 )
-@click.option("--keep-json", is_flag=True, help="Leave dashboards as JSON beside short manifests.")
+@click.option("--keep-json", is_flag=True, help="Leave dashboards as JSON next to short manifests.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
 @click.option(
     "--parameterise",

@@ -18,7 +18,7 @@ from reconciler.workspace.secret_scan import SHORTEST_FOUND_INSIDE
 IN_A_NAME = "what it is called, or its id, holds the value of a secret that the manifests name"
 IN_A_VARIABLE = "a variable that it needs would hold the value of a secret that the manifests name"
 IN_THE_WAY = (
-    "it holds the value of a secret that the manifests name where no `${secret:}` can stand: in "
+    "it holds the value of a secret that the manifests name where no `${secret:}` can be: in "
     "the name of a field, in a number, or spelled in another way"
 )
 

@@ -60,7 +60,7 @@ from reconciler.workspace.new_files import (
 
 LEFT_BESIDE = "{what} removed that a run left which was killed: no manifest was among them"
 OTHER_CONTENT = (
-    "{twin.ref} has its title and other content, at {twin.source}, and nothing tells whether this "
+    "{twin.ref} has its title and other content, at {twin.source}, and it is unknown whether this "
     "is the same: give its id with --id, change its title, or take over by hand what differs"
 )
 TOGETHER = 100
@@ -405,7 +405,7 @@ class _Work:
             places = plural(len(record.untold), "place")
             self.options.reporter.say(
                 safe(
-                    f"{ref}: the service does not tell `{fields}`, at {places}: comments in {name} "
+                    f"{ref}: the service leaves out `{fields}`, at {places}: comments in {name} "
                     "say where to add it"
                 )
             )

@@ -54,7 +54,7 @@ NO_LIST = (
 )
 EMPTY = "warning: the file is empty, so nothing of it is imported [M113]"
 NO_READ = (
-    "nothing tells how to read them: import exports of them with `import --from`, or say under "
+    "it is unknown how to read them: import exports of them with `import --from`, or say under "
     "`api: reads:` where this deployment has a read"
 )
 

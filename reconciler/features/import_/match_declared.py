@@ -217,7 +217,7 @@ def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iter
 
 def _twin(brief: Brief, ref: Ref, manifest: Manifest | None) -> Left:
     where = f"is declared at {manifest.source}" if manifest is not None else "is known already"
-    reason = f"{ref} {where}, and nothing tells whether this is the same, as it has no id"
+    reason = f"{ref} {where}, and it is unknown whether this is the same, as it has no id"
     return Left(brief.said, reason, ExitCode.INVALID)
 
 

@@ -180,10 +180,10 @@ def _converted(rule: Fields, group: _OfGroup) -> Converted:
         comments[PART, "metricFilter"] = comment
         notes.leave("expr", "it is no comparison with a number alone, so it is kept whole")
     else:
-        notes.leave("expr", "what gaps in its series mean is not told: see missingValues")
+        notes.leave("expr", "the meaning of gaps in its series is unknown: see missingValues")
     if len(name) > LONGEST_NAME:
         notes.leave("alert", f"only the first {LONGEST_NAME} characters of its name fit")
-    notes.leave("receivers", "who is told stands in Alertmanager: write a notificationGroup")
+    notes.leave("receivers", "the recipients are in Alertmanager: write a notificationGroup")
     notes.unread("", rule)
     return Converted(
         ALERT_DEFINITION,

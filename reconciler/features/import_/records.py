@@ -24,7 +24,7 @@ LITERAL_KEY = "M313"
 MISSING = "M302"
 NO_ID = "it has no id, which this kind needs"
 GIVE_ID = (
-    'give the id that it has in the service: add `"id": "<uuid>"` beside its content in the '
+    'give the id that it has in the service: add `"id": "<uuid>"` next to its content in the '
     "export, or say `--id NAME=UUID` with its name"
 )
 MOST_COMMENTS = 1_000

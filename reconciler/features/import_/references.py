@@ -48,7 +48,7 @@ class KnownRefs:
         )
 
 
-IN_A_CIRCLE = "{ref} leads back here, and references may not form a circle: so its id stands here"
+IN_A_CIRCLE = "{ref} leads back here, and references may not form a circle: so its id is here"
 
 
 def with_references(

@@ -34,10 +34,10 @@ def _unheard(spec: dict[str, Json]) -> Iterator[SpecFinding]:
                 urgent += [path] if value == MOST_URGENT else []
     groups = [value for steps in GROUPS for _, value in places(spec, *steps)]
     if urgent and is_awake(spec) and not any(map(reaches_somebody, groups)):
-        message = "this alert is a P1, and its notification group tells nobody"
+        message = "this alert is a P1, and its notification group has no recipient"
         if not groups:
-            message = "this alert is a P1, and has no notification group: nobody is told"
-        remedy = Advice("add `notificationGroup: {router: {}}`, or whom to tell; else lower it")
+            message = "this alert is a P1, and has no notification group: no one is notified"
+        remedy = Advice("add `notificationGroup: {router: {}}`, or a recipient; else lower it")
         yield SpecFinding(urgent[0], message, remedy)
 
 
@@ -68,7 +68,7 @@ def _reported_too_often(spec: dict[str, Json]) -> Iterator[SpecFinding]:
             number = number_of(minutes)
             if number is not None and number < again:
                 message = (
-                    f"the webhook is told every {number:g} minutes of an incident that is told "
+                    f"the webhook notifies every {number:g} minutes, and its incident "
                     f"every {again:g}"
                 )
                 yield SpecFinding(path, message, f"{again:g}")

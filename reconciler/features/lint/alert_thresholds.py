@@ -163,7 +163,7 @@ def short_windows(spec: dict[str, Json]) -> Iterator[SpecFinding]:
 def _delayed(path: Path, waited: float, minutes: float) -> SpecFinding:
     message = (
         f"the alert waits {waited / MILLISECONDS:g} minutes for late data, longer than its window "
-        f"of {minutes:g}: what it tells is over by then"
+        f"of {minutes:g}: what it reports is over by then"
     )
     return SpecFinding(path, message, Advice("wait less, or widen the window"))
 

@@ -74,7 +74,7 @@ class DisagreementDocument(TypedDict):
     told: MetDocument
     evaluated: Annotated[
         MetDocument | None,
-        Field(description="null where severities that nobody knows leave it open."),
+        Field(description="null where unknown severities leave it open."),
     ]
 
 
@@ -88,8 +88,8 @@ class PolicyImpactDocument(TypedDict):
         Field(
             ge=0,
             le=1,
-            description="For which share of them the evaluator says of the live list what the "
-            "service tells; null where the service could not be asked.",
+            description="The share of them for which the evaluator and the service agree on the "
+            "live list; null where the service could not be asked.",
         ),
     ]
     changes: list[SampleChangeDocument]
@@ -97,10 +97,10 @@ class PolicyImpactDocument(TypedDict):
     failures: list[SampleFailureDocument]
     disagreements: list[DisagreementDocument]
     recalled: Annotated[
-        list[str], Field(description="Policies whose severities are those of the journal.")
+        list[str], Field(description="The policies with severities from the journal.")
     ]
     unknown: Annotated[
-        list[str], Field(description="Live policies of whose severities nobody knows.")
+        list[str], Field(description="Live policies with severities that are unknown.")
     ]
     unasked: Annotated[str, Field(description="Why the service could not be asked.")]
     onMismatch: Annotated[str, Field(description="report, or rollback.")]
@@ -205,7 +205,7 @@ def describe_agreement(impact: PolicyImpact) -> str:
     agreeing = count - len(impact.disagreeing)
     so = "what is said of tomorrow is as doubtful"
     if not impact.writes:
-        there = "stands there" if impact.of_base else "is live"
+        there = "is there" if impact.of_base else "is live"
         so = f"what {there} does otherwise than it says, or is read otherwise here"
     return f"of {compared}, evaluator and {service} agree on {agreeing:,} of {count:,} only: {so}"
 
@@ -228,7 +228,7 @@ def remarks(impact: PolicyImpact) -> Iterator[str]:
         yield f"they differ on {'; '.join(differing)}"
     if impact.unknown:
         names = _names(impact.unknown)
-        yield f"nobody knows the severities of {names}: the {_asked(impact)} does not return them"
+        yield f"the severities of {names} are unknown: the {_asked(impact)} does not return them"
     if impact.recalled:
         yield f"severities as the journal remembers them: {_names(impact.recalled)}"
     if impact.shadowed:
@@ -242,7 +242,7 @@ def remarks(impact: PolicyImpact) -> Iterator[str]:
 def _foretold(impact: PolicyImpact) -> str:
     begin = "after the overwrite the samples are asked again; "
     if impact.on_mismatch == "report":
-        return f"{begin}a mismatch is told (exit 3)"
+        return f"{begin}a mismatch is reported (exit 3)"
     if impact.unknown:
         return f"{begin}the list that is live could not be put back, as severities are unknown"
     return f"{begin}a mismatch puts the list back that is live now (exit 3)"
@@ -256,7 +256,7 @@ def _differing(answer: SampleAnswer, who: str) -> str:
         for met in (answer.before, answer.after)
     )
     severity = quoted(severity_word(sample), LONGEST_NAME)
-    return f"{log} {severity}: the {who} tells {answered}, the evaluator {evaluated}"
+    return f"{log} {severity}: the {who} says {answered}, the evaluator {evaluated}"
 
 
 def _names(names: Sequence[str]) -> str:

@@ -68,7 +68,7 @@ class Proving:
         except ReconcilerError as error:
             message = (
                 f"the samples could not be asked after the overwrite ({error}): the new list is "
-                "live, and nobody knows whether it does what was planned"
+                "live, and it is unknown whether it does what was planned"
             )
             return _standing(overwrite, message)
         if not wrong:
@@ -212,12 +212,12 @@ class Proving:
 def _cannot_be_put_back(before: Seen | None) -> str:
     """Return why the list cannot be written again as it was; "" where it can."""
     if before is None:
-        return "nobody read it right before"
+        return "it was not read right before"
     if before.unseen:
         names = sorted({str(path[1]) for path in before.unseen})
         shown = ", ".join(quoted(name) for name in names[:MOST_NAMED])
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        return f"nobody knows the severities of {shown}{more}"
+        return f"the severities of {shown}{more} are unknown"
     return ""
 
 
@@ -228,7 +228,7 @@ def _standing(overwrite: Overwritten, said: str) -> Proved:
 
 
 def _unsure(overwrite: Overwritten, said: str) -> Proved:
-    message = f"{said}: the old list or the new one is live, and the next plan tells which"
+    message = f"{said}: the old list or the new one is live, and the next plan shows which"
     return Proved(Unconfirmed(overwrite.answer.ref, message), message)
 
 
@@ -236,7 +236,7 @@ def _mismatch(wrong: Sequence[SampleAnswer], count: int) -> str:
     """Return which samples have another answer than planned."""
     shown = "; ".join(map(_otherwise, wrong[:MOST_NAMED]))
     more = f"; and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
-    return f"{len(wrong)} of {count} samples are told otherwise than planned: {shown}{more}"
+    return f"{len(wrong)} of {count} samples are not answered as planned: {shown}{more}"
 
 
 def _otherwise(answer: SampleAnswer) -> str:

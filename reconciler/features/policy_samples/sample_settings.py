@@ -27,8 +27,8 @@ class PolicySamples(FileSection):
         Literal["rollback", "report"],
         Field(
             alias="onMismatch",
-            description="What an apply does where the service tells otherwise of the samples after "
-            "an overwrite than the plan predicted: put the list back that was there, or say so.",
+            description="What an apply does where the service answers otherwise for the samples "
+            "after an overwrite than the plan predicted: put the old list back, or report it.",
         ),
     ] = "report"
 

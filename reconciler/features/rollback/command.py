@@ -87,7 +87,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
 ) -> int:
     """Put back what was declared before RUN: all that it wrote, or each REF, a Kind/name.
 
-    RUN is the id of a run as `journal history` shows it, as much of it as tells it apart, or
+    RUN is the id of a run as `journal history` shows it, as much of it as identifies it, or
     `last` for the last run that wrote something. Manifests stay as they are: the next apply of
     them brings the change back, unless they say the same by then. A rollback is a run as well, and
     can be rolled back.

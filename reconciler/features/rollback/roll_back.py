@@ -268,7 +268,7 @@ def _nothing_in(journal: Journal, run: RunSummary) -> str:
     if is_compacted(journal.entries, run):
         return (
             "was before the journal was compacted: what it wrote, and what was declared before "
-            "it, is known no more"
+            "it, is no longer known"
         )
     return "wrote nothing, so there is nothing to roll back"
 

@@ -92,12 +92,12 @@ class Rule(_Strict):
     at: Annotated[
         str | None,
         Field(
-            description="Where in `spec` a finding stands: steps joined by dots, as slo.target. "
-            "Left out, it stands at the manifest."
+            description="Where in `spec` a finding is: steps joined by dots, as slo.target. "
+            "Left out, it is at the manifest."
         ),
     ] = None
     examples: Annotated[
-        Examples, Field(description="What `reconciler rules test` holds the rule against.")
+        Examples, Field(description="What `reconciler rules test` tests the rule with.")
     ] = Examples()
 
     @field_validator("name")

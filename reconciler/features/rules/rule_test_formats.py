@@ -69,7 +69,7 @@ def rule_tests_summary(rules: Sequence[_Tested], complaints: Sequence[Complaint]
         return "the project file has no rules: docs/rules.md says how to write one"
     count = sum(rule.examples for rule in rules)
     failed = sum(rule.failed for rule in rules)
-    held = f"{plural(len(rules), 'rule')} held against {plural(count, 'example')}"
+    held = f"{plural(len(rules), 'rule')} tested with {plural(count, 'example')}"
     if failed:
         return f"{held}: {failed} came out as they should not"
     wrong = sum(complaint.is_error for complaint in complaints)

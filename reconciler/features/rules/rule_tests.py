@@ -150,7 +150,7 @@ def _without_examples(rules: Sequence[Rule]) -> Iterator[Finding]:
         if lacks:
             expected = " and none that must ".join(lacks)
             message = (
-                f"the rule `{rule.name}` has no example that must {expected}: nobody can tell "
+                f"the rule `{rule.name}` has no example that must {expected}: it is unknown "
                 "whether it does what it should"
             )
             yield warning("P104", ("rules", number, "name"), message)

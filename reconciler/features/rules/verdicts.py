@@ -22,7 +22,7 @@ def said_of(rule: Rule, verdict: RuleVerdict) -> str:
         case RuleAnswer.HOLDS | RuleAnswer.NOT_ABOUT:
             return ""
         case Broken(said=said, is_last=is_last):
-            rest = "; it is asked no more in this run" if is_last else ""
+            rest = "; it is no longer asked in this run" if is_last else ""
             return f"the rule `{rule.name}` cannot be judged: {said}{rest}"
         case _:
             assert_never(verdict)

@@ -38,14 +38,14 @@ class TrackRecordDocument(TypedDict):
         int, Field(description="Of the events, those of a type that does not say if it fired.")
     ]
     byName: Annotated[
-        int, Field(description="What told no id, and is counted as it bears the alert's name.")
+        int, Field(description="What has no id, and is counted as it has the alert's name.")
     ]
     untied: NotRequired[
         Annotated[
             int,
             Field(
                 default=0,
-                description="Events and cases that may be of the alert: they tell a version alone, "
+                description="Events and cases that may be of the alert: they name only a version, "
                 "and not all versions of the alert are known. Left out where there are none.",
             ),
         ]
@@ -122,10 +122,10 @@ def _cases(record: TrackRecord) -> str:
 def _caveats(record: TrackRecord) -> Iterator[str]:
     if record.untied:
         records = plural(record.untied, "record")
-        tell = "tells" if record.untied == 1 else "tell"
+        tell = "names" if record.untied == 1 else "name"
         yield f"not all its versions are known, and {records} {tell} only an unknown one"
     elif not record.complete:
-        yield "not all was told"
+        yield "not all was returned"
     if record.unclear:
         yield f"{record.unclear:,} of a type that may not be a trigger"
     if record.by_name:

@@ -78,7 +78,7 @@ def _remark(happened: SpanEvents, untold: int) -> SignalsUnread | None:
     """Return a remark about the plan, in one line, where the service did not return everything."""
     unread = [*happened.unread]
     if untold:
-        unread.append(("alert events", f"{untold} of them tell of no alert"))
+        unread.append(("alert events", f"{untold} of them name no alert"))
     if not unread:
         return None
     return SignalsUnread(*map(tuple, zip(*unread, strict=True)))

@@ -60,10 +60,10 @@ def watch(
     remember: bool,
     patience: LockTimeout,
 ) -> int:
-    """Tell whether the alerts that RUN wrote fire more or less than before.
+    """Show whether the alerts that RUN wrote fire more or less than before.
 
-    RUN is the id of a run as `journal history` shows it, as much of it as tells it apart, or
-    `last`. What they fired since is held against the same hours of the seven days before, as
+    RUN is the id of a run as `journal history` shows it, as much of it as identifies it, or
+    `last`. What they fired since is compared with the same hours of the seven days before, as
     far as no other run wrote them then. Nothing is written, but for --remember.
     """
     session = open_target(options)

@@ -45,7 +45,7 @@ class WatchedAlertDocument(TypedDict):
     perHour: Annotated[float | None, Field(description="Triggers an hour since the run.")]
     base: Annotated[
         CountedDocument | None,
-        Field(description="What `after` is held against: the same hours of days before."),
+        Field(description="What `after` is compared with: the same hours of days before."),
     ]
     spans: Annotated[int, Field(description="Of how many spans before `base` is.")]
     verdict: Verdict
@@ -86,7 +86,7 @@ class WatchedDocument(TypedDict):
         Field(description="How often quieter, and noisier, may be said by chance, of all alerts."),
     ]
     complete: Annotated[
-        bool, Field(description="Whether all events could be read; else nothing is told of alerts.")
+        bool, Field(description="Whether all events could be read; else nothing is said of alerts.")
     ]
     unread: Annotated[str | None, Field(description="Why the events could not be read.")]
     summary: Annotated[dict[str, int], Field(description="How many alerts got which verdict.")]
@@ -148,7 +148,7 @@ _CAUSES: dict[UnknownCause | Literal[""], str] = {
     "definition for as long",
     "unread": "its events could not be read",
     "cut": "there are more events than one look asks for",
-    "untold": "some events tell of no alert, or not when they were",
+    "untold": "some events name no alert, or no time",
     "clock": "the clock of the service and that of this machine differ",
 }
 

@@ -92,7 +92,7 @@ def _run(journal: Journal, name: str) -> RunSummary:
 def _time_of(run: RunSummary) -> datetime:
     found = moment(run.at)
     if found is None:
-        raise UsageError(f"the journal does not tell when the run {run.run} was: `{run.at}`")
+        raise UsageError(f"the journal does not say when the run {run.run} was: `{run.at}`")
     return found
 
 

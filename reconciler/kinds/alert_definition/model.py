@@ -282,7 +282,7 @@ class AlertDefinitionSpec(Part):
     alert_def_properties: Annotated[
         Any,
         ReadOnly(
-            Advice("write its fields under spec"), "wraps what stands in spec", ReadOnlyReason.STAYS
+            Advice("write its fields under spec"), "wraps what is in spec", ReadOnlyReason.STAYS
         ),
     ] = None
     """The wrapper around what a manifest has under `spec`."""

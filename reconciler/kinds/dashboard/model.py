@@ -294,7 +294,7 @@ class DashboardSpec(Part):
     is_locked: Flag = None
     """Whether the dashboard is locked in the web interface."""
 
-    request_id: Annotated[Any, ReadOnly(why="is made anew for each write")] = None
+    request_id: Annotated[Any, ReadOnly(why="is made again for each write")] = None
     """The id of one write; it is new for each write."""
     author_id: Annotated[Any, ReadOnly()] = None
     """The id of the creator of the dashboard."""

@@ -326,7 +326,7 @@ async def bulk_create(api: Api, requests: Sequence[dict[str, Json]]) -> list[dic
         return await _added_since(api, before, names, lost)
     created = _created(reply)
     if len(created) != len(names):
-        message = f"the service's answer tells of {len(created)} of {len(names)} policies"
+        message = f"the service's answer shows {len(created)} of {len(names)} policies"
         return await _added_since(api, before, names, OutcomeUnknown(message))
     return created
 

@@ -221,7 +221,7 @@ def without_memory(plan: Plan) -> Iterator[GuardViolation]:
     is_lost = isinstance(missing, NoJournal)
     has = "no journal" if is_lost else "an old copy of its journal"
     message = (
-        f"`{plan.environment}` has {has}, so nobody can tell whether {shown}{more} "
+        f"`{plan.environment}` has {has}, so it is unknown whether {shown}{more} "
         f"{'is' if len(blind) == 1 else 'are'} there already: a second one could not be found, "
         "nor deleted"
     )
@@ -268,7 +268,7 @@ def _like_a_rename(change: Change, refs: Sequence[Ref], environment: str) -> Gua
     names = ", ".join(map(str, refs))
     message = (
         f" would be created, and is much like what was {names} at its last apply, "
-        "and would stand beside it"
+        "and would be next to it"
     )
     rename = on_journal("rename", f"{refs[0]} {change.ref}", environment=environment)
     forget = on_journal("forget", str(refs[0]), environment=environment)
@@ -326,7 +326,7 @@ def _said(change: Change, weakening: RiskyChange, incidents: OpenIncidents | Non
         case ConsentRule.WITH_OPEN_INCIDENTS:
             open_incidents = incidents.of(change.ref) if incidents is not None else ()
             if not open_incidents and incidents is not None and incidents.cut:
-                why = f"nobody can tell whether it has open incidents: {incidents.cut}"
+                why = f"it is unknown whether it has open incidents: {incidents.cut}"
                 return f"{weakening.said} while {why}"
             if not open_incidents:
                 return ""

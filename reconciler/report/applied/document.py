@@ -61,10 +61,10 @@ class OutcomeCounts(TypedDict):
     unchanged: Annotated[int, Field(description="The service saw nothing to change.")]
     refused: int
     unconfirmed: Annotated[
-        int, Field(description="Sent, and perhaps done: the next plan will tell.")
+        int, Field(description="Sent, and perhaps done: the next plan will show it.")
     ]
     skipped: int
-    inDoubt: Annotated[int, Field(description="Creates whose answer was lost.")]
+    inDoubt: Annotated[int, Field(description="Creates without an answer, as it was lost.")]
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -84,7 +84,7 @@ class OutcomeDocument(TypedDict):
     watchedBy: NotRequired[
         Annotated[
             ToldWatchersDocument,
-            Field(description="The alerts that watch what was written, where the service tells."),
+            Field(description="The alerts that watch what was written, where that is known."),
         ]
     ]
 

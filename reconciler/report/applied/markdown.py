@@ -80,7 +80,7 @@ def _lines(result: ApplyResult) -> Iterator[str]:
 def _settling(doubtful: Sequence[InDoubt], environment: str) -> Iterator[str]:
     if not doubtful:
         return
-    yield "> ⚠️ Nobody knows whether these were created. Look for each, then say what you found:"
+    yield "> ⚠️ It is unknown whether these were created. Look for each, then say what you found:"
     yield ""
     lines: list[str] = []
     for outcome in doubtful[:MOST_SETTLED]:

@@ -93,7 +93,7 @@ class ComplaintsDocument(TypedDict):
         int,
         Field(
             ge=0,
-            description="Complaints that are not told, by comments or by `metadata.exempt`.",
+            description="Complaints that comments or `metadata.exempt` ignore.",
         ),
     ]
     selection: NotRequired[Limited]

@@ -24,8 +24,8 @@ _VALIDATE = "validate"
 
 FAMILIES: Final[Mapping[str, Family]] = {
     "text": Family("a complaint", "the text of a file", command=_VALIDATE),
-    "envelope": Family("a complaint", "what stands around `spec`", command=_VALIDATE),
-    "spec": Family("a complaint", "what stands under `spec`", command=_VALIDATE),
+    "envelope": Family("a complaint", "what is around `spec`", command=_VALIDATE),
+    "spec": Family("a complaint", "what is under `spec`", command=_VALIDATE),
     "workspace": Family(
         "a complaint", "the workspace as a whole, and expressions", command=_VALIDATE
     ),
@@ -60,7 +60,7 @@ class Sample:
 class Explanation:
     """The meaning of a code, for a person who met it.
 
-    `title` completes "this is told where ..." in a few words. `command` reports the code for
+    `title` completes "this is reported where ..." in a few words. `command` reports the code for
     `wrong`, and does not report it for `right`; "" where no sample can show it. `page` is the page
     of docs/ that says more.
     """

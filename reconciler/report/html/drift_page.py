@@ -24,7 +24,7 @@ _STATES: tuple[DriftState, ...] = ("unread", "gone", "drifted", "unapplied", "un
 _MEANINGS = {
     "unread": "it was asked for, and the answer was of no use",
     "drifted": "live differs from what was applied",
-    "gone": "the service has it no more",
+    "gone": "the service no longer has it",
     "unapplied": "the journal has no write of it",
     "unseen": "the API cannot show it",
     "same": "as applied",

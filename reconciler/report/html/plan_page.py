@@ -106,7 +106,7 @@ def _counts(plan: Plan) -> Markup:
     if destroyed := sum(len(change.destroys) for change in plan.changes):
         sign = of_class("span", "sign blocked", "−")  # noqa: RUF001 - a minus as wide as a plus
         number = of_class("span", "number", f"{destroyed:,}")
-        items.append(element("li", None, sign, " ", number, " destroyed for good"))
+        items.append(element("li", None, sign, " ", number, " destroyed permanently"))
     return of_class("ul", "counts", *items) if items else of_class("p", "counts", summary(plan))
 
 
@@ -186,7 +186,7 @@ def _card(plan: Plan, change: Change, identity: str) -> Card:
 
 def _chips(change: Change, team: str) -> Iterator[Chip]:
     if change.destroys:
-        yield Chip(f"destroys {len(change.destroys):,}", "what it loses is gone for good", "danger")
+        yield Chip(f"destroys {len(change.destroys):,}", "the loss is permanent", "danger")
     if change.action is Action.UPDATE:
         yield Chip(plural(len(change.differences), "field"))
     word = evidence(change)
@@ -205,7 +205,7 @@ def _destroyed(change: Change) -> Markup:
         for name in change.destroys
     )
     return of_class(
-        "div", "danger", element("p", None, "Destroys for good:"), element("ul", None, *names)
+        "div", "danger", element("p", None, "Destroys permanently:"), element("ul", None, *names)
     )
 
 

@@ -90,7 +90,7 @@ class ChangeDocument(TypedDict):
     remoteId: str | int | None
     source: SourceDocument
     fields: list[FieldDocument]
-    destroys: Annotated[list[str], Field(description="What the write removes for good, by name.")]
+    destroys: Annotated[list[str], Field(description="Names of what is permanently removed.")]
     notes: Annotated[list[str], Field(description="The reasons in words, for people.")]
     reasons: Annotated[list[ReasonDocument], Field(default=[])]
     owners: NotRequired[
@@ -98,7 +98,7 @@ class ChangeDocument(TypedDict):
             list[str],
             Field(
                 description="The code owners of its manifest by the base branch; only where that "
-                "is known, and empty for what is nobody's."
+                "is known, and empty where it has no owner."
             ),
         ]
     ]
@@ -108,7 +108,7 @@ class ChangeDocument(TypedDict):
     watchedByOthers: NotRequired[
         Annotated[
             list[str],
-            Field(description="Ids of alerts that the service told of and nobody here knows."),
+            Field(description="Ids of alerts that the service shows and that are unknown here."),
         ]
     ]
 
@@ -146,7 +146,7 @@ SummaryDocument = TypedDict(
         "blocked": int,
     },
 )
-SummaryDocument.__doc__ = "How many resources stand under each action."
+SummaryDocument.__doc__ = "How many resources are under each action."
 
 
 @with_config(ConfigDict(extra="ignore"))

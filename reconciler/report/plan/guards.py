@@ -36,7 +36,7 @@ class GuardDocument(TypedDict):
     ]
     waysOut: list[str]
     until: NotRequired[
-        Annotated[str, Field(description="When it ends by itself; left out where nobody knows.")]
+        Annotated[str, Field(description="When it ends by itself; left out where that is unknown.")]
     ]
 
 
