@@ -43,7 +43,7 @@ class ExplainedFieldDocument(TypedDict):
     identity: Annotated[list[str], Said(description="What identifies the items of a list.")]
     unordered: Annotated[bool, Said(description="Whether the order of a list means nothing.")]
     refersTo: Annotated[str, Said(description="The kind of the id that it holds; empty for none.")]
-    excludes: Annotated[list[str], Said(description="Fields that may not be there together with it.")]
+    excludes: Annotated[list[str], Said(description="Fields that may not be there with it.")]
     endpoints: Annotated[list[str], Said(description="The requests that carry it.")]
     example: Annotated[str, Said(description="An example at its place, as YAML.")]
     fields: Annotated[list[str], Said(description="The fields right below it.")]
