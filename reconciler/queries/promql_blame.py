@@ -143,7 +143,7 @@ def _misplaced(unparsed: Unparsed) -> QueryProblem:
     ):
         message = "a `,` is missing before this"
     else:
-        message = f"`{token.text}` is not allowed here, where {unparsed.wanted} is"
+        message = f"`{token.text}` is not allowed here, but {unparsed.wanted} is"
     return QueryProblem(message, token.start, width)
 
 

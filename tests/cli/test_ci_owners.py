@@ -69,7 +69,7 @@ def test_what_is_nobodys(jobs: Jobs) -> None:
     (jobs.root / "CODEOWNERS").unlink()
     jobs.base = committed(jobs.root, "No owners")
     assert not any("owners" in change for change in planned(jobs)["changes"])
-    assert "Whose it is" not in jobs.comment
+    assert "Owners and last edits" not in jobs.comment
 
 
 def test_owners_are_mentioned_where_the_base_asks(jobs: Jobs) -> None:

@@ -27,7 +27,7 @@ def test_default_profile(shop: Shop) -> None:
     """Everything about the emulator agrees, and every question is told."""
     ran = shop.run("conformance")
 
-    assert (ran.code, ran.err) == (0, f"questions: {QUESTIONS}, of which 0 differ\n")
+    assert (ran.code, ran.err) == (0, f"questions: {QUESTIONS}, and 0 differ\n")
     lines = ran.out.splitlines()
     assert len(lines) == QUESTIONS
     assert {line.split()[0] for line in lines} == {"agrees"}
@@ -141,7 +141,7 @@ def test_no_answer(shop: Shop, monkeypatch: pytest.MonkeyPatch, unused_port: int
 
     ran = shop.run("conformance", "--base-url", f"http://127.0.0.1:{unused_port}")
 
-    assert (ran.code, ran.err) == (9, "questions: 1, of which 0 differ\n")
+    assert (ran.code, ran.err) == (9, "questions: 1, and 0 differ\n")
     assert ran.out.startswith("untold   15  ")
 
 

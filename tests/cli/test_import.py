@@ -533,7 +533,7 @@ def test_alerts_without_ids(shop: Shop) -> None:
     assert ran.code == 4
     assert ran.err.count("it has no id, which this kind needs") == 3
     assert all(alert["alertDefProperties"]["name"] in ran.err for alert in alerts)
-    assert ran.err.count('add `"id": "<uuid>"` beside its content') == 1
+    assert ran.err.count('add `"id": "<uuid>"` next to its content') == 1
     assert ran.err.count("`--id NAME=UUID`") == 1
     assert "drift cannot be seen" not in ran.err
     assert all("--id NAME=UUID" in value["why"] for value in told["skipped"])

@@ -113,7 +113,7 @@ def test_parts_without_their_file(
     store._remote.push(commit, tip)
     damaged = journal_on(git_store(checkout))
 
-    with pytest.raises(JournalError, match="is missing beside the parts"):
+    with pytest.raises(JournalError, match="is missing next to the parts"):
         damaged.load() if command == "load" else damaged.locked().__enter__()
 
 

@@ -112,7 +112,7 @@ def test_origin_gone(tmp_path: Path, *, left: bool) -> None:
     stopped_after_the_copy(places, left=left)
     (tmp_path / "a").unlink()
 
-    with pytest.raises(InvalidInput, match="gone for good"):
+    with pytest.raises(InvalidInput, match="permanently gone"):
         places.read("b")
     assert stay(places.journal("b"), run_entry("s"), LockTimeout()) is Became.FINISHED
 

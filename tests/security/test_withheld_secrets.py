@@ -79,7 +79,7 @@ def test_at_its_place(tmp_path: Path, name: str, golden: Golden) -> None:
 
     assert ran.code == 4
     assert f"error[M505]: `${{secret:{name}}}` " in ran.out
-    assert ("is the API key" if name in KEYS else "belongs to the CI system") in ran.out
+    assert ("is the API key" if name in KEYS else "is a credential of the CI system") in ran.out
     assert "--> all.yaml:5:" in ran.out
     golden(ran.out)
 

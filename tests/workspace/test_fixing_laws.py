@@ -113,8 +113,8 @@ def test_one_complaint_a_record(kind: str) -> None:
         ("SLO", {"slo": SPECS["SLO"]}, "`slo` wraps"),
         ("AlertDefinition", {"alertDefProperties": ALERT}, "`alertDefProperties` wraps"),
         ("Dashboard", {"dashboard": SPECS["Dashboard"]}, "`dashboard` wraps"),
-        ("Dashboard", SPECS["Dashboard"]["dashboard"], "`dashboard` stands around"),
-        ("LogPolicySet", {"policies": [POLICY]}, "`policy` stands around"),
+        ("Dashboard", SPECS["Dashboard"]["dashboard"], "`dashboard` is around"),
+        ("LogPolicySet", {"policies": [POLICY]}, "`policy` is around"),
     ],
 )
 def test_wrapped(kind: str, spec: dict[str, Any], said: str) -> None:

@@ -162,7 +162,7 @@ def test_the_level_of_a_code(level: str, codes: list[str], exits: int, tmp_path:
 @pytest.mark.parametrize(
     ("checks", "says"),
     [
-        ("{M401: off}", "is an error wherever it is told"),
+        ("{M401: off}", "is an error wherever it is found"),
         ("{M313: off}", "a key in git"),
         ("{L2O1: off}", "L201"),
         ("{L201: of}", "off"),
