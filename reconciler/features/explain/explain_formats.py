@@ -8,16 +8,16 @@ from typing import Annotated, NotRequired, assert_never
 from pydantic import Field as Said
 from typing_extensions import TypedDict
 
-from reconciler.features.explain.code_page import code_lines
 from reconciler.features.explain.examples import document_of
-from reconciler.features.explain.explanation import Explanation, Sample
 from reconciler.features.explain.field_reference import Field, Need, chosen_of
 from reconciler.features.explain.look_up import Several
-from reconciler.features.explain.yaml_text import yaml_text
 from reconciler.kinds.field_traits import ValueCoverage
+from reconciler.report.explanations.code_page import code_lines
+from reconciler.report.explanations.explanation import Explanation, Sample
 from reconciler.report.safe import columns, json_text, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.syntax.expressions import ExpressionKind, expression
+from reconciler.syntax.yaml_text import yaml_text
 
 MOST_CANDIDATES = 40
 _WIDEST_NAME = 34
@@ -43,7 +43,7 @@ class ExplainedFieldDocument(TypedDict):
     identity: Annotated[list[str], Said(description="What identifies the items of a list.")]
     unordered: Annotated[bool, Said(description="Whether the order of a list means nothing.")]
     refersTo: Annotated[str, Said(description="The kind of the id that it holds; empty for none.")]
-    excludes: Annotated[list[str], Said(description="Fields that may not be there with it.")]
+    excludes: Annotated[list[str], Said(description="Fields that must not be present with it.")]
     endpoints: Annotated[list[str], Said(description="The requests that carry it.")]
     example: Annotated[str, Said(description="An example at its place, as YAML.")]
     fields: Annotated[list[str], Said(description="The fields right below it.")]
