@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.manifests import write_workspace
 from benchmarks.measuring import cpu_of, medians, verdict
 from reconciler.syntax.read_text import read_text
-from reconciler.workspace.tidy_files import tidied
+from reconciler.workspace.layout import tidied
 
 ROUNDS = 7
 MB = 1e6

@@ -23,8 +23,7 @@ from obstore.store import MemoryStore
 from benchmarks.manifests import dashboard_spec
 from reconciler.journal.entries import Entry, Started, WrittenEntry
 from reconciler.journal.file_store import FileStore
-from reconciler.journal.git_remote import GitRemote
-from reconciler.journal.git_store import GitStore
+from reconciler.journal.git_store import GitRemote, GitStore
 from reconciler.journal.journal import Journal
 from reconciler.journal.object_store import Bucket, ObjectStore
 from reconciler.journal.store import Store

@@ -20,9 +20,14 @@ from mkdocs.structure.pages import Page
 from reconciler.errors import ExitCode
 from reconciler.model import Reason, Remark
 from reconciler.model.guard_levels import GUARDS
-from reconciler.report.explanations.code_page import code_markdown
-from reconciler.report.explanations.explanation import FAMILIES, Explanation
-from reconciler.report.explanations.pages import EXIT, codes, explanation
+from reconciler.report.explanations.pages import (
+    EXIT,
+    FAMILIES,
+    Explanation,
+    code_markdown,
+    codes,
+    explanation,
+)
 from reconciler.syntax.diagnostic import AUDITED, CODES
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -6,9 +6,9 @@ import json
 
 import click
 
+from reconciler.cli.complete import FILE, Command, CommandParameter
 from reconciler.cli.root import cli
 from reconciler.cli.schema import schemas
-from reconciler.cli.tree import FILE, Command, CommandParameter
 
 LONGEST_HELP = 80
 _BY_NAME = {

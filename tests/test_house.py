@@ -256,9 +256,9 @@ def test_git_is_run_in_one_place() -> None:
 
     assert starting == {
         "reconciler/runtime/git.py",
-        "reconciler/features/rules/process.py",
+        "reconciler/features/rules/ask_worker.py",
         "reconciler/operations/secret_sources.py",
-        "reconciler/syntax/read_ahead.py",
+        "reconciler/syntax/sources.py",
     }
 
 

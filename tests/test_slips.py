@@ -24,7 +24,8 @@ from reconciler.kinds.checks import lint
 from reconciler.kinds.field_traits import KnownValues, Part
 from reconciler.kinds.shape import Facts, facts_of
 from reconciler.syntax.suggestions import nearest, shortened
-from reconciler.workspace.envelope import FIELDS, METADATA_FIELDS
+from reconciler.workspace.envelope import METADATA_FIELDS
+from reconciler.workspace.envelope import REQUIRED_FIELDS as FIELDS
 
 SHARE = 0.97
 MOST_AMBIGUOUS = 0.005

@@ -4,17 +4,198 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import ClassVar, Final
 
 from reconciler.ci.checkout import FETCH_ALL, ProjectLocation, place_of, tips_of
 from reconciler.ci.commits import Commits, Unreadable, is_regular
-from reconciler.ci.forge.codeowners import LARGEST, PLACES, CodeOwners, read_owners
 from reconciler.ci.forge.event import Event
-from reconciler.ci.owner_lines import ChangeOwners
 from reconciler.model import Change, Plan, Ref
 from reconciler.project import Project
+from reconciler.report.markdown import code
+from reconciler.report.sections import SectionFormats
 from reconciler.syntax.files import PROJECT_FILE
+
+PLACES: Final = (
+    ".github/CODEOWNERS",
+    "CODEOWNERS",
+    "docs/CODEOWNERS",
+    ".gitlab/CODEOWNERS",
+)
+"""Places where the file is looked for; the first file found is used."""
+
+WITH_SECTIONS: Final = ".gitlab/CODEOWNERS"
+LARGEST: Final = 3 << 20
+"""The forge does not read a larger file."""
+
+_WORD = re.compile(r"(?:\\.|[^\s\\])+")
+_OWNER = re.compile(r"@[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*|[^\s@]+@[^\s@]+\.[^\s@]+", re.ASCII)
+_SECTION = re.compile(r"\^?\[([^\[\]]+)\](?:\[[0-9]+\])?(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerRule:
+    """One line: its pattern, and the owners of matching files; there may be none."""
+
+    pattern: str
+    owners: tuple[str, ...]
+    section: str = ""
+
+    def matches(self, path: str) -> bool:
+        """Return whether a path, relative to the repository, matches."""
+        return re.fullmatch(expression(self.pattern), path, re.DOTALL) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeOwners:
+    """Rules of one file."""
+
+    rules: Sequence[OwnerRule]
+
+    def of(self, path: str) -> tuple[str, ...]:
+        """Return the owners of a path: by the last matching rule of each section."""
+        last: dict[str, OwnerRule] = {}
+        for rule in self.rules:
+            if rule.matches(path):
+                last[rule.section] = rule
+        return tuple(dict.fromkeys(owner for rule in last.values() for owner in rule.owners))
+
+
+def read_owners(text: str, place: str = PLACES[0]) -> CodeOwners:
+    """Read a file. Sections count only in the place of the forge that has them."""
+    return CodeOwners([*_rules(text, with_sections=place == WITH_SECTIONS)])
+
+
+def _rules(text: str, *, with_sections: bool) -> Iterator[OwnerRule]:
+    section, usual = "", tuple[str, ...]()
+    for line in text.splitlines():
+        begun = _SECTION.fullmatch(line.strip()) if with_sections else None
+        if begun is not None:
+            # Names of sections are compared without their case.
+            section, usual = begun[1].strip().casefold(), _owners(begun[2].split()) or ()
+            continue
+        words = _WORD.findall(line)
+        if not words or words[0].startswith("#"):
+            continue
+        owners = _owners(words[1:])
+        if owners is not None and _is_pattern(words[0]):
+            yield OwnerRule(words[0], owners or usual, section)
+
+
+def _owners(words: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the owners up to a comment; None where a word is no owner."""
+    found: list[str] = []
+    for word in words:
+        if word.startswith("#"):
+            break
+        if not _OWNER.fullmatch(word):
+            return None
+        found.append(word)
+    return tuple(found)
+
+
+def _is_pattern(word: str) -> bool:
+    is_odd = word.startswith(("!", "\\#")) or "[" in word.replace("\\[", "")
+    return not is_odd and "***" not in word and word.strip("/") != ""
+
+
+def expression(pattern: str) -> str:
+    """Return a pattern as a regular expression for whole paths.
+
+    A pattern with a slash before its end begins at the top; any other matches in every folder.
+    """
+    body = pattern.rstrip("/")
+    steps = body.lstrip("/").split("/")
+    is_anchored = "/" in body
+    first = "" if is_anchored else "(?:.*/)?"
+    inner = "".join(_steps(steps))
+    if pattern.endswith("/"):
+        return f"{first}{inner}/.+"
+    # Matches files directly in a folder, not deeper, as in the forge's own examples.
+    is_flat = is_anchored and steps[-1] == "*"
+    return f"{first}{inner}" if is_flat or steps[-1] == "**" else f"{first}{inner}(?:/.*)?"
+
+
+def _steps(steps: Sequence[str]) -> Iterator[str]:
+    last = len(steps) - 1
+    for index, step in enumerate(steps):
+        if step == "**":
+            yield ".+" if index == last else "(?:.*/)?"
+        else:
+            yield _step(step) + ("/" if index < last else "")
+
+
+def _step(step: str) -> str:
+    found: list[str] = []
+    for part in re.findall(r"\\.|\*+|\?|[^\\*?]+|\\", step):
+        if part.startswith("*"):
+            found.append("[^/]*")
+        elif part == "?":
+            found.append("[^/]")
+        else:
+            found.append(re.escape(part[1:] if part.startswith("\\") and len(part) > 1 else part))
+    return "".join(found)
+
+
+MOST_OWNERS = 10
+MOST_NAMED = 3
+LONGEST_NAME = 60
+NOBODY = "nobody"
+_MENTIONED = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeOwners:
+    """The owners of each manifest by the CODEOWNERS file of the base branch.
+
+    A manifest with unknown owners is not in `by_ref`. Owners are notified if `mentioned`.
+    """
+
+    formats: ClassVar[str] = "reconciler.ci.change_owners:FORMATS"
+    by_ref: Mapping[Ref, tuple[str, ...]]
+    mentioned: bool = False
+
+
+def _members(owned: ChangeOwners, change: Change) -> Mapping[str, object]:
+    owners = owned.by_ref.get(change.ref)
+    return {} if owners is None else {"owners": [*owners]}
+
+
+def _owners_markdown(section: ChangeOwners, changes: Sequence[Change]) -> Iterator[str]:
+    """Yield a line for each owner of a change.
+
+    A name is in a code span, so that no person is notified, unless mentions were requested.
+    """
+    owned: dict[str, list[str]] = defaultdict(list)
+    for change in changes:
+        owners = section.by_ref.get(change.ref)
+        if owners is not None:
+            for owner in owners or (NOBODY,):
+                owned[owner].append(str(change.ref))
+    ordered = sorted(owned.items(), key=lambda owner_refs: (owner_refs[0] == NOBODY, owner_refs[0]))
+    for owner, refs in ordered[:MOST_OWNERS]:
+        named = NOBODY if owner == NOBODY else _shown(owner, mentioned=section.mentioned)
+        yield f"- {named}: {_listed(refs)}"
+    if len(ordered) > MOST_OWNERS:
+        yield f"- and {len(ordered) - MOST_OWNERS:,} more owners"
+
+
+def _shown(owner: str, *, mentioned: bool) -> str:
+    return owner if mentioned and _MENTIONED.fullmatch(owner) else code(owner, LONGEST_NAME)
+
+
+def _listed(refs: Sequence[str]) -> str:
+    shown = ", ".join(code(ref, LONGEST_NAME) for ref in refs[:MOST_NAMED])
+    return shown + (f" and {len(refs) - MOST_NAMED:,} more" if len(refs) > MOST_NAMED else "")
+
+
+FORMATS: Final[SectionFormats[ChangeOwners]] = SectionFormats(
+    change_members=_members, owners_markdown=_owners_markdown
+)
 
 
 def with_owners(made: Plan, event: Event, project: Project) -> tuple[Plan, str]:

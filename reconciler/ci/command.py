@@ -21,22 +21,68 @@ from reconciler.ci.conversation import conversation
 from reconciler.ci.forge.event import read_event
 from reconciler.ci.job import Job
 from reconciler.ci.job_session import options_of, refuse_linked_inputs
-from reconciler.ci.matrix_environments import environments_of
 from reconciler.ci.result import JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
 from reconciler.ci.steps import ended_by, with_found
-from reconciler.cli.consent_options import parameter_of
 from reconciler.cli.console import data, redact_with
 from reconciler.cli.lock_wait import waiting
+from reconciler.cli.options import parameter_of
 from reconciler.cli.root import first_of, report_error
-from reconciler.errors import ExitCode, UsageError
+from reconciler.errors import ExitCode, InvalidInput, UsageError
 from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK
 from reconciler.operations.job_steps import STEPS
-from reconciler.project import BASE_URL, MOST_SHARDS
+from reconciler.operations.open_project import Options, open_project
+from reconciler.project import BASE_URL, MOST_SHARDS, SHARD, Environment, choose_environment
 from reconciler.report.matrix import matrix_json
 from reconciler.runtime.advice import in_job
 from reconciler.runtime.keys import key_of_job, keys_in, with_key
 from reconciler.runtime.progress import Waits
+
+
+def environments_of(options: Options, count: int) -> list[str]:
+    """Return the environments that `count` shards can be applied to, sorted by name.
+
+    Unless the options name one, these are all environments without an embedded emulator, which
+    lives on one machine. Raises UsageError for more jobs than a matrix allows, or none. Raises
+    InvalidInput where an environment does not have a journal for each shard.
+    """
+    project = open_project(options)
+    found = {
+        name: environment
+        for name, environment in project.settings.environments.items()
+        if environment.emulator is None
+    }
+    if options.environment is not None:
+        found = dict([choose_environment(project, options.environment)])
+    if not found:
+        raise UsageError("the project file has no environment with a service: name one with `-e`")
+    if (jobs := len(found) * count) > MOST_SHARDS:
+        raise UsageError(f"{jobs} jobs are more than the {MOST_SHARDS} that a matrix may have")
+    wrong = [
+        message
+        for name, environment in sorted(found.items())
+        if (message := _wrong(name, environment, count))
+    ]
+    if wrong:
+        raise InvalidInput("\n".join(wrong))
+    return sorted(found)
+
+
+def _wrong(name: str, environment: Environment, count: int) -> str:
+    """Return why the journal of an environment does not fit the number of shards, "" if it does."""
+    journal = environment.journal or ""
+    if count > 1 and SHARD not in journal:
+        return (
+            f"environment `{name}` has one journal, and its lock lets one shard work at a time: "
+            f"write {SHARD} into its `journal:`, as s3://BUCKET/{name}-{SHARD}"
+        )
+    if count == 1 and SHARD in journal:
+        return (
+            f"environment `{name}` has a journal for each shard, and `--shards 1` selects none: "
+            f"take {SHARD} out of its `journal:`, or say how many shards there are"
+        )
+    return ""
+
 
 MATRIX = "matrix"
 COMMANDS = ("validate", "plan", "apply", "drift", *STEPS, MATRIX)

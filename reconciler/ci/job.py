@@ -15,8 +15,8 @@ from pathlib import Path
 
 from reconciler.applying.applied import Applied
 from reconciler.ci.change_owners import with_owners
-from reconciler.ci.changed_lines import of_the_change, touched_lines
 from reconciler.ci.checkout import refuse_links
+from reconciler.ci.commits import of_the_change, touched_lines
 from reconciler.ci.conversation import CommentResult, Conversation, Review
 from reconciler.ci.forge.pull_requests import PullRequest
 from reconciler.ci.job_session import (
@@ -63,10 +63,10 @@ from reconciler.operations.plan_and_drift import (
     drift_now,
     exit_code_of,
     plan_now,
+    wanted_by,
     write_private,
 )
-from reconciler.operations.plan_sections import wanted_by
-from reconciler.planning.guards.under_review import UnderReview
+from reconciler.planning.guards.consent import UnderReview
 from reconciler.project import Project
 from reconciler.report.complaints.junit import annotation_lines
 from reconciler.report.complaints.sarif import begins_sarif, complaints_sarif

@@ -38,7 +38,7 @@ from reconciler.operations.open_project import Options, lead_here
 from reconciler.operations.open_session import Session, session_of
 from reconciler.operations.reporter import Silent
 from reconciler.operations.secret_sources import Allowed
-from reconciler.planning.guards.under_review import UnderReview
+from reconciler.planning.guards.consent import UnderReview
 from reconciler.project import (
     Environment,
     Project,

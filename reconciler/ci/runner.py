@@ -19,7 +19,7 @@ from reconciler.journal.store import LockTimeout
 from reconciler.model.guard_levels import FLAGS
 from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK, REASONS, excluding
 from reconciler.operations.job_steps import PROPOSALS, STEP_INPUTS, STEPS
-from reconciler.planning.guards.override_reasons import OverrideReasons, read_overridden
+from reconciler.planning.guards.consent import OverrideReasons, read_overridden
 from reconciler.project import BASE_URL, Shard, read_shard
 from reconciler.report.markdown import ANNOTATIONS_OF_A_LEVEL, LARGEST_OUTPUTS, SUMMARY_BYTES
 from reconciler.report.safe import for_workflow_data, safe

@@ -8,15 +8,15 @@ import click
 
 from reconciler.applying.run import Applied
 from reconciler.cli import options
-from reconciler.cli.consent_options import check_asked, consenting
 from reconciler.cli.console import EventConsole, data, describe_applied, report_applied, words
+from reconciler.cli.options import check_asked, consenting
 from reconciler.journal.store import LockTimeout
 from reconciler.operations.added_options import wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session
 from reconciler.operations.plan_and_drift import as_reviewed, part_asked_for
-from reconciler.planning.guards.under_review import UnderReview
+from reconciler.planning.guards.consent import UnderReview
 from reconciler.report.plan.document import listed_in
 from reconciler.report.unplanned import not_applied
 

@@ -6,11 +6,12 @@ or none, and nothing on stderr. No requests are sent, and no manifest is parsed.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 
 import click
 from click.shell_completion import (
@@ -21,14 +22,43 @@ from click.shell_completion import (
     ZshComplete,
 )
 
-from reconciler.cli.tree import Command, CommandParameter, read_tree
+from reconciler.cli.overview import COMMANDS
 from reconciler.runtime.rows import Rows
-from reconciler.workspace.completion_names import (
-    CompletionProject,
-    named_in,
-    place_of,
-    runs_in,
-)
+from reconciler.workspace.completion_names import CompletionProject, named_in, place_of, runs_in
+
+FILE = Path(__file__).with_name("tree.json")
+
+
+class CommandParameter(TypedDict):
+    """An option or an argument; `gives` is the kind of its values, "" if unknown."""
+
+    name: str
+    gives: str
+    words: NotRequired[list[str]]
+    choices: NotRequired[list[str]]
+    flag: NotRequired[bool]
+    several: NotRequired[bool]
+    help: NotRequired[str]
+
+
+class Command(TypedDict):
+    """A command with its parameters, or a group with commands."""
+
+    help: str
+    options: list[CommandParameter]
+    arguments: list[CommandParameter]
+    commands: NotRequired[Mapping[str, Command]]
+
+
+def read_tree() -> Command:
+    """Read and return the whole tree, without commands that the program no longer has."""
+    read: Any = json.loads(FILE.read_text(encoding="utf-8"))
+    tree: Command = read
+    tree["commands"] = {
+        name: value for name, value in tree.get("commands", {}).items() if name in COMMANDS
+    }
+    return tree
+
 
 PROGRAM = "reconciler"
 VARIABLE = "_RECONCILER_COMPLETE"

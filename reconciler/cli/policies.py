@@ -22,7 +22,7 @@ from reconciler.cli.record_output import Column, enumerated, plain, print_record
 from reconciler.cli.root import Group
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.kinds.answers import text as text_of
+from reconciler.kinds.assumed_reads import text as text_of
 from reconciler.kinds.log_policy_set.remote import bulk_create, bulk_test, flaw_of_input
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_api, open_target

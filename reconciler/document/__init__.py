@@ -9,26 +9,34 @@ never numbers.
 
 from reconciler.document.compare import (
     Difference,
+    ItemPosition,
+    Key,
     Operation,
+    at_home,
     differences,
+    homes_in,
+    key_of,
     members_missing,
     places_before,
     same,
     shifted_in,
     turned,
 )
-from reconciler.document.edits import (
+from reconciler.document.merge import (
     Edit,
     Gone,
     ListItem,
     ListItems,
     Put,
     Within,
+    aligned,
+    another_choice,
+    covers,
     followed,
+    merge,
+    overlay,
     towards,
 )
-from reconciler.document.merge import aligned, another_choice, covers, merge, overlay
-from reconciler.document.moves import ItemPosition, Key, at_home, homes_in, key_of
 from reconciler.document.values import (
     ABSENT,
     ANY,

@@ -14,15 +14,15 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "adopt": "command:adopt Write live edits into the manifests, comments kept.",
         },
         "ci-proposals": {
-            "adopt": "job_proposal:proposal",
+            "adopt": "adopt_live:proposal",
         },
         "schemas": {
-            "adopted": "adoption_document:AdoptionDocument What adopt did",
+            "adopted": "adoption_formats:AdoptionDocument What adopt did",
         },
     },
     "against": {
         "options": {
-            "plan --against": "against_option:against",
+            "plan --against": "plan_against:against",
         },
         "planners": {
             "against": "plan_against:plan_against",
@@ -50,15 +50,15 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             ),
         },
         "schemas": {
-            "doctor": "checks_document:DoctorDocument What doctor found",
-            "conformance": "checks_document:ConformanceDocument What a service answered",
+            "doctor": "permissions:DoctorDocument What doctor found",
+            "conformance": "permissions:ConformanceDocument What a service answered",
         },
     },
     "explain": {
         "commands": {
             "explain": "command:explain Say what a field or a code means, with an example.",
         },
-        "completions": {"explained": "offered_words:offered"},
+        "completions": {"explained": "look_up:offered"},
         "schemas": {
             "explained": "explain_formats:ExplainedDocument What a field or a code means",
         },
@@ -76,8 +76,8 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "freeze": "freeze_guard:with_freeze",
         },
         "consent-options": {
-            "break-glass": "freeze_options:BROKEN_GLASS",
-            "wait-freeze": "freeze_options:FREEZE_WAIT",
+            "break-glass": "freeze_wait:BROKEN_GLASS",
+            "wait-freeze": "freeze_wait:FREEZE_WAIT",
         },
         "before-lock": {
             "wait-freeze": "freeze_wait:wait_for_thaw",
@@ -104,7 +104,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "import": "command:import_ Make manifests of what is there already.",
         },
         "schemas": {
-            "imported": "import_document:ImportDocument What an import wrote",
+            "imported": "import_resources:ImportDocument What an import wrote",
         },
     },
     "lint": {
@@ -168,7 +168,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "trackRecord": "track_record_settings:TRACK_RECORD",
         },
         "options": {
-            "plan --track-record": "track_record_option:track_record",
+            "plan --track-record": "track_record_settings:track_record",
         },
         "plan-sections": {
             "trackRecord": "track_records:with_track_records",
@@ -182,10 +182,10 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "watch": "command:watch Show whether alerts are noisier since a run.",
         },
         "ci-steps": {
-            "watch": "job_step:WATCH",
+            "watch": "watch_alerts:WATCH",
         },
         "ci-inputs": {
-            "watch-for": "job_step:read_wait",
+            "watch-for": "watch_alerts:read_wait",
         },
         "schemas": {
             "watched": "noise_formats:WatchedDocument Whether alerts are noisier since a run",

@@ -29,9 +29,8 @@ from reconciler.journal.entries import (
     Unfrozen,
     WatchedEntry,
 )
-from reconciler.journal.last_seen import Ending
 from reconciler.journal.lines import LineSpan, entry_document, parse_entry, parse_header
-from reconciler.journal.store import Store
+from reconciler.journal.store import Ending, Store
 from reconciler.runtime.advice import LOST_JOURNAL, on_journal
 
 SUM_DIGITS = 16

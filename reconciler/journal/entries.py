@@ -10,8 +10,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import GetPydanticSchema, model_validator
 
-from reconciler.document.lazy_json import let_open
 from reconciler.journal import line_fields as of
+from reconciler.journal.line_fields import let_open
 from reconciler.model import NO_SERVER_INFO
 
 FORMAT = 1

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from reconciler.errors import JournalError, Locked
-from reconciler.journal.last_seen import Ending
-from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
+from reconciler.journal.store import Ending, Lease, LockRecord, Note, parse_record, record_text
 from reconciler.runtime.failpoints import Point, reached
 
 OURS = ".reconciler"

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from reconciler.document import ABSENT, Json, Missing, overlay
-from reconciler.document.lazy_json import fold, held
 from reconciler.journal.entries import (
     AboutWrites,
     Backup,
@@ -30,7 +29,7 @@ from reconciler.journal.entries import (
     WatchedEntry,
     WrittenEntry,
 )
-from reconciler.journal.line_fields import KnownVersion, SeenDrift, TakenBack
+from reconciler.journal.line_fields import KnownVersion, SeenDrift, TakenBack, fold, held
 from reconciler.model import Ref, RemoteId
 
 MOST_VERSIONS = 100

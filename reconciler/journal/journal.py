@@ -23,12 +23,12 @@ from reconciler.journal.content import (
 )
 from reconciler.journal.entries import Entry, Header, RunEntry
 from reconciler.journal.history import History
-from reconciler.journal.last_seen import Ending
 from reconciler.journal.lines import entry_document, header_document
 from reconciler.journal.runs import compacted, words_of
 from reconciler.journal.store import (
     RENEWED_AFTER,
     TERM,
+    Ending,
     Lease,
     LockTimeout,
     Note,

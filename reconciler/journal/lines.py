@@ -9,11 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from reconciler.document.lazy_json import LazyJson, held, pack
 from reconciler.errors import JournalError
 from reconciler.journal import line_fields as of
 from reconciler.journal.entries import DOCUMENTS, FORMAT, Compacted, Entry, Header
-from reconciler.journal.line_fields import JournalLine, in_lines
+from reconciler.journal.line_fields import JournalLine, LazyJson, held, in_lines, pack
 from reconciler.model import Ref, ServerInfo
 
 

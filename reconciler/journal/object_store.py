@@ -18,8 +18,7 @@ from obstore.store import from_url
 
 from reconciler.errors import JournalError, Locked
 from reconciler.journal.content import BEGINNING
-from reconciler.journal.last_seen import Ending
-from reconciler.journal.store import Lease, LockRecord, Note, parse_record, record_text
+from reconciler.journal.store import Ending, Lease, LockRecord, Note, parse_record, record_text
 from reconciler.runtime.addresses import proxies_beyond
 from reconciler.runtime.failpoints import Point, reached
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reconciler.runtime.git import NOTHING_OF_ITS_OWN, Git, GitFailed
-from reconciler.syntax.plan_file import is_plan_file
+from reconciler.syntax.files import is_plan_file
 
 ACTOR = "RECONCILER_ACTOR"
 # Set by the runners of the common CI systems.

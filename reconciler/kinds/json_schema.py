@@ -16,7 +16,7 @@ from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
 from reconciler.kinds.field_traits import Part
 from reconciler.kinds.kind import Kind
 from reconciler.model import API_VERSION
-from reconciler.model.field_descriptions import DescribedSchema
+from reconciler.model.model_config import DescribedSchema
 from reconciler.syntax.expressions import EDITOR_PATTERN
 
 Schema: TypeAlias = dict[str, Any]

@@ -14,13 +14,13 @@ from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.checks import lint
 from reconciler.kinds.field_traits import ReadOnlyReason
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.paste_repair import PasteRepair
 from reconciler.kinds.repairs import (
     Drop,
     Lift,
     MoveId,
     Negate,
     Origins,
+    PasteRepair,
     Rename,
     Repair,
     Round,

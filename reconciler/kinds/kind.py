@@ -9,8 +9,6 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reconciler.errors import ReconcilerError, ServiceRefused, UnreadableReply
-from reconciler.kinds.dependents import Foreseen, Watched, nothing_foreseen, watches_nothing
-from reconciler.kinds.incident_match import UNKNOWN_BEARING, Bearing
 from reconciler.kinds.shape import exact_shape_of, shape_of
 from reconciler.model import (
     Change,
@@ -28,12 +26,81 @@ if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.document import Json, Shape
     from reconciler.journal.history import Memory
-    from reconciler.kinds.endpoints import Endpoint
     from reconciler.kinds.field_traits import Part
     from reconciler.kinds.id_forms import IdForm
+    from reconciler.model import Change, Manifest
     from reconciler.model.assumptions import Assumptions
     from reconciler.queries import Query
     from reconciler.syntax.diagnostic import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """The service's answer before a write: objections, and ids of alerts that depend on it."""
+
+    objections: tuple[str, ...] = ()
+    alerts: tuple[str, ...] = ()
+
+
+async def nothing_foreseen(*_: object) -> Foreseen:
+    """Return an empty answer, for a service that cannot be asked."""
+    return Foreseen()
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A resource that another watches: one of a kind, by reference or by its id."""
+
+    kind: str
+    ref: Ref | None = None
+    remote_id: str = ""
+
+
+def watches_nothing(_: Manifest) -> Iterator[Watched]:
+    """Yield nothing, for a kind that watches no resource."""
+    return iter(())
+
+
+def _takes_no_logs(_: Change, __: str, ___: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Bearing:
+    """Features by which incidents of a kind's resources are found, besides names and ids.
+
+    `label_maps` lead to the maps in `spec` with pairs that an incident may have as labels.
+    `takes_logs_of` returns whether a change decides about the logs of an application and a
+    subsystem, "" for an unknown one.
+    """
+
+    label_maps: tuple[tuple[str, ...], ...] = ()
+    takes_logs_of: Callable[[Change, str, str], bool] = _takes_no_logs
+
+
+UNKNOWN_BEARING = Bearing()
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One request of the API document, by its number there; `does` completes "it ...".
+
+    `sends` is whether the request has what a manifest declares.
+    """
+
+    number: int
+    method: str
+    path: str
+    does: str
+    sends: bool = True
+    tells: bool = True
+    """Whether the answer has what the service stores."""
+
+    @property
+    def shown(self) -> str:
+        """Method and path."""
+        return f"{self.method} {self.path}"
+
 
 ANY_STEP: Final = "*"
 """In a path, every field of an object and every item of a list."""

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from itertools import pairwise
+from typing import Final, TypeAlias, assert_never
+
+from pydantic import ValidationError
 
 from reconciler.document import Json, Missing, Path, value_at
+from reconciler.kinds.checks import MOST_ERRORS
+from reconciler.kinds.field_traits import Part, ReadOnly, ReadOnlyReason, Wrapper
+from reconciler.kinds.id_forms import IdForm
+from reconciler.kinds.shape import EACH, NOTHING, Facts, facts_of, names_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +228,289 @@ class _Renamed:
             name = self.names.get((before, step), step) if isinstance(step, str) else step
             before, entered = (*before, name), False
         return before
+
+
+MOST_ROUNDS: Final = 8
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
+"""A number as JSON writes it, with at most the digits that JSON keeps exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class PasteRepair:
+    """The target of a repair: the model, and whether the id is already in the metadata."""
+
+    model: type[Part]
+    id_form: IdForm
+    has_id: bool
+
+    def rounds(self, document: Json) -> list[Round]:
+        """Return the repairs in rounds, in order."""
+        rounds: list[Round] = []
+        while len(rounds) < MOST_ROUNDS and (made := self.next_round(document)):
+            rounds.append(made)
+            document = repaired(document, made)
+        return rounds
+
+    def next_round(self, document: Json) -> Round:
+        """Return the next repairs; empty if nothing can be repaired."""
+        root = Facts(part=self.model)
+        structure = [*_structure(document, root, ())]
+        if structure:
+            return structure
+        fields = [*self._fields(document, root, ())]
+        # A wrong position field is known only once the whole list is seen.
+        return _agreeing(document, fields) or [*_numbers(document, self.model)]
+
+    def _fields(
+        self, document: Json, facts: Facts, path: Path
+    ) -> Iterator[tuple[Repair, ReadOnlyReason]]:
+        """Yield the repairs of single fields, each with its read-only reason."""
+        if isinstance(document, dict) and facts.part is not None:
+            fields = facts_of(facts.part)
+            names = names_of(document, fields)
+            for key, value in document.items():
+                inside = fields.get(names.get(key, key), NOTHING)
+                if inside.read_only is not None:
+                    made = self._fated(document, key, inside.read_only, path)
+                    if made is not None:
+                        yield made, inside.read_only.fate
+                    continue
+                if key in names:
+                    yield Rename((*path, key), names[key]), ReadOnlyReason.DROPPED
+                yield from self._fields(value, inside, (*path, key))
+        else:
+            for step, inside, value in _inside(document, facts):
+                yield from self._fields(value, inside, (*path, step))
+
+    def _fated(
+        self, holder: dict[str, Json], key: str, read_only: ReadOnly, path: Path
+    ) -> Repair | None:
+        """Return the repair of a field that must not be declared; None if that is a guess."""
+        place, value = (*path, key), holder[key]
+        match read_only.fate:
+            case ReadOnlyReason.DROPPED | ReadOnlyReason.AS_LISTED:
+                return Drop(place)
+            case ReadOnlyReason.UNLESS_TRUE:
+                return Drop(place) if value is None or value is False else None
+            case ReadOnlyReason.MOVED:
+                if self.has_id or value is None:
+                    return Drop(place)
+                return MoveId(place) if self.id_form.parse(value) is not None else None
+            case ReadOnlyReason.NEGATED:
+                return _negated(holder, place, value, read_only.opposite)
+            case ReadOnlyReason.STAYS:
+                return None
+            case _:
+                assert_never(read_only.fate)
+
+
+def in_reported_order(document: Json, model: type[Part]) -> Json:
+    """Return a document with the items of lists in the order of their position fields.
+
+    Only a list of stored objects has one, if all its members have a number, and no two the same;
+    any other list stays as it is.
+    """
+    if not isinstance(document, dict):
+        return document
+    ordered = dict(document)
+    for name, facts in facts_of(model).items():
+        items = document.get(name)
+        if isinstance(items, list) and facts.keyed is not None and facts.keyed.distinct:
+            positions = [_reported_place(item, facts.items) for item in items]
+            if None not in positions and len(set(positions)) == len(items):
+                both = zip(positions, items, strict=True)
+                ordered[name] = [item for _, item in sorted(both, key=lambda pair: pair[0] or 0)]
+    return ordered
+
+
+def _reported_place(item: Json, facts: Facts | None) -> float | None:
+    """Return the number in the position field of a list member."""
+    part = facts.part if facts is not None else None
+    if part is None or not isinstance(item, dict):
+        return None
+    inner = facts_of(part)[part.bare].part if part.bare else part
+    held = item.get(part.bare, item) if part.bare else item
+    for name, fact in facts_of(inner or part).items():
+        if fact.read_only is not None and fact.read_only.fate is ReadOnlyReason.AS_LISTED:
+            number = value_at(held, (name,))
+            if isinstance(number, int | float) and not isinstance(number, bool):
+                return number
+    return None
+
+
+def _negated(holder: dict[str, Json], place: Path, value: Json, opposite: str) -> Repair | None:
+    if value is None:
+        return Drop(place)
+    if not isinstance(value, bool):
+        return None
+    if opposite not in holder:
+        return Negate(place, opposite, not value)
+    return Drop(place) if holder[opposite] is (not value) else None
+
+
+def _inside(document: Json, facts: Facts) -> Iterator[tuple[str | int, Facts, Json]]:
+    """Yield step, facts and value of each member of a map or a list."""
+    if isinstance(document, dict) and facts.values is not None:
+        for key, value in document.items():
+            yield key, facts.values, value
+    elif isinstance(document, list) and facts.items is not None:
+        for index, item in enumerate(document):
+            yield index, facts.items, item
+
+
+def _agreeing(document: Json, found: Sequence[tuple[Repair, ReadOnlyReason]]) -> list[Repair]:
+    """Leave out repairs of position fields that disagree with the order of their items."""
+    by_list: dict[Path, list[Path]] = defaultdict(list)
+    for repair, fate in found:
+        if fate is ReadOnlyReason.AS_LISTED:
+            general = tuple(EACH if isinstance(step, int) else step for step in repair.path)
+            by_list[general].append(repair.path)
+    odd = {path for paths in by_list.values() if not _as_listed(document, paths) for path in paths}
+    return [repair for repair, _ in found if repair.path not in odd]
+
+
+def _as_listed(document: Json, paths: Sequence[Path]) -> bool:
+    """Return whether numbers ascend as their items do, and only the first has `first`."""
+    numbers: list[float] = []
+    for path in paths:
+        value = value_at(document, path)
+        at_first = next(step for step in path if isinstance(step, int)) == 0
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            numbers.append(value)
+        elif not (value is None or value == {} or (at_first and value == {"first": {}})):
+            return False
+    return all(number < other for number, other in pairwise(numbers))
+
+
+def _structure(document: Json, facts: Facts, path: Path) -> Iterator[Repair]:
+    """Yield wrappers that are superfluous or missing; what is inside comes after them."""
+    if isinstance(document, dict) and facts.part is not None:
+        here = _around(document, facts.part, path)
+        yield from here
+        if here:
+            return
+        fields = facts_of(facts.part)
+        names = names_of(document, fields)
+        for key, value in document.items():
+            yield from _structure(value, fields.get(names.get(key, key), NOTHING), (*path, key))
+    else:
+        for step, inside, value in _inside(document, facts):
+            yield from _structure(value, inside, (*path, step))
+
+
+def _around(document: dict[str, Json], part: type[Part], path: Path) -> list[Repair]:
+    written = {_letters(key): key for key in document}
+    for other, name in part.other_names.items():
+        key = written.get(_letters(other))
+        if key is not None and len(document) == 1:
+            return [Rename((*path, key), name)]
+    for wrapper in part.wrappers:
+        found = _unwrapped(document, part, wrapper, written)
+        if found is not None:
+            others = [key for key in map(written.get, map(_letters, wrapper.beside)) if key]
+            return [Unwrap(path, found), *(Drop((*path, key)) for key in others)]
+    lifted = _lifted(document, part, path)
+    if lifted or not part.bare or not _is_bare(document, part):
+        return lifted
+    # What belongs next to the content and has no meaning must not get into it.
+    nothing = {_letters(name) for name in _saying_nothing(part)}
+    gone = [Drop((*path, key)) for key in document if _letters(key) in nothing]
+    return [*gone] or [Wrap(path, part.bare)]
+
+
+def _lifted(document: dict[str, Json], part: type[Part], path: Path) -> list[Repair]:
+    """Return the one field in the content that belongs next to it, in any spelling.
+
+    Empty if its place is taken.
+    """
+    content = document.get(part.bare) if part.strays else None
+    if not isinstance(content, dict):
+        return []
+    places = {_letters(name): place for name, place in part.strays.items()}
+    misplaced = [key for key in content if _letters(key) in places]
+    if len(misplaced) != 1:
+        return []
+    place = places[_letters(misplaced[0])]
+    is_taken = _letters(place[0]) in map(_letters, document)
+    return [] if is_taken else [Lift((*path, part.bare, misplaced[0]), place)]
+
+
+def _saying_nothing(part: type[Part]) -> Iterator[str]:
+    """Yield the fields of a part that have no meaning, and are not in its content."""
+    fields = facts_of(part)
+    inner = fields[part.bare].part
+    known = facts_of(inner) if inner is not None else {}
+    for name, facts in fields.items():
+        says = facts.read_only is None or facts.read_only.fate is not ReadOnlyReason.DROPPED
+        if name not in known and not says:
+            yield name
+
+
+def _unwrapped(
+    document: dict[str, Json], part: type[Part], wrapper: Wrapper, written: Mapping[str, str]
+) -> Path | None:
+    """Return the steps to a wrapped record as written; None if it is not wrapped."""
+    key = written.get(_letters(str(wrapper.steps[0])))
+    if key is None:
+        return None
+    steps: Path = (key, *wrapper.steps[1:])
+    if len(steps) > 1 and len(_listed(document[key])) != 1:
+        return None
+    inner = value_at(document, steps)
+    if not isinstance(inner, dict) or not inner:
+        return None
+    ours = {_letters(name): facts for name, facts in facts_of(part).items()}
+    theirs = {_letters(name) for name in inner}
+    # A known field of that name is a wrapper only if its content has such a field too.
+    field = ours.get(_letters(key))
+    is_field = field is not None and field.read_only is None
+    needed = {_letters(key)} if is_field else ours.keys()
+    others = {*map(_letters, wrapper.beside), _letters(key)}
+    rest = {_letters(name) for name in document} - others
+    known_rest = rest <= ours.keys()
+    is_wrapper = not theirs.isdisjoint(needed) and theirs.isdisjoint(rest) and known_rest
+    return steps if is_wrapper and (not is_field or _holds(inner, key)) else None
+
+
+def _holds(inner: dict[str, Json], key: str) -> bool:
+    return any(
+        _letters(name) == _letters(key) and isinstance(value, dict) for name, value in inner.items()
+    )
+
+
+def _listed(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _is_bare(document: dict[str, Json], part: type[Part]) -> bool:
+    """Return whether it is the content of the one field that the service leaves out."""
+    fields = facts_of(part)
+    inner = fields[part.bare].part
+    assert inner is not None  # noqa: S101 - a model has `bare` for a part only
+    own = {_letters(name) for name, facts in fields.items() if facts.read_only is None}
+    own -= set(map(_letters, part.strays))
+    written = {_letters(key) for key in document}
+    known = {_letters(name) for name in (*facts_of(inner), *part.strays)}
+    return written.isdisjoint(own) and "name" in document and len(written & known) > 1
+
+
+def _letters(key: str) -> str:
+    return key.replace("_", "").casefold()
+
+
+def _numbers(document: Json, model: type[Part]) -> Iterator[Repair]:
+    """Yield the numbers that are written as text if the model requires a number."""
+    try:
+        model.__pydantic_validator__.validate_python(document)
+    except ValidationError as invalid:
+        if invalid.error_count() > MOST_ERRORS:
+            return
+        for error in invalid.errors(include_url=False):
+            text = error["input"]
+            if error["type"] in _NUMERIC and isinstance(text, str) and _NUMBER.fullmatch(text):
+                is_whole = text.removeprefix("-").isdigit()
+                if is_whole or error["type"] == "float_type":
+                    yield Unquote(error["loc"], int(text) if is_whole else float(text))
+
+
+_NUMERIC: Final = frozenset(("float_type", "int_type"))

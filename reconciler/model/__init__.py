@@ -20,12 +20,14 @@ if TYPE_CHECKING:
         Unopened,
     )
     from reconciler.model.observation import (
+        NO_SERVER_INFO,
         NOBODY,
         Absent,
         LastEdit,
         Observation,
         Remembered,
         Seen,
+        ServerInfo,
         Unknown,
         Unread,
     )
@@ -50,20 +52,25 @@ if TYPE_CHECKING:
         GuardViolation,
         Ignored,
         Plan,
+        PlanSection,
         Remedy,
         UnsettledCreate,
+        Watchers,
+        watchers_named,
     )
-    from reconciler.model.plan_section import PlanSection
     from reconciler.model.reason import (
         AnotherId,
         AnotherObject,
+        BaseRefused,
         CannotBeAsked,
         CannotBeCreated,
+        ClockUnchecked,
         CouldNotBeRead,
         CreateLost,
         DependsOn,
         EditedBy,
         FailsChecks,
+        FreezeUnknown,
         GoneSince,
         Imported,
         IncidentsUnread,
@@ -74,39 +81,32 @@ if TYPE_CHECKING:
         NeededUnseen,
         NeverSeen,
         NeverWritten,
+        NoJournal,
         NothingBefore,
         NotInAnswer,
+        NotPermitted,
         NotSeenThen,
         NotSelected,
         Objected,
+        OldJournal,
+        OnlyLiveKnows,
         OverwritesEdit,
         OverwrittenSince,
         ProtectionTurns,
         PutBack,
         Reason,
         Recalled,
+        Remark,
         RenamedFrom,
+        RollsBack,
         RuleWarns,
         SameObject,
         SecretsLost,
+        SignalsUnread,
         TakesOver,
         UndoesRollback,
         WriteLost,
     )
-    from reconciler.model.remark import (
-        BaseRefused,
-        ClockUnchecked,
-        FreezeUnknown,
-        NoJournal,
-        NotPermitted,
-        OldJournal,
-        OnlyLiveKnows,
-        Remark,
-        RollsBack,
-        SignalsUnread,
-    )
-    from reconciler.model.server_info import NO_SERVER_INFO, ServerInfo
-    from reconciler.model.watchers import Watchers, watchers_named
 
 __all__ = [
     "API_VERSION",
@@ -202,13 +202,9 @@ __all__ = [
 
 _FILES = (
     "manifest",
-    "server_info",
     "observation",
     "outcome",
-    "remark",
     "reason",
-    "plan_section",
-    "watchers",
     "plan",
 )
 """The files that are searched for a name; a file comes after the files that it needs."""

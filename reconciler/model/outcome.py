@@ -8,9 +8,8 @@ from typing import Literal, TypeAlias
 from reconciler.document import Difference, Json
 from reconciler.errors import ExitCode
 from reconciler.model.manifest import Ref, RemoteId
-from reconciler.model.observation import LastEdit
+from reconciler.model.observation import NO_SERVER_INFO, LastEdit, ServerInfo
 from reconciler.model.reason import Reason
-from reconciler.model.server_info import NO_SERVER_INFO, ServerInfo
 
 CommentState: TypeAlias = Literal[
     "planned",

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Final, Literal, TypeAlias, TypeVar, assert_never
+from typing import ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar, assert_never
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
 from reconciler.model.guard_levels import GuardLevel, guard_key, level_of
 from reconciler.model.manifest import Manifest, Ref, RemoteId, Selected, Source
 from reconciler.model.observation import NOBODY, Absent, LastEdit, Observation, Unread
-from reconciler.model.plan_section import PlanSection
-from reconciler.model.reason import Reason, RenamedFrom
-from reconciler.model.remark import Remark
-from reconciler.model.watchers import Watchers
+from reconciler.model.reason import Reason, Remark, RenamedFrom
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watchers:
+    """Alerts that watch what a plan changes: declared alerts, and ids of others."""
+
+    refs: tuple[Ref, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+def watchers_named(ids: Iterable[str], alerts: Mapping[str, Ref]) -> Watchers:
+    """Return the alerts with these ids by name, if they are known, and the other ids."""
+    lowered = dict.fromkeys(id_.lower() for id_ in ids)
+    refs = sorted({alerts[text] for text in lowered if text in alerts})
+    return Watchers(refs=tuple(refs), others=tuple(text for text in lowered if text not in alerts))
+
+
+class PlanSection(Protocol):
+    """Plain data of a feature about a plan.
+
+    `formats` is the `module:name` of its `SectionFormats`, which is imported when a report is made.
+    """
+
+    formats: ClassVar[str]
+
 
 ActionWord: TypeAlias = Literal["create", "update", "assert", "keep", "blocked"]
 """The names of actions in reports and JSON."""

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reconciler.syntax.files import SUFFIXES
-from reconciler.syntax.ignored_files import is_installed
+from reconciler.syntax.files import SUFFIXES, is_installed
 
 EVERY = 0.4
 """Seconds between two checks: a plan begins within one second after a save."""

@@ -26,7 +26,7 @@ from reconciler.runtime.advice import on_journal, on_manifests
 from reconciler.runtime.git import GitStuck, ask
 from reconciler.syntax.files import PROJECT_FILE, find_files, folder_in_repository
 from reconciler.syntax.write_files import sync_folder, write_new_files
-from reconciler.workspace.modelines import with_modeline
+from reconciler.workspace.new_files import with_modeline
 from reconciler.workspace.project_file import load_project
 
 ENVIRONMENT = "production"

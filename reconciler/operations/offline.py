@@ -43,7 +43,7 @@ from reconciler.operations.open_project import (
 from reconciler.operations.open_session import Session, open_workspace
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.operations.reporter import Silent
-from reconciler.planning.guards.override_reasons import OverrideReasons
+from reconciler.planning.guards.consent import OverrideReasons
 from reconciler.project import (
     Embedded,
     EmbeddedEmulator,

@@ -30,8 +30,7 @@ from reconciler.runtime.cache import NO_CACHE, Cache
 from reconciler.runtime.progress import Waits
 from reconciler.runtime.regular_files import NOT_REGULAR
 from reconciler.syntax.diagnostic import Complaint
-from reconciler.syntax.files import PROJECT_FILE
-from reconciler.syntax.plan_file import is_plan_file
+from reconciler.syntax.files import PROJECT_FILE, is_plan_file
 from reconciler.workspace.project_file import load_project
 from reconciler.workspace.selection import EVERYTHING, Selection
 
@@ -340,8 +339,7 @@ def _store(place: JournalPlace, project: Project) -> Store:
 
             return FileStore(path, project.root)
         case InGit(ref=ref, remote=remote):
-            from reconciler.journal.git_remote import GitRemote  # noqa: PLC0415 - for this one
-            from reconciler.journal.git_store import GitStore  # noqa: PLC0415 - one of three
+            from reconciler.journal.git_store import GitRemote, GitStore  # noqa: PLC0415 - one of three
 
             named = f"git:{ref}@{remote}" if remote else f"git:{ref}"
             return GitStore(GitRemote(project.root, ref, remote, os.environ), named)

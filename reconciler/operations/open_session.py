@@ -48,8 +48,7 @@ from reconciler.runtime.keys import keys_in
 from reconciler.runtime.progress import Waits
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.expressions import ANY_PATTERN, OPEN_PATTERN
-from reconciler.syntax.files import find_files, read_file
-from reconciler.syntax.plan_file import is_plan_file
+from reconciler.syntax.files import find_files, is_plan_file, read_file
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.secret_scan import WITHHELD, withheld_from
 from reconciler.workspace.selection import EVERYTHING
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
     from reconciler.api.secret import Redaction
     from reconciler.journal.journal import Journal
     from reconciler.model import Against, Manifest, Plan, Ref, Selected
-    from reconciler.planning.guards.under_review import UnderReview
+    from reconciler.planning.guards.consent import UnderReview
     from reconciler.planning.make_plan import PlanTarget
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from uuid import uuid4
 
 from reconciler.document import Json, digest
@@ -18,27 +20,78 @@ from reconciler.kinds import BY_NAME
 from reconciler.model import Drift, DriftReport, Plan
 from reconciler.operations.open_project import Options, now
 from reconciler.operations.open_session import Session, open_api
-from reconciler.operations.plan_sections import NOTHING_WANTED, Wanted, with_sections
 from reconciler.operations.reporter import Reporter
 from reconciler.planning.consequences import orphan
 from reconciler.planning.decision_cache import FORMAT, decided_before
 from reconciler.planning.find_drift import find_drift, remembered
+from reconciler.planning.find_watchers import known_alerts, watchers_of
 from reconciler.planning.guards import PlanUnderGuard, with_feature_guards, with_guards, with_levels
+from reconciler.planning.guards.consent import NO_REVIEW
 from reconciler.planning.guards.plan_limits import TOO_MANY
-from reconciler.planning.guards.under_review import NO_REVIEW
 from reconciler.planning.make_plan import PlanTarget, make_plan
 from reconciler.planning.older_secrets import OlderSeals
-from reconciler.project import Embedded
+from reconciler.project import Embedded, Environment
 from reconciler.report.plan.document import PlanDocument, read_plan
 from reconciler.report.safe import safe
 from reconciler.report.words import plural
 from reconciler.runtime import regular_files
 from reconciler.runtime.cache import NO_CACHE, Cache, program
 from reconciler.runtime.failpoints import Point, reached
-from reconciler.syntax.plan_file import HEAD, begins_plan
-from reconciler.workspace.changed import Changed, changed_since
-from reconciler.workspace.revision import branching_point
+from reconciler.runtime.rows import Rows
+from reconciler.syntax.files import HEAD, begins_plan
+from reconciler.workspace.revision import Changed, branching_point, changed_since
 from reconciler.workspace.selection import EVERYTHING, Selection, read_selection
+
+if TYPE_CHECKING:
+    from reconciler.api.client import Api
+
+
+Wanted: TypeAlias = Mapping[str, object]
+"""The sections that are wanted: names of settings or options, with their values."""
+
+NOTHING_WANTED: Final[Wanted] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionRequest:
+    """What a section is made from; `asked` is what a file holds, or the value that asks for it."""
+
+    api: Api
+    session: Session
+    plan: Plan
+    history: History
+    asked: Any
+
+
+PLAN_SECTIONS: Final = Rows[Callable[[SectionRequest], Awaitable[Plan]]]("plan-sections")
+"""Functions that return a plan with one more section, by the setting or option that asks for it."""
+
+
+def wanted_by(environment: Environment) -> Wanted:
+    """Return the sections that the settings of an environment ask for."""
+    return {name: environment.setting(name, object) for name in PLAN_SECTIONS}
+
+
+async def with_sections(
+    api: Api, session: Session, made: Plan, history: History, wanted: Wanted
+) -> Plan:
+    """Return the plan with the watchers of what changes, and the sections that are asked for.
+
+    The files of a workspace ask for a section too.
+    """
+    manifests = (*session.workspace.manifests, *session.others)
+    alerts = known_alerts(manifests, history)
+    watchers = watchers_of(made.changes, manifests, history, alerts)
+    made = replace(made, watchers=watchers, alerts=alerts)
+    for name in PLAN_SECTIONS:
+        asked = session.workspace.side_files.get(name, wanted.get(name))
+        if asked:
+            fill = PLAN_SECTIONS.load(name)
+            made = await fill(
+                SectionRequest(api=api, session=session, plan=made, history=history, asked=asked)
+            )
+    return made
+
 
 LARGEST_PLAN_FILE = 256 << 20
 NOT_OURS = "it is there, and reconciler did not write it: remove it first, or name another file"

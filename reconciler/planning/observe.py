@@ -17,8 +17,7 @@ from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import observe
 from reconciler.model import Absent, Manifest, NotPermitted, Observation, Seen, Unread
-from reconciler.planning.decision_cache import Decided, DecisionRow, observed_before
-from reconciler.planning.early_decisions import EarlyDecisions
+from reconciler.planning.decision_cache import Decided, DecisionRow, EarlyDecisions, observed_before
 from reconciler.runtime.progress import Deed, Progress
 
 SIDE_BY_SIDE = 4

@@ -17,13 +17,13 @@ from reconciler.document import Json, Path, value_at
 from reconciler.model.model_config import FileSection
 from reconciler.project.choose_target import unsafe_base_url
 from reconciler.project.levels import level_findings
-from reconciler.project.secret_places import SecretPlace
 from reconciler.project.settings import (
     Environment,
     InFile,
     InGit,
     InObjects,
     ProjectFile,
+    SecretPlace,
     parse_journal_place,
 )
 from reconciler.runtime.keys import KEY_VARIABLE

@@ -21,19 +21,83 @@ from typing import (
     runtime_checkable,
 )
 
-from pydantic import BaseModel, Field, PrivateAttr, create_model, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from reconciler.model.assumptions import Assumptions
 from reconciler.model.guard_levels import GuardLevel
 from reconciler.model.model_config import STRICT
 from reconciler.model.own_rules import OwnRule
-from reconciler.project.extent import Extent
 from reconciler.project.levels import Checks
-from reconciler.project.secret_places import SecretPlace
 from reconciler.project.shards import first_filled
 from reconciler.runtime.rows import Rows
+from reconciler.syntax.files import LARGEST_WORKSPACE, MOST_FILES
 from reconciler.syntax.parsed_text import DocumentText
+
+_MB = 1 << 20
+
+
+class Extent(BaseModel):
+    """The largest number of files of a workspace, and their largest total size."""
+
+    model_config = STRICT
+
+    files: Annotated[int, Field(ge=1, description="How many files are read in one run.")] = (
+        MOST_FILES
+    )
+    megabytes: Annotated[
+        int, Field(ge=1, description="How large they may be together, in MB of 1,048,576 bytes.")
+    ] = LARGEST_WORKSPACE // _MB
+
+    @property
+    def size(self) -> int:
+        """The largest total size, in bytes."""
+        return self.megabytes * _MB
+
+
+class SecretPlace(BaseModel):
+    """The place of one secret's value: a variable, a file, or the output of a command."""
+
+    model_config = STRICT
+
+    environment: Annotated[
+        str | None,
+        Field(min_length=1, description="The environment variable that holds it."),
+    ] = None
+    file: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            description="The file that holds it, as /run/secrets/db: below the project file's "
+            "folder, or absolute. One line break at its end is no part of it.",
+        ),
+    ] = None
+    command: Annotated[
+        list[str] | None,
+        Field(
+            min_length=1,
+            description="A program and its arguments, run without a shell, that prints it. One "
+            "line break at its end is no part of it.",
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> SecretPlace:
+        places = [self.environment, self.file, self.command]
+        if sum(place is not None for place in places) != 1:
+            words = "a secret has one of `environment`, `file` and `command`"
+            raise PydanticCustomError("secret_place", "{said}", {"said": words})
+        if any("\0" in value for value in (self.file or "", *(self.command or ()))):
+            raise PydanticCustomError("secret_place", "{said}", {"said": "must not hold a NUL"})
+        if self.command is not None and not self.command[0]:
+            raise PydanticCustomError("secret_place", "{said}", {"said": "names no program"})
+        return self
+
+    @property
+    def is_beside(self) -> bool:
+        """Return whether the value is outside of the process's environment."""
+        return self.environment is None
+
 
 T = TypeVar("T")
 
@@ -459,7 +523,7 @@ else:
 def project_schema() -> dict[str, Any]:
     """Return the JSON Schema of a project file, for editors."""
     dialect = "https://json-schema.org/draft/2020-12/schema"
-    from reconciler.model.field_descriptions import DescribedSchema  # noqa: PLC0415 - for schemas alone
+    from reconciler.model.model_config import DescribedSchema  # noqa: PLC0415 - for schemas alone
 
     schema = ProjectFile.model_json_schema(schema_generator=DescribedSchema)
     return {"$schema": dialect, **schema, "title": "reconciler.yaml"}

@@ -7,16 +7,274 @@ queries, and tens of thousands of them end the process: such a query is not pars
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 import promql_parser
 
 from reconciler.queries import Matcher, Parsed, QueryProblem
-from reconciler.queries.promql_blame import blamed, describe_unparsed
-from reconciler.queries.promql_grammar import Form, TooDeep, Unparsed, read
-from reconciler.queries.promql_tokens import Token, TokenKind, meaning
+from reconciler.queries.promql_grammar import (
+    AGGREGATIONS,
+    OPENING,
+    Form,
+    QueryNode,
+    Token,
+    TokenKind,
+    TooDeep,
+    Unparsed,
+    meaning,
+    read,
+)
 from reconciler.queries.standins import Hole, filled, holes_in, marked
+from reconciler.syntax.suggestions import nearest
+
+Refusal: TypeAlias = Callable[[str], str | None]
+
+FUNCTIONS = frozenset(
+    (
+        *("abs", "absent", "absent_over_time", "acos", "acosh", "asin", "asinh", "atan", "atanh"),
+        *("avg_over_time", "ceil", "changes", "clamp", "clamp_max", "clamp_min", "cos", "cosh"),
+        *("count_over_time", "day_of_month", "day_of_week", "day_of_year", "days_in_month"),
+        *("deg", "delta", "deriv", "double_exponential_smoothing", "exp", "floor", "hour"),
+        *("histogram_avg", "histogram_count", "histogram_fraction", "histogram_quantile"),
+        *("histogram_stddev", "histogram_stdvar", "histogram_sum", "holt_winters", "idelta"),
+        *("increase", "info", "irate", "label_join", "label_replace", "last_over_time", "ln"),
+        *("log10", "log2", "mad_over_time", "max_over_time", "min_over_time", "minute", "month"),
+        *("pi", "predict_linear", "present_over_time", "quantile_over_time", "rad", "rate"),
+        *("resets", "round", "scalar", "sgn", "sin", "sinh", "sort", "sort_by_label"),
+        *("sort_by_label_desc", "sort_desc", "sqrt", "stddev_over_time", "stdvar_over_time"),
+        *("sum_over_time", "tan", "tanh", "time", "timestamp", "vector", "year"),
+    )
+)
+_SCALARS = frozenset(("scalar", "time", "pi"))
+_ESCAPE = re.compile(
+    r"\\(?:[abfnrtv\\'\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|U[0-9a-fA-F]{8})"
+)
+_TYPES = {"matrix": "a range, as `metric[5m]`", "vector": "a series", "scalar": "a number"}
+_TYPES["string"] = "text in quotes"
+_EXPECTED = re.compile(r"expected type (\w+) in .*, got (\w+)")
+_COUNTED = re.compile(r"expected (?:at least |at most )?(\d+) argument")
+_OPERATORS = {"&": "and", "|": "or"}
+_NO_REGEX = "illegal regex"
+_TOLD = {
+    "bool modifier": "`bool` goes with comparisons only, as `> bool`",
+    "no arguments": "this has no arguments: name what is taken together",
+    "wrong number of arguments": "this has too few arguments, or too many",
+    "ranges only allowed": "a range in brackets follows a metric only: for others write `[5m:]`",
+    "metric name must not": "the metric has its name twice: before the braces and in them",
+    "set operator": "`and`, `or` and `unless` join series, and one side is a number",
+    "comparisons between": "two numbers are compared with `bool`, as `1 > bool 2`",
+    "offset modifier": "`offset` follows a metric, its range or a subquery: move it there",
+    "offset may not": "`offset` appears twice",
+    "duration must be": "a duration must be greater than 0",
+    "vector selector must": "braces need one condition that an empty text does not meet",
+    "no grouping allowed": "`and`, `or` and `unless` take no `group_left` or `group_right`",
+    "@ modifier": "`@` follows a metric, its range or a subquery: move it there",
+    "subquery is only": "a subquery follows what gives series, and this gives something else",
+    "unary expression": "a sign can be only before a number or a series",
+    "vector matching only": "`on` and `ignoring` need series on both sides",
+}
+"""Messages by the beginning of the library's message."""
+
+
+def describe_unparsed(text: str, unparsed: Unparsed) -> QueryProblem:  # noqa: PLR0911 - a table
+    """Return why a query cannot go on at a token."""
+    token, opened = unparsed.token, unparsed.opened
+    width = max(1, token.end - token.start)
+    match token.sort:
+        case TokenKind.END if opened is not None:
+            closing = OPENING[opened.text]
+            return QueryProblem(
+                f"this `{opened.text}` is never closed: add `{closing}`", opened.start, 1
+            )
+        case TokenKind.END:
+            last = unparsed.last
+            if last is None:
+                return QueryProblem("the query holds nothing but a comment", 0, 1)
+            message = f"the query ends after `{last.text}`, where {unparsed.wanted} is missing"
+            return QueryProblem(message, last.start, last.end - last.start)
+        case TokenKind.UNCLOSED:
+            return _unclosed(token)
+        case TokenKind.BAD_NUMBER:
+            return QueryProblem(_describe_number(token.text, opened), token.start, width)
+        case TokenKind.STRANGE:
+            return _strange(text, token)
+        case _:
+            return _misplaced(unparsed)
+
+
+def _unclosed(token: Token) -> QueryProblem:
+    quote = token.text[0]
+    what = "in its line" if "\n" in token.text else "before the query ends"
+    return QueryProblem(f"this {quote} is never closed {what}", token.start, 1)
+
+
+def _describe_number(word: str, opened: Token | None) -> str:
+    if opened is not None and opened.text == "[":
+        return (
+            f"`{word}` is no duration: write whole numbers with ms, s, m, h, d, w or y, as `1h30m`"
+        )
+    return f"`{word}` is neither a number nor a duration, as `5m`"
+
+
+def _strange(text: str, token: Token) -> QueryProblem:
+    character = token.text
+    if character in "&|":
+        width = 2 if text.startswith(character * 2, token.start) else 1
+        word = _OPERATORS[character]
+        return QueryProblem(
+            f"`{character * width}` is `{word}` in PromQL", token.start, width, word
+        )
+    if character in "\u201c\u201d\u2018\u2019":
+        return QueryProblem("a curly quote is no quote: write a straight one", token.start, 1)
+    if character == ".":
+        return QueryProblem(
+            'a name holds no `.`: write `{"a.b"}` for such a metric', token.start, 1
+        )
+    return QueryProblem(f"`{character}` has no meaning here", token.start, 1)
+
+
+def _misplaced(unparsed: Unparsed) -> QueryProblem:
+    token, opened = unparsed.token, unparsed.opened
+    width = token.end - token.start
+    if token.is_sign(")", "]", "}") and opened is None:
+        return QueryProblem(f"this `{token.text}` closes nothing: remove it", token.start, width)
+    if opened is not None and any(
+        token.is_sign(OPENING[bracket.text]) for bracket in unparsed.brackets[:-1]
+    ):
+        closing = OPENING[opened.text]
+        if not token.is_sign(closing):
+            message = f"this `{opened.text}` is never closed: add `{closing}` before `{token.text}`"
+            return QueryProblem(message, opened.start, 1)
+    if token.is_sign(")") and unparsed.last is not None and unparsed.last.is_sign(","):
+        last = unparsed.last
+        return QueryProblem("a value is missing after this `,`: remove it", last.start, 1)
+    if token.is_sign("=") and "operator" in unparsed.wanted:
+        return QueryProblem(
+            "`=` compares labels: values are compared with `==`", token.start, width, "=="
+        )
+    if (
+        unparsed.last is not None
+        and unparsed.last.sort is TokenKind.STRING
+        and token.sort is TokenKind.NAME
+    ):
+        message = "a `,` is missing before this"
+    else:
+        message = f"`{token.text}` is not allowed here, but {unparsed.wanted} is"
+    return QueryProblem(message, token.start, width)
+
+
+def blamed(text: str, node: QueryNode, refused: str, refusal: Refusal) -> QueryProblem:
+    """Return the problem of the smallest part that is refused by itself."""
+    at_string = _bad_string(node, refused, refusal)
+    if at_string is not None:
+        return at_string
+    inner = next(
+        (part for part in node.inner if refusal(text[part.start : part.end])),
+        None,
+    )
+    while inner is not None:
+        node = inner
+        refused = refusal(text[node.start : node.end]) or refused
+        inner = next(
+            (part for part in node.inner if refusal(text[part.start : part.end])),
+            None,
+        )
+    return _said_of(node, refused)
+
+
+def _bad_string(node: QueryNode, refused: str, refusal: Refusal) -> QueryProblem | None:
+    """Return the problem of a text with an invalid escape or regular expression."""
+    for part in node.walk():
+        tokens = [condition.value for condition in part.conditions]
+        tokens += [part.head] if part.form is Form.TEXT else []
+        for token in tokens:
+            found = _bad_escape(token)
+            if found is not None:
+                return found
+        for condition in part.conditions if refused.startswith(_NO_REGEX) else ():
+            token = condition.value
+            if condition.op in ("=~", "!~") and refusal(f"x{{a=~{token.text}}}") is not None:
+                message = f"`{meaning(token)}` is no regular expression of RE2"
+                return QueryProblem(message, token.start, token.end - token.start)
+    return None
+
+
+def _bad_escape(token: Token) -> QueryProblem | None:
+    if token.text.startswith("`"):
+        return None
+    place = 0
+    while (place := token.text.find("\\", place)) >= 0:
+        found = _ESCAPE.match(token.text, place)
+        if found is None:
+            written = token.text[place : place + 2]
+            message = f"`{written}` is no escape: double the backslash, or quote with backticks"
+            return QueryProblem(message, token.start + place, 2)
+        place = found.end()
+    return None
+
+
+def _said_of(node: QueryNode, refused: str) -> QueryProblem:
+    head = node.head
+    width = head.end - head.start
+    if refused.startswith("unknown function"):
+        near = nearest(head.text, FUNCTIONS | AGGREGATIONS)
+        hint = f": did you mean `{near}`?" if near else ""
+        return QueryProblem(f"PromQL has no function `{head.text}`{hint}", head.start, width, near)
+    expected = _EXPECTED.search(refused)
+    if expected is not None:
+        return _ill_typed(node, *expected.groups())
+    counted = _COUNTED.search(refused)
+    if counted is not None:
+        message = f"`{head.text}` takes {counted[1]} arguments, and has {len(node.inner)}"
+        return QueryProblem(message, head.start, width)
+    if refused.startswith("binary expression must contain"):
+        wrong = next(
+            (part for part in node.inner if type_of(part) in ("matrix", "string")),
+            node,
+        )
+        what = "a range has to go through a function, as `rate(metric[5m])`,"
+        what = what if type_of(wrong) == "matrix" else "text"
+        return QueryProblem(
+            f"{what} cannot be an operand of `{head.text}`", wrong.start, wrong.end - wrong.start
+        )
+    known_problem = next(
+        (message for begun, message in _TOLD.items() if refused.startswith(begun)), ""
+    )
+    return QueryProblem(known_problem or f"this cannot be parsed: {refused}", head.start, width)
+
+
+def _ill_typed(node: QueryNode, wanted: str, got: str) -> QueryProblem:
+    wrong = next(
+        (part for part in node.inner if type_of(part) == got and got != wanted),
+        node,
+    )
+    message = (
+        f"`{node.head.text}` wants {_TYPES.get(wanted, wanted)} here, not {_TYPES.get(got, got)}"
+    )
+    return QueryProblem(message, wrong.start, wrong.end - wrong.start)
+
+
+def type_of(node: QueryNode) -> str:  # noqa: PLR0911 - a table
+    """Return the library's name for the type of a part of a query."""
+    match node.form:
+        case Form.NUMBER:
+            return "scalar"
+        case Form.TEXT:
+            return "string"
+        case Form.RANGE | Form.SUBQUERY:
+            return "matrix"
+        case Form.CALL:
+            return "scalar" if node.head.text in _SCALARS else "vector"
+        case Form.GROUP | Form.SIGNED | Form.SHIFTED:
+            return type_of(node.inner[0])
+        case Form.BINARY:
+            sides = {type_of(part) for part in node.inner}
+            return "scalar" if sides == {"scalar"} else "vector"
+        case _:
+            return "vector"
+
 
 MOST_SIGNS = 500
 _SIGN = re.compile(r"[-+*/%^<>=(){}\[\],@]|\b(?:and|or|unless|atan2|offset)\b", re.IGNORECASE)

@@ -9,10 +9,9 @@ from reconciler.model import Action, Change, GuardViolation, Plan, RenamedFrom
 from reconciler.model.guard_levels import REVIEW_LEVEL, GuardLevel
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
-from reconciler.report.notice import Notice
-from reconciler.report.remarks import describe_remark
+from reconciler.report.reasons import describe_remark
 from reconciler.report.safe import safe
-from reconciler.report.sections import shown_sections
+from reconciler.report.sections import Notice, shown_sections
 from reconciler.report.words import plural
 from reconciler.runtime.advice import on_journal
 

@@ -8,9 +8,26 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
-from reconciler.model import Change, Plan, PlanSection
-from reconciler.report.notice import Notice
+from reconciler.model import Change, Plan, PlanSection, Ref
 from reconciler.report.table import Style
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A warning. `words` are ours; `refs`, `said` and `names` are foreign text, not yet safe.
+
+    `said` follows the name in `refs`, if there is one. `title` names the problem in a word or
+    two, `ways` are its remedies. Reports group notices by `title`. `code` is the code of a guard.
+    """
+
+    title: str
+    words: str = ""
+    refs: tuple[Ref, ...] = ()
+    said: str = ""
+    names: tuple[str, ...] = ()
+    ways: tuple[str, ...] = ()
+    code: str = ""
+
 
 Section = TypeVar("Section", bound=PlanSection)
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from reconciler.syntax.tidy_fields import Order
+from reconciler.syntax.tidy_yaml import Order
 
 WIDEST = 100
 """Longest line on which a list or an object may stay in one piece."""

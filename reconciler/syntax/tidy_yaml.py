@@ -6,7 +6,10 @@ order of the fields of a manifest change. docs/fmt.md describes the layout.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from yaml import (
@@ -24,16 +27,364 @@ from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide i
 
 from reconciler.syntax.characters import joined_surrogates
 from reconciler.syntax.diagnostic import Lines
-from reconciler.syntax.tidy_fields import Order, order_fields
-from reconciler.syntax.tidy_flow import (
-    FlowPart,
-    FlowWriter,
-    after_comments,
-    is_long_key,
-    split_anchor,
-)
-from reconciler.syntax.tidy_scalars import folded_lines, laid_block
-from reconciler.syntax.tidy_sheet import BLANKS, MARKER, STEP, Sheet
+
+STEP = 2
+BLANKS = " \t\r\n"
+"""The blanks of YAML: Python strips many more characters, which are part of texts."""
+
+MARKER = "---"
+_EMPTY_LINE = re.compile(r"\n[ \t]*\n")
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The written text: `out` are complete lines, `line` is the unfinished line, if any.
+
+    Lines before `kept` belong to the text of a value, so their empty lines stay. `closed` are the
+    blocks that ended since the last node, innermost first, each with its column in the source and
+    in the result.
+    """
+
+    out: list[str] = field(default_factory=list)
+    line: str | None = None
+    kept: int = 0
+    closed: list[tuple[int, int]] = field(default_factory=list)
+
+    def between(self, gap: str, source: int, column: int) -> None:
+        """Write the comments and the empty line between two nodes.
+
+        The next node belongs to a block at column `source` of the source, which is now at `column`.
+        """
+        if "#" in gap:
+            self._comments(gap, source, column)
+        elif gap.count("\n") > 1 and _EMPTY_LINE.search(gap) is not None:
+            self._blank()
+        self.closed = []
+
+    def beside(self, gap: str, column: int) -> None:
+        """Write the comments between an anchor and its node, which continues below them."""
+        if "#" in gap:
+            self.between(gap, 0, column)
+
+    def _comments(self, gap: str, source: int, column: int) -> None:
+        pieces = gap.split("\n")
+        has_gap = False
+        for nth, piece in enumerate(pieces):
+            place = piece.find("#")
+            if place < 0:
+                has_gap |= 0 < nth < len(pieces) - 1 and not piece.strip(BLANKS)
+                continue
+            comment, before = piece[place:].rstrip(BLANKS), piece[:place]
+            if not nth and self.line is not None and "?" not in before:
+                blanks = before[len(before.rstrip(BLANKS)) :]
+                self.line += ("  " if "\t" in blanks else blanks or " ") + comment
+                self.end_line()
+                continue
+            self.end_line()
+            if has_gap:
+                self._blank()
+            self.out.append(" " * self._column_of(place, source, column) + comment)
+            has_gap = False
+        if has_gap:
+            self._blank()
+
+    def _column_of(self, place: int, source: int, column: int) -> int:
+        """Return the new column of a comment: the column of the block that contained it."""
+        if place > source:
+            for theirs, ours in self.closed:
+                if theirs <= place:
+                    return ours
+        return column
+
+    def _blank(self) -> None:
+        self.end_line()
+        if self.out and (len(self.out) == self.kept or self.out[-1] not in ("", MARKER)):
+            self.out.append("")
+
+    def end_line(self) -> None:
+        """End the unfinished line."""
+        if self.line is not None:
+            self.out.append(self.line)
+            self.line = None
+
+    def put(self, token: str, column: int) -> None:
+        """Write a token after the others of its line, or at a column of a new line."""
+        self.line = " " * column + token if self.line is None else f"{self.line} {token}"
+
+    def put_lines(self, lines: Sequence[str], column: int) -> None:
+        """Write a token of several lines; all lines but the first begin at a column."""
+        for nth, line in enumerate(lines):
+            if nth:
+                self.out.append(self.line or "")
+                self.line = " " * column + line if line else ""
+            else:
+                self.put(line, column)
+
+    def end(self) -> None:
+        """End the last line of a document, and remove the empty lines after it."""
+        self.end_line()
+        while len(self.out) > self.kept and self.out[-1] == "":
+            self.out.pop()
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The fields that come `first`, in this order, where all that are `needed` are there."""
+
+    first: Sequence[str] = ()
+    needed: Sequence[str] = ()
+
+    def of(self, names: Sequence[str]) -> list[str] | None:
+        """Return fields in this order, or None if they already have it or are not complete."""
+        leading = [name for name in self.first if name in names]
+        if list(names[: len(leading)]) == leading or not set(self.needed).issubset(names):
+            return None
+        return [*leading, *(name for name in names if name not in leading)]
+
+
+def order_fields(
+    lines: list[str], fields: Sequence[tuple[str, int]], kept: int, order: Order
+) -> None:
+    """Sort the fields of the last document of these lines.
+
+    `fields` are names and the lines at which they begin. Lines before `kept` are no comments.
+    """
+    ordered = order.of([name for name, _ in fields])
+    if ordered is None:
+        return
+    places = [place for _, place in fields]
+    starts = [places[0]]
+    starts += [
+        _above(lines, place, max(before + 1, min(kept, place)))
+        for before, place in pairwise(places)
+    ]
+    end = _above(lines, len(lines), max(places[-1] + 1, kept))
+    chunks = {
+        name: lines[start:stop]
+        for (name, _), start, stop in zip(fields, starts, [*starts[1:], end], strict=True)
+    }
+    made = [line for name in ordered for line in chunks[name]]
+    blanks = next(nth for nth, line in enumerate(made) if line)
+    lines[starts[0] : end] = made[blanks:]
+
+
+def _above(lines: Sequence[str], place: int, stop: int) -> int:
+    """Return the start of the comments and empty lines directly above a line."""
+    while place > stop and lines[place - 1][:1] in ("", "#"):
+        place -= 1
+    return place
+
+
+_HEADER = re.compile(r"([|>])([-+0-9]*)([ \t]*)(#[^\n]*)?[^\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class BlockText:
+    """A block scalar: its header with a comment, and its indented lines.
+
+    `length` is its length in the source, without the empty lines after it unless it `keeps` them.
+    """
+
+    header: str
+    lines: Sequence[str]
+    length: int
+    keeps: bool
+
+
+def laid_block(source: str, column: int, indent: int) -> BlockText:
+    """Return a block scalar of a block at a column, with another indentation."""
+    found = _HEADER.match(source)
+    assert found is not None  # noqa: S101 - the parser found one
+    mark, signs, blanks, comment = found.groups()
+    body = source[found.end() + 1 :]
+    lines = body.split("\n")
+    ends = body.endswith("\n") or not body
+    if ends:
+        lines.pop()
+    digit = next((sign for sign in signs if sign.isdigit()), "")
+    keeps = "+" in signs
+    margin = max(column, 0) + int(digit) if digit else _margin(lines)
+    content = [line[margin:] for line in lines]
+    written = len(content)
+    while written and not content[written - 1]:
+        written -= 1
+    length = found.end() + sum(len(line) + 1 for line in lines[:written])
+    if keeps and ends:
+        length = len(source) - 1 if body else found.end()
+    else:
+        content = content[:written]
+    if not ends and content:
+        # The text ends without a line break, which the file adds.
+        signs, keeps = f"{digit}-", False
+    sign = ("2" if digit else "") + signs.replace(digit, "")
+    tail = ("  " if "\t" in blanks else blanks) + comment.rstrip(BLANKS) if comment else ""
+    pad = " " * indent
+    return BlockText(
+        f"{mark}{sign}{tail}",
+        [pad + line if line else "" for line in content],
+        length,
+        keeps and written < len(content),
+    )
+
+
+def _margin(lines: Sequence[str]) -> int:
+    for line in lines:
+        bare = line.lstrip(" ")
+        if bare:
+            return len(line) - len(bare)
+    return max(map(len, lines), default=0)
+
+
+def folded_lines(written: str, style: str) -> list[str]:
+    """Return the lines of a plain or quoted text without the blanks around them."""
+    lines = written.split("\n")
+    last = len(lines) - 1
+    return [
+        _bare(line, is_first=nth == 0, is_last=nth == last, escapes=style == '"')
+        for nth, line in enumerate(lines)
+    ]
+
+
+def _bare(line: str, *, is_first: bool, is_last: bool, escapes: bool) -> str:
+    bare = line if is_first else line.lstrip(" \t")
+    ended = bare if is_last else bare.rstrip(" \t")
+    if escapes and len(ended) < len(bare):
+        slashes = len(ended) - len(ended.rstrip("\\"))
+        if slashes % 2:
+            # The character after the backslash is part of the text.
+            ended += bare[len(ended)]
+    return ended
+
+
+LONGEST_KEY = 1000
+"""Longest key that is written with a colon after it; the parser looks at most 1,024 ahead."""
+
+_ANCHOR = re.compile(r"&[\w-]+")
+_COMMENTS = re.compile(r"(?:[ \t\r\n]+|(?<![^ \t\r\n])#[^\n]*)*")
+
+
+@dataclass(slots=True)
+class FlowPart:
+    """A part in flow from `start` to `end`; the part itself begins at `own`, after an anchor.
+
+    `style` is the quote of a text or the opening bracket of a container. The members of a mapping
+    are alternating keys and values.
+    """
+
+    start: int
+    end: int
+    own: int
+    anchor: str = ""
+    style: str = ""
+    members: list[FlowPart] | None = None
+
+    def pairs(self) -> list[tuple[FlowPart | None, FlowPart]]:
+        """Return each value with its key, which is None in a list."""
+        members = self.members or []
+        if self.style == "{":
+            return list(zip(members[::2], members[1::2], strict=True))
+        return [(None, member) for member in members]
+
+
+def split_anchor(text: str, start: int, end: int) -> tuple[str, int]:
+    """Return the anchor at the start of a node, and the place where the node itself begins."""
+    found = _ANCHOR.match(text, start)
+    place = found.end() if found is not None else start
+    return text[start:place], after_comments(text, place, end)
+
+
+def after_comments(text: str, place: int, end: int | None = None) -> int:
+    """Return the first place that is neither blank nor comment, from a place on."""
+    stop = len(text) if end is None else end
+    found = _COMMENTS.match(text, place, stop)
+    return found.end() if found is not None else place
+
+
+def is_long_key(written: str, style: str) -> bool:
+    """Return whether a key does not fit on a line with its colon."""
+    return style in ("|", ">") or "\n" in written or len(written) > LONGEST_KEY
+
+
+def on_one_line(text: str, part: FlowPart) -> str:
+    """Return a part that is on one line, with one blank after each comma and colon."""
+    lead = f"&{part.anchor} " if part.anchor else ""
+    if part.members is None:
+        return (lead + text[part.own : part.end]).rstrip(BLANKS)
+    joined = ", ".join(_member(text, key, value) for key, value in part.pairs())
+    return f"{lead}{{{joined}}}" if part.style == "{" else f"{lead}[{joined}]"
+
+
+def _member(text: str, key: FlowPart | None, value: FlowPart) -> str:
+    if key is None:
+        return on_one_line(text, value)
+    name = on_one_line(text, key)
+    if value.start == value.end:
+        return name
+    if is_long_key(name, key.style):
+        name = f"? {name} "
+    return f"{name}: {on_one_line(text, value)}"
+
+
+@dataclass(slots=True)
+class FlowWriter:
+    """Writer of the flow parts of a text onto a sheet."""
+
+    text: str
+    sheet: Sheet
+
+    def put(self, part: FlowPart, column: int) -> None:
+        """Write a part in flow; if it has several lines, each member gets a line."""
+        text = self.text
+        if "\n" not in text[part.start : part.end]:
+            self.sheet.put(on_one_line(text, part), column)
+            return
+        if part.anchor:
+            self.sheet.put(f"&{part.anchor}", column)
+            self.sheet.beside(text[part.start + 1 + len(part.anchor) : part.own], column)
+        if not part.style or part.members is None:
+            if part.own < part.end:
+                self.sheet.put_lines(folded_lines(text[part.own : part.end], part.style), column)
+            return
+        self.sheet.put(part.style, column)
+        is_bare = text[part.own] not in "{["
+        place = part.own if is_bare else part.own + 1
+        pairs = part.pairs()
+        for nth, (key, value) in enumerate(pairs):
+            self.sheet.between(text[place : (key or value).start], 0, column + STEP)
+            self.sheet.end_line()
+            if key is not None:
+                self._key(key, value, column + STEP)
+            else:
+                self.put(value, column + STEP)
+            # The parser places a missing value after the comments that follow its key.
+            is_left_out = key is not None and value.start == value.end
+            place = key.end if key is not None and is_left_out else value.end
+            if nth + 1 < len(pairs):
+                self.sheet.line = (self.sheet.line or "") + ","
+        closing = part.end if is_bare else part.end - 1
+        self.sheet.between(text[place:closing], 0, column + STEP)
+        self.sheet.end_line()
+        self.sheet.line = " " * column + ("}" if part.style == "{" else "]")
+
+    def _key(self, key: FlowPart, value: FlowPart, column: int) -> None:
+        written = on_one_line(self.text, key)
+        is_long = is_long_key(written, key.style)
+        if is_long:
+            self.sheet.put("?", column)
+            self.put(key, column + STEP)
+        else:
+            self.sheet.put(written, column)
+        if value.start == value.end:
+            return
+        if not is_long:
+            self.sheet.line = f"{self.sheet.line}:"
+        gap = self.text[key.end : value.start]
+        if "#" in gap:
+            self.sheet.between(gap, 0, column + STEP)
+        if is_long:
+            self.sheet.put(":", column)
+        is_joined = value.members is not None and self.sheet.line is not None
+        self.put(value, column if is_joined else column + STEP)
 
 
 @dataclass(slots=True)

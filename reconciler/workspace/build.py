@@ -28,7 +28,7 @@ from reconciler.workspace.envelope import (
     has_id,
     read_envelope,
 )
-from reconciler.workspace.expression_scope import Filled, Reference, Scope
+from reconciler.workspace.expression_scope import Each, Filled, Inside, Measures, Reference, Scope
 from reconciler.workspace.for_each import (
     FOR_EACH,
     Uses,
@@ -37,7 +37,6 @@ from reconciler.workspace.for_each import (
     written_items,
 )
 from reconciler.workspace.included_files import Includes
-from reconciler.workspace.inserted_values import Each, Inside, Measures
 from reconciler.workspace.interpolate import fill, too_much
 from reconciler.workspace.manifest_stages import FilledManifest, WrittenManifest, is_in
 from reconciler.workspace.overrides import (

@@ -10,8 +10,15 @@ from reconciler.document import Json, identical
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.paste_repair import MOST_ROUNDS, PasteRepair
-from reconciler.kinds.repairs import MoveId, Origins, Round, Unquote, repaired
+from reconciler.kinds.repairs import (
+    MOST_ROUNDS,
+    MoveId,
+    Origins,
+    PasteRepair,
+    Round,
+    Unquote,
+    repaired,
+)
 from reconciler.model import API_VERSION
 from reconciler.project import ProjectFile
 from reconciler.syntax.diagnostic import Severity

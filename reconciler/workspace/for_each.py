@@ -15,8 +15,7 @@ from reconciler.syntax.diagnostic import Advice, Complaint, Finding, warning
 from reconciler.syntax.expressions import Expression, ExpressionKind, expression, parts_of
 from reconciler.syntax.parsed_text import DocumentText
 from reconciler.syntax.suggestions import nearest
-from reconciler.workspace.expression_scope import Filled, Reference
-from reconciler.workspace.inserted_values import Each, along
+from reconciler.workspace.expression_scope import Each, Filled, Reference, along
 
 FOR_EACH = "forEach"
 WRONG = "M213"

@@ -17,7 +17,7 @@ from reconciler.syntax.expressions import ExpressionKind, expression
 from reconciler.syntax.files import LARGEST_MADE, MOST_MADE, SUFFIXES
 from reconciler.syntax.parsed_text import Reading, complaints_of_text
 from reconciler.syntax.sources import Sources
-from reconciler.workspace.inserted_values import MOST_TRAILED, IncludedFile, Inside, Size
+from reconciler.workspace.expression_scope import MOST_TRAILED, IncludedFile, Inside, Size
 
 UNUSABLE = "M512"
 MOST_INCLUDED = 50_000

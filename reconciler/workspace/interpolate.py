@@ -32,14 +32,16 @@ from reconciler.syntax.parsed_text import DocumentText, Graft
 from reconciler.syntax.read_text import DEEPEST
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.expression_scope import (
+    Each,
     Filled,
+    Inside,
     Reference,
     Scope,
+    along,
     secret_of,
     spelled,
     variable_of,
 )
-from reconciler.workspace.inserted_values import Each, Inside, along
 
 OF_ITEM = "M511"
 IN_TEXT = "M513"

@@ -6,19 +6,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reconciler.document import Json
-from reconciler.kinds.value_suggestions import is_mappings
+from reconciler.kinds.checks import is_mappings
 from reconciler.model import API_VERSION
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity
 from reconciler.syntax.files import File
 from reconciler.syntax.parsed_text import Document, DocumentText, Reading
 from reconciler.workspace.build import Making
-from reconciler.workspace.envelope import FIELDS
+from reconciler.workspace.envelope import REQUIRED_FIELDS
 from reconciler.workspace.for_each import (
     FOR_EACH,
 )
-from reconciler.workspace.foreign_documents import stranger_in
 from reconciler.workspace.manifest_stages import WrittenManifest
-from reconciler.workspace.not_a_manifest import is_of_kubernetes, record_finding
+from reconciler.workspace.not_a_manifest import is_of_kubernetes, record_finding, stranger_in
 from reconciler.workspace.side_files import paths_of_side_files
 
 NO_LIST = Advice("remove the `- ` before it, and write a line `---` between two manifests")
@@ -135,7 +134,7 @@ class Loader(Making):
 
     def _is_foreign(self, file: File, value: dict[str, Json], here: DocumentText) -> bool:
         """Return whether a document is a bare record or of another tool; report it, if so."""
-        is_bare = value.keys().isdisjoint(FIELDS)
+        is_bare = value.keys().isdisjoint(REQUIRED_FIELDS)
         is_ours = value.get("apiVersion") == API_VERSION
         if not is_bare and (is_ours or not (stranger_in(value) or is_of_kubernetes(value))):
             return False

@@ -32,11 +32,10 @@ from reconciler.syntax.files import read_file
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import texts_of_documents, written
-from reconciler.workspace.layout import describe_unreported
+from reconciler.workspace.layout import describe_unreported, tidied
 from reconciler.workspace.overrides import overridden
 from reconciler.workspace.rewrite import Fork, rewritten
-from reconciler.workspace.split_edit import WovenError, check_own, split
-from reconciler.workspace.tidy_files import tidied
+from reconciler.workspace.text_edits import WovenError, check_own, split
 
 _LOST = "its text cannot be edited without a change of something else: edit it by hand"
 

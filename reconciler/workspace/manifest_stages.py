@@ -10,8 +10,7 @@ from reconciler.kinds.kind import Kind
 from reconciler.syntax.files import File
 from reconciler.syntax.parsed_text import DocumentText
 from reconciler.workspace.envelope import Envelope
-from reconciler.workspace.expression_scope import Filled, Reference, Scope
-from reconciler.workspace.inserted_values import Each
+from reconciler.workspace.expression_scope import Each, Filled, Reference, Scope
 
 
 @dataclass(frozen=True, slots=True)

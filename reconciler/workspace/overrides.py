@@ -11,12 +11,11 @@ from itertools import islice
 from typing import TypeAlias
 
 from reconciler.document import Json, Path, Shape, stored_name, value_at
-from reconciler.kinds.checks import lint
+from reconciler.kinds.checks import lint, name_of
 from reconciler.kinds.envelope_fields import MANIFEST
 from reconciler.kinds.judge_spec import MOST_FINDINGS
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import facts_of
-from reconciler.kinds.type_errors import name_of
 from reconciler.syntax.diagnostic import REMOVE, Advice, Finding
 from reconciler.syntax.expressions import OPEN
 from reconciler.syntax.suggestions import shortened

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from reconciler.document import Json, Path
-from reconciler.kinds.type_errors import name_of
+from reconciler.kinds.checks import name_of
 from reconciler.redaction.templates import SecretHole, Template
 from reconciler.runtime.keys import is_key, keys_in
 from reconciler.syntax.diagnostic import REMOVE, Finding

@@ -15,7 +15,7 @@ from reconciler.errors import UsageError
 from reconciler.model import Ref, Selected
 from reconciler.project import Shard, read_shard
 from reconciler.syntax.diagnostic import Complaint
-from reconciler.syntax.ignored_files import matches
+from reconciler.syntax.files import matches
 from reconciler.syntax.suggestions import nearest
 
 LABEL = "label."

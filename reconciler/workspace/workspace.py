@@ -18,19 +18,17 @@ from reconciler.runtime.progress import Deed, Waits
 from reconciler.syntax.diagnostic import Complaint, Finding, warning
 from reconciler.syntax.display_names import display_name
 from reconciler.syntax.files import LARGEST_WORKSPACE, PROJECT_FILE, File, Files, find_files
-from reconciler.syntax.read_ahead import reading_ahead
-from reconciler.syntax.sources import Sources
+from reconciler.syntax.sources import Sources, reading_ahead
 from reconciler.workspace.build import DeclaredManifest
 from reconciler.workspace.complaint_collector import MOST_COMPLAINTS
 from reconciler.workspace.expression_scope import Scope, reference_findings
 from reconciler.workspace.for_each import reported_once
 from reconciler.workspace.loader import Loader
-from reconciler.workspace.query_checks import query_complaints
 from reconciler.workspace.shard_homes import with_homes
 from reconciler.workspace.side_files import read_side_files
 from reconciler.workspace.silence import Silencing
 from reconciler.workspace.workspace_cache import CachedWorkspace, Lookup
-from reconciler.workspace.workspace_checks import complain_by_features
+from reconciler.workspace.workspace_checks import complain_by_features, query_complaints
 
 MOST_IN_ALL = 10 * MOST_COMPLAINTS
 """Limit of complaints in all environments: one mistake counts in each environment."""

@@ -2,17 +2,170 @@
 
 from __future__ import annotations
 
+import re
+from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
+from reconciler.document import Path, value_at
 from reconciler.model import Ref
 from reconciler.project import ProjectFile
+from reconciler.queries import Language, Query, QueryProblem, mistake_in
 from reconciler.runtime.rows import Rows
-from reconciler.syntax.diagnostic import Complaint
+from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Lines, Severity
+from reconciler.syntax.expressions import (
+    LITERAL,
+    OPEN,
+    Expression,
+    ExpressionKind,
+    TextPart,
+    expression,
+    parts_of,
+)
+from reconciler.syntax.parsed_text import OF_VARIABLE, DocumentText
+from reconciler.syntax.scalars import Scalars, complaint_inside
 from reconciler.workspace.build import DeclaredManifest
-from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.expression_scope import Scope, along, spelled
 from reconciler.workspace.loader import Loader
+
+CODES = {Language.PROMQL: "L901", Language.LUCENE: "L902"}
+
+
+def query_complaints(loader: Loader, _: ProjectFile) -> Iterator[Complaint]:
+    """Yield a warning for each query that cannot be parsed, at the character of the error."""
+    places = QueryPositions(loader.scope)
+    # A malformed expression is text in a query, and is already reported.
+    reported = {
+        (complaint.file, complaint.path) for complaint in loader.complaints if complaint.is_error
+    }
+    for manifest in loader.declared:
+        for query in manifest.kind.queries(manifest.manifest.spec):
+            wrong = mistake_in(query.language, query.text)
+            complaint = None if wrong is None else places.complaint(manifest, query, wrong)
+            if complaint is not None and (complaint.file, complaint.path) not in reported:
+                yield complaint
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """A text with expressions, and the origin of each character of the filled-in text.
+
+    `origins` has one more entry, for the end. `filled` has the spans that expressions produced, and
+    the text of each expression.
+    """
+
+    origins: array[int]
+    filled: tuple[tuple[int, int, str], ...] = ()
+
+    def expression_at(self, offset: int) -> str:
+        """Return the expression that produced a character, or "" if the manifest contains it."""
+        return next((text for start, end, text in self.filled if start <= offset < end), "")
+
+
+def filling_of(written: str, text: str, scope: Scope) -> Filling | None:
+    """Return the origins of a filled-in text, or None if they cannot be determined.
+
+    Source: docs/manifests.md.
+    """
+    if OPEN not in written:
+        return Filling(array("L", range(len(written) + 1))) if written == text else None
+    # Each filled-in piece is between two pieces that stay as they are.
+    pieces = [
+        (part, *_pattern(part, scope, is_found=nth % 2 == 1))
+        for nth, part in enumerate(parts_of(written))
+    ]
+    found = re.fullmatch("".join(pattern for _, _, pattern in pieces), text, re.DOTALL)
+    if found is None:
+        return None
+    origins, filled, place = array("L"), [], 0
+    for nth, (part, length, _) in enumerate(pieces, 1):
+        start, end = found.span(nth)
+        if isinstance(part, str) and length == end - start:
+            origins.extend(range(place, place + length))
+        else:
+            origins.extend([place] * (end - start))
+        if isinstance(part, Expression):
+            filled.append((start, end, part.spot.written))
+        place += length
+    origins.append(place)
+    return Filling(origins, tuple(filled))
+
+
+def _pattern(part: TextPart, scope: Scope, *, is_found: bool) -> tuple[int, str]:
+    """Return the length of a piece as written, and a pattern of its filled-in text."""
+    match part:
+        case str():
+            # The escape of an opening is read as the opening itself.
+            return (len(LITERAL) if is_found else len(part)), f"({re.escape(part)})"
+        case Expression(word=ExpressionKind.VARIABLE, name=name) if (
+            _value_of(name, scope) is not None
+        ):
+            pattern = re.escape(_value_of(name, scope) or "")
+        case Expression(word=ExpressionKind.SECRET, name=name):
+            sealed = re.escape(expression(ExpressionKind.SECRET, name).removesuffix("}"))
+            pattern = sealed + r"[^}]*\}"
+        case _:
+            pattern = re.escape(part.spot.written)
+    return len(part.spot.written), f"({pattern})"
+
+
+def _value_of(name: str, scope: Scope) -> str | None:
+    """Return the text of a variable, or None if it cannot be inside a text."""
+    found = along(scope.variables, name)
+    value = None if found is None else found[1]
+    return spelled(value) if isinstance(value, str | int | float) else None
+
+
+@dataclass(slots=True)
+class QueryPositions:
+    """The positions of the characters of queries in their files."""
+
+    scope: Scope
+    scalars: dict[int, Scalars] = field(default_factory=dict)
+
+    def complaint(self, declared: DeclaredManifest, query: Query, wrong: QueryProblem) -> Complaint:
+        """Return the complaint about a query at its exact place, or else at the whole query."""
+        text, place = declared.spec.origin(query.path)
+        path = (*text.prefix, *place[text.dropped :])
+        start, width = wrong.start, wrong.width
+        message = f"this {query.language.value} cannot be parsed: {wrong.message}"
+        meant = f"`{wrong.meant}`" if wrong.meant else ""
+        finding = Finding(CODES[query.language], query.path, message, Severity.WARNING, wrong.meant)
+        written = value_at(text.document.value, path)
+        filling = filling_of(written, query.text, self.scope) if isinstance(written, str) else None
+        places = self._places(text, path, written) if isinstance(written, str) else None
+        if filling is None or places is None:
+            shown = query.text[start : start + width]
+            advice = Advice(f"write {meant} for `{shown}`") if meant else ""
+            return declared.spec.complaint(replace(finding, suggestion=advice))
+        named = filling.expression_at(start)
+        if named:
+            message = f"{message} (this is in what `{named}` gives)"
+            finding = replace(finding, message=message, suggestion=OF_VARIABLE)
+            end = filling.origins[start] + len(named)
+        else:
+            end = filling.origins[min(start + width, len(filling.origins)) - 1] + 1
+        begin = places[filling.origins[start]]
+        placed = complaint_inside(text.file, text.document.lines, finding, begin, places[end])
+        message = placed.message + text.note
+        key, _ = text.document.locate(path, at_key=True)
+        return replace(placed, message=message, ref=text.ref, path=path, item=text.item, begun=key)
+
+    def place(self, text: DocumentText, path: Path, offset: int = 0) -> tuple[int, int]:
+        """Return the line and column of a query, or of one of its characters."""
+        written = value_at(text.document.value, path)
+        places = self._places(text, path, written) if isinstance(written, str) else None
+        if places is None or not places:
+            return text.document.locate(path)
+        return text.document.lines.place_in_text(places[min(offset, len(places) - 1)])
+
+    def _places(self, text: DocumentText, path: Path, written: str) -> array[int] | None:
+        document = text.document
+        lines: Lines = document.lines
+        scalars = self.scalars.setdefault(id(lines), Scalars(lines))
+        mark = document.positions.offset(document.value, path, at_key=False)
+        return scalars.places(mark, written)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import re
 import pytest
 from harness.jobs import JobRan, Jobs
 
-from reconciler.ci.changed_lines import lines_in, of_the_change
+from reconciler.ci.commits import lines_in, of_the_change
 from reconciler.ci.forge.own_comment import read_marker
 from reconciler.ci.refusals import Refusals, without
 from reconciler.model import GuardViolation, Ref

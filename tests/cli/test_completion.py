@@ -15,9 +15,8 @@ from harness.warm import warm_folder
 from harness.workspaces import ALERT, DASHBOARD, PROJECT, SLO, VIEW, Workspace, project_at
 from write_tree import tree_text
 
-from reconciler.cli.complete import SHELLS, VARIABLE
+from reconciler.cli.complete import FILE, SHELLS, VARIABLE, read_tree
 from reconciler.cli.overview import COMMANDS
-from reconciler.cli.tree import FILE, read_tree
 
 LABELLED = SLO.replace("name: checkout}", "name: checkout, labels: {team: payments, name: a}}")
 BLOCK = """\

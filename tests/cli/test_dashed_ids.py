@@ -9,7 +9,7 @@ from harness.doors import typed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.cli.dashed_ids import with_ids_last
+from reconciler.cli.root import with_ids_last
 from reconciler.features.import_.command import import_
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"

@@ -181,7 +181,7 @@ def test_changed_meanwhile(workspace: Workspace, monkeypatch: pytest.MonkeyPatch
         workspace.write("slo.yaml", UNTIDY + "# more\n")
         return found
 
-    monkeypatch.setattr("reconciler.features.fmt.format_project.find_untidy", then_saved)
+    monkeypatch.setattr("reconciler.features.fmt.format_files.find_untidy", then_saved)
     ran = workspace.run("fmt")
 
     assert ran.code == InvalidInput.exit_code

@@ -15,7 +15,7 @@ from harness.repositories import ISOLATED, repository
 from harness.served import Served
 from harness.workspaces import WORKSPACE, workspace
 
-from reconciler.journal.git_remote import GitRemote
+from reconciler.journal.git_store import GitRemote
 
 pytestmark = pytest.mark.promise("P17")
 

@@ -27,7 +27,7 @@ from reconciler.model.assumptions import Assumptions
 from reconciler.operations import plan_and_drift as session
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session
-from reconciler.planning import decide, decision_cache, early_decisions
+from reconciler.planning import decide, decision_cache
 from reconciler.project import Service
 from reconciler.runtime.cache import VARIABLE
 
@@ -119,7 +119,7 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         made.append(str(manifest.ref))
         return decided_really(manifest, knowledge)
 
-    monkeypatch.setattr(early_decisions, "decide", noted)
+    monkeypatch.setattr(decision_cache, "decide", noted)
     return made
 
 
@@ -187,7 +187,7 @@ def test_random_worlds(seed: int, tmp_path: Path) -> None:
             assert world.plan(*asked) == warm
             assert world.plan(*asked, "--no-cache") == warm
             with mock.patch.object(
-                early_decisions.EarlyDecisions, "observed", lambda *given: given[-1]
+                decision_cache.EarlyDecisions, "observed", lambda *given: given[-1]
             ):
                 assert world.plan(*asked, "--no-cache") == warm
             service.switch.behave()

@@ -19,8 +19,7 @@ from reconciler.errors import EXIT_CODES
 from reconciler.model import Reason, Remark
 from reconciler.model.guard_levels import GUARDS
 from reconciler.report.explanations import pages
-from reconciler.report.explanations.code_page import code_markdown
-from reconciler.report.explanations.explanation import FAMILIES, Explanation, Sample
+from reconciler.report.explanations.pages import FAMILIES, Explanation, Sample, code_markdown
 from reconciler.syntax.diagnostic import AUDITED, CODES
 
 FOLDER = Path(pages.__file__).with_name("codes")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.ci.forge.codeowners import PLACES, OwnerRule, read_owners
+from reconciler.ci.change_owners import PLACES, OwnerRule, read_owners
 
 DOCUMENTED = """\
 # This is a comment.

@@ -13,8 +13,7 @@ from reconciler.errors import UsageError
 from reconciler.model import GuardViolation, Plan, Ref
 from reconciler.model.guard_levels import FLAGS, GUARDS
 from reconciler.planning.guards import Agreed, unmet, with_levels
-from reconciler.planning.guards.consent_keys import MOST_LISTED, listed_of, listing_of
-from reconciler.planning.guards.override_reasons import read_overridden
+from reconciler.planning.guards.consent import MOST_LISTED, listed_of, listing_of, read_overridden
 from reconciler.project import Guards
 
 PAGE = Path(__file__).parents[2] / "docs" / "guards.md"

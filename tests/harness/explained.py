@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from reconciler.report.explanations.explanation import Explanation, Sample
-from reconciler.report.explanations.pages import codes, explanation
+from reconciler.report.explanations.pages import Explanation, Sample, codes, explanation
 
 MANIFEST = "checkout.yaml"
 

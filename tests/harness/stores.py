@@ -19,8 +19,7 @@ from uuid import uuid4
 
 from harness.repositories import git_environ, repository
 from reconciler.journal.file_store import FileStore
-from reconciler.journal.git_remote import GitRemote
-from reconciler.journal.git_store import GitStore
+from reconciler.journal.git_store import GitRemote, GitStore
 from reconciler.journal.journal import Journal
 from reconciler.journal.object_store import Bucket, ObjectStore
 from reconciler.journal.store import Lease, Store

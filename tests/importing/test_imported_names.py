@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.features.import_.names import Titled, file_names, named, plain_name
+from reconciler.features.import_.names import Titled, file_names, names_for, plain_name
 from reconciler.model import Ref
 from reconciler.workspace.envelope import LONGEST_NAME, NAME
 
@@ -29,7 +29,7 @@ things = st.lists(
 @given(things)
 def test_valid_and_distinct(found: list[Titled]) -> None:
     """Every name is one that a manifest may have, and no two files have the same."""
-    refs = named(found, {Ref("SLO", "checkout")})
+    refs = names_for(found, {Ref("SLO", "checkout")})
     stems = file_names(refs, together=True)
 
     assert all(NAME.fullmatch(ref.name) and len(ref.name) <= LONGEST_NAME for ref in refs)
@@ -42,11 +42,11 @@ def test_valid_and_distinct(found: list[Titled]) -> None:
 @given(things, st.randoms())
 def test_stable(found: list[Titled], chance: object) -> None:
     """The order in which things come changes no name."""
-    refs = dict(zip(map(id, found), named(found, ()), strict=True))
+    refs = dict(zip(map(id, found), names_for(found, ()), strict=True))
     shuffled = [*found]
     chance.shuffle(shuffled)  # type: ignore[attr-defined]  # a random.Random
 
-    assert dict(zip(map(id, shuffled), named(shuffled, ()), strict=True)) == refs
+    assert dict(zip(map(id, shuffled), names_for(shuffled, ()), strict=True)) == refs
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_told_apart_by_id() -> None:
     first = Titled("SLO", "Checkout", "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11", "a" * 64)
     second = Titled("SLO", "checkout!", "b11919d5-ef85-4bb1-8655-02640dbe94d9", "b" * 64)
 
-    assert named([first, second], ()) == [
+    assert names_for([first, second], ()) == [
         Ref("SLO", "checkout-2f6a1c1e"),
         Ref("SLO", "checkout-b11919d5"),
     ]

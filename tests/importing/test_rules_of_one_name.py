@@ -15,8 +15,8 @@ from reconciler.document import Json, digest
 from reconciler.features.import_ import prometheus
 from reconciler.features.import_.conversion import FileDocuments
 from reconciler.features.import_.converters import Beside, Foreign, converted_in, records_of
+from reconciler.features.import_.names import with_unique_names
 from reconciler.features.import_.records import ImportRecord, Left
-from reconciler.features.import_.unique_names import with_unique_names
 from reconciler.workspace.secret_scan import Withheld
 
 WARNING, CRITICAL = (str(UUID(int=number, version=4)) for number in (1, 2))

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from reconciler.features.watch.alert_noise import ReportedEvents, Touched, judged
-from reconciler.features.watch.spans import joined
+from reconciler.features.watch.alert_noise import ReportedEvents, Touched, joined, judged
 from reconciler.model import Ref
 from reconciler.records.alert_events import AlertEvent
 

@@ -12,10 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated_alerts import CALM, DAY, DOUBLED, RUN, alert, event, share
 
-from reconciler.features.watch.alert_noise import ReportedEvents, judged
-from reconciler.features.watch.noise import NoiseWatch, WatchedAlert
+from reconciler.features.watch.alert_noise import (
+    LONGEST,
+    SHORTEST,
+    NoiseWatch,
+    ReportedEvents,
+    WatchedAlert,
+    joined,
+    judged,
+    spans_of,
+)
 from reconciler.features.watch.noise_formats import watched_json, watched_markdown, watched_text
-from reconciler.features.watch.spans import LONGEST, SHORTEST, joined, spans_of
 from reconciler.model import Ref
 from reconciler.report.table import Style
 

@@ -9,7 +9,7 @@ from math import comb, exp, lgamma, log
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.features.watch.small_counts import corrected, tails
+from reconciler.features.watch.alert_noise import corrected, tails
 
 COUNTS = st.integers(0, 60)
 HOURS = st.integers(1, 200)

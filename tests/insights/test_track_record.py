@@ -17,13 +17,16 @@ from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.emulator import create_app
 from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
-from reconciler.features.track_record.listings import MOST_REQUESTS
 from reconciler.features.track_record.track_record import TrackRecord
 from reconciler.features.track_record.track_record_formats import (
     describe_record,
     track_record_document,
 )
-from reconciler.features.track_record.track_records import touched_alerts, track_records
+from reconciler.features.track_record.track_records import (
+    MOST_REQUESTS,
+    touched_alerts,
+    track_records,
+)
 from reconciler.journal.line_fields import KnownVersion
 from reconciler.model import Manifest, Ref, SignalsUnread
 from reconciler.records.record import Span

@@ -15,7 +15,7 @@ from journals import WRITE, refused
 
 from reconciler.errors import JournalError
 from reconciler.journal.content import read_content
-from reconciler.journal.git_parts import LINES, JournalPart, in_parts, joined, kept_parts
+from reconciler.journal.git_store import LINES, JournalPart, in_parts, joined, kept_parts
 
 SMALL = 400
 

@@ -15,8 +15,7 @@ from journals import WRITE, refused
 
 from reconciler.errors import JournalError
 from reconciler.journal.entries import RefusedEntry, RunEntry
-from reconciler.journal.git_remote import GitRemote
-from reconciler.journal.git_store import GitStore
+from reconciler.journal.git_store import GitRemote, GitStore
 from reconciler.journal.journal import Journal
 from reconciler.model import Ref
 from reconciler.runtime.git import Git, GitFailed

@@ -19,8 +19,7 @@ from reconciler.errors import InvalidInput, JournalError, Locked
 from reconciler.journal.entries import Header, RunEntry
 from reconciler.journal.file_store import FileStore
 from reconciler.journal.journal import Journal
-from reconciler.journal.last_seen import Ending
-from reconciler.journal.store import Lease, Note
+from reconciler.journal.store import Ending, Lease, Note
 
 LEASE = lease(pid=7, run="run-1")
 

@@ -4,7 +4,7 @@ import pytest
 from spec_models import ALERT, code_of
 
 from reconciler.document import Json
-from reconciler.kinds.alert_definition.type_parts import TYPE_OF
+from reconciler.kinds.alert_definition.parts import TYPE_OF
 
 TYPES = {
     "logsImmediate": "ALERT_DEF_TYPE_LOGS_IMMEDIATE_OR_UNSPECIFIED",

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.features.lint.alert_thresholds import (
+from reconciler.features.lint.alert_definition import (
     ALWAYS,
     NEVER,
     crossings,

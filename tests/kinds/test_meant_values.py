@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import Json
+from reconciler.kinds.checks import ITEMS, NO_ITEMS, meant_text, seconds_of
 from reconciler.kinds.judge_spec import judge
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.log_policy_set import LOG_POLICY_SET
 from reconciler.kinds.saved_view import SAVED_VIEW
-from reconciler.kinds.value_suggestions import ITEMS, NO_ITEMS, meant_text, seconds_of
 from reconciler.syntax.read_text import read_text
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.emulator import Profile, create_app
-from reconciler.kinds.dashboard import nested_ids
+from reconciler.kinds.dashboard import items as nested_ids
 from reconciler.model import Manifest, OverwritesEdit
 from reconciler.planning.find_drift import find_drift
 

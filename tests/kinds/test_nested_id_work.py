@@ -11,7 +11,7 @@ import pytest
 from boards import board
 
 from reconciler.document import Json
-from reconciler.kinds.dashboard.nested_ids import with_nested_ids
+from reconciler.kinds.dashboard.items import with_nested_ids
 
 FEW, MANY = 60, 240
 SLACK = 1.5

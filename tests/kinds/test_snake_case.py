@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.paste_repair import MOST_ROUNDS, PasteRepair
-from reconciler.kinds.repairs import repaired
+from reconciler.kinds.repairs import MOST_ROUNDS, PasteRepair, repaired
 
 PLACES = {kind: sorted(set(places.split())) for kind, places in MANIFESTS.items()}
 

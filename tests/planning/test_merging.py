@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import ABSENT, Json, Missing, Shape, covers, followed, value_at
 from reconciler.features.adopt.adoption import Side
-from reconciler.features.adopt.merge_fields import merged
-from reconciler.features.adopt.merge_sides import Merged, MergeInputs, MergeOptions
+from reconciler.features.adopt.merge_fields import Merged, MergeInputs, MergeOptions, merged
 from reconciler.redaction.templates import HIDDEN, SecretHole, Template
 
 NAMED = Shape(items=Shape(fields={"name": Shape(), "x": Shape()}), identity=("name",))

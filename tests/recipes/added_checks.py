@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench import CODES, Workbench
 
 PRACTICE = "reconciler/features/lint/saved_view.py"
-PLACES = "reconciler/project/secret_places.py"
+PLACES = "reconciler/project/settings.py"
 SELECTION = "reconciler/workspace/selection.py"
 SECRETS = "reconciler/operations/secret_sources.py"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from html.parser import HTMLParser
 
-from reconciler.report.html.element import VOID
+from reconciler.report.html.page import VOID
 
 
 class Reader(HTMLParser):

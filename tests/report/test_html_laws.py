@@ -16,8 +16,7 @@ from test_outcomes import LOOKS
 from reconciler.model import DriftReport, Plan
 from reconciler.report.html import drift_html, plan_html
 from reconciler.report.html.cards import marked
-from reconciler.report.html.element import Markup, element
-from reconciler.report.html.page import style
+from reconciler.report.html.page import Markup, element, style
 
 OURS = {
     *("html", "head", "meta", "title", "style", "body", "script", "header", "main", "footer"),

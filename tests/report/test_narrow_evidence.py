@@ -9,7 +9,7 @@ from sample_evidence import plan_of_many_records
 from sample_impacts import IMPACTS
 from sample_plans import plan_of_drifted, plan_with_signals
 
-from reconciler.features.against.base_difference import BaseDrift
+from reconciler.features.against.base_drift import BaseDrift
 from reconciler.features.against.base_drift_formats import base_lines
 from reconciler.features.policy_samples.policy_impact_formats import policy_impact_lines
 from reconciler.features.track_record.track_record import TrackRecords

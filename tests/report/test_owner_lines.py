@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from sample_plans import plan_of_three
 
-from reconciler.ci.owner_lines import ChangeOwners
+from reconciler.ci.change_owners import ChangeOwners
 from reconciler.model import Action, LastEdit, Plan, Seen
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.owners_and_edits import owners_markdown

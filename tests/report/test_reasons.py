@@ -14,8 +14,7 @@ from sample_reasons import REF, example, said_of_each
 from reconciler.document import Json
 from reconciler.model import CreateLost, LastEdit, Reason, Ref, Remark, TakesOver
 from reconciler.report.plan.document import reason_document
-from reconciler.report.reasons import words_of
-from reconciler.report.remarks import describe_remark
+from reconciler.report.reasons import describe_remark, words_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "plan.md"
 GOLDEN = Path(__file__).parent / "golden" / "reasons.txt"

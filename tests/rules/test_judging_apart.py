@@ -12,17 +12,19 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.errors import MissingExtra, ReconcilerError
-from reconciler.features.rules import ask_worker, process
+from reconciler.features.rules import ask_worker
 from reconciler.features.rules.ask_worker import (
     ASKED_NO_MORE,
+    Bounds,
     Broken,
+    Died,
     Expressions,
     Judges,
+    Process,
     RuleAnswer,
     RuleInput,
     RuleVerdict,
 )
-from reconciler.features.rules.process import Bounds, Died, Process
 
 LONG = "a" * 100_000
 TEN = "[0,1,2,3,4,5,6,7,8,9]"
@@ -144,7 +146,7 @@ def test_what_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch, tmp_pat
     """A process that never says that it is ready stops the run, with an error of ours."""
     empty = tmp_path / "empty.py"
     empty.write_text("")
-    monkeypatch.setattr(process, "APART", empty)
+    monkeypatch.setattr(ask_worker, "APART", empty)
 
     with pytest.raises(ReconcilerError, match="could not be started"), Judges([GOOD]):
         pass
@@ -176,8 +178,8 @@ def test_the_process_has_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     """It has no environment of ours and can open no file, once it is ready to judge."""
     monkeypatch.setenv("RECONCILER_API_KEY", "canary-key-77aa")
     probe = tmp_path / "probe.py"
-    probe.write_text(PROBE.format(apart=str(process.APART)))
-    monkeypatch.setattr(process, "APART", probe)
+    probe.write_text(PROBE.format(apart=str(ask_worker.APART)))
+    monkeypatch.setattr(ask_worker, "APART", probe)
     running = Process(Bounds())
     try:
         _, told = running.told({}, 2)

@@ -14,7 +14,7 @@ from harness.served import Served, served
 from harness.workspaces import workspace
 
 from reconciler.api.secret import Redaction
-from reconciler.report.html.element import fitting
+from reconciler.report.html.page import fitting
 from reconciler.report.markdown import code
 from reconciler.report.safe import for_html, safe
 from reconciler.report.table import Heading, Style, table, wrapped

@@ -233,12 +233,12 @@ ALLOWED = {
     "reconciler/runtime/advice.py": "a name in a command to type",
     "reconciler/report/unplanned.py": "a file in a command to type",
     "reconciler/workspace/completion_names.py": "a pattern of a key in a text",
-    "reconciler/syntax/unquoted.py": "a pattern of expressions",
+    "reconciler/syntax/scalars.py": "a pattern of expressions",
     "reconciler/operations/open_session.py": "a pattern of names in manifests",
     "reconciler/features/import_/hide_secrets.py": "a pattern of secrets",
-    "reconciler/ci/forge/codeowners.py": "a pattern of paths",
+    "reconciler/ci/change_owners.py": "a pattern of paths",
     "reconciler/ci/forge/pull_requests.py": "a branch as one part of a path",
-    "reconciler/workspace/query_checks.py": "a pattern of what expressions give",
+    "reconciler/workspace/workspace_checks.py": "a pattern of what expressions give",
     "reconciler/syntax/parsed_text.py": "a pattern of an expression as it is written",
 }
 

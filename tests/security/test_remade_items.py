@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from reconciler.document import Json, Shape, differences
 from reconciler.emulator import create_app
 from reconciler.features.adopt.adoption import Side
-from reconciler.features.adopt.merge_fields import merged
-from reconciler.features.adopt.merge_sides import MergeInputs, MergeOptions
+from reconciler.features.adopt.merge_fields import MergeInputs, MergeOptions, merged
 from reconciler.kinds import BY_NAME
 from reconciler.redaction.redact import resealed, shown, veiled
 from reconciler.redaction.templates import SecretHole, Template, seal

@@ -12,7 +12,7 @@ import pytest
 
 from reconciler.operations.secret_sources import Allowed, Secrets
 from reconciler.project import Project
-from reconciler.project.secret_places import SecretPlace
+from reconciler.project.settings import SecretPlace
 from reconciler.workspace.secret_scan import withheld_from
 
 SHOWS = "import json, os; print(json.dumps([os.getcwd(), dict(os.environ)]))"

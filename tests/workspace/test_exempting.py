@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import day_of
 from reconciler.model import Exemption
-from reconciler.workspace.exemptions import read_exemptions
+from reconciler.workspace.envelope import read_exemptions
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.workspace import load_workspace
 

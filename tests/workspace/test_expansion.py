@@ -14,8 +14,8 @@ from benchmarks.lengthy import SLO, Files, environments, strange_overrides, writ
 from reconciler.kinds.checks import lint
 from reconciler.syntax.files import MOST_MADE
 from reconciler.workspace import included_files, overrides
+from reconciler.workspace.expression_scope import Size
 from reconciler.workspace.included_files import MOST_INCLUDED, Includes
-from reconciler.workspace.inserted_values import Size
 from reconciler.workspace.overrides import overridden
 
 pytestmark = pytest.mark.promise("S55")

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wrong import FILE, PROJECT, board_of, slo
 
-from reconciler.syntax import files, ignored_files
-from reconciler.syntax.files import find_files
-from reconciler.syntax.ignored_files import matches
+from reconciler.syntax import files
+from reconciler.syntax.files import find_files, matches
 
 CHART = "kind: {{ .Values.kind }}\n{{- range .Values.all }}\n"
 
@@ -273,7 +272,7 @@ def test_rules_that_are_no_file(
     folder.mkdir(exist_ok=True)
     make(folder / ".gitignore")
     asked: list[object] = []
-    monkeypatch.setattr(ignored_files, "ask", lambda *arguments, **_: asked.append(arguments))
+    monkeypatch.setattr(files, "ask", lambda *arguments, **_: asked.append(arguments))
 
     read = find_files([project.root], project.root)
 

@@ -15,8 +15,8 @@ from test_composing import documents
 from reconciler.document import Json
 from reconciler.syntax.read_text import read_text
 from reconciler.workspace.compose import UnwritableError, check_writable, laid_out
+from reconciler.workspace.layout import tidied
 from reconciler.workspace.manifest_edits import Script, text_after
-from reconciler.workspace.tidy_files import tidied
 
 
 @pytest.mark.promise("S8")

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.features.rules.process import Process
+from reconciler.features.rules.ask_worker import Process
 from reconciler.features.rules.rule_settings import Rule
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.project_file import load_project

@@ -14,7 +14,7 @@ from reconciler.document import identical
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import written
-from reconciler.workspace.tidy_files import tidied
+from reconciler.workspace.layout import tidied
 
 CASES = int(os.environ.get("TIDIED_TEXTS", "400"))
 TRICKS = (

@@ -2,30 +2,133 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import NamedTuple
+from uuid import uuid4
 
 import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, json_data, stdout_style, words
-from reconciler.cli.journal.open_journal import (
-    hint_at_places,
-    opened_journal,
-    run_entry,
-    unread_journal,
-)
 from reconciler.cli.lock_wait import lock_timeout
-from reconciler.errors import InvalidInput, JournalError
+from reconciler.errors import InvalidInput, JournalError, UsageError
 from reconciler.journal.entries import Backup, Entry, MovedIn, RunEntry
 from reconciler.journal.journal import Journal
+from reconciler.journal.runs import runs_of
 from reconciler.journal.store import LockTimeout
-from reconciler.operations.open_project import Options
-from reconciler.report.journal_formats import VerifiedDocument
+from reconciler.model import Ref
+from reconciler.operations.open_project import (
+    Options,
+    applied_commit,
+    journal_of,
+    lead_here,
+    open_project,
+    project_file,
+    warn_of_lost_end,
+)
+from reconciler.project import choose_environment, choose_target, in_shard
+from reconciler.report.journal_formats import (
+    VerifiedDocument,
+    entries_document,
+    history_document,
+    history_text,
+    journal_text,
+)
 from reconciler.report.safe import safe
 from reconciler.report.table import fitted
 from reconciler.report.words import plural
 from reconciler.runtime.advice import bring_back, on_journal
+
+
+def unread_journal(options: Options) -> Journal:
+    """Return the journal of the environment, not read yet."""
+    project = open_project(options)
+    name, environment = choose_environment(project, options.environment)
+    environment = in_shard(environment, options.shard)
+    lead_here(options, project, name)
+    target = choose_target(project, name, environment, os.environ)
+    journal = journal_of(project, name, environment, target, options.reporter)
+    journal.waits = options.waits
+    return journal
+
+
+def opened_journal(options: Options) -> Journal:
+    """Return the journal of the environment, after reading it."""
+    journal = unread_journal(options)
+    journal.load()
+    if options.quiet:
+        return journal
+    warn_of_lost_end(journal, options.reporter)
+    if journal.header is None and not journal.is_gone:
+        words(f"there is no journal at {safe(journal.place)}{hint_at_places(options)}")
+    return journal
+
+
+def hint_at_places(options: Options) -> str:
+    """Return a hint to use `--path`, where the folder alone decides where a journal is."""
+    if options.paths or project_file(options) is not None:
+        return ""
+    return "; where `plan PATH` was given a folder, give the same one with `--path PATH`"
+
+
+def run_entry(options: Options, journal: Journal, command: str) -> RunEntry:
+    """Return the entry with who runs this command, and from which commit."""
+    commit = applied_commit(open_project(options))
+    return journal.run_entry(str(uuid4()), command, commit)
+
+
+def ref_of(text: str | None) -> Ref:
+    """Return the ref of a text `Kind/name`. Raises UsageError."""
+    ref = Ref.parse(text or "")
+    if ref is None:
+        raise UsageError(f"`{text}` is not of the form Kind/name")
+    return ref
+
+
+@click.command
+@click.argument("ref", required=False)
+@click.option("--ref", "flag", metavar="REF", help="Only the entries of this Kind/name.")
+@options.remembering
+@options.formats("text", "json")
+def show(*, ref: str | None, flag: str | None, options: Options, form: str) -> int:
+    """Print the entries, oldest first: all, or those of one Kind/name."""
+    if ref is not None and flag is not None:
+        raise UsageError("give the Kind/name once")
+    wanted = ref_of(ref or flag) if ref or flag else None
+    journal = opened_journal(options)
+    entries = [entry for entry in journal.entries if wanted is None or _is_about(entry, wanted)]
+    if form == "json":
+        json_data(entries_document(entries))
+    else:
+        data(journal_text(entries, journal.history, stdout_style(verbose=options.verbose)))
+    if journal.torn and not options.quiet:
+        words("the last line is torn, as by a crash; the next write removes it")
+    return 0
+
+
+def _is_about(entry: Entry, wanted: Ref) -> bool:
+    return wanted in (getattr(entry, "ref", None), getattr(entry, "was", None))
+
+
+@click.command
+@click.argument("ref", required=False)
+@options.remembering
+@options.formats("text", "json")
+def history(*, ref: str | None, options: Options, form: str) -> int:
+    """Print the runs, oldest first: who applied what, when, from which commit.
+
+    With a Kind/name, only the runs that were about it, and what became of it.
+    """
+    wanted = ref_of(ref) if ref is not None else None
+    runs = runs_of(opened_journal(options).entries)
+    if wanted is not None:
+        runs = [run for run in runs if wanted in run.outcomes]
+    if form == "json":
+        json_data(history_document(runs, wanted))
+    else:
+        data(history_text(runs, wanted, stdout_style(verbose=options.verbose)))
+    return 0
 
 
 @click.command

@@ -10,7 +10,7 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.console import words
-from reconciler.cli.journal.open_journal import run_entry
+from reconciler.cli.journal.maintenance import run_entry
 from reconciler.cli.lock_wait import lock_timeout
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.journal.entries import RunEntry

@@ -8,7 +8,7 @@ import click
 
 from reconciler.cli import options
 from reconciler.cli.console import data, words
-from reconciler.cli.journal.open_journal import opened_journal, ref_of, run_entry
+from reconciler.cli.journal.maintenance import opened_journal, ref_of, run_entry
 from reconciler.cli.lock_wait import lock_timeout
 from reconciler.document import Json
 from reconciler.errors import InvalidInput, UsageError

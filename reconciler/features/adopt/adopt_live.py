@@ -6,17 +6,26 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 from uuid import uuid4
 
 from reconciler.applying.read_back import rewritten_entry
 from reconciler.applying.write_entries import not_given
 from reconciler.errors import UsageError
-from reconciler.features.adopt.adoption import Adoption, AdoptionRun, EditedText, Side
+from reconciler.features.adopt.adoption import (
+    Adoption,
+    AdoptionRun,
+    AdoptionState,
+    EditedText,
+    Side,
+)
+from reconciler.features.adopt.adoption_formats import adopted_markdown
 from reconciler.features.adopt.live_edits import Scene, adoption, look, what_is_left
 from reconciler.journal.entries import Entry, Started, WrittenEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Manifest, Ref
+from reconciler.operations.job_steps import ProposedEdits
 from reconciler.operations.open_project import Options, applied_commit, manifest_paths
 from reconciler.operations.open_session import Session, open_api, read_workspaces
 from reconciler.planning.make_plan import PlanTarget
@@ -363,3 +372,18 @@ def check_names(names: Sequence[str], *, every: bool) -> None:
     """Raise UsageError unless either some resources are named or all are chosen."""
     if bool(names) == every:
         raise UsageError("name what to adopt, as Kind/name, or give --all")
+
+
+DECIDED: Final[tuple[AdoptionState, ...]] = ("adopted", "same", "unseen", "gone")
+"""States that show whether there is something to adopt; any other state leaves that open."""
+
+
+def proposal(session: Session, options: Options, drift_page: str) -> ProposedEdits:
+    """Return all live edits as edits of manifests; neither files nor the journal are written."""
+    made = adopt(session, options, ToAdopt(every=True, only_shown=True))
+    return ProposedEdits(
+        title=f"Adopt live edits of {made.environment}",
+        body=adopted_markdown(made, drift_page=drift_page),
+        files=made.files,
+        undecided=any(adoption.state not in DECIDED for adoption in made.adoptions),
+    )

@@ -11,8 +11,7 @@ from reconciler.errors import UsageError
 from reconciler.features.adopt.adopt_live import ToAdopt, check_names, wanted_refs
 from reconciler.features.adopt.adopt_live import adopt as adopt_now
 from reconciler.features.adopt.adoption import AdoptionRun, Side
-from reconciler.features.adopt.adoption_document import adopted_json
-from reconciler.features.adopt.adoption_formats import adopted_markdown, adopted_text
+from reconciler.features.adopt.adoption_formats import adopted_json, adopted_markdown, adopted_text
 from reconciler.journal.store import LockTimeout
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import begin_session

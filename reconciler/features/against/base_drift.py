@@ -7,6 +7,8 @@ same declaration, so where they begin differently, live has drifted from the bas
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 from reconciler.document import (
     ABSENT,
@@ -20,14 +22,46 @@ from reconciler.document import (
     value_at,
 )
 from reconciler.errors import ReconcilerError
-from reconciler.features.against.base_difference import (
-    BaseDifference,
-    BaseDrift,
-    FieldBeside,
-)
 from reconciler.kinds import BY_NAME
 from reconciler.model import Absent, Action, Change, Plan, Ref, Seen
 from reconciler.redaction.templates import HIDDEN, holds_seal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldBeside:
+    """A field with another live value than the base branch declares; both as they may be shown."""
+
+    path: Path
+    base: Json | Missing
+    live: Json | Missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseDifference:
+    """A resource with different actions in a plan against live and one against the base branch.
+
+    `base` and `live` are the names of their actions.
+    """
+
+    ref: Ref
+    base: str
+    live: str
+    fields: tuple[FieldBeside, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseDrift:
+    """The differences between live and the base branch, from two plans of one change.
+
+    `against` is the base branch's commit; `why` is why the differences are unknown, "" if they are
+    known.
+    """
+
+    formats: ClassVar[str] = "reconciler.features.against.base_drift_formats:FORMATS"
+    against: str
+    strayed: tuple[BaseDifference, ...] = ()
+    why: str = ""
+
 
 _SHORTEST_ID = 8
 

@@ -12,11 +12,10 @@ from pydantic import ConfigDict, Field, JsonValue, with_config
 from typing_extensions import TypedDict
 
 from reconciler.document import ABSENT
-from reconciler.features.against.base_difference import BaseDifference, BaseDrift, FieldBeside
+from reconciler.features.against.base_drift import BaseDifference, BaseDrift, FieldBeside
 from reconciler.report.markdown import code
-from reconciler.report.notice import Notice
 from reconciler.report.safe import safe
-from reconciler.report.sections import SectionFormats
+from reconciler.report.sections import Notice, SectionFormats
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.words import place, plural, value
 

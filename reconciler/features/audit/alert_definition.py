@@ -10,7 +10,7 @@ from itertools import chain
 
 from reconciler.document import Json, canonical_text
 from reconciler.features.audit.audit_rule import AlertHistory, AuditEvidence, AuditRule, Rest, Trace
-from reconciler.kinds.alert_definition.type_parts import TYPE_OF
+from reconciler.kinds.alert_definition.parts import TYPE_OF
 from reconciler.kinds.alert_definition.weak_points import (
     GROUPS,
     is_awake,
@@ -19,9 +19,8 @@ from reconciler.kinds.alert_definition.weak_points import (
     undescribed,
     without_runbook,
 )
-from reconciler.kinds.known_values import text_of
 from reconciler.kinds.shape import EACH, places
-from reconciler.kinds.spec_finding import Neighbours, SpecFinding
+from reconciler.kinds.spec_finding import Neighbours, SpecFinding, text_of
 from reconciler.model import Manifest
 from reconciler.syntax.diagnostic import Advice
 

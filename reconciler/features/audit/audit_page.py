@@ -9,8 +9,18 @@ from itertools import groupby
 from reconciler.features.audit.audit_rule import Audit, Audited
 from reconciler.model import Ref, Source
 from reconciler.report.html.cards import Card, card, filter_bar, group, notes
-from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class, spans
-from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
+from reconciler.report.html.page import (
+    NOTHING,
+    Markup,
+    ReportOccasion,
+    element,
+    joined,
+    of_class,
+    page,
+    page_head,
+    skip_link,
+    spans,
+)
 from reconciler.report.words import plural
 from reconciler.syntax.diagnostic import AUDITED, Advice, Complaint, Excerpt
 

@@ -7,17 +7,16 @@ import os
 from dataclasses import replace
 from datetime import timedelta
 
-from reconciler.features.audit.ages import Ages
 from reconciler.features.audit.audit_checks import (
+    Ages,
     AuditedManifests,
     AuditFinding,
     checks_of,
     counted,
     judged,
 )
-from reconciler.features.audit.audit_places import placed
 from reconciler.features.audit.audit_rule import Audit, Audited, Rest, Unjudged
-from reconciler.features.audit.look_back import LookedBack, look_back
+from reconciler.features.audit.look_back import LookedBack, look_back, placed
 from reconciler.operations.open_project import Options, manifest_paths, now
 from reconciler.operations.open_session import Session, open_api
 from reconciler.records.record import Span

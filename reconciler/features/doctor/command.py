@@ -18,8 +18,7 @@ from reconciler.api.wire import proxy_for
 from reconciler.cli import options
 from reconciler.cli.console import data, json_data, stdout_style
 from reconciler.errors import ExitCode, ReconcilerError, worst
-from reconciler.features.doctor.checks_document import DoctorDocument
-from reconciler.features.doctor.permissions import Check, CheckState, check_service
+from reconciler.features.doctor.permissions import Check, CheckState, DoctorDocument, check_service
 from reconciler.journal.entries import RunEntry
 from reconciler.journal.journal import Journal
 from reconciler.operations.offline import stand_in_scope

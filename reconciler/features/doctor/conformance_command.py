@@ -10,7 +10,7 @@ from reconciler.cli import options
 from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.errors import ExitCode, InvalidInput, worst
 from reconciler.features.doctor.api_conformance import ConformanceFinding, examine
-from reconciler.features.doctor.checks_document import ConformanceDocument
+from reconciler.features.doctor.permissions import ConformanceDocument
 from reconciler.operations.open_project import Options, open_project
 from reconciler.operations.open_session import Session, open_api, open_target
 from reconciler.operations.secret_sources import named_secrets

@@ -9,6 +9,10 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
 from http import HTTPStatus
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
 from reconciler.api.client import Api
 from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
@@ -23,6 +27,36 @@ from reconciler.records.alert_events import ALERT_EVENTS
 from reconciler.records.case_records import CASES
 from reconciler.records.data_usage import DAILY_UNITS
 from reconciler.records.incident_records import EVENTS, INCIDENTS
+
+
+@with_config(ConfigDict(extra="forbid"))
+class CheckDocument(TypedDict):
+    """A check of `doctor`."""
+
+    check: str
+    state: Literal["ok", "warning", "failed"]
+    detail: str
+
+
+DoctorDocument: TypeAlias = Annotated[
+    list[CheckDocument], Field(description="What `doctor --format json` prints.")
+]
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AnswerDocument(TypedDict):
+    """A question that `conformance` asked the service."""
+
+    endpoint: int
+    question: str
+    verdict: Literal["agrees", "differs", "untold"]
+    detail: str
+
+
+ConformanceDocument: TypeAlias = Annotated[
+    list[AnswerDocument], Field(description="What `conformance --format json` prints.")
+]
+
 
 MADE_UP = (
     "asked for an id that does not exist, and the answer says so: path and key are right; "

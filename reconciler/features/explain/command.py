@@ -17,7 +17,7 @@ from reconciler.runtime.rows import Rows
 if TYPE_CHECKING:
     from reconciler.features.explain.field_reference import Field
     from reconciler.features.explain.look_up import Several
-    from reconciler.report.explanations.explanation import Explanation
+    from reconciler.report.explanations.pages import Explanation
 
 Explain: TypeAlias = "Callable[[str, Options], Explanation]"
 

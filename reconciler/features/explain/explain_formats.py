@@ -12,8 +12,7 @@ from reconciler.features.explain.examples import document_of
 from reconciler.features.explain.field_reference import Field, Need, chosen_of
 from reconciler.features.explain.look_up import Several
 from reconciler.kinds.field_traits import ValueCoverage
-from reconciler.report.explanations.code_page import code_lines
-from reconciler.report.explanations.explanation import Explanation, Sample
+from reconciler.report.explanations.pages import Explanation, Sample, code_lines
 from reconciler.report.safe import columns, json_text, safe
 from reconciler.report.table import Colour, Style, fitted
 from reconciler.syntax.expressions import ExpressionKind, expression

@@ -14,7 +14,6 @@ from pydantic.fields import FieldInfo
 
 from reconciler.document import Json
 from reconciler.kinds import BY_NAME, KINDS
-from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
 from reconciler.kinds.field_traits import (
     FORMS,
@@ -34,7 +33,8 @@ from reconciler.kinds.field_traits import (
     ValueCoverage,
 )
 from reconciler.kinds.id_forms import UUID, IdForm
-from reconciler.model.field_descriptions import descriptions_of
+from reconciler.kinds.kind import Endpoint
+from reconciler.model.model_config import descriptions_of
 from reconciler.project.settings import ProjectFile
 
 PROJECT: Final = "project"

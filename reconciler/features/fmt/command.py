@@ -10,11 +10,26 @@ import click
 from reconciler.cli import options
 from reconciler.cli.console import data, stderr_style, words
 from reconciler.errors import ExitCode, InvalidInput, UsageError
-from reconciler.features.fmt.fmt_summary import format_summary
 from reconciler.operations.open_project import Options
 from reconciler.report.complaints.document import fix_diff
 from reconciler.report.complaints.text import complaints_text
 from reconciler.report.safe import safe
+from reconciler.report.words import plural
+
+
+def format_summary(changed: int, files: int, left_out: int = 0, *, is_done: bool) -> str:
+    """Return the numbers of files that changed (or would), did not change, and were left out."""
+    verb = "formatted" if is_done else "would format"
+    rest = files - changed
+    left = (
+        f"{plural(rest, 'file')} left as it is" if rest == 1 else f"{rest:,} files left as they are"
+    )
+    if left_out:
+        left += f"; {plural(left_out, 'file')} without a selected manifest"
+    if not changed:
+        return left
+    return f"{verb} {plural(changed, 'file')}, {left}"
+
 
 STDIN = Path("-")
 
@@ -36,7 +51,7 @@ def fmt(*, options: Options, check: bool, diff: bool, modeline: bool) -> int:
         if len(options.paths) > 1 or modeline or options.selection:
             raise UsageError("`-` is stdin, and takes no other argument")
         return _stdin(check=check, diff=diff)
-    from reconciler.features.fmt.format_project import find, write  # noqa: PLC0415 - not for stdin
+    from reconciler.features.fmt.format_files import find, write  # noqa: PLC0415 - not for stdin
 
     found = find(options, modeline=modeline)
     changed = found.changed

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from reconciler.document import Json
+from reconciler.errors import UsageError
 from reconciler.kinds import BY_NAME
 from reconciler.model import API_VERSION
-from reconciler.project import Project
+from reconciler.operations.open_project import Options, manifest_paths, open_project
+from reconciler.project import Project, choose_environment
 from reconciler.syntax.characters import departure_from_json
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.display_names import display_name
@@ -17,8 +20,11 @@ from reconciler.syntax.files import PROJECT_FILE, decode, find_files
 from reconciler.syntax.parsed_text import Reading, complaints_of_text
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.sources import Sources
-from reconciler.workspace.modelines import with_modeline
-from reconciler.workspace.tidy_files import tidied
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.layout import tidied
+from reconciler.workspace.new_files import FOLDER, has_schemas, replace_text, with_modeline
+from reconciler.workspace.secret_scan import withheld_from
+from reconciler.workspace.selected_files import files_taken
 from reconciler.workspace.workspace import sources_of
 
 NOT_LAID_OUT = (
@@ -167,3 +173,40 @@ def _exports(document: Json) -> Iterator[str]:
     is_export = known is not None and known.from_export is not None
     if is_export and isinstance(named, str) and named and not Path(named).is_absolute():
         yield named
+
+
+def find(options: Options, *, modeline: bool = False) -> Tidied:
+    """Return which manifests need formatting, and the project file where no path was given.
+
+    With a selection, files without a selected resource are only counted. Raises InvalidInput for a
+    malformed project file, and UsageError where a modeline would lead to missing schemas.
+    """
+    project = open_project(options)
+    if modeline and not has_schemas(project.root):
+        raise UsageError(
+            f"there are no schemas in {FOLDER}/ of the project: `reconciler init` writes them"
+        )
+    paths = manifest_paths(options, project)
+    wanted = _wanted(options, project, paths) if options.selection else lambda _: True
+    if not options.paths and project.file is not None:
+        paths.append(project.file)
+    return find_untidy(paths, project, modelines=modeline, wanted=wanted)
+
+
+def _wanted(options: Options, project: Project, paths: Sequence[Path]) -> Callable[[str], bool]:
+    """Return a check for files that hold a selected resource in an environment."""
+    environments = project.settings.environments
+    if options.environment is not None or not environments:
+        environments = dict([choose_environment(project, options.environment)])
+    withheld = withheld_from(os.environ)
+    scopes = [
+        Scope(name, environment.variables, None, withheld=withheld, selection=options.selection)
+        for name, environment in environments.items()
+    ]
+    return files_taken(paths, project.root, scopes, project.settings, options.selection).has
+
+
+def write(found: Tidied) -> None:
+    """Write every changed file. Raises InvalidInput where a file cannot be written."""
+    for tidy in found.changed:
+        replace_text(tidy.path, tidy.name, tidy.roots, before=tidy.before, after=tidy.after)

@@ -6,18 +6,31 @@ import asyncio
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from reconciler.errors import GuardRefused
 from reconciler.features.freeze.freeze_settings import Freeze, holding
 from reconciler.journal.store import LockTimeout
 from reconciler.model import GuardViolation
 from reconciler.model.guard_levels import FROZEN
+from reconciler.operations.added_options import AddedOption
 from reconciler.operations.apply_plan import refusal
 from reconciler.operations.open_project import now
 from reconciler.operations.open_session import Session
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.report.safe import safe
 from reconciler.runtime.progress import NamedWait
+
+BROKEN_GLASS: Final = AddedOption(
+    help="Apply in an emergency though it is frozen; it lifts nothing else.",
+    in_job="With apply: the input break-glass, to apply in an emergency though it is frozen.",
+    excludes=("wait-freeze",),
+)
+FREEZE_WAIT: Final = AddedOption(
+    help="How long to wait for the end of a freeze, as 30m or 2h; else not at all.",
+    in_job="With apply: the input wait-freeze, to wait for the end of a freeze, as 30m or 2h.",
+)
+
 
 POLL_SECONDS = 60.0
 """Seconds between two looks at incidents and at the clock, which an operator may change."""

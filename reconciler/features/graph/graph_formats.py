@@ -9,7 +9,7 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from reconciler.features.graph.resource_graph import Graph, Use
+from reconciler.features.graph.load_graph import Graph, Use
 from reconciler.kinds import BY_NAME
 from reconciler.model import Manifest, Selected, Source
 from reconciler.queries import Matcher

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from reconciler.features.history.stats import Counts, Stats
+from reconciler.features.history.change_stats import Counts, Stats
 from reconciler.report.safe import json_text
 from reconciler.report.table import Heading, Style, table, wrapped
 from reconciler.report.words import plural

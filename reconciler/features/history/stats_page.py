@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from reconciler.features.history.stats import Counts, Stats
+from reconciler.features.history.change_stats import Counts, Stats
 from reconciler.features.history.stats_formats import UNKNOWN, duration, stats_lines
 from reconciler.report.html.cards import notes
-from reconciler.report.html.element import (
+from reconciler.report.html.page import (
     NOTHING,
     Markup,
+    ReportOccasion,
     element,
     figure,
     group,
     joined,
     of_class,
+    page,
+    page_head,
     picture,
     shape,
+    skip_link,
     words,
 )
-from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
 from reconciler.report.words import plural
 
 WIDTH: Final = 440

@@ -11,8 +11,12 @@ from reconciler.cli import options
 from reconciler.cli.console import data, json_data, words
 from reconciler.cli.lock_wait import lock_timeout
 from reconciler.errors import UsageError, worst
-from reconciler.features.import_.import_document import ImportDocument
-from reconciler.features.import_.import_resources import ImportResult, ToImport, import_now
+from reconciler.features.import_.import_resources import (
+    ImportDocument,
+    ImportResult,
+    ToImport,
+    import_now,
+)
 from reconciler.features.import_.import_sources import ImportSources
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import KINDS

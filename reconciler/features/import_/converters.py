@@ -16,8 +16,8 @@ from reconciler.features.import_.conversion import (
     LeftBehind,
     named,
 )
+from reconciler.features.import_.names import Naming, with_unique_names
 from reconciler.features.import_.records import ImportRecord, Left, id_given, judged
-from reconciler.features.import_.unique_names import Naming, with_unique_names
 from reconciler.workspace.secret_scan import Withheld
 
 CONVERTERS: Final[tuple[Converter, ...]] = (openslo, prometheus, grafana)

@@ -29,18 +29,173 @@ from reconciler.features.import_.conversion import (
     seconds_of,
     text_at,
 )
-from reconciler.features.import_.grafana_places import called as called_so
-from reconciler.features.import_.grafana_places import grid, name_places, place, widths
-from reconciler.features.import_.grafana_queries import (
-    LONGEST_QUERY,
-    LUCENE,
-    PROMQL,
-    PanelQuery,
-    queries_of,
-)
+from reconciler.features.import_.prometheus import is_logql
 from reconciler.kinds.dashboard import DASHBOARD
 from reconciler.report.markdown import fenced
-from reconciler.workspace.foreign_documents import is_grafana
+from reconciler.workspace.not_a_manifest import is_grafana
+
+GRID, WIDEST = 24, 1_280
+"""The width of a dashboard in Grafana's units, and here, in pixels of a usual window."""
+
+
+def place(panel: Fields) -> tuple[float, float]:
+    """Return the sort key of a panel, for the order of display."""
+    return grid(panel, "y"), grid(panel, "x")
+
+
+def grid(panel: Fields, side: str) -> float:
+    """Return a coordinate or size of a panel, 0 for none."""
+    number = panel.inner("gridPos").number(side)
+    return float(number) if number is not None else 0.0
+
+
+def name_places(panels: Sequence[Fields], notes: Notes) -> None:
+    """Add the places of panels that do not fill their row, or differ in height."""
+    ends = 0.0
+    is_filled = len({grid(panel, "h") for panel in panels}) == 1
+    for panel in panels:
+        is_filled = is_filled and grid(panel, "x") == ends
+        ends += grid(panel, "w")
+    for panel in () if is_filled and ends == GRID else panels:
+        place = ", ".join(f"{side} {grid(panel, side):g}" for side in ("x", "w", "h"))
+        if panel.inner("gridPos").document:
+            reason = "panels of one row fill it here, and are as high as the highest"
+            notes.leave(f"{called(panel)}: gridPos: {place}", reason)
+
+
+def called(panel: Fields, what: str = "panel") -> str:
+    """Return the name of a panel or row in reports: its title, or its id where it has none."""
+    title = text_at(panel.document, "title")
+    return f"{what} `{named(title) or named(str(panel.document.get('id', '')))}`"
+
+
+def widths(panels: Sequence[Fields]) -> list[int]:
+    """Return the widths of panels in one row; 0 lets the service divide it, as for equal panels."""
+    shares = [min(GRID, max(0.0, grid(panel, "w"))) for panel in panels]
+    if len(set(shares)) == 1 or not all(shares):
+        return [0] * len(shares)
+    return [max(1, round(share * WIDEST / GRID)) for share in shares]
+
+
+LONGEST_QUERY = 10_000
+PROMQL, LUCENE = "promql", "lucene"
+PROMQL_KINDS = ("prom", "thanos", "cortex", "mimir", "victoria")
+KINDS = (*PROMQL_KINDS, "loki", "influx", "elastic", "graphite", "sql", "cloudwatch", "tempo")
+"""Parts of the type names of data sources, by which a name alone is recognised as a type."""
+
+OPEN_KINDS = frozenset(("mixed", "datasource", "grafana"))
+_SELECTOR = re.compile(r"\s*\{([^{}]*)\}((?:\s*(?:\|=|!=)\s*\"(?:[^\"\\]|\\.)*\")*)\s*")
+_MATCHER = re.compile(r"\s*(\w+)\s*(=|!=)\s*(\"(?:[^\"\\]|\\.)*\")\s*(?:,|$)")
+_LINE = re.compile(r"(\|=|!=)\s*(\"(?:[^\"\\]|\\.)*\")")
+
+
+@dataclass(frozen=True, slots=True)
+class PanelQuery:
+    """A query of a panel: PromQL, Lucene, or a text in an unknown language.
+
+    `source` is the type of the data source, as far as the panel names it.
+    """
+
+    id: str
+    text: str
+    language: str
+    legend: str = ""
+    is_hidden: bool = False
+    source: str = ""
+    target: Fields = field(default_factory=lambda: Fields({}), compare=False)
+
+    def take_source(self, panel: Fields) -> None:
+        """Count the data source as read: the language of the query follows from it."""
+        holder = self.target if "datasource" in self.target else panel
+        holder.take("datasource")
+        holder.inner("datasource").take("type")
+
+
+def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
+    """Return the queries of a panel; queries without a text are left behind."""
+    found = []
+    panel_source = _source_of(panel)
+    for number, target in enumerate(panel.each("targets"), 1):
+        text = next(filter(None, (target.text(key) for key in ("expr", "query", "rawSql"))), "")
+        query_id = text_at(target.document, "refId") or str(number)
+        if not text:
+            notes.leave(f"{called}: query {named(query_id)}", "it holds no text of a query")
+            notes.unread(f"{called}: query {named(query_id)}", target)
+            continue
+        if len(text) > LONGEST_QUERY:
+            notes.leave(called, f"a query is longer than {LONGEST_QUERY:,} characters, and is cut")
+        source = _source_of(target) or panel_source
+        is_promql = bool(target.text("expr")) and _is_promql(source, text)
+        language = PROMQL if is_promql and len(text) <= LONGEST_QUERY else ""
+        lucene = "" if is_promql else lucene_of(text)
+        if is_promql and source.is_only_named:
+            what = f"its source `{named(source.name)}` has only a name: taken for Prometheus"
+            notes.leave(called, what)
+        legend = target.text("legendFormat")
+        found.append(
+            PanelQuery(
+                query_id,
+                lucene or text,
+                LUCENE if lucene else language,
+                "" if legend == "__auto" else legend,
+                target.flag("hide"),
+                source.name or "a query of no known kind",
+                target,
+            )
+        )
+        if interval := target.scalar("interval"):
+            query_name = f"{called}: query {named(query_id)}"
+            notes.leave(f"{query_name}: interval: {named(interval)}", NOTHING_ALIKE)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The data source of a panel or a query: its type, or its name in Grafana."""
+
+    name: str = ""
+    is_only_named: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.name)
+
+
+def _source_of(holder: Fields) -> _Source:
+    name = text_at(holder.document, "datasource")
+    if name:
+        is_known = any(kind in name.lower() for kind in KINDS)
+        is_open = name.startswith(("$", "-- ")) or name.lower() == "default"
+        return _Source() if is_open else _Source(name, not is_known)
+    kind = text_at(holder.document, "datasource", "type")
+    return _Source() if kind.startswith("$") or kind in OPEN_KINDS else _Source(kind)
+
+
+def _is_promql(source: _Source, text: str) -> bool:
+    """Return whether a text in `expr`, which only Prometheus and Loki have, is PromQL."""
+    if not source or source.is_only_named:
+        return not is_logql(text[:LONGEST_QUERY])
+    return any(promql_kind in source.name.lower() for promql_kind in PROMQL_KINDS)
+
+
+def lucene_of(query: str) -> str:
+    """Return a log query in Lucene's syntax, "" for a query that Lucene cannot express.
+
+    Labels are read as fields of the same names.
+    """
+    found = _SELECTOR.fullmatch(query) if len(query) <= LONGEST_QUERY else None
+    if found is None:
+        return ""
+    parts: list[str] = []
+    place = 0
+    while place < len(found[1].rstrip()):
+        matcher = _MATCHER.match(found[1], place)
+        if matcher is None:
+            return ""
+        parts.append(f"{'NOT ' if matcher[2] == '!=' else ''}{matcher[1]}:{matcher[3]}")
+        place = matcher.end()
+    parts += [f"{'NOT ' if sign == '!=' else ''}{text}" for sign, text in _LINE.findall(found[2])]
+    return " AND ".join(parts)
+
 
 MOST_PANELS = 1_000
 LONGEST_TEXT = 4_096
@@ -189,10 +344,10 @@ def _sections(inner: Fields, notes: Notes) -> list[_Section]:
             title = panel.text("title")
             is_folded = panel.flag("collapsed") or panel.flag("collapse")
             sections.append(_Section(title, is_folded))
-            called = called_so(panel, "row")
+            panel_name = called(panel, "row")
             if is_folded and not title:
-                notes.leave(f"{called}: collapsed", "a section without a title is not folded")
-            notes.unread(called, panel.without("panels"))
+                notes.leave(f"{panel_name}: collapsed", "a section without a title is not folded")
+            notes.unread(panel_name, panel.without("panels"))
         else:
             sections[-1].panels.append(panel)
     for panel, _ in panels[MOST_PANELS:]:
@@ -238,19 +393,19 @@ def _section(section: _Section, variables: frozenset[str], notes: Notes) -> Json
 
 def _widget(panel: Fields, width: int, variables: frozenset[str], notes: Notes) -> Json:
     title = panel.text("title")
-    called = called_so(panel)
+    panel_name = called(panel)
     widget: dict[str, Json] = {"title": title}
     if description := panel.text("description"):
         widget["description"] = description
     widget["appearance"] = {"width": width}
     # Queries of a text panel are left behind like any other field.
-    queries = [] if panel.text("type") in TEXTS else queries_of(panel, called, notes)
-    widget["definition"] = _definition(panel, queries, called, notes)
-    notes.unread(called, panel)
+    queries = [] if panel.text("type") in TEXTS else queries_of(panel, panel_name, notes)
+    widget["definition"] = _definition(panel, queries, panel_name, notes)
+    notes.unread(panel_name, panel)
     used = {match[1] or match[2] for query in queries for match in _VARIABLE.finditer(query.text)}
     if lost := sorted(used - variables):
         reason = f"its queries name variables that are not there: {', '.join(lost[:5])}"
-        notes.leave(called, reason)
+        notes.leave(panel_name, reason)
     return widget
 
 

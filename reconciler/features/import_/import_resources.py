@@ -6,14 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Annotated
 from uuid import uuid4
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
 from reconciler.document import Json, covers
 from reconciler.errors import ExitCode
 from reconciler.features.import_.buffer import Buffer
 from reconciler.features.import_.hide_secrets import IN_A_VARIABLE, Hiding
-from reconciler.features.import_.import_drafts import Drawings
-from reconciler.features.import_.import_sources import Gathered, ImportSources, gather, how_to_get
+from reconciler.features.import_.import_sources import (
+    Drawings,
+    Gathered,
+    ImportSources,
+    gather,
+    how_to_get,
+)
 from reconciler.features.import_.import_target import (
     check_read,
     folder_for,
@@ -50,13 +59,35 @@ from reconciler.syntax.expressions import ExpressionKind, expression
 from reconciler.syntax.parsed_text import DocumentText
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.write_files import remove_left
-from reconciler.workspace.new_files import (
-    add_variables,
-    folder_inside,
-    names_in,
-    settle,
-    write_new,
-)
+from reconciler.workspace.new_files import add_variables, folder_inside, names_in, settle, write_new
+
+
+@with_config(ConfigDict(extra="forbid"))
+class ManifestDocument(TypedDict):
+    """A manifest that was written; `file` is relative to the project file."""
+
+    ref: str
+    file: str
+    remoteId: str | int | None
+
+
+@with_config(ConfigDict(extra="forbid"))
+class SkippedDocument(TypedDict):
+    """An input without a new manifest."""
+
+    what: str
+    why: str
+
+
+@with_config(ConfigDict(extra="forbid"))
+class ImportDocument(TypedDict):
+    """Output of `import --format json`."""
+
+    imported: list[ManifestDocument]
+    skipped: Annotated[
+        list[SkippedDocument], Field(description="Declared already, refused, or only mentioned.")
+    ]
+
 
 LEFT_BESIDE = "{what} removed that a run left which was killed: no manifest was among them"
 OTHER_CONTENT = (

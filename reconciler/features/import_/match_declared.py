@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from reconciler.errors import ExitCode
-from reconciler.features.import_.names import Titled, named, own_names
+from reconciler.features.import_.names import Titled, names_for, own_names
 from reconciler.features.import_.records import ImportRecord, Left
 from reconciler.features.import_.references import KnownRefs, Mention, circles_in
 from reconciler.journal.history import History
@@ -167,7 +167,7 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
     taken, remembered = there.taken(), there.remembered()
     by_ref = {manifest.ref: manifest for manifest in there.manifests}
     things = [_titled(resource, remembered) for resource in new]
-    for resource, titled, ref in zip(new, things, named(things, taken), strict=True):
+    for resource, titled, ref in zip(new, things, names_for(things, taken), strict=True):
         own = own_names(titled)
         away = next((ref for ref in own if ref in there.elsewhere), None)
         twin = next((ref for ref in own if ref in taken), None)

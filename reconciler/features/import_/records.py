@@ -11,8 +11,7 @@ from reconciler.document import Json, Path, value_at
 from reconciler.errors import ExitCode
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.paste_repair import MOST_ROUNDS, PasteRepair, in_reported_order
-from reconciler.kinds.repairs import MoveId, repaired
+from reconciler.kinds.repairs import MOST_ROUNDS, MoveId, PasteRepair, in_reported_order, repaired
 from reconciler.kinds.shape import in_usual_order
 from reconciler.model import RemoteId
 from reconciler.syntax.diagnostic import Finding, Severity

@@ -15,7 +15,7 @@ from reconciler.features.import_.records import ImportRecord, Left, record_of
 from reconciler.kinds import KINDS
 from reconciler.kinds.judge_spec import kind_hinted, kind_like
 from reconciler.kinds.kind import Kind
-from reconciler.kinds.paste_repair import in_reported_order
+from reconciler.kinds.repairs import in_reported_order
 from reconciler.kinds.shape import facts_at, facts_of
 from reconciler.model import API_VERSION
 from reconciler.workspace.secret_scan import Withheld

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from reconciler.document import Json, Path
-from reconciler.features.lint.alert_thresholds import ALWAYS, NEVER, crossings, short_windows
 from reconciler.features.lint.lint_rule import LintRule
-from reconciler.kinds.alert_definition.type_parts import TYPE_OF
+from reconciler.kinds.alert_definition.parts import TYPE_OF
 from reconciler.kinds.alert_definition.weak_points import (
     GROUPS,
     is_awake,
@@ -17,11 +17,178 @@ from reconciler.kinds.alert_definition.weak_points import (
     undescribed,
     without_runbook,
 )
-from reconciler.kinds.known_values import number_of, text_of
 from reconciler.kinds.shape import EACH, places
-from reconciler.kinds.spec_finding import SpecFinding
+from reconciler.kinds.spec_finding import SpecFinding, lists_in, number_of, text_of
 from reconciler.redaction.templates import Template
 from reconciler.syntax.diagnostic import Advice
+
+NEVER, ALWAYS = "never", "always"
+WAYS_OUT = {
+    NEVER: Advice("write a threshold that can be crossed"),
+    ALWAYS: Advice("write a threshold that is not crossed all the time"),
+}
+WHOLE = 100
+"""Per cent. A ratio may also be written as a share of 1, so 1 proves nothing."""
+
+_COUNTS = ("logsThreshold", "logsRatioThreshold")
+_COMPARED = re.compile(r"LOGS_(?:THRESHOLD|RATIO)_CONDITION_TYPE_(MORE|LESS)_THAN(_OR_EQUALS)?")
+_UNSAID = "_OR_UNSPECIFIED"
+
+
+def crossings(spec: dict[str, Json], outcome: str) -> Iterator[SpecFinding]:
+    """Yield the thresholds that are crossed `never`, or `always`."""
+    for part in _COUNTS:
+        for path, rule in places(spec, part, "rules", EACH, "condition"):
+            if isinstance(rule, dict):
+                is_share = part == "logsRatioThreshold" and _is_share(spec[part])
+                if _outcome(rule, is_share=is_share) == outcome:
+                    message = _said(rule, outcome, is_share=is_share)
+                    yield SpecFinding((*path, "threshold"), message, WAYS_OUT[outcome])
+    if outcome == NEVER:
+        yield from _beyond_the_window(spec)
+    else:
+        yield from _unique_counts(spec)
+
+
+def _outcome(condition: Mapping[str, Json], *, is_share: bool) -> str:
+    """Return how often a count or a ratio of counts crosses a threshold; "" if it depends."""
+    threshold = number_of(condition.get("threshold"))
+    how = _compared(condition)
+    if threshold is None or how is None:
+        return ""
+    direction, or_equals = how
+    if direction == "MORE":
+        if threshold < 0 or (threshold == 0 and or_equals):
+            return ALWAYS
+        beyond = threshold > WHOLE or (threshold == WHOLE and not or_equals)
+        return NEVER if is_share and beyond else ""
+    if threshold < 0 or (threshold == 0 and not or_equals):
+        return NEVER
+    beyond = threshold > WHOLE or (threshold == WHOLE and or_equals)
+    return ALWAYS if is_share and beyond else ""
+
+
+def _compared(condition: Mapping[str, Json]) -> tuple[str, bool] | None:
+    text = text_of(condition.get("conditionType"))
+    found = _COMPARED.fullmatch(text.removesuffix(_UNSAID)) if text is not None else None
+    return (found[1], found[2] is not None) if found is not None else None
+
+
+def _said(condition: Mapping[str, Json], outcome: str, *, is_share: bool) -> str:
+    threshold = condition.get("threshold")
+    direction, or_equals = _compared(condition) or ("", False)
+    how = f"{'more' if direction == 'MORE' else 'less'} than{' or equal to' if or_equals else ''}"
+    why = "a count is never below 0"
+    if is_share and (number_of(threshold) or 0) > 0:
+        why = "these lines are a part of those, so at most 100 % of them"
+    return f"{how} {threshold} is {outcome} true: {why}"
+
+
+def _is_share(part: Json) -> bool:
+    """Return whether all lines of a ratio's numerator are also in its denominator."""
+    if not isinstance(part, dict):
+        return False
+    upper, lower = (_filter(part.get(side)) for side in ("numerator", "denominator"))
+    if upper is None or lower is None:
+        return False
+    if not lower:
+        return True
+    severities = "severities"
+    rest = [
+        {key: value for key, value in side.items() if key != severities} for side in (upper, lower)
+    ]
+    own, all_of_them = (lists_in(side, severities) for side in (upper, lower))
+    narrower = bool(own) and all(value in all_of_them for value in own)
+    return rest[0] == rest[1] and (own == all_of_them or not all_of_them or narrower)
+
+
+def _filter(side: Json) -> dict[str, Json] | None:
+    """Return a filter as one flat mapping without empty values; None if it has other parts."""
+    if not isinstance(side, dict) or side.keys() - {"simpleFilter"}:
+        return None
+    simple = side.get("simpleFilter", {})
+    labels = simple.get("labelFilters", {}) if isinstance(simple, dict) else None
+    if not isinstance(simple, dict) or not isinstance(labels, dict):
+        return None
+    flat = {**{key: value for key, value in simple.items() if key != "labelFilters"}, **labels}
+    return {key: value for key, value in flat.items() if value not in (None, "", [])}
+
+
+def _beyond_the_window(spec: dict[str, Json]) -> Iterator[SpecFinding]:
+    shares: tuple[tuple[tuple[str, ...], str], ...] = (
+        (("rules", EACH, "condition", "forOverPct"), "a window has no more than 100 % of its time"),
+        (("missingValues", "minNonNullValuesPct"), "no more than 100 % of the values can be there"),
+    )
+    for steps, why in shares:
+        for path, share in places(spec, "metricThreshold", *steps):
+            number = number_of(share)
+            if number is not None and number > WHOLE:
+                yield SpecFinding(path, f"{share} % is never reached: {why}", "100")
+
+
+def _unique_counts(spec: dict[str, Json]) -> Iterator[SpecFinding]:
+    steps = ("logsUniqueCount", "rules", EACH, "condition", "maxUniqueCount")
+    for path, most in places(spec, *steps):
+        number = number_of(most)
+        if number is not None and number < 0:
+            yield SpecFinding(
+                path, f"more than {most} is always true: a count is never below 0", WAYS_OUT[ALWAYS]
+            )
+
+
+_WINDOWS = {
+    "logsThreshold": ("timeWindow", "logsTimeWindowSpecificValue"),
+    "logsAnomaly": ("timeWindow", "logsTimeWindowSpecificValue"),
+    "logsRatioThreshold": ("timeWindow", "logsRatioTimeWindowSpecificValue"),
+}
+_METRIC = ("metricTimeWindowSpecificValue", "metricTimeWindowDynamicDuration")
+_VALUE = re.compile(r"(?:LOGS|METRIC|LOGS_RATIO)_TIME_WINDOW_VALUE_(MINUTE|HOUR)S?_(\d{1,4})")
+_DURATION = re.compile(r"(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?")
+_MINUTES = {"MINUTE": 1, "HOUR": 60}
+MILLISECONDS = 60_000
+
+
+def short_windows(spec: dict[str, Json]) -> Iterator[SpecFinding]:
+    """Yield evaluation delays that are longer than the shortest window of their rules."""
+    steps = {part: [inside] for part, inside in _WINDOWS.items()}
+    steps["metricThreshold"] = [("ofTheLast", form) for form in _METRIC]
+    for part, forms in steps.items():
+        if part not in spec:
+            continue
+        delay = next((value for _, value in places(spec, part, "evaluationDelayMs")), None)
+        waited = number_of(delay)
+        windows = [
+            (minutes, path)
+            for inside in forms
+            for path, value in places(spec, part, "rules", EACH, "condition", *inside)
+            if (minutes := minutes_of(value))
+        ]
+        if waited is not None and windows and waited > min(windows)[0] * MILLISECONDS:
+            yield _delayed((part, "evaluationDelayMs"), waited, min(windows)[0])
+
+
+def _delayed(path: Path, waited: float, minutes: float) -> SpecFinding:
+    message = (
+        f"the alert waits {waited / MILLISECONDS:g} minutes for late data, longer than its window "
+        f"of {minutes:g}: what it reports is over by then"
+    )
+    return SpecFinding(path, message, Advice("wait less, or widen the window"))
+
+
+def minutes_of(value: Json) -> float | None:
+    """Return a window in minutes; None if it is unknown, or empty."""
+    text = text_of(value)
+    if text is None:
+        return None
+    listed = _VALUE.fullmatch(text.removesuffix(_UNSAID))
+    if listed is not None:
+        return _MINUTES[listed[1]] * int(listed[2]) or None
+    parts = _DURATION.fullmatch(text)
+    if parts is None:
+        return None
+    hours, minutes, seconds = (int(part or 0) for part in parts.groups())
+    return (hours * 60 + minutes + seconds / 60) or None
+
 
 MOST_URGENT = "ALERT_DEF_PRIORITY_P1"
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from reconciler.document import Json
 from reconciler.features.lint.lint_rule import LintRule
-from reconciler.kinds.known_values import text_of
 from reconciler.kinds.log_policy_set.name_matcher import (
     INCLUDES,
     IS,
@@ -21,7 +20,7 @@ from reconciler.kinds.log_policy_set.name_matcher import (
     names_of,
 )
 from reconciler.kinds.shape import EACH, places
-from reconciler.kinds.spec_finding import SpecFinding
+from reconciler.kinds.spec_finding import SpecFinding, text_of
 from reconciler.syntax.diagnostic import Advice
 
 

@@ -21,7 +21,7 @@ from reconciler.features.policy_samples.policy_impact_formats import (
     severity_word,
     turning,
 )
-from reconciler.report.html.element import (
+from reconciler.report.html.page import (
     NOTHING,
     Markup,
     element,

@@ -78,7 +78,7 @@ class PolicyImpact:
     revision was used instead of the live service.
     """
 
-    formats: ClassVar[str] = "reconciler.features.policy_samples.sample_section:FORMATS"
+    formats: ClassVar[str] = "reconciler.features.policy_samples.sample_impact:FORMATS"
     answers: tuple[SampleAnswer, ...]
     agreement: float | None = None
     shadowed: tuple[str, ...] = ()

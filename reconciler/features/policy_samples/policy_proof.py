@@ -16,8 +16,8 @@ from reconciler.applying.read_back import PAUSES, Acknowledged, seen_after
 from reconciler.applying.write_entries import BackupSettings, closing_entry, outcome_of
 from reconciler.document import covers, digest
 from reconciler.errors import JournalError, Locked, ReconcilerError
+from reconciler.features.policy_samples.policy_evaluator import answers_to
 from reconciler.features.policy_samples.policy_impact import Met, PolicyImpact, SampleAnswer
-from reconciler.features.policy_samples.sample_answers import answers_to
 from reconciler.journal.entries import Entry, RefusedEntry, Started, WrittenEntry
 from reconciler.journal.history import once_written
 from reconciler.journal.journal import Journal

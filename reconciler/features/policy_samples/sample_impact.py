@@ -7,25 +7,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reconciler.document import Json, digest
 from reconciler.errors import ReconcilerError
-from reconciler.features.policy_samples.policy_evaluator import policies_in, shadowed
+from reconciler.features.policy_samples.policy_evaluator import answers_to, policies_in, shadowed
+from reconciler.features.policy_samples.policy_flow import policy_impact_section
 from reconciler.features.policy_samples.policy_impact import (
     Met,
     PolicyImpact,
     SampleAnswer,
     Samples,
 )
-from reconciler.features.policy_samples.sample_answers import answers_to
+from reconciler.features.policy_samples.policy_impact_formats import (
+    policy_impact_document,
+    policy_impact_lines,
+    policy_impact_markdown,
+)
 from reconciler.kinds import BY_NAME
 from reconciler.model import Action, Change, Plan, Seen
-from reconciler.operations.plan_sections import SectionRequest
+from reconciler.operations.plan_and_drift import SectionRequest
+from reconciler.report.sections import SectionFormats
 
 if TYPE_CHECKING:
-    # Only the type is needed here, and it would load the whole HTTP client.
     from reconciler.api.client import Api
+
+
+FORMATS: Final[SectionFormats[PolicyImpact]] = SectionFormats(
+    members=lambda impact: {"policyImpact": policy_impact_document(impact)},
+    lines=policy_impact_lines,
+    markdown=policy_impact_markdown,
+    html=policy_impact_section,
+    stale="the samples of logs did",
+)
+
 
 UNREAD = "the list that is live could not be read"
 

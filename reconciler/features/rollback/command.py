@@ -13,7 +13,6 @@ import click
 
 from reconciler.applying.run import Applied
 from reconciler.cli import options
-from reconciler.cli.consent_options import check_asked, consenting
 from reconciler.cli.console import (
     data,
     describe_applied,
@@ -22,6 +21,7 @@ from reconciler.cli.console import (
     report_applied,
     words,
 )
+from reconciler.cli.options import check_asked, consenting
 from reconciler.errors import UsageError, worst
 from reconciler.features.rollback.roll_back import before_of
 from reconciler.journal.journal import Journal
@@ -38,7 +38,7 @@ from reconciler.operations.plan_and_drift import (
     write_private,
 )
 from reconciler.report.plan.document import plan_json
-from reconciler.report.remarks import describe_remark
+from reconciler.report.reasons import describe_remark
 from reconciler.report.safe import safe
 from reconciler.report.unplanned import not_applied
 from reconciler.runtime.advice import from_journal

@@ -12,8 +12,8 @@ from reconciler.kinds.taken_back import are_edited
 from reconciler.model import Change, GuardViolation, Plan, Ref, RemoteId, UndoesRollback
 from reconciler.model.guard_levels import EXPLICIT_LEVEL, REVIEW_LEVEL
 from reconciler.planning.guards.all_guards import PlanUnderGuard
+from reconciler.planning.guards.consent import UnderReview
 from reconciler.planning.guards.remedies import allowing, overriding, reviewing, splitting
-from reconciler.planning.guards.under_review import UnderReview
 from reconciler.project import Guards
 from reconciler.project.settings import UNDOES_ROLLBACK
 from reconciler.redaction.templates import references_in, resolve

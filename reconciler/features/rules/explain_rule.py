@@ -8,7 +8,7 @@ from typing import Any, Final
 from reconciler.errors import UsageError
 from reconciler.model.own_rules import OwnRule
 from reconciler.operations.open_project import Options, open_project
-from reconciler.report.explanations.explanation import Explanation, Family, Sample
+from reconciler.report.explanations.pages import Explanation, Family, Sample
 from reconciler.syntax.suggestions import nearest
 from reconciler.syntax.yaml_text import yaml_text
 

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
+from reconciler.document import ABSENT, Difference, Json
 from reconciler.errors import MissingExtra
 from reconciler.features.rules.ask_worker import (
     Broken,
+    Expressions,
     Judges,
+    RuleAnswer,
     RuleInput,
     RuleProblem,
     RuleVerdict,
 )
 from reconciler.features.rules.rule_settings import Rule, rules_of
-from reconciler.features.rules.subjects import resource_seen
-from reconciler.features.rules.verdicts import expressions_of, said_of
+from reconciler.model import Change, Manifest
 from reconciler.project import ProjectFile
 from reconciler.syntax.diagnostic import Complaint, Finding, Severity, complaint_at
 from reconciler.syntax.files import PROJECT_FILE
-from reconciler.syntax.inner_positions import locate_inside
+from reconciler.syntax.parsed_text import locate_inside
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.build import DeclaredManifest
 from reconciler.workspace.secret_scan import WITHHELD
@@ -29,6 +31,60 @@ from reconciler.workspace.workspace_checks import CheckedWorkspace
 
 if TYPE_CHECKING:
     from reconciler.project.project_findings import Readable
+
+
+def resource_seen(manifest: Manifest, environment: str) -> dict[str, Json]:
+    """Return the value of `resource`; secrets have their public form, as in a plan."""
+    metadata: dict[str, Json] = {
+        "name": manifest.ref.name,
+        "labels": dict(manifest.labels),
+        "protect": manifest.protect,
+    }
+    if manifest.remote_id is not None:
+        metadata["id"] = manifest.remote_id
+    return {
+        "kind": manifest.ref.kind,
+        "metadata": metadata,
+        "spec": manifest.spec,
+        "environment": environment,
+    }
+
+
+def change_seen(change: Change) -> dict[str, Json]:
+    """Return the value of `change`; live documents are hidden where a secret belongs."""
+    return {
+        "action": change.action.word,
+        "fields": [field_seen(difference) for difference in change.differences],
+        "before": change.before,
+        "after": change.body,
+        "destroys": [*change.destroys],
+    }
+
+
+def field_seen(difference: Difference) -> dict[str, Json]:
+    """Return one field that differs; a side that is absent is left out."""
+    sides = {"before": difference.before, "after": difference.after}
+    path = ".".join(map(str, difference.path))
+    return {"path": path, **{name: side for name, side in sides.items() if side is not ABSENT}}
+
+
+def expressions_of(rules: Sequence[Rule]) -> list[Expressions]:
+    """Return the parts of rules that are evaluated."""
+    return [Expressions(rule.when or "", rule.check, rule.variables) for rule in rules]
+
+
+def said_of(rule: Rule, verdict: RuleVerdict) -> str:
+    """Return the message of a rule; "" where it has none."""
+    match verdict:
+        case RuleAnswer.FAILS:
+            return rule.message
+        case RuleAnswer.HOLDS | RuleAnswer.NOT_ABOUT:
+            return ""
+        case Broken(said=said, is_last=is_last):
+            rest = "; it is no longer asked in this run" if is_last else ""
+            return f"the rule `{rule.name}` cannot be judged: {said}{rest}"
+        case _:
+            assert_never(verdict)
 
 
 def rule_complaints(checked: CheckedWorkspace) -> Iterator[Complaint]:

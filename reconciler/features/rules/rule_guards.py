@@ -11,9 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from reconciler.features.rules.ask_worker import Broken, Judges, RuleInput
+from reconciler.features.rules.rule_checks import (
+    change_seen,
+    expressions_of,
+    resource_seen,
+    said_of,
+)
 from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule, rules_of
-from reconciler.features.rules.subjects import change_seen, resource_seen
-from reconciler.features.rules.verdicts import expressions_of, said_of
 from reconciler.model import Change, GuardViolation, Manifest, Plan, Ref, RuleWarns
 from reconciler.planning.guards.all_guards import PlanUnderGuard
 from reconciler.planning.guards.consent import at_level

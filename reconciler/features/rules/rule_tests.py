@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from reconciler.document import ANY, Json, Path, differences
 from reconciler.errors import UsageError
 from reconciler.features.rules.ask_worker import Broken, Judges, RuleAnswer, RuleInput, RuleVerdict
-from reconciler.features.rules.rule_checks import flaws_in_rules
+from reconciler.features.rules.rule_checks import (
+    expressions_of,
+    field_seen,
+    flaws_in_rules,
+    said_of,
+)
 from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule, rules_of
-from reconciler.features.rules.subjects import field_seen
-from reconciler.features.rules.verdicts import expressions_of, said_of
 from reconciler.kinds import BY_NAME
 from reconciler.operations.open_project import Options, read_project
 from reconciler.project import ProjectFile

@@ -13,7 +13,7 @@ from reconciler.features.track_record.track_record_formats import (
     track_record_members,
 )
 from reconciler.model import Change
-from reconciler.report.html.element import (
+from reconciler.report.html.page import (
     NOTHING,
     Markup,
     element,

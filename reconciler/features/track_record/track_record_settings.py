@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+import click
 from pydantic import Field
 
 TRACKED_DAYS: Final = 14
@@ -20,3 +21,15 @@ TRACK_RECORD: Final = Annotated[
         "for none.",
     ),
 ]
+
+
+track_record: Final = click.option(
+    "--track-record",
+    "trackRecord",
+    metavar="[DAYS]",
+    type=click.IntRange(0, MOST_TRACKED_DAYS),
+    is_flag=False,
+    flag_value=TRACKED_DAYS,
+    default=0,
+    help=f"Say what each alert that is touched did in the last DAYS, {TRACKED_DAYS} unless told.",
+)

@@ -5,29 +5,248 @@ Source: docs/evidence.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from reconciler.document import value_at
 from reconciler.errors import NotAuthorised, ServiceRefused, UnreadableReply
-from reconciler.features.watch.noise import Counted, NoiseWatch, UnknownCause, Verdict, WatchedAlert
-from reconciler.features.watch.small_counts import Tails, corrected, tails
-from reconciler.features.watch.spans import SHORTEST, Spans, joined, spans_of
 from reconciler.journal.entries import Entry
 from reconciler.journal.history import History, Memory
 from reconciler.journal.runs import RunSummary
 from reconciler.journal.writes import Write, writes_of
 from reconciler.kinds import BY_NAME
 from reconciler.model import Ref
-from reconciler.records.alert_events import AlertEvent, EventFilter, in_batches, list_alert_events
-from reconciler.records.alert_finder import Finder, KnownAlert
+from reconciler.records.alert_events import (
+    AlertEvent,
+    EventFilter,
+    Finder,
+    KnownAlert,
+    in_batches,
+    list_alert_events,
+)
 from reconciler.records.record import Allowance, Span, moment, stamp
 
 if TYPE_CHECKING:
-    # Only the type is needed here, and it would load the whole HTTP client.
     from reconciler.api.client import Api
+
+
+Verdict: TypeAlias = Literal["quieter", "same", "noisier", "unknown"]
+
+UnknownCause: TypeAlias = Literal[
+    "too-soon", "no-id", "written-before", "unread", "cut", "untold", "clock"
+]
+"""Why an alert has no verdict.
+
+No time has passed since the run, or too little of the span before has the same definition. Or
+events could not be read, or not all of them; some have no alert or no time. Or the clocks of the
+service and of this machine differ.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Triggers in a number of hours, which may be the sum of several spans."""
+
+    events: int
+    hours: float
+
+    @property
+    def per_hour(self) -> float:
+        """Triggers per hour."""
+        return self.events / self.hours if self.hours else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedAlert:
+    """One alert that a run wrote.
+
+    `after` are the triggers since the run, up to `until`; `before` those of the span of the same
+    length right before it, and `week_before` those of the same hours a week earlier. `base` is what
+    `after` was compared with, over `spans` spans. `p` is the probability that chance alone makes
+    such a difference, corrected for the number of alerts. A figure is None if it is not known.
+    `cause` is why there is no verdict, "" if there is one. `written` is when another run wrote the
+    alert, "" for never.
+    """
+
+    ref: Ref
+    until: str
+    verdict: Verdict = "unknown"
+    cause: UnknownCause | Literal[""] = ""
+    after: Counted | None = None
+    before: Counted | None = None
+    week_before: Counted | None = None
+    base: Counted | None = None
+    spans: int = 0
+    p: float | None = None
+    written: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseWatch:
+    """The results for all alerts of a run; `since` is the time of the run.
+
+    `level` is how often chance alone may give each of the verdicts quieter and noisier, over all
+    alerts together. `unread` is why the events could not be read, "" if they could. `complete` says
+    that no events were cut off or refused. `commit` is the commit that was applied.
+    """
+
+    run: str
+    command: str
+    since: str
+    until: str
+    level: float
+    alerts: tuple[WatchedAlert, ...]
+    complete: bool = True
+    unread: str = ""
+    commit: str = ""
+
+    @property
+    def noisier(self) -> tuple[WatchedAlert, ...]:
+        """The alerts that became noisier."""
+        return tuple(alert for alert in self.alerts if alert.verdict == "noisier")
+
+
+@dataclass(frozen=True, slots=True)
+class Tails:
+    """The probabilities that chance alone gives as many, or as few, events after as there were."""
+
+    as_many: float
+    as_few: float
+
+
+def tails(after: int, after_hours: float, before: int, before_hours: float) -> Tails:
+    """Compare the count of one span with that of another; both are above zero hours.
+
+    Where the rates are equal, each of the two is at most a level with at most that probability.
+    """
+    total = after + before
+    share = after_hours / (after_hours + before_hours)
+    return Tails(_at_least(after, total, share), _at_least(before, total, 1 - share))
+
+
+def _at_least(count: int, total: int, share: float) -> float:
+    """Return the probability of `count` or more of `total`, each with this share.
+
+    The sum goes from the largest term outwards, so that small tails are as exact as large tails.
+    """
+    if count <= 0:
+        return 1.0
+    if count > total * share:
+        return _upper(count, total, share)
+    return max(0.0, 1.0 - _upper(total - count + 1, total, 1 - share))
+
+
+def _upper(count: int, total: int, share: float) -> float:
+    """Return the sum of the terms from `count` on, which is at or above the mean, so they fall."""
+    if count > total:
+        return 0.0
+    term = _term(count, total, share)
+    odds = share / (1 - share)
+    terms: list[float] = []
+    for number in range(count, total + 1):
+        terms.append(term)
+        if number == total or term < terms[0] * _NOTHING:
+            break
+        term *= odds * (total - number) / (number + 1)
+    return min(1.0, math.fsum(terms))
+
+
+_NOTHING = 1e-20
+
+
+def _term(count: int, total: int, share: float) -> float:
+    ways = math.lgamma(total + 1) - math.lgamma(count + 1) - math.lgamma(total - count + 1)
+    rest = (total - count) * math.log1p(-share)
+    return math.exp(ways + count * math.log(share) + rest)
+
+
+def corrected(ps: Sequence[float]) -> list[float]:
+    """Correct probabilities for their number, by Holm, in their order.
+
+    The probability that chance alone brings any of them to a level or below is then at most that
+    level, however they depend on each other.
+    """
+    order = sorted(range(len(ps)), key=lambda at: ps[at])
+    found = [1.0] * len(ps)
+    largest = 0.0
+    for rank, at in enumerate(order):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[at]))
+        found[at] = largest
+    return found
+
+
+DAY: Final = timedelta(days=1)
+DAYS: Final = 7
+LONGEST: Final = DAYS * DAY
+"""Events later than this after a run are not counted: the span is compared with a week."""
+
+SHORTEST: Final = timedelta(minutes=5)
+"""A shorter span says nothing, as events and clocks are not that exact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spans:
+    """The span `after` a run, and the spans of the same length before it.
+
+    `right_before` ends with the run. `base` are the same hours of earlier days, the newest first;
+    the last is a week before.
+    """
+
+    after: Span
+    right_before: Span
+    base: tuple[Span, ...]
+
+    def known_since(self, written: datetime | None) -> tuple[Span, ...]:
+        """Return the spans of the definition that the run replaced.
+
+        That definition was written at `written`; None means longer ago than is known. If no earlier
+        day has the same hours of it, the span right before the run is used.
+        """
+        whole = [span for span in self.base if written is None or written <= span.since]
+        if not whole and (written is None or written <= self.right_before.since):
+            return (self.right_before,)
+        return tuple(whole)
+
+    @property
+    def all(self) -> Iterable[Span]:
+        """All spans."""
+        return (self.after, self.right_before, *self.base)
+
+
+def spans_of(run: datetime, until: datetime) -> Spans | None:
+    """Return the spans to compare from a run up to a moment; None where the time is too short.
+
+    Each earlier day counts once: a span of up to a day has seven others; a longer span has as many
+    as do not overlap, and always the span a week before.
+    """
+    length = min(until - run, LONGEST)
+    if length < SHORTEST:
+        return None
+    step = math.ceil(length / DAY)
+    days = [days for days in range(step, DAYS + 1, step) if DAYS - days >= step or days == DAYS]
+    if DAYS not in days:
+        days.append(DAYS)
+    return Spans(
+        after=Span(run, run + length),
+        right_before=Span(run - length, run),
+        base=tuple(Span(run - day * DAY, run - day * DAY + length) for day in days),
+    )
+
+
+def joined(spans: Iterable[Span]) -> list[Span]:
+    """Join spans that touch or overlap; the newest come first."""
+    found: list[Span] = []
+    for span in sorted(spans, key=lambda span: span.since):
+        if found and span.since <= found[-1].until:
+            last = found.pop()
+            found.append(Span(last.since, max(last.until, span.until)))
+        else:
+            found.append(span)
+    return found[::-1]
+
 
 LEVEL: Final = 0.01
 MOST_REQUESTS: Final = 60

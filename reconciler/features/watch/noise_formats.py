@@ -9,7 +9,13 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from reconciler.features.watch.noise import Counted, NoiseWatch, UnknownCause, Verdict, WatchedAlert
+from reconciler.features.watch.alert_noise import (
+    Counted,
+    NoiseWatch,
+    UnknownCause,
+    Verdict,
+    WatchedAlert,
+)
 from reconciler.report.markdown import COMMENT_BYTES, code
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Heading, Style, table, wrapped

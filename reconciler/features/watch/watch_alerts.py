@@ -8,24 +8,31 @@ from __future__ import annotations
 import asyncio
 import shlex
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Final
 from uuid import uuid4
 
+from reconciler.cli.console import data, stdout_style, words
 from reconciler.errors import UsageError
-from reconciler.features.watch.alert_noise import alerts_of_run, watch
-from reconciler.features.watch.noise import NoiseWatch
+from reconciler.features.watch.alert_noise import NoiseWatch, alerts_of_run, watch
+from reconciler.features.watch.noise_formats import watched_markdown, watched_text, with_watch
 from reconciler.features.watch.watch_settings import Watching
-from reconciler.journal.before import chosen_run, is_compacted
+from reconciler.journal.before import LAST, chosen_run, is_compacted
 from reconciler.journal.entries import WatchedEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.line_fields import SeenVerdict
 from reconciler.journal.runs import RunSummary
 from reconciler.journal.store import LockTimeout
 from reconciler.model import Plan
+from reconciler.operations.durations import read_duration
+from reconciler.operations.job_steps import JobStep, StepReport
 from reconciler.operations.open_session import WAYS_BACK, Session, open_api
 from reconciler.operations.plan_and_drift import plan_now
 from reconciler.records.record import moment, stamp
+from reconciler.report.plan.text import plan_text
 from reconciler.report.safe import safe
 from reconciler.runtime.advice import from_journal
 from reconciler.runtime.progress import Passing
@@ -136,3 +143,38 @@ def way_back(session: Session, found: NoiseWatch) -> Plan | None:
     journal = session.journal()
     back = WAYS_BACK.load(wish.on_noisier)(replace(session, whole=False), journal, found.run, refs)
     return asyncio.run(plan_now(back, journal.history))
+
+
+def read_wait(text: str) -> timedelta | None:
+    """Return the duration of the input `watch-for`; None for "". Raises UsageError."""
+    found = read_duration(text)
+    if text and found is None:
+        raise UsageError(f"`watch-for` is a duration up to 7d, as 90m or 2h, not `{text}`")
+    return found
+
+
+def _run_step(
+    session: Session, given: Mapping[str, str], *, remember: bool
+) -> Iterator[StepReport]:
+    wanted = ToWatch(run=LAST, wait=read_wait(given["watch-for"]), remember=remember)
+    found = watch_now(session, wanted)
+    yield _report(found, session.name)
+    data(watched_text(found, stdout_style(verbose=False)))
+    if (made := way_back(session, found)) is not None:
+        remedy = describe_way_back(found)
+        yield _report(found, session.name, remedy)
+        data(plan_text(made, stdout_style(verbose=False)))
+        words(remedy)
+
+
+def _report(found: NoiseWatch, environment: str, back: str = "") -> StepReport:
+    shown = (watched_markdown(found, environment), f"{back}\n" if back else "")
+    return StepReport(
+        differs=bool(found.noisier),
+        summary="\n".join(shown),
+        commit=found.commit,
+        added_to=partial(with_watch, found=found, environment=environment, back=back),
+    )
+
+
+WATCH: Final = JobStep(run=_run_step, deed="noise is remembered")

@@ -13,10 +13,8 @@ from reconciler.kinds.alert_definition.remote import (
     weakens,
     write,
 )
-from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import REQUIRED_UUID
-from reconciler.kinds.incident_match import Bearing
-from reconciler.kinds.kind import ANY_STEP, Essential, Kind
+from reconciler.kinds.kind import ANY_STEP, Bearing, Endpoint, Essential, Kind
 from reconciler.model.assumptions import BULK_LIMIT
 
 # Paths in the part that belongs to the type of the alert: its name differs for each type.

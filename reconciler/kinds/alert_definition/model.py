@@ -7,17 +7,15 @@ from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
 from reconciler.document import Json
-from reconciler.kinds.alert_definition.logs_parts import (
+from reconciler.kinds.alert_definition.parts import (
+    TYPE_OF,
+    TYPE_PARTS,
+    Flow,
     LogsAnomaly,
     LogsImmediate,
     LogsRatioThreshold,
     LogsThreshold,
     LogsUniqueCount,
-)
-from reconciler.kinds.alert_definition.type_parts import (
-    TYPE_OF,
-    TYPE_PARTS,
-    Flow,
     MetricThreshold,
     Priority,
     RulesPart,

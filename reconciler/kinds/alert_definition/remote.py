@@ -9,15 +9,14 @@ from reconciler.api.retry import Request
 from reconciler.document import Json, Missing, value_at
 from reconciler.errors import ReconcilerError, ServiceRefused
 from reconciler.kinds.alert_definition.model import AlertDefinitionSpec
-from reconciler.kinds.answers import any_members, text, texts
-from reconciler.kinds.assumed_reads import ReadRecord, read_record
-from reconciler.kinds.dependents import Watched
+from reconciler.kinds.assumed_reads import ReadRecord, any_members, read_record, text, texts
 from reconciler.kinds.id_forms import REQUIRED_UUID
 from reconciler.kinds.kind import (
     ConsentRule,
     OnIdentified,
     RiskyChange,
     Sending,
+    Watched,
     WriteResult,
     refusal,
     to_be_made_by_hand,

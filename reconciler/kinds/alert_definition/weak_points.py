@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.document import Json
-from reconciler.kinds.known_values import is_blank
 from reconciler.kinds.shape import EACH, places
-from reconciler.kinds.spec_finding import SpecFinding
+from reconciler.kinds.spec_finding import SpecFinding, is_blank
 from reconciler.redaction.templates import Template
 from reconciler.syntax.diagnostic import Advice
 

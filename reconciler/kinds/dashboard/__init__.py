@@ -14,9 +14,8 @@ from reconciler.kinds.dashboard.remote import (
     weakens,
     write,
 )
-from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import DASHBOARD_ID
-from reconciler.kinds.kind import ANY_STEP, Essential, Grid, Kind
+from reconciler.kinds.kind import ANY_STEP, Endpoint, Essential, Grid, Kind
 
 WRAPPERS = frozenset(
     (

@@ -17,9 +17,9 @@ from reconciler.errors import (
     ServiceRefused,
     UnreadableReply,
 )
-from reconciler.kinds.answers import given_id, member, text, without
+from reconciler.kinds.assumed_reads import given_id, member, text, without
+from reconciler.kinds.dashboard.items import with_nested_ids
 from reconciler.kinds.dashboard.model import DashboardSpec
-from reconciler.kinds.dashboard.nested_ids import with_nested_ids
 from reconciler.kinds.id_forms import DASHBOARD_ID
 from reconciler.kinds.kind import (
     ConsentRule,

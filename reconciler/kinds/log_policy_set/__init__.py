@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import NO_ID
-from reconciler.kinds.incident_match import Bearing
-from reconciler.kinds.kind import Essential, Kind, Ranking
-from reconciler.kinds.log_policy_set.affected_logs import takes_logs_of
+from reconciler.kinds.kind import Bearing, Endpoint, Essential, Kind, Ranking
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, check
+from reconciler.kinds.log_policy_set.name_matcher import takes_logs_of
 from reconciler.kinds.log_policy_set.remote import SEVERITIES, observe, write
 
 

@@ -30,7 +30,7 @@ from reconciler.errors import (
     UnreadableReply,
     Unsettled,
 )
-from reconciler.kinds.answers import all_members, text
+from reconciler.kinds.assumed_reads import all_members, text
 from reconciler.kinds.kind import OnIdentified, Sending, refusal
 from reconciler.kinds.log_policy_set.model import LogPolicySetSpec, Policy, PolicyItem
 from reconciler.kinds.shape import NOTHING, facts_of, only_writable, shape_of

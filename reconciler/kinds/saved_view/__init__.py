@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import INT32
-from reconciler.kinds.kind import Essential, Kind
+from reconciler.kinds.kind import Endpoint, Essential, Kind
 from reconciler.kinds.saved_view.model import SavedViewSpec, queries
 from reconciler.kinds.saved_view.remote import NAME, cannot_create, observe, write
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from reconciler.api.retry import Request
 from reconciler.document import Json
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
-from reconciler.kinds.answers import without
-from reconciler.kinds.assumed_reads import ReadRecord, read_record
+from reconciler.kinds.assumed_reads import ReadRecord, read_record, without
 from reconciler.kinds.id_forms import INT32
 from reconciler.kinds.kind import OnIdentified, Sending, refusal
 from reconciler.kinds.saved_view.model import SavedViewSpec

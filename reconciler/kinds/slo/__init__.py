@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from reconciler.document import Json
-from reconciler.kinds.endpoints import Endpoint
 from reconciler.kinds.id_forms import UUID
-from reconciler.kinds.incident_match import Bearing
-from reconciler.kinds.kind import Essential, Kind, Objective
+from reconciler.kinds.kind import Bearing, Endpoint, Essential, Kind, Objective
 from reconciler.kinds.slo.model import SloSpec, check, queries
 from reconciler.kinds.slo.remote import (
     TARGET_LOWERED,

@@ -9,11 +9,11 @@ from urllib.parse import quote
 from reconciler.api.retry import Request
 from reconciler.document import ABSENT, Json, Missing, value_at
 from reconciler.errors import OutcomeUnknown, ServiceRefused, UnreadableReply
-from reconciler.kinds.answers import any_members, member, text, texts
-from reconciler.kinds.dependents import Foreseen
+from reconciler.kinds.assumed_reads import any_members, member, text, texts
 from reconciler.kinds.id_forms import UUID
 from reconciler.kinds.kind import (
     ConsentRule,
+    Foreseen,
     OnIdentified,
     RiskyChange,
     Sending,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reconciler.kinds.known_values import text_of
 from reconciler.kinds.shape import places
-from reconciler.kinds.spec_finding import Neighbours, SpecFinding
+from reconciler.kinds.spec_finding import Neighbours, SpecFinding, text_of
 from reconciler.model import Manifest, Ref
 from reconciler.redaction.templates import references_in
 from reconciler.syntax.diagnostic import Advice

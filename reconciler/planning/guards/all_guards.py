@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reconciler.model import GuardViolation, IncidentsUnread, Plan
+from reconciler.planning.guards.consent import NO_REVIEW, UnderReview
 from reconciler.planning.guards.open_incidents import OpenIncidents, incidents_of_silenced
 from reconciler.planning.guards.plan_limits import exceeded_limits, needed_consents
 from reconciler.planning.guards.takeovers import taken_over, with_names
-from reconciler.planning.guards.under_review import NO_REVIEW, UnderReview
 from reconciler.project import Environment, Guards, ProjectFile
 from reconciler.runtime.rows import Rows
 

@@ -2,15 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
 
 from reconciler.document import Json, digest
-from reconciler.model import GuardViolation, Plan
-from reconciler.model.guard_levels import REVIEW_LEVEL, GuardLevel, flag_of
+from reconciler.errors import UsageError
+from reconciler.kinds import BY_NAME
+from reconciler.model import GuardViolation, Plan, Ref
+from reconciler.model.guard_levels import GUARDS, REVIEW_LEVEL, GuardLevel, flag_of, whole_key
+from reconciler.model.own_rules import OWN_RULE
+from reconciler.planning.guards import plan_limits
 from reconciler.planning.guards.plan_limits import ALERT_SILENCED
 from reconciler.planning.guards.remedies import allowing, reviewing, reviewing_file
-from reconciler.project import Guards
+from reconciler.planning.guards.takeovers import never_written
+from reconciler.project import Guards, settings
+from reconciler.syntax.suggestions import nearest
+
+MOST_LISTED: Final = 40
+
+
+def listing_of(guarded: Sequence[GuardViolation]) -> tuple[str, ...]:
+    """Return the keys of what a review consents to; where there are many, one key a code."""
+    by_code = _by_code(guarded)
+    keys = [key for keys in by_code.values() for key in keys]
+    if len(keys) <= MOST_LISTED:
+        return tuple(keys)
+    return tuple(whole_key(code, keys) for code, keys in by_code.items())
+
+
+def listed_of(guarded: Sequence[GuardViolation], listing: Collection[str]) -> frozenset[str]:
+    """Return the keys of the objections that a list covers."""
+    whole = {code for code, keys in _by_code(guarded).items() if whole_key(code, keys) in listing}
+    return frozenset(
+        objection.key
+        for objection in guarded
+        if objection.key in listing or objection.code in whole
+    )
+
+
+def _by_code(guarded: Sequence[GuardViolation]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for objection in guarded:
+        if objection.level == REVIEW_LEVEL:
+            found.setdefault(objection.code, []).append(objection.key)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class OverrideReasons:
+    """The reasons for single codes; `reason` is for all guards, None where there is none."""
+
+    codes: Mapping[str, str] = field(default_factory=dict)
+    reason: str | None = None
+
+    def check_rules(self, known: Collection[str]) -> None:
+        """Raise UsageError for the code of a rule that the project does not have."""
+        for code in self.codes:
+            if code.startswith(OWN_RULE) and code not in known:
+                raise UsageError(_unknown(code, known))
+
+
+NOTHING_OVERRIDDEN = OverrideReasons()
+
+
+def read_overridden(texts: Iterable[str]) -> OverrideReasons:
+    """Read `CODE=REASON` and `REASON`; several reasons for the same are joined.
+
+    The text before the first `=` is a code if it has no blank inside. Raises UsageError where no
+    reason is given, and for an unknown code. Codes of rules are checked by `check_rules`.
+    """
+    codes: dict[str, list[str]] = {}
+    reasons: list[str] = []
+    for text in texts:
+        code, equals, reason = (part.strip() for part in text.partition("="))
+        # A code alone, also a misspelt one, is no reason for all guards.
+        is_word = not code.split()[1:]
+        if equals and {*code.split()} <= {*GUARDS} and not is_word:
+            raise UsageError("--override-guard takes one code: repeat it for another")
+        is_code = is_word and (bool(equals) or code.startswith(OWN_RULE) or _is_near(code))
+        if is_code and code not in GUARDS and not code.startswith(OWN_RULE):
+            raise UsageError(_unknown(code, GUARDS))
+        given = (reason if is_code else text).strip()
+        if not given:
+            raise UsageError("--override-guard needs a reason, which is kept in the journal")
+        (codes.setdefault(code, []) if is_code else reasons).append(given)
+    return OverrideReasons(
+        {code: "; ".join(given) for code, given in codes.items()},
+        "; ".join(reasons) if reasons else None,
+    )
+
+
+def _is_near(word: str) -> bool:
+    return bool(nearest(word.lower(), GUARDS))
+
+
+def _unknown(code: str, known: Iterable[str]) -> str:
+    near = nearest(code, known)
+    hint = f": did you mean `{near}`?" if near else f" (known: {', '.join(known) or 'none'})"
+    return f"--override-guard: there is no guard `{code}`{hint}"
+
+
+Base: TypeAlias = Callable[[], Mapping[Ref, Json] | None]
+"""Reads the `spec` of each resource that the base branch declares; None where it cannot be read."""
+
+ViolationListing: TypeAlias = Callable[[Sequence[GuardViolation]], Collection[str]]
+"""Returns the keys of the objections that the reviewed plan listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnderReview:
+    """Ways to find out whether a review covers a rollback that is undone; None where unknown.
+
+    Before the merge, the base branch shows which fields the change edits. After the merge, the
+    reviewed plan lists which rollbacks the change undoes.
+    """
+
+    base: Base | None = None
+    listed: ViolationListing | None = None
+
+
+NO_REVIEW: Final = UnderReview()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,3 +194,48 @@ def consented(plan: Plan) -> Plan:
 def unmet(guarded: Sequence[GuardViolation], agreed: Agreed) -> tuple[GuardViolation, ...]:
     """Return the objections that no consent lifts."""
     return tuple(objection for objection in guarded if not agreed.to(objection))
+
+
+def guards_of_part(whole: Plan, part: Plan, guards: Guards) -> tuple[GuardViolation, ...]:
+    """Return the objections to a whole plan that also apply to a part of its changes.
+
+    They keep the figures of the whole plan, which were reviewed. A guard about the whole plan that
+    has no case here applies to every part.
+    """
+    refs = {change.ref for change in part.changes}
+    kinds = {change.ref.kind for change in part.changes if change.action.writes}
+    ended = _ended_limits(whole, part, guards)
+    lacks_journal = any(True for _ in plan_limits.without_memory(part))
+
+    def holds(objection: GuardViolation) -> bool:
+        match objection.code:
+            case _ if objection.ref is not None:
+                return objection.ref in refs
+            case plan_limits.NEW_JOURNAL:
+                return lacks_journal
+            case settings.TAKES_OVER:
+                return any(never_written(change) is not None for change in part.changes)
+            case settings.POLICY_SAMPLES:
+                return any(BY_NAME[kind].destroyable for kind in kinds)
+            case _:
+                return objection.key not in ended
+
+    return tuple(objection for objection in whole.guarded if holds(objection))
+
+
+def _ended_limits(whole: Plan, part: Plan, guards: Guards) -> set[str]:
+    """Return the keys of the limits that the whole plan exceeds, and the part does not."""
+    ended: set[str] = set()
+    for kind in {change.ref.kind for change in whole.changes}:
+        of_whole, of_part = (
+            [*plan_limits.exceeded_limits(_of_kind(plan, kind), guards)] for plan in (whole, part)
+        )
+        if not of_part:
+            ended |= {objection.key for objection in of_whole}
+    return ended
+
+
+def _of_kind(plan: Plan, kind: str) -> Plan:
+    return replace(
+        plan, changes=tuple(change for change in plan.changes if change.ref.kind == kind)
+    )

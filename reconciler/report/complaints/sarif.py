@@ -21,8 +21,7 @@ from reconciler.report.complaints.document import (
     message,
     worst_first,
 )
-from reconciler.report.explanations.code_page import code_markdown, code_text
-from reconciler.report.explanations.pages import explanation
+from reconciler.report.explanations.pages import code_markdown, code_text, explanation
 from reconciler.report.markdown import SHOWN_SARIF_RESULTS
 from reconciler.report.safe import json_text, safe
 from reconciler.syntax.diagnostic import AUDITED, CODES, USUAL_EXCERPT, Complaint

@@ -9,11 +9,84 @@ sample.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from reconciler.report.explanations.explanation import FAMILIES, Explanation, Sample
+from reconciler.report.safe import safe
+from reconciler.report.table import Colour, Style, fitted
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A family of codes. `noun` names one of its codes, `about` completes "they are about".
+
+    `page` and `command` are the defaults of its explanations.
+    """
+
+    noun: str
+    about: str
+    page: str = "manifests"
+    command: str = ""
+
+
+_VALIDATE = "validate"
+
+FAMILIES: Final[Mapping[str, Family]] = {
+    "text": Family("a complaint", "the text of a file", command=_VALIDATE),
+    "envelope": Family("a complaint", "what is around `spec`", command=_VALIDATE),
+    "spec": Family("a complaint", "what is under `spec`", command=_VALIDATE),
+    "workspace": Family(
+        "a complaint", "the workspace as a whole, and expressions", command=_VALIDATE
+    ),
+    "reuse": Family("a complaint", "what is said once for many", "reuse", _VALIDATE),
+    "practice": Family("a complaint", "practice", "practice", _VALIDATE),
+    "query": Family("a complaint", "queries", "graph", _VALIDATE),
+    "audit": Family("a finding", "what is declared against what happened", "evidence"),
+    "project": Family("a complaint", "the project file", command=_VALIDATE),
+    "guard": Family("a guard", "what an apply refuses without consent", "guards"),
+    "reason": Family("a reason", "why a change of a plan is as it is", "plan"),
+    "remark": Family("a remark", "what a plan says of itself", "plan"),
+    "exit": Family("an exit code", "what a command ends with", "exit-codes"),
+}
+"""Every family by its name in the front matter of a page, in the order of the index."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Files of a workspace at their places, or shell commands that reproduce the case.
+
+    `says` describes in words what no file shows. `environ` is set while `command` checks the
+    sample, in a folder with the files and the results of the commands.
+    """
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    typed: tuple[str, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """The meaning of a code, for a person who met it.
+
+    `title` completes "this is reported where ..." in a few words. `command` reports the code for
+    `wrong`, and does not report it for `right`; "" where no sample can show it. `page` is the page
+    of docs/ that says more.
+    """
+
+    code: str
+    family: Family
+    title: str
+    means: str
+    why: str
+    wrong: Sample
+    right: Sample
+    command: str
+    page: str
+
 
 EXIT: Final = "exit-"
 """The prefix of an exit code that may be left out when it is typed."""
@@ -75,3 +148,62 @@ def spelled() -> dict[str, str]:
     """Return every code by each way in which it may be typed, in lower case."""
     short = {code.removeprefix(EXIT): code for code in codes()}
     return {**short, **{code.casefold(): code for code in codes()}}
+
+
+def code_text(explanation: Explanation) -> str:
+    """Return the explanation of a code as plain text."""
+    return "\n".join(code_lines(explanation, Style()))
+
+
+def code_markdown(explanation: Explanation, heading: str = "") -> str:
+    """Return the explanation as Markdown, ending in a line break; headings begin with `heading`."""
+    parts = [explanation.means, explanation.why]
+    for word, sample in (("wrong", explanation.wrong), ("right", explanation.right)):
+        title = _titled(word, explanation).capitalize()
+        parts.append(f"{heading} {title}" if heading else f"**{title}**")
+        parts.extend(_markdown(sample))
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown(sample: Sample) -> Iterator[str]:
+    if sample.says:
+        yield sample.says
+    if typed := [*_exports(sample), *sample.typed]:
+        yield "\n".join(("```bash", *typed, "```"))
+    for name, content in sample.files.items():
+        yield f"`{name}`:"
+        yield f"```{'json' if name.endswith('.json') else 'yaml'}\n{content}```"
+
+
+def code_lines(explanation: Explanation, style: Style) -> Iterator[str]:
+    """Yield the lines of an explanation for a terminal."""
+    yield style.paint(safe(f"{explanation.code}: {explanation.title}"), Colour.BOLD)
+    yield ""
+    yield fitted(f"  {safe(explanation.means)}", style)
+    yield ""
+    yield fitted(f"  {safe(explanation.why)}", style)
+    for word, sample in (("wrong", explanation.wrong), ("right", explanation.right)):
+        yield ""
+        yield style.paint(_titled(word, explanation), Colour.DIM)
+        yield from _sample_lines(sample, style)
+
+
+def _titled(word: str, explanation: Explanation) -> str:
+    if explanation.command:
+        return word
+    return "for example" if word == "wrong" else "what to do"
+
+
+def _sample_lines(sample: Sample, style: Style) -> Iterator[str]:
+    if sample.says:
+        yield fitted(f"  {sample.says}", style)
+    for line in (*_exports(sample), *sample.typed):
+        yield f"  $ {line}"
+    for name, content in sample.files.items():
+        yield f"  # {name}"
+        yield from (f"  {safe(line)}" for line in content.splitlines())
+
+
+def _exports(sample: Sample) -> Iterator[str]:
+    for name, value in sample.environ.items():
+        yield f"export {name}={value!r}"

@@ -7,19 +7,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from reconciler.model import Ref, Source
+from reconciler.model import Change, Plan, Ref, Source
 from reconciler.report.changes.field_changes import FieldChange, LeafValue, by_subject
 from reconciler.report.changes.line_diff import DiffLine
-from reconciler.report.html.element import (
-    NOTHING,
-    Markup,
-    breakable,
-    element,
-    joined,
-    of_class,
-    spans,
-)
+from reconciler.report.html.page import NOTHING, Markup, breakable, element, joined, of_class, spans
+from reconciler.report.watcher_formats import names_of
 from reconciler.report.words import place, plural
+
+MOST_NAMED = 50
+
+
+def watchers_card(plan: Plan, change: Change) -> Markup:
+    """Return the watchers of a resource for the card of its change; nothing without any."""
+    watchers = plan.watchers.get(change.ref)
+    if watchers is None:
+        return NOTHING
+    names = names_of(watchers)
+    items = [element("li", None, element("code", None, name)) for name in names[:MOST_NAMED]]
+    if len(names) > MOST_NAMED:
+        items.append(element("li", None, f"and {len(names) - MOST_NAMED:,} more"))
+    head = element("p", None, f"Watched by {plural(len(names), 'alert')}:")
+    return of_class("div", "watched", head, element("ul", None, *items))
+
 
 TEAM = "team"
 """The label by which people filter manifests for their team."""

@@ -11,8 +11,16 @@ from reconciler.model.plan import DriftState
 from reconciler.report.changes.field_changes import drift_changes
 from reconciler.report.counts import describe_no_drift, drift_summary
 from reconciler.report.html.cards import Card, Chip, card, fields_table, filter_bar, group, notes
-from reconciler.report.html.element import NOTHING, Markup, element, of_class
-from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
+from reconciler.report.html.page import (
+    NOTHING,
+    Markup,
+    ReportOccasion,
+    element,
+    of_class,
+    page,
+    page_head,
+    skip_link,
+)
 from reconciler.report.reasons import describe_remedy, drift_note, look_notes
 from reconciler.report.words import plural
 

@@ -6,14 +6,159 @@ Pure, except that it reads its two own files once: `page.css` and `page.js`.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from typing import Final
 
-from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class
+from reconciler.report.safe import ELLIPSIS, columns, for_html, hidden
+
+VOID: Final = frozenset(("meta", "input", "br", "col", "wbr"))
+
+LINES: Final = frozenset(("details", "figure", "header", "main", "section", "summary", "tbody"))
+"""Elements that end a line, for readers of the page's source."""
+
+
+class Markup(str):
+    """Text that is already HTML. Only `element` turns foreign text into it."""
+
+    __slots__ = ()
+
+
+NOTHING: Final = Markup()
+
+
+def element(
+    name: str, attributes: Mapping[str, str | bool] | None = None, *children: str
+) -> Markup:
+    """Return an element.
+
+    An attribute that is False is left out; True is an attribute without value.
+    """
+    opened = "".join(_attribute(key, value) for key, value in (attributes or {}).items())
+    if name in VOID:
+        return Markup(f"<{name}{opened}>")
+    ending = "\n" if name in LINES else ""
+    return Markup(f"<{name}{opened}>{joined(children)}</{name}>{ending}")
+
+
+def of_class(name: str, classes: str, *children: str) -> Markup:
+    """Return an element with a class, the most common case."""
+    return element(name, {"class": classes}, *children)
+
+
+def joined(children: Iterable[str], between: str = "") -> Markup:
+    """Return children joined."""
+    return Markup(
+        between.join(child if isinstance(child, Markup) else for_html(child) for child in children)
+    )
+
+
+def spans(text: str) -> Markup:
+    """Return a text with the words between backticks as code."""
+    parts = text.split("`")
+    return joined(
+        element("code", None, part) if index % 2 and index + 1 < len(parts) else part
+        for index, part in enumerate(parts)
+    )
+
+
+def breakable(text: str) -> Markup:
+    """Return a dotted name that may be broken into lines after each dot."""
+    return joined(text.split("."), Markup(".") + element("wbr"))
+
+
+def _attribute(key: str, value: str | bool) -> str:
+    if isinstance(value, Markup):
+        return f' {key}="{value}"'
+    if isinstance(value, str):
+        return f' {key}="{for_html(value)}"'
+    return f" {key}" if value else ""
+
+
+# Width as a share of the font size, of the widest usual font, so that no text overflows.
+_LETTER = 0.58
+_LETTER_OF_CODE = 0.63
+SIZES = {"t": 12.5, "s": 11.5, "c": 11.5}
+"""Classes of text in a picture and their sizes: title, small, code."""
+
+
+def number(value: float) -> Markup:
+    """Return a coordinate with at most one decimal digit."""
+    return Markup(f"{value:.1f}".removesuffix(".0"))
+
+
+def shape(name: str, classes: str, **places: float) -> Markup:
+    """Return a shape by its coordinates."""
+    attributes = {key: number(value) for key, value in places.items()}
+    return element(name, {"class": Markup(classes), **attributes})
+
+
+def path(classes: str, *steps: str | float, ends: str = "") -> Markup:
+    """Return a line by the letters and numbers of its steps; `ends` names what it joins."""
+    words = (step if isinstance(step, str) else number(step) for step in steps)
+    attributes: dict[str, str | bool] = {"class": Markup(classes), "d": Markup(" ".join(words))}
+    return element("path", {**attributes, "data-ends": Markup(ends) if ends else False})
+
+
+def box(classes: str, left: float, top: float, width: float, height: float) -> Markup:
+    """Return a box with round corners."""
+    return shape("rect", classes, x=left, y=top, width=width, height=height, rx=5)
+
+
+def words(text: str, classes: str, left: float, top: float, room: float | None = None) -> Markup:
+    """Return a text at its baseline, cut to `room` if that is set.
+
+    The first of the classes decides the size.
+    """
+    shown = text if room is None else fitting(text, room, classes.split(maxsplit=1)[0])
+    return element("text", {"class": Markup(classes), "x": number(left), "y": number(top)}, shown)
+
+
+def fitting(text: str, room: float, size: str) -> str:
+    """Return a text, cut to the letters that surely fit."""
+    most, text = letters_in(room, size), hidden(text)
+    if columns(text) <= most:
+        return text
+    while text and columns(text) >= most:
+        text = text[: min(len(text) - 1, most)]
+    return text + ELLIPSIS if most > 1 else ""
+
+
+def letters_in(room: float, size: str) -> int:
+    """Return the number of letters that surely fit."""
+    return int(room / (SIZES[size] * (_LETTER_OF_CODE if size == "c" else _LETTER)))
+
+
+def group(title: str, *children: Markup) -> Markup:
+    """Return shapes with a title that is shown on hover."""
+    return element("g", None, element("title", None, title), *children)
+
+
+def picture(
+    label: str, width: float, height: float, *children: Markup, classes: str = ""
+) -> Markup:
+    """Return a picture with a label of one sentence for screen readers."""
+    attributes: Mapping[str, str | bool] = {
+        "class": Markup(classes) if classes else False,
+        "viewBox": f"0 0 {number(width)} {number(height)}",
+        "width": number(width),
+        "height": number(height),
+        "role": "img",
+        "aria-label": label,
+    }
+    return element("svg", attributes, *children)
+
+
+def figure(caption: str, *parts: Markup, wide: bool = False) -> Markup:
+    """Return pictures under one caption."""
+    kept = joined(part for part in parts if part)
+    classes = "picture wide" if wide else "picture"
+    return of_class("figure", classes, element("figcaption", None, caption), kept)
+
 
 COMMIT_DIGITS = 12
 DIRTY = "-dirty"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from reconciler.report.html.element import (
+from reconciler.report.html.page import (
     NOTHING,
     Markup,
     box,

@@ -30,16 +30,25 @@ from reconciler.report.html.cards import (
     group,
     new_table,
     notes,
+    watchers_card,
 )
-from reconciler.report.html.element import NOTHING, Markup, element, joined, of_class, spans
-from reconciler.report.html.page import ReportOccasion, page, page_head, skip_link
+from reconciler.report.html.page import (
+    NOTHING,
+    Markup,
+    ReportOccasion,
+    element,
+    joined,
+    of_class,
+    page,
+    page_head,
+    skip_link,
+    spans,
+)
 from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
-from reconciler.report.html.watcher_cards import watchers_card
-from reconciler.report.notice import Notice
 from reconciler.report.pictures.grid import DashboardSides
 from reconciler.report.pictures.picture_sides import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.reasons import notes_of
-from reconciler.report.sections import shown_sections
+from reconciler.report.sections import Notice, shown_sections
 from reconciler.report.words import plural
 
 

@@ -34,13 +34,14 @@ from reconciler.model import (
     Action,
     ActionWord,
     Change,
+    GuardViolation,
     LastEdit,
     Plan,
     Reason,
     Ref,
     Remark,
 )
-from reconciler.model.guard_levels import REVIEW_LEVEL, guard_key
+from reconciler.model.guard_levels import EXPLICIT_LEVEL, REVIEW_LEVEL, GuardLevel, guard_key
 from reconciler.report.changes.document import (
     FieldDocument,
     SelectionDocument,
@@ -49,7 +50,6 @@ from reconciler.report.changes.document import (
     selection_document,
     source_document,
 )
-from reconciler.report.plan.guards import GuardDocument, guard_document
 from reconciler.report.reasons import notes_of
 from reconciler.report.safe import json_text
 from reconciler.report.sections import shown_sections
@@ -57,6 +57,51 @@ from reconciler.runtime.rows import Rows
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+class GuardDocument(TypedDict):
+    """A guard that an apply of the plan needs consent for."""
+
+    code: Annotated[str, Field(default="", description="Never changes: docs/guards.md.")]
+    ref: Annotated[
+        str | None, Field(default=None, description="null where it is about many resources.")
+    ]
+    message: str
+    level: Annotated[
+        GuardLevel,
+        Field(
+            default=EXPLICIT_LEVEL,
+            description="review: a reviewed plan that lists it consents, or yes on a terminal; "
+            "explicit: it needs a flag of its own each time.",
+        ),
+    ]
+    figures: Annotated[
+        str,
+        Field(
+            default="",
+            description="What has to be the same, with code and ref, for a review to consent.",
+        ),
+    ]
+    waysOut: list[str]
+    until: NotRequired[
+        Annotated[str, Field(description="When it ends by itself; left out where that is unknown.")]
+    ]
+
+
+def guard_document(objection: GuardViolation) -> GuardDocument:
+    """Return the JSON form of a guard violation."""
+    document: GuardDocument = {
+        "code": objection.code,
+        "ref": str(objection.ref) if objection.ref is not None else None,
+        "message": objection.message,
+        "level": objection.level,
+        "figures": objection.figures or objection.said,
+        "waysOut": list(objection.remedies),
+    }
+    if objection.until:
+        document["until"] = objection.until
+    return document
+
 
 DOCUMENT_VERSION: Final = 1
 """Of the fields of a plan's JSON, whatever a digest covers."""

@@ -25,13 +25,12 @@ from reconciler.report.counts import (
 )
 from reconciler.report.labels import BETWEEN
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown, sentence
-from reconciler.report.notice import Notice
 from reconciler.report.pictures.picture_sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.plan.owners_and_edits import owners_markdown
 from reconciler.report.reasons import reported_notes
 from reconciler.report.safe import safe
-from reconciler.report.sections import shown_sections
+from reconciler.report.sections import Notice, shown_sections
 from reconciler.report.watcher_formats import watchers_markdown
 from reconciler.report.words import plural
 

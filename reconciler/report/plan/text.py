@@ -17,8 +17,7 @@ from reconciler.report.attention import (
 from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.counts import WORST_FIRST, describe_kept, evidence, heading, summary
-from reconciler.report.reasons import reported_notes
-from reconciler.report.remarks import describe_remark
+from reconciler.report.reasons import describe_remark, reported_notes
 from reconciler.report.safe import columns, safe
 from reconciler.report.sections import shown_sections
 from reconciler.report.table import INDENT, Colour, Style, wrapped
