@@ -22,7 +22,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     },
     "against": {
         "options": {
-            "plan --against": "plan_against:against",
+            "plan --against": "against_option:against",
         },
         "planners": {
             "against": "plan_against:plan_against",
