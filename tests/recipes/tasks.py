@@ -165,6 +165,7 @@ def use_case(bench: Workbench) -> None:
         '    "drift --format csv"',
         '    "count -e nope": (64, "there is no environment `nope`"),',
     )
+    bench.after("scripts/compare_scenarios.py", "LINES: ", '    "count": [""],')
     bench.write(
         "tests/cli/test_count.py",
         '"""`count`: how many manifests there are."""\n\n'
@@ -199,6 +200,9 @@ def output_format(bench: Workbench) -> None:
         command,
         '        case "markdown":\n',
         '        case "names":\n            return drift_names(found)\n        case "markdown":\n',
+    )
+    bench.replace(
+        "tests/test_compare_commits.py", '"markdown", "html"]', '"markdown", "html", "names"]'
     )
     bench.replace(
         "docs/reports.md",
