@@ -133,7 +133,7 @@ fuzz: $(VENV)/.dev ## fuzz manifests and answers; FUZZ_INPUTS, FUZZ_SEED, FUZZ_S
 	@PYTHONPATH=tests $(BIN)/python tests/fuzz/campaign.py
 
 policies: $(VENV)/.dev ## log policies: our evaluator against the emulator's matching; POLICY_CASES, POLICY_SEED
-	@$(BIN)/python tests/insights/policy_campaign.py
+	@$(BIN)/python tests/features/policy_samples/policy_campaign.py
 
 canary: $(VENV)/.dev ## failing runs and hostile texts at length; CANARY_RUNS, FOREIGN_TEXTS
 	@CANARY_RUNS=$${CANARY_RUNS:-1000} FOREIGN_TEXTS=$${FOREIGN_TEXTS:-1000000} \

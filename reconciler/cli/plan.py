@@ -82,7 +82,7 @@ def _check_watching(form: str, out: Path | None, *, exit_code: bool) -> None:
     if form != "text" or out is not None or exit_code:
         raise UsageError("--watch is for reading along: without --format, --out and --exit-code")
     if not sys.stdout.isatty():
-        raise UsageError("--watch is for a terminal, and stdout is none")
+        raise UsageError("--watch is for a terminal, and stdout is not one")
 
 
 def _watch(wanted: _Wanted) -> int:

@@ -198,7 +198,7 @@ def _describe_stale(
     else:
         reporter.show(made, verbose=verbose)
         way = "review it in a change" if is_in_job() else "review it, then apply its digest"
-        lines.append(f"  the plan as it is now is above; {way}")
+        lines.append(f"  the current plan is above; {way}")
     return "\n".join(lines)
 
 

@@ -319,8 +319,8 @@ def test_lists(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ({"data": {"alertDefs": []}, "nextPageToken": "x"}, "tells of more"),
-        ({"data": {"alertDefs": [], "totalSize": 3}}, "tells of more"),
+        ({"data": {"alertDefs": []}, "nextPageToken": "x"}, "says there are more"),
+        ({"data": {"alertDefs": [], "totalSize": 3}}, "says there are more"),
         ({"data": {"alertDefs": [{"name": "a"}]}}, "`id` is not a uuid"),
         ({"data": {"alertDefs": [{"id": "../x"}]}}, "`id` is not a uuid"),
         ({"data": {"alertDefs": [1]}}, "`id` is not a uuid"),

@@ -61,7 +61,7 @@ class Recipe:
 
 
 WRONG = "tests/workspace/test_wrong_manifests.py"
-EXPLAINED = "tests/explaining/test_explanations.py"
+EXPLAINED = "tests/report/test_explanations.py"
 
 RECIPES = (
     Recipe(

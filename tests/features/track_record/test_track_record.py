@@ -295,7 +295,7 @@ def test_events_that_are_tied_to_no_alert(site: Site) -> None:
     assert (record.events, record.complete, record.untied) == (0, False, 3)
     assert describe_record(record).startswith("not seen to fire")
     assert (
-        "not all its versions are known, and 3 records tell only an unknown one"
+        "not all its versions are known, and 3 records name only an unknown one"
         in describe_record(record)
     )
     assert track_record_document(record)["untied"] == 3

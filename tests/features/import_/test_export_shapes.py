@@ -58,7 +58,7 @@ EVERYTHING = {
     "Dashboard": BOARD,
     "SavedView": VIEW,
 }
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT.parent / "shared" / "samples"
 
 
