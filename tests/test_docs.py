@@ -125,7 +125,7 @@ def test_where_the_api_stands() -> None:
 
 
 # In the place of what a task leaves open, one that is there.
-STANDING_FOR = {"<kind>": "slo", "<command>": "completion", "<name>": "git"}
+STANDING_FOR = {"<kind>": "slo", "<command>": "completion", "<name>": "git", "<feature>": "lint"}
 
 
 def test_what_contributing_names_is_there() -> None:
