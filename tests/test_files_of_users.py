@@ -21,14 +21,14 @@ pytestmark = pytest.mark.promise("S26")
 ROOT = Path(reconciler.__file__).parent
 OWNERS = {
     "syntax/write_files.py": "files of users: manifests and project files, new and changed",
-    "cache.py": "the cache",
+    "runtime/cache.py": "the cache",
     "ci/checkout.py": "a copy of a checkout, in a folder of its own",
     "ci/runner.py": "the outputs of a job, whose file the runner names",
     "emulator/database.py": "the data of the emulator",
     "emulator/request_log.py": "the log of the emulator",
     "journal/content.py": "a journal's lines in the temporary folder",
     "journal/file_store.py": "the journal",
-    "journal/last_seen.py": "what this machine last saw of a journal in git",
+    "journal/store.py": "what this machine last saw of a journal in git",
     "workspace/revision.py": "an older revision, in a folder of its own",
     "operations/plan_and_drift.py": "plan files",
 }

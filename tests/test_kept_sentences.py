@@ -27,7 +27,7 @@ DATA = {
     # What a test itself, or a page of the docs, gave as a reason, a name or a comment.
     "guards/test_settings.py": 1,
     "workspace/test_written_ids.py": 3,
-    "workspace/test_own_rules.py": 1,
+    "features/rules/test_own_rules.py": 1,
     "report/test_said_by_name.py": 3,
 }
 """Assertions that only look so: how many of them there are in a file."""

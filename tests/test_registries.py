@@ -36,8 +36,8 @@ def named_texts(file: Path) -> dict[str, str]:
     return {
         target.id: node.value.value
         for node in syntax(file).body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        for target in node.targets
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
         and target.id.isupper()
         and isinstance(node.value.value, str)
@@ -62,7 +62,9 @@ def test_every_guard_code_is_listed() -> None:
     """Each code that a guard gives its objections is among `GUARDS`, which the docs have."""
     given = {
         text
-        for file in python_files("reconciler/planning", "reconciler/features", "reconciler/project")
+        for file in python_files(
+            "reconciler/planning", "reconciler/features", "reconciler/project", "reconciler/model"
+        )
         for text in named_texts(file).values()
         if GUARD_CODE.fullmatch(text) or text in GUARDS
     }

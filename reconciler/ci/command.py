@@ -24,9 +24,9 @@ from reconciler.ci.job_session import options_of, refuse_linked_inputs
 from reconciler.ci.result import JobResult
 from reconciler.ci.runner import Inputs, Runner, read_inputs
 from reconciler.ci.steps import ended_by, with_found
+from reconciler.cli.consent_options import parameter_of
 from reconciler.cli.console import data, redact_with
 from reconciler.cli.lock_wait import waiting
-from reconciler.cli.options import parameter_of
 from reconciler.cli.root import first_of, report_error
 from reconciler.errors import ExitCode, InvalidInput, UsageError
 from reconciler.operations.added_options import ADDED_OPTIONS, BEFORE_LOCK

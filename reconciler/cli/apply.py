@@ -8,8 +8,8 @@ import click
 
 from reconciler.applying.run import Applied
 from reconciler.cli import options
+from reconciler.cli.consent_options import check_asked, consenting
 from reconciler.cli.console import EventConsole, data, describe_applied, report_applied, words
-from reconciler.cli.options import check_asked, consenting
 from reconciler.journal.store import LockTimeout
 from reconciler.operations.added_options import wait_before_lock
 from reconciler.operations.apply_plan import Consent, plan_and_apply

@@ -117,7 +117,7 @@ def serve(  # noqa: PLR0913 - one parameter a flag
 @options.verbose
 @options.quiet
 def tick_once(*, data: Path, verbose: bool, quiet: bool) -> int:
-    """Let the time since the last tick pass: new events, incidents and cases."""
+    """Catch up with the time since the last tick: new events, incidents and cases."""
     del verbose
     from reconciler.emulator import (  # noqa: PLC0415 - brings the server
         UnreadableDataError,

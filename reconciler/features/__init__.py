@@ -56,9 +56,9 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     },
     "explain": {
         "commands": {
-            "explain": "command:explain Say what a field or a code means, with an example.",
+            "explain": "command:explain Explain a field or a code, with an example.",
         },
-        "completions": {"explained": "look_up:offered"},
+        "completions": {"explained": "offered_words:offered"},
         "schemas": {
             "explained": "explain_formats:ExplainedDocument What a field or a code means",
         },
@@ -137,7 +137,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     },
     "rollback": {
         "commands": {
-            "rollback": "command:rollback Put back what was declared before a run.",
+            "rollback": "command:rollback Restore what was declared before a run.",
         },
         "ways-back": {
             "rollback": "roll_back:before_of",

@@ -14,11 +14,11 @@ class OwnExamples(Protocol):
 
     @property
     def passing(self) -> Sequence[Mapping[str, Any]]:
-        """What it accepts."""
+        """The parts that it accepts."""
 
     @property
     def fail(self) -> Sequence[Mapping[str, Any]]:
-        """What it complains of."""
+        """The parts that it complains of."""
 
 
 class OwnRule(Protocol):
@@ -34,7 +34,7 @@ class OwnRule(Protocol):
 
     @property
     def on(self) -> Literal["resource", "plan"]:
-        """What it judges: manifests or planned changes."""
+        """The subject that it judges: manifests or planned changes."""
 
     @property
     def when(self) -> str | None:
@@ -46,7 +46,7 @@ class OwnRule(Protocol):
 
     @property
     def message(self) -> str:
-        """What is said where it is not."""
+        """The message where it is not true."""
 
     @property
     def level(self) -> Literal["review", "explicit"]:
@@ -58,7 +58,7 @@ class OwnRule(Protocol):
 
     @property
     def examples(self) -> OwnExamples:
-        """What `rules test` checks it with."""
+        """The examples of `rules test`."""
 
     @property
     def code(self) -> str:
@@ -66,4 +66,4 @@ class OwnRule(Protocol):
 
     @property
     def is_error(self) -> bool:
-        """Whether a finding stops a run."""
+        """True if a finding stops a run."""

@@ -1,6 +1,6 @@
-"""What features add to a job of `reconciler ci`: commands, and proposals after `drift`.
+"""Steps that features add to a job of `reconciler ci`: commands, and proposals after `drift`.
 
-What they print goes to the log of the job. Source: docs/ci.md.
+Their output goes to the log of the job. Source: docs/ci.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reconciler.runtime.rows import Rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepReport:
-    """What a step has found; a later report of the same step replaces an earlier one.
+    """The findings of a step; a later report of the same step replaces an earlier one.
 
     `differs` makes the result of the job `changes`. `summary` is Markdown for the summary of the
     job. The report belongs to the comment on the plan that was applied at `commit`; `added_to`

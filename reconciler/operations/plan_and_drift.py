@@ -54,7 +54,7 @@ NOTHING_WANTED: Final[Wanted] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionRequest:
-    """What a section is made from; `asked` is what a file holds, or the value that asks for it."""
+    """The input of a section; `asked` is the content of a file, or the value of an option."""
 
     api: Api
     session: Session

@@ -216,7 +216,7 @@ def _environment_findings(name: str, environment: Environment) -> Iterator[Findi
 
 
 def _file_findings(name: str, file: str, path: tuple[str, ...]) -> Iterator[Finding]:
-    """Yield a finding on a setting whose file is outside the project, or neither YAML nor JSON."""
+    """Yield a finding on a setting with a file outside the project, or neither YAML nor JSON."""
     message = ""
     if leads_out(file):
         message = f"`{name}` must be inside the folder of the project file: `{file}` is not"

@@ -258,6 +258,9 @@ def _write_new(path: Path, content: bytes) -> None:
         stream.write(content)
 
 
+_FILE: Final = Path(__file__)
+
+
 @cache
 def program() -> str:
     """Return a digest that changes with the program and its dependencies.
@@ -265,7 +268,7 @@ def program() -> str:
     For a wheel it depends on the wheel's list of files, so that the same wheel installed for
     another job is the same program. Otherwise it depends on the times of change of the files.
     """
-    folder = Path(__file__).parent
+    folder = _FILE.parents[1]
     listed = _listed_in_wheel(folder)
     own = [
         (os.path.relpath(place, folder), name, status.st_size, listed or status.st_mtime_ns)
@@ -288,7 +291,7 @@ def _listed_in_wheel(folder: Path) -> str:
 
     The list contains a digest of each file.
     """
-    own = f"{folder.name}/{Path(__file__).name},sha256="
+    own = f"{_FILE.relative_to(folder.parent)},sha256="
     for record in folder.parent.glob("*reconciler-*.dist-info/RECORD"):
         with suppress(OSError, ValueError):
             text = record.read_text(encoding="utf-8")

@@ -210,6 +210,8 @@ class Sources(Generic[Judged]):
     """Findings about patches of environments, for the validation of `overrides`."""
     digests: dict[Path, tuple[str, str]] | None = None
     """The display name of each file and a digest of its bytes, by path; None if not needed."""
+    aside: frozenset[Path] | None = None
+    """The real paths of files that settings name, which declare nothing; None if not looked up."""
 
     def begin(self) -> None:
         """Start another environment, with the same size limit again."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from reconciler.document import Json
 from reconciler.kinds.checks import is_mappings
@@ -31,13 +30,12 @@ class Loader(Making):
     broken: list[str] = field(default_factory=list)
     _strange: set[str] = field(default_factory=set)
     side_files: int = 0
-    _side_files: frozenset[Path] | None = None
 
     def load(self, file: File) -> None:
         """Read one file and add what it declares; files of settings declare nothing."""
-        if self._side_files is None:
-            self._side_files = paths_of_side_files(self.root, self.environments)
-        if self._side_files and file.path.resolve() in self._side_files:
+        if self.sources.aside is None:
+            self.sources.aside = paths_of_side_files(self.root, self.environments)
+        if self.sources.aside and file.path.resolve() in self.sources.aside:
             self.side_files += 1
             return
         reading = self.sources.read(file.path, file.name, is_json=file.is_json)

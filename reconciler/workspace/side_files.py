@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideFiles:
-    """What a feature makes of the files that its setting names.
+    """Files that the setting of a feature names, and how they are read.
 
     `names` returns the files of a setting, relative to the project's folder. `read` returns their
     content for the environment of a loader, which keeps the complaints. `packed` turns a content

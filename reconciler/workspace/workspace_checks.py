@@ -170,7 +170,7 @@ class QueryPositions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedWorkspace:
-    """What a check may depend on: the key of the cache of workspaces covers all of it.
+    """The input of a check: the key of the cache of workspaces covers all of it.
 
     `complaints` are those of earlier checks, `elsewhere` the resources of other environments.
     """

@@ -25,7 +25,7 @@ BAD: dict[str, tuple[int, str]] = {
     "completion tcsh": (64, "'tcsh' is not one of"),
     "fmt nowhere.yaml": (4, "there is no such file"),
     "fmt broken.yaml": (4, "broken.yaml"),
-    "fmt - rows.json": (64, "stands alone"),
+    "fmt - rows.json": (64, "takes no other argument"),
     "fmt --modeline": (64, "there are no schemas"),
     "explain": (64, "Missing argument"),
     "explain SLO.nmae": (64, "did you mean `SLO.name`?"),

@@ -163,7 +163,7 @@ def test_the_same_wheel_in_another_job(installed: Installed) -> None:
     beside.mkdir()
     with_another = installed.run("python", "-I", "-c", PROGRAM).stdout
     beside.rmdir()
-    edited = packages / "reconciler" / "failpoints.py"
+    edited = packages / "reconciler" / "runtime" / "failpoints.py"
     text = edited.read_bytes()
     edited.write_bytes(text + b"\n")
     after_an_edit = installed.run("python", "-I", "-c", PROGRAM).stdout

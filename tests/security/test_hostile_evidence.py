@@ -19,7 +19,8 @@ from reconciler.emulator.incident_endpoints import AlertBehind, Incident, open_i
 
 CANARY = "canary-77c1e0d2b9"
 HOSTILE = f"`x` \x1b[2J\u202e@team ::error::<img src=x> [a](http://b) {CANARY}\n## head |"
-WHEN = "%Y-%m-%dT%H:%M:%SZ"
+# As the emulator writes times: its lists compare them as text.
+WHEN = "%Y-%m-%dT%H:%M:%S.000Z"
 
 
 class Told:

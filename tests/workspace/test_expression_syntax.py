@@ -29,7 +29,7 @@ from reconciler.syntax.parsed_text import Document
 from reconciler.syntax.read_text import read_text
 
 ROOT = Path(__file__).parents[2]
-OWN = ROOT / "reconciler" / "expressions.py"
+OWN = ROOT / "reconciler" / "syntax" / "expressions.py"
 OF_OTHERS = ROOT / "reconciler" / "queries" / "standins.py"
 
 PIECES = ("${", "$${", "$", "{", "}", ":", ".", " ", "var", "Var", "vars", "secret", "ref", "env")

@@ -319,7 +319,7 @@ def _backups_in(journal: Journal) -> int:
 @click.argument("id", required=False)
 @options.remembering
 def unlock(*, id: str | None, options: Options) -> int:  # noqa: A002 - as it is called in the usage
-    """Take the lock of a shared journal from a holder that is gone, by its ID.
+    """Release the lock of a shared journal from a holder that is gone, by its ID.
 
     Without an ID, say who holds it. The lock of a file ends with its process, so
     there is never one to take.

@@ -41,7 +41,7 @@ from reconciler.workspace.workspace import sources_of
 @options.remembering
 @lock_timeout
 def rename(*, old: str, new: str, options: Options, patience: LockTimeout) -> int:
-    """Let the resource OLD go on as NEW, both of the form Kind/name.
+    """Rename the resource OLD to NEW, both of the form Kind/name.
 
     What was remembered of OLD, its id above all, is the memory of NEW from here
     on: a manifest with the new name means the same resource, and nothing is
@@ -132,7 +132,7 @@ def settle(
     options: Options,
     patience: LockTimeout,
 ) -> int:
-    """Say what became of a create after its answer was lost."""
+    """Record what became of a create after its answer was lost."""
     if (remote_id is None) == (not never_happened):
         raise UsageError("give either --id ID or --never-happened")
     wanted = ref_of(ref)

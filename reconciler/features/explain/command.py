@@ -34,7 +34,7 @@ EXPLANATIONS: Final = Rows[Explain]("explanations")
 def explain(
     words: tuple[str, ...], *, options: Options, recursive: bool, expanded: bool, form: str
 ) -> int:
-    """Say what a field or a code means, with an example, or what a manifest comes to.
+    """Explain a field or a code, with an example, or show what a manifest comes to.
 
     A field is SLO.grouping.labels, metadata.ids, reconciler.yaml environments.guards, or the end
     of one that nothing else ends with; or a value that fields may have. A code is that of a

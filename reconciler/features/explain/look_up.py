@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import click
-
-from reconciler.cli.complete import refs
 from reconciler.features.explain.field_reference import MANIFESTS, PROJECT, Field, all_fields, roots
 from reconciler.project.levels import with_figures
 from reconciler.report.explanations.pages import Explanation, codes, explanation, spelled
 from reconciler.syntax.suggestions import nearest
-from reconciler.workspace.completion_names import CompletionProject, rules_in
 
 _FILE = "reconciler.yaml"
 
@@ -132,14 +128,3 @@ def _near(typed: str, steps: Sequence[str]) -> str:
             exact = rule is _is_present
             return found.address if exact else ".".join(known.get(text, text) for text in meant)
     return ""
-
-
-def offered(place: CompletionProject, ctx: click.Context, incomplete: str) -> Iterable[str]:
-    """Yield fields one level at a time, codes as a whole, or what can be expanded."""
-    if ctx.params.get("expanded"):
-        return refs(place, ctx, incomplete)
-
-    if incomplete.startswith("R"):
-        return (f"R/{name}" for name in rules_in(place))
-    depth = incomplete.count(".")
-    return (address for address in addresses() if address.count(".") == depth)

@@ -13,6 +13,7 @@ import click
 
 from reconciler.applying.run import Applied
 from reconciler.cli import options
+from reconciler.cli.consent_options import check_asked, consenting
 from reconciler.cli.console import (
     data,
     describe_applied,
@@ -21,7 +22,6 @@ from reconciler.cli.console import (
     report_applied,
     words,
 )
-from reconciler.cli.options import check_asked, consenting
 from reconciler.errors import UsageError, worst
 from reconciler.features.rollback.roll_back import before_of
 from reconciler.journal.journal import Journal
@@ -85,7 +85,7 @@ def rollback(  # noqa: PLR0913 - one parameter a flag
     consent: Consent,
     patience: LockTimeout,
 ) -> int:
-    """Put back what was declared before RUN: all that it wrote, or each REF, a Kind/name.
+    """Restore what was declared before RUN: all that it wrote, or each REF, a Kind/name.
 
     RUN is the id of a run as `journal history` shows it, as much of it as identifies it, or
     `last` for the last run that wrote something. Manifests stay as they are: the next apply of

@@ -43,7 +43,7 @@ def unwatched(neighbours: Neighbours) -> Iterator[tuple[Manifest, SpecFinding]]:
         has_watch = slo.ref in watched or str(slo.remote_id).casefold() in ids
         if not has_watch and (slo.remote_id is not None or are_all_known):
             message = (
-                "no alert of this workspace watches this SLO: nobody is told when it is missed"
+                "no alert of this workspace watches this SLO: no one is notified when it is missed"
             )
             watching = expression(ExpressionKind.REFERENCE, str(slo.ref))
             remedy = Advice(f"watch it by `sloThreshold` with `sloId: {watching}`")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from harness.doors import typed
+from harness.golden import Golden
 from harness.workspaces import project_at
 from test_adopt import edit_live
 from test_adopt_reuse import BOARD, VARIABLES, describe
@@ -30,14 +31,14 @@ def without_features(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, check=False)
 
 
-def test_steps_of_a_job() -> None:
+def test_steps_of_a_job(golden: Golden) -> None:
     """`ci` lists no step of such a feature, and refuses its command as any other word."""
     assert "validate|plan|apply|drift|matrix" in without_features("ci", "--help").stdout
 
     refused = without_features("ci", "watch")
 
     assert refused.returncode == 64
-    assert "one of plan, apply, validate, drift, and not `watch`" in refused.stdout
+    golden(refused.stdout)
 
 
 def test_inputs_of_a_job() -> None:
@@ -49,17 +50,17 @@ def test_inputs_of_a_job() -> None:
     assert {"remember", "adopt", "watch-for"} & set(ran.stdout.split()) == {"remember"}
 
 
-def test_commands_of_a_group() -> None:
+def test_commands_of_a_group(golden: Golden) -> None:
     """A group lists no command of such a feature, and names the others for its name."""
     assert " stats " not in without_features("journal", "--help").stdout
-    assert "there are: compact, forget, history" in without_features("journal", "stats").stderr
+    golden(without_features("journal", "stats").stderr)
 
 
-def test_words_of_other_tools() -> None:
+def test_words_of_other_tools(golden: Golden) -> None:
     """What another tool calls a command is no advice to use one that is gone."""
     assert "`reconciler rollback RUN`" in typed("undo").err
     assert "rollback" not in without_features("undo").stderr
-    assert "the key is read from" in without_features("login").stderr
+    golden(without_features("login").stderr)
 
 
 def test_drift(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -306,8 +306,8 @@ def test_asked_for_what_nobody_has(shop: Shop, thing: str) -> None:
 
     state, detail = checks[f"may read {thing}"]
     assert state == "ok"
-    assert "asked for one that nobody has" in detail
-    assert "nothing is said of those that are there" in detail
+    assert "asked for an id that does not exist" in detail
+    assert "this shows nothing about ids that exist" in detail
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(-3600, "behind"), (3600, "ahead")])

@@ -39,7 +39,7 @@ def an_incident(jobs: Jobs, name: str = "Errors") -> None:
     incident = Incident(id="i-1", name=name, severity="INCIDENT_SEVERITY_CRITICAL")
     behind = AlertBehind(ALERT_ID, name, {"team": "payments"})
     store = jobs.service.switch.app.state.store
-    open_incident(store, incident, behind, now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    open_incident(store, incident, behind, now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
 
 
 def over(jobs: Jobs) -> None:
@@ -47,7 +47,7 @@ def over(jobs: Jobs) -> None:
     store = jobs.service.switch.app.state.store
     incident = incident_in(store, "i-1")
     assert incident is not None
-    close(store, incident, now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    close(store, incident, now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
 
 
 def journal(jobs: Jobs) -> str:
