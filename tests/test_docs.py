@@ -12,6 +12,7 @@ from harness.workspaces import examples_at
 
 from reconciler.cli.overview import COMMANDS
 from reconciler.cli.schema import schemas
+from reconciler.features import FEATURES
 from reconciler.kinds import BY_NAME
 from reconciler.project import Environment, ProjectFile
 
@@ -124,24 +125,36 @@ def test_where_the_api_stands() -> None:
 
 
 # In the place of what a task leaves open, one that is there.
-STANDING_FOR = {"<kind>": "slo", "<command>": "completion", "<name>": "git"}
+STANDING_FOR = {"<kind>": "slo", "<command>": "completion", "<name>": "git", "<feature>": "lint"}
 
 
 def test_what_contributing_names_is_there() -> None:
-    """Each file that a task names is there, in full or in a folder that the task named before."""
+    """Each file that a task names is there, by its path from the root."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     tasks = page.split("## Tasks")[1].split("\n## ")[0]
     for gap, one in STANDING_FOR.items():
         tasks = tasks.replace(gap, one)
-    lost = []
-    for task in tasks.split("\n\n**"):
-        folders = {ROOT}
-        for name in re.findall(r"`([\w/.-]+(?:\.(?:py|md|yml|toml)|/))`", task):
-            there = {folder / name for folder in folders if (folder / name).exists()}
-            lost += [] if there else [f"{task.splitlines()[0][:30]}: {name}"]
-            folders |= {place if place.is_dir() else place.parent for place in there}
+    lost = [
+        f"{task.splitlines()[0][:30]}: {name}"
+        for task in tasks.split("\n\n**")
+        for name in re.findall(r"`([\w/.-]+(?:\.(?:py|md|yml|toml|txt|jsonl)|/))`", task)
+        if not (ROOT / name).exists()
+    ]
 
     assert lost == []
+
+
+def test_every_sort_of_row_is_documented() -> None:
+    """CONTRIBUTING lists each sort of row, with the file that has the type of its values."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `([a-z-]+)` \| .* \| `([\w/.]+)` \|$", page, re.MULTILINE))
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in listed.values()}
+    sorts = {sort for feature in FEATURES.values() for sort in feature}
+
+    assert set(listed) == sorts
+    assert [
+        sort for sort, name in listed.items() if not re.search(rf'[("]{sort}"', texts[name])
+    ] == []
 
 
 def test_one_list_of_each_kind_in_the_changelog() -> None:

@@ -39,6 +39,13 @@ def store(bench: Workbench) -> None:
         '        return InFolder(Path(text.removeprefix("folder:")))\n'
         '    if text.startswith(("s3://"',
     )
+    chosen = "reconciler/project/choose_target.py"
+    bench.replace(chosen, "    InFile,\n    InGit,", "    InFile,\n    InFolder,\n    InGit,")
+    bench.replace(
+        chosen,
+        "case InGit() | InObjects() as place:",
+        "case InFolder() | InGit() | InObjects() as place:",
+    )
     opened = "reconciler/operations/open_project.py"
     bench.replace(opened, "import InFile, InGit, ", "import InFile, InFolder, InGit, ")
     bench.replace(

@@ -122,7 +122,10 @@ RECIPES = (
         name="format",
         task=("Add an output format",),
         perform=output_format,
-        laws=("tests/report/test_reports_documented.py",),
+        laws=(
+            "tests/report/test_reports_documented.py",
+            "tests/test_compare_commits.py::test_every_command_is_played",
+        ),
     ),
     Recipe(
         name="kind",
@@ -220,7 +223,7 @@ RECIPES = (
     ),
     Recipe(
         name="switch",
-        task=("Add a switch of the emulator",),
+        task=("Add a switch",),
         perform=switch,
         laws=(
             "tests/emulator/test_emulated_profile_files.py",

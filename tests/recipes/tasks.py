@@ -165,6 +165,7 @@ def use_case(bench: Workbench) -> None:
         '    "drift --format csv"',
         '    "count -e nope": (64, "there is no environment `nope`"),',
     )
+    bench.after("scripts/compare_scenarios.py", "LINES: ", '    "count": [""],')
     bench.write(
         "tests/cli/test_count.py",
         '"""`count`: how many manifests there are."""\n\n'
@@ -184,9 +185,10 @@ def output_format(bench: Workbench) -> None:
     """Print drift as one line a resource."""
     bench.append(
         "reconciler/report/drift_formats.py",
-        "\n\ndef drift_names(drifts: Sequence[Drift]) -> str:\n"
+        "\n\ndef drift_names(look: DriftReport) -> str:\n"
         '    """Give the name of each resource that drifted, on a line of its own."""\n'
-        '    return "".join(f"{safe(str(drift.ref))}\\n" for drift in drifts if drift.drifted)\n',
+        "    names = (str(drift.ref) for drift in look.found if drift.drifted)\n"
+        '    return "".join(f"{safe(name)}\\n" for name in names)\n',
     )
     command = "reconciler/cli/drift.py"
     bench.replace(command, '"markdown", "html")', '"markdown", "html", "names")')
@@ -199,6 +201,9 @@ def output_format(bench: Workbench) -> None:
         command,
         '        case "markdown":\n',
         '        case "names":\n            return drift_names(found)\n        case "markdown":\n',
+    )
+    bench.replace(
+        "tests/test_compare_commits.py", '"markdown", "html"]', '"markdown", "html", "names"]'
     )
     bench.replace(
         "docs/reports.md",

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 LEFT_OUT = shutil.ignore_patterns(
     *("__pycache__", ".git", ".venv", ".reconciler", "build", "mutants", ".*_cache", ".hypothesis"),
     # Else this would copy and run itself.
-    "recipes",
+    "test_recipes.py",
 )
 
 CODES = "reconciler/report/explanations/codes/"
@@ -144,19 +144,12 @@ class Workbench:
         self.touched.clear()
 
     def unnamed(self, task: str, gaps: Mapping[str, str]) -> list[str]:
-        """Give the touched files that a task does not name, in full or in a folder named before.
+        """Give the touched files that a task does not name, nor a folder that they are in.
 
         `gaps` are what stands in the place of `<kind>`, `<name>` and such.
         """
         for gap, one in gaps.items():
             task = task.replace(f"<{gap}>", one)
-        folders, named = {""}, set()
-        for name in re.findall(r"`([\w/.-]+(?:\.(?:py|md|yml|toml|jsonl)|/))`", task):
-            found = {f"{folder}{name}" for folder in folders}
-            named |= found
-            there = {text for text in found if (self.folder / text).exists()}
-            folders |= {
-                text if text.endswith("/") else f"{text.rpartition('/')[0]}/" for text in there
-            }
+        named = set(re.findall(r"`([\w/.-]+(?:\.(?:py|md|yml|toml|jsonl)|/))`", task))
         inside = tuple(name for name in named if name.endswith("/"))
         return sorted(one for one in self.touched - named if not one.startswith(inside))
