@@ -199,8 +199,8 @@ EXIT_CODES: dict[ExitCode, str] = {
     ExitCode.DONE: "done, or nothing to do",
     ExitCode.INTERNAL: "internal error",
     ExitCode.DIFFERENT: (
-        "changes (`plan --exit-code`, `fmt --check`), drift, noisier alerts (`watch`), or findings "
-        "(`audit`, `conformance`)"
+        "changes (`plan --exit-code`), drift, or other differences or findings that a command "
+        "looks for"
     ),
     ExitCode.PARTIAL: "applied in part",
     ExitCode.INVALID: "invalid manifest or project file",

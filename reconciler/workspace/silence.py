@@ -12,6 +12,7 @@ from reconciler.model import Manifest
 from reconciler.model.own_rules import OWN_RULE
 from reconciler.project.levels import (
     AUDIT,
+    OFF_BY_DEFAULT,
     PRACTICE,
     WARNED_OF,
     Level,
@@ -127,7 +128,7 @@ class Silencing:
             for code in comment.asked.codes or () if comment.file not in unjudged else ():
                 # Complaints that are off, or come from audits, are not looked for in this run.
                 is_made = is_on(code, self.levels, only_asked=is_off_by_default(code))
-                is_asked = is_made and not code.startswith(AUDIT)
+                is_asked = is_made and not code.startswith(AUDIT) and not _is_gone(code)
                 if (*at, code) in used or not is_asked:
                     continue
                 if has_a_level(code, self.rules):
@@ -135,6 +136,11 @@ class Silencing:
                     finding = Finding("M117", (), message, Severity.WARNING, REMOVE)
                     complaint = complaint_at(comment.file, comment.lines, *at[1:], finding)
                     yield from self._levelled(complaint)
+
+
+def _is_gone(code: str) -> bool:
+    """Return whether the checks of practice are no part of this program, and a code is of them."""
+    return code.startswith(PRACTICE) and PRACTICE not in OFF_BY_DEFAULT
 
 
 def _has_choice(complaint: Complaint) -> bool:

@@ -110,6 +110,8 @@ def test_a_page_is_read_whole(code: str) -> None:
         head["command"] = one.command
     if one.page != one.family.page:
         head["page"] = one.page
+    if one.advises:
+        head["advises"] = one.advises
     lines = "".join(f"{name}: {value}\n" for name, value in head.items())
     text = f"---\n{lines}---\n\n# {code}: {one.title}\n\n{code_markdown(one, '##')}"
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from reconciler.model.model_config import STRICT
+from reconciler.runtime.advice import is_added
 
 
 class Watching(BaseModel):
@@ -22,6 +24,13 @@ class Watching(BaseModel):
             "back of these, and name the command. Nothing is applied.",
         ),
     ] = "report"
+
+    @field_validator("on_noisier")
+    @classmethod
+    def _leads_back(cls, reaction: str) -> str:
+        if reaction == "rollback" and not is_added(reaction):
+            raise PydanticCustomError("watch", "there is no `rollback` here, so use `report`")
+        return reaction
 
 
 WATCH: Final = Annotated[

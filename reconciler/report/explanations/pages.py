@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style, fitted
+from reconciler.runtime.advice import is_added
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ class Explanation:
 
     `title` completes "this is reported where ..." in a few words. `command` reports the code for
     `wrong`, and does not report it for `right`; "" where no sample can show it. `page` is the page
-    of docs/ that says more.
+    of docs/ that says more. `advises` is the command of a feature that `right` types, or "";
+    without the feature `right` types nothing.
     """
 
     code: str
@@ -86,6 +88,7 @@ class Explanation:
     right: Sample
     command: str
     page: str
+    advises: str
 
 
 EXIT: Final = "exit-"
@@ -119,6 +122,8 @@ def explanation(code: str) -> Explanation | None:
         raise ValueError(f"{code}{_SUFFIX} is no page of a code")
     head = dict(line.split(": ", 1) for line in found["head"].splitlines())
     family = FAMILIES[head["family"]]
+    advises = head.get("advises", "")
+    right = _sample(found["right"])
     return Explanation(
         code=code,
         family=family,
@@ -126,9 +131,10 @@ def explanation(code: str) -> Explanation | None:
         means=found["means"],
         why=found["why"],
         wrong=_sample(found["wrong"]),
-        right=_sample(found["right"]),
+        right=right if not advises or is_added(advises) else replace(right, typed=()),
         command=head.get("command", family.command),
         page=head.get("page", family.page),
+        advises=advises,
     )
 
 
