@@ -130,13 +130,15 @@ def delete(feature: str, folder: Path) -> Rest:
     _rewrite(folder / TABLE, lambda text: without_entry(text, feature))
     _rewrite(folder / "pyproject.toml", lambda text: without_contracts(text, feature))
     for file in (folder / "examples").rglob("reconciler.yaml"):
+        for named in side_files(file.read_text("utf-8"), feature):
+            (file.parent / named).unlink(missing_ok=True)
         _rewrite(file, lambda text: without_settings(text, feature))
     return Rest(folder, feature)
 
 
 def _belongs_to(feature: str, file: Path) -> bool:
     """Return whether a file is in the folder of a feature, or a test or script that imports it."""
-    if file.parts[:3] == ("reconciler", "features", feature):
+    if file.parts[1:3] == ("features", feature):
         return True
     is_python = file.parts[0] in {"tests", "scripts"} and file.suffix == ".py"
     own = re.compile(rf"^ *(?:from|import) reconciler\.features\.{feature}\b", re.MULTILINE)
@@ -174,6 +176,14 @@ def without_settings(text: str, feature: str) -> str:
             for name in FEATURES[feature].get(sort, ()):
                 settings.pop(name, None)
     return yaml.safe_dump(project, sort_keys=False)
+
+
+def side_files(text: str, feature: str) -> Iterator[str]:
+    """Yield the files that the settings of a feature name; without it they look like manifests."""
+    for environment in yaml.safe_load(text).get("environments", {}).values():
+        for name in FEATURES[feature].get("workspace-files", ()):
+            if (setting := environment.get(name)) is not None:
+                yield setting if isinstance(setting, str) else setting["file"]
 
 
 def imports(rest: Rest) -> str:
