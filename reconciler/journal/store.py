@@ -1,4 +1,4 @@
-"""The place of a journal's lines, as a protocol, and the lock of who may write there."""
+"""The store of a journal's lines, as a protocol, and the end that this machine last saw."""
 
 from __future__ import annotations
 

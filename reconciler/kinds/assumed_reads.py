@@ -1,4 +1,4 @@
-"""Reads that only the project file declares, `api: reads:`: one record by its id, and lists.
+"""Documents of answers, and the reads that only `api: reads:` of the project file declares.
 
 The API document shows none of them. Source: docs/assumptions.md.
 """

@@ -1,4 +1,4 @@
-"""Validation of everything that a person writes into the project file."""
+"""Models of what people write: strict validation, and descriptions of fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alert events. Source: docs/endpoints.md, 2."""
+"""Alert events, and the alert behind each. Source: docs/endpoints.md, 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of features, over all manifests of an environment."""
+"""Checks over all manifests of an environment: of queries, and those of features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting for the end of a freeze, before a run takes the journal's lock."""
+"""Waiting for the end of a freeze before a run takes the journal's lock, and the options for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graph of the references and uses of manifests."""
+"""The graph of manifests: references, and the names that their queries use."""
 
 from __future__ import annotations
 

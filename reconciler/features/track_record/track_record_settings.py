@@ -1,4 +1,4 @@
-"""The setting of track records in the comment of `ci plan`."""
+"""The setting and the option of track records."""
 
 from __future__ import annotations
 

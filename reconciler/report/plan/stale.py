@@ -1,4 +1,4 @@
-"""Differences between a plan and the reviewed plan, for people."""
+"""Differences between a plan and the reviewed plan, and what of that plan is done, for people."""
 
 from __future__ import annotations
 
