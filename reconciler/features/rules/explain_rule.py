@@ -37,6 +37,7 @@ def explained_rule(rule: OwnRule) -> Explanation:
         wrong=_sample(rule.examples.fail),
         right=_sample(rule.examples.passing),
         command=FAMILY.command,
+        advises="",
         page=FAMILY.page,
     )
 
