@@ -30,12 +30,14 @@ LONG = "a" * 100_000
 TEN = "[0,1,2,3,4,5,6,7,8,9]"
 DOUBLED = "'aaaaaaaaaa'" + ".replace('a', 'aaaaaaaaaa')" * 10
 NESTED = f"{TEN}.all(a, {TEN}.all(b, {TEN}.all(c, {TEN}.all(d, {TEN}.all(e, true)))))"
-HOSTILE = {
+# It dies of a bound, of memory or of time, or the library meets that of memory first.
+MEMORY = ("takes more than", "takes more memory than a rule may take")
+HOSTILE: dict[str, tuple[str, str | tuple[str, ...]]] = {
     "loops": (NESTED, "goes through more than"),
-    "doubles a text": (f"{DOUBLED}.size() > 0", "takes more than"),
+    "doubles a text": (f"{DOUBLED}.size() > 0", MEMORY),
     "fills a list": (
         "resource.long.split('').map(x, resource.long + x).size() > 0",
-        "takes more than",
+        MEMORY,
     ),
     "splits and joins": (
         "resource.long.split('').map(x, resource.long).join('').size() > 0",
@@ -78,7 +80,7 @@ def test_a_hostile_rule_is_told_and_the_others_are_judged(name: str) -> None:
 
     broken = found.pop(1)
     assert isinstance(broken, Broken)
-    assert says in broken.said
+    assert any(words in broken.said for words in ((says,) if isinstance(says, str) else says))
     assert found == {0: RuleAnswer.HOLDS, 2: RuleAnswer.HOLDS}
 
 
