@@ -71,7 +71,11 @@ class ReadAhead:
 
 @contextmanager
 def reading_ahead(files: Sequence[File], roots: Sequence[Path]) -> Iterator[ReadAhead]:
-    """Read files in other processes if there are enough cores, and enough to read."""
+    """Read files in other processes if there are enough cores, and enough to read.
+
+    On two cores, `validate` of 7.4 MB in 1,100 files takes 0.76 of the wall time, and 1.06 of the
+    processor's.
+    """
     with ExitStack() as started:
         ahead = ReadAhead()
         rest = _behind_the_first(files)
