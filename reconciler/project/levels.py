@@ -17,6 +17,8 @@ from reconciler.syntax.suggestions import nearest
 
 PRACTICE = "L"
 """The prefix of the codes of checks of practice and of queries."""
+QUERIES: Final = "L9"
+"""The beginning of codes about queries: checks of practice that the core itself makes."""
 
 AUDIT = "A"
 """The prefix of the codes of `audit`."""

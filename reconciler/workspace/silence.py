@@ -14,6 +14,7 @@ from reconciler.project.levels import (
     AUDIT,
     OFF_BY_DEFAULT,
     PRACTICE,
+    QUERIES,
     WARNED_OF,
     Level,
     has_a_level,
@@ -139,8 +140,9 @@ class Silencing:
 
 
 def _is_gone(code: str) -> bool:
-    """Return whether the checks of practice are no part of this program, and a code is of them."""
-    return code.startswith(PRACTICE) and PRACTICE not in OFF_BY_DEFAULT
+    """Return whether a code is of the checks of practice, and these are no part of this program."""
+    is_of_lint = code.startswith(PRACTICE) and not code.startswith(QUERIES)
+    return is_of_lint and PRACTICE not in OFF_BY_DEFAULT
 
 
 def _has_choice(complaint: Complaint) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from harness.workspaces import PROJECT, Workspace, project_at
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconciler.features import FEATURES
 from reconciler.syntax.comments import Ignoring, ignoring_comments
 
 TWO = """\
@@ -127,6 +129,18 @@ def test_a_comment_at_the_key_is_about_all_of_its_text(
     made = project_at(tmp_path, PROJECT, checkout=QUERY.format(**parts))
 
     assert told(made) == (codes, ignored)
+
+
+@pytest.mark.parametrize(("code", "codes"), [("L203", []), ("L902", ["M117"])])
+def test_a_comment_about_a_check_that_is_gone(code: str, codes: list[str], tmp_path: Path) -> None:
+    """Without lint a comment about its codes is not idle; one about codes of queries still is."""
+    text = alert(f"Errors  # reconciler: ignore[{code}] nobody is called")
+    made = project_at(tmp_path, alert=text)
+
+    with mock.patch.dict(FEATURES):
+        del FEATURES["lint"]
+
+        assert told(made) == (codes, 0)
 
 
 def test_what_breaks_something_is_never_ignored(tmp_path: Path) -> None:
