@@ -13,7 +13,7 @@ from reconciler.features.watch.watch_settings import Watching
 
 def test_no_way_back() -> None:
     """`onNoisier: rollback` is refused where there is no such command, and taken where there is."""
-    assert Watching.model_validate({"onNoisier": "rollback"})
+    assert Watching.model_validate({"onNoisier": "rollback"}).on_noisier == "rollback"
 
     with mock.patch.dict(FEATURES):
         del FEATURES["rollback"]
