@@ -43,8 +43,7 @@ from reconciler.model import (
     Seen,
     UndoesRollback,
 )
-from reconciler.redaction.redact import veiled
-from reconciler.redaction.templates import HIDDEN, fingerprint, holds_seal
+from reconciler.redaction.templates import fingerprint, holds_seal
 from reconciler.runtime.advice import on_journal
 
 
@@ -181,13 +180,11 @@ def _name_in(kind: Kind) -> Callable[[Json], str]:
     return name
 
 
-def with_protection(change: Change, protected: bool) -> Change:
-    """Add to a change whether it is protected, and the reason where it begins or ends that."""
-    change = replace(change, protected=protected)
-    if not change.turns_protection or change.action is Action.BLOCKED:
+def with_protection(change: Change) -> Change:
+    """Add the reason to a change that begins or ends a protection."""
+    if not change.turns_protection:
         return change
-    turns = ProtectionTurns(begins=change.protect)
-    return replace(change, reasons=(*change.reasons, turns))
+    return replace(change, reasons=(*change.reasons, ProtectionTurns(begins=change.protect)))
 
 
 def unexpected(found: Iterable[Difference], memory: Memory, shape: Shape) -> Iterator[Difference]:
@@ -288,17 +285,6 @@ def lost_unseen(kind: Kind, seen: Seen, destroyed: Mapping[str, Json]) -> Iterat
     if lost:
         named = {str(field[-1]) for name in lost for field in lacking[name]}
         yield LostUnseen(lost, tuple(sorted(named)))
-
-
-def lost_members(
-    kind: Kind, live: Json, destroyed: Mapping[str, Json], written: Sequence[Json]
-) -> Iterator[Json]:
-    """Yield the destroyed members as they may be printed."""
-    members = members_by_name(kind, veiled(live, written, kind.shape))
-    secret = any(map(holds_seal, written))
-    for name, member in destroyed.items():
-        # A member without a name cannot be found in the redacted list.
-        yield members.get(name, HIDDEN if secret else member)
 
 
 def rollbacks_undone(kind: Kind, change: Change, memory: Memory) -> Iterator[UndoesRollback]:

@@ -55,8 +55,6 @@ from reconciler.model import (
 )
 from reconciler.planning.consequences import (
     blocked,
-    blocked_change,
-    lost_members,
     lost_unseen,
     members_by_name,
     members_destroyed,
@@ -69,8 +67,9 @@ from reconciler.planning.consequences import (
     unseen_left_out,
     with_protection,
 )
-from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
-from reconciler.redaction.redact import conceal, is_seal_of, shown, veiled
+from reconciler.planning.older_secrets import Older, no_seals
+from reconciler.planning.redact_live import redacted
+from reconciler.redaction.redact import conceal, is_seal_of
 from reconciler.redaction.templates import references_in, resolve
 
 NAMESPACE = UUID("b1a0c3de-51f4-5d27-9a3e-7c1d2f60a4b8")
@@ -103,15 +102,25 @@ def decide(manifest: Manifest, knowledge: Knowledge) -> Change:
         spec = resolve(manifest.spec, knowledge.ids)
         assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
         manifest = replace(manifest, spec=spec)
-    declared = kind.complete(manifest, knowledge.observation, knowledge.memory)
-    change = with_protection(
-        _change(kind, manifest, declared, knowledge), knowledge.memory.protected
+    memory, observation = knowledge.memory, knowledge.observation
+    declared = kind.complete(manifest, observation, memory)
+    undecided = Change(
+        ref=manifest.ref,
+        manifest=manifest,
+        action=Action.KEEP,
+        evidence=Evidence.NONE,
+        observation=observation,
+        declared=declared,
+        body=declared,
+        protected=memory.protected,
     )
+    decided = with_protection(_decided(kind, undecided, manifest, knowledge))
+    change = redacted(kind, decided, memory, knowledge.older, knowledge.salt)
     if not change.action.writes:
         return change
     return replace(
         change,
-        reasons=(*change.reasons, *rollbacks_undone(kind, change, knowledge.memory)),
+        reasons=(*change.reasons, *rollbacks_undone(kind, change, memory)),
         awaits=references_in(change.body),
         request_id=_request_id(change, knowledge),
     )
@@ -132,30 +141,27 @@ def _request_id(change: Change, knowledge: Knowledge) -> str:
     return str(uuid5(NAMESPACE, "\n".join(map(str, parts))))
 
 
-def _change(
-    kind: Kind, manifest: Manifest, declared: dict[str, Json], knowledge: Knowledge
-) -> Change:
-    observation, memory = knowledge.observation, knowledge.memory
-    match observation:
-        case Seen():
-            return _against_live(kind, manifest, declared, observation, knowledge)
+def _decided(kind: Kind, change: Change, manifest: Manifest, knowledge: Knowledge) -> Change:
+    match knowledge.observation:
+        case Seen() as seen:
+            return _against_live(kind, change, seen, manifest, knowledge)
         case Absent():
-            return _create(kind, manifest, declared, observation, memory)
-        case Remembered():
-            return _against_memory(kind, manifest, declared, observation, memory)
-        case Unknown():
-            return _unseen(kind, manifest, declared, observation, knowledge)
+            return _create(kind, change, manifest, knowledge.memory)
+        case Remembered(document=document):
+            return _against_memory(kind, change, document, knowledge.memory)
+        case Unknown() as unknown:
+            return _unseen(kind, change, unknown, knowledge)
         case Unread(why=why, exit_code=exit_code):
-            reason = CouldNotBeRead(why, exit_code)
-            return blocked_change(manifest, declared, observation, Evidence.NONE, reason)
-        case _:
-            assert_never(observation)
+            return blocked(change, [CouldNotBeRead(why, exit_code)])
+        case unknown_case:
+            assert_never(unknown_case)
 
 
 def _against_live(
-    kind: Kind, manifest: Manifest, declared: dict[str, Json], seen: Seen, knowledge: Knowledge
+    kind: Kind, change: Change, seen: Seen, manifest: Manifest, knowledge: Knowledge
 ) -> Change:
-    memory = knowledge.memory
+    """Merge, compare, and collect what follows from a write. Nothing is hidden yet."""
+    memory, declared = knowledge.memory, change.declared
     live = conceal(seen.document, declared, kind.shape)
     assert isinstance(live, dict)  # noqa: S101 - concealing keeps the form
     seen = replace(seen, document=live)
@@ -165,73 +171,42 @@ def _against_live(
     for base in memory.candidates or (ABSENT,):
         body = merge(base, declared, body, kind.shape)
     assert isinstance(body, dict)  # noqa: S101 - a merge of objects is one
-    compared = tuple(differences(live, body, kind.shape))
-    expected = tuple(unexpected(compared, memory, kind.shape))
-    written = (*memory.candidates, declared)
-    wrong = _what_is_wrong(kind, manifest, seen, memory)
+    change = replace(change, evidence=Evidence.LIVE, observation=seen, body=body, before=live)
     recalled = [Recalled(seen.recalled)] if seen.recalled else []
-    if not compared and wrong is None and memory.pending is None:
-        # Most of a plan is unchanged: nothing of it is shown, so nothing has to be hidden.
-        sent_again = sent_again_in(seen, unseen_left_out(kind, seen, body))
-        left_alone: tuple[Reason, ...] = (*recalled, *sent_again)
-        return Change(
-            ref=manifest.ref,
-            manifest=manifest,
-            action=Action.KEEP,
-            evidence=Evidence.LIVE,
-            observation=seen,
-            declared=declared,
-            body=body,
-            reasons=left_alone,
-            before=live,
-        )
-    found = tuple(shown(expected, live, written, kind.shape))
-    is_shown = bool(found) or wrong is not None
-    known = knowledge.older(manifest.ref, memory.remote_id) if is_shown else frozenset()
-    secrets = OlderSecrets(known, declared, knowledge.salt)
-    found = tuple(map(secrets.unshown, found))
+    wrong = _what_is_wrong(kind, manifest, seen, memory)
     if wrong is not None:
-        return Change(
-            ref=manifest.ref,
-            manifest=manifest,
-            action=Action.BLOCKED,
-            evidence=Evidence.LIVE,
-            observation=seen,
-            declared=declared,
-            body=body,
-            reasons=(wrong, *recalled),
-            before=secrets.hidden(veiled(live, written, kind.shape)),
-        )
-    reasons: list[Reason] = [*_lost_answers(memory), *recalled, *unseen_fields(seen, found)]
+        return blocked(replace(change, reasons=(*recalled,)), [wrong])
+    compared = tuple(differences(live, body, kind.shape))
+    found = tuple(unexpected(compared, memory, kind.shape))
     left_out = unseen_left_out(kind, seen, body)
-    reasons.extend(sent_again_in(seen, left_out))
-    if found:
-        reasons.extend(_others(kind, seen, knowledge, found))
-    destroyed = {}
-    if found:
-        # What the service makes again after every write is not lost with a write.
-        removed = {difference.path for difference in compared} - {
-            difference.path for difference in expected
-        }
-        destroyed = members_destroyed(kind, live, body, remade=removed)
-    reasons.extend(lost_unseen(kind, seen, destroyed))
+    reasons = [
+        *_lost_answers(memory),
+        *recalled,
+        *unseen_fields(seen, found),
+        *sent_again_in(seen, left_out),
+    ]
+    if not found:
+        return replace(change, reasons=tuple(reasons))
+    # What the service makes again after every write is not lost with a write.
+    remade = {difference.path for difference in compared} - {
+        difference.path for difference in found
+    }
+    destroyed = members_destroyed(kind, live, body, remade)
     ours = members_by_name(kind, memory.base)
-    change = Change(
-        ref=manifest.ref,
-        manifest=manifest,
-        action=Action.UPDATE if found else Action.KEEP,
-        evidence=Evidence.LIVE,
-        observation=seen,
-        declared=declared,
-        body=body,
+    change = replace(
+        change,
+        action=Action.UPDATE,
         differences=found,
         destroys=tuple(destroyed),
-        lost=tuple(map(secrets.hidden, lost_members(kind, live, destroyed, written))),
+        lost=tuple(destroyed.values()),
         foreign=tuple(name for name in destroyed if ours.get(name) is None),
-        reasons=tuple(reasons),
-        before=secrets.hidden(veiled(live, written, kind.shape)) if found else live,
+        reasons=(
+            *reasons,
+            *_others(kind, seen, knowledge, found),
+            *lost_unseen(kind, seen, destroyed),
+        ),
     )
-    needed = (*left_out, *needed_left_out(kind, seen, body)) if found else ()
+    needed = (*left_out, *needed_left_out(kind, seen, body))
     return blocked(change, [NeededUnseen(needed)]) if needed else change
 
 
@@ -326,12 +301,11 @@ def _lost_answers(memory: Memory) -> list[Reason]:
     return [WriteLost(pending.at)]
 
 
-def _create(
-    kind: Kind, manifest: Manifest, declared: dict[str, Json], absent: Absent, memory: Memory
-) -> Change:
+def _create(kind: Kind, change: Change, manifest: Manifest, memory: Memory) -> Change:
+    change = replace(change, evidence=Evidence.LIVE)
     cause = kind.cannot_create(manifest) or settled_wrongly(kind, manifest, memory)
     if cause:
-        return blocked_change(manifest, declared, absent, Evidence.LIVE, CannotBeCreated(cause))
+        return blocked(change, [CannotBeCreated(cause)])
     reasons: list[Reason] = []
     if memory.last is not None:
         reasons.append(GoneSince(memory.last.at))
@@ -339,67 +313,35 @@ def _create(
         reasons.append(CreateLost(memory.unsettled_create.at, "never-happened"))
     if memory.pending is not None and memory.pending.operation == "replace":
         reasons.append(NeverSeen(memory.pending.at))
-    return Change(
-        ref=manifest.ref,
-        manifest=manifest,
-        action=Action.CREATE,
-        evidence=Evidence.LIVE,
-        observation=absent,
-        declared=declared,
-        body=declared,
-        differences=tuple(differences({}, declared, kind.exact_shape)),
-        reasons=tuple(reasons),
-    )
+    return _written_whole(kind, change, Action.CREATE, reasons)
 
 
-def _against_memory(
-    kind: Kind,
-    manifest: Manifest,
-    declared: dict[str, Json],
-    remembered: Remembered,
-    memory: Memory,
-) -> Change:
-    before, last = remembered.document, memory.last
-    changed = differences(before, declared, kind.exact_shape)
-    found = tuple(shown(changed, before, [before], kind.shape))
+def _against_memory(kind: Kind, change: Change, before: Json, memory: Memory) -> Change:
+    last = memory.last
+    found = tuple(differences(before, change.declared, kind.exact_shape))
     # An imported resource was only seen, never written.
-    return Change(
-        ref=manifest.ref,
-        manifest=manifest,
+    return replace(
+        change,
         action=Action.UPDATE if found else Action.KEEP,
         evidence=Evidence.JOURNAL,
-        observation=remembered,
-        declared=declared,
-        body=declared,
         differences=found,
         reasons=(Imported(last.at),) if last is not None and last.origin else (),
     )
 
 
-def _unseen(
-    kind: Kind,
-    manifest: Manifest,
-    declared: dict[str, Json],
-    unknown: Unknown,
-    knowledge: Knowledge,
-) -> Change:
+def _unseen(kind: Kind, change: Change, unknown: Unknown, knowledge: Knowledge) -> Change:
     memory = knowledge.memory
     if (created := memory.unsettled_create) is not None:
-        lost = CreateLost(created.at, "unknown")
-        return blocked_change(manifest, declared, unknown, Evidence.NONE, lost)
+        return blocked(change, [CreateLost(created.at, "unknown")])
     reasons: list[Reason] = [CannotBeAsked(unknown.why), *_lost_answers(memory)]
     action = Action.CREATE if unknown.remote_id is None else Action.ASSERT
     is_ours = knowledge.embedded or bool(memory.candidates) or memory.exists
     if action is Action.ASSERT and not is_ours:
         reasons.append(NeverWritten())
-    return Change(
-        ref=manifest.ref,
-        manifest=manifest,
-        action=action,
-        evidence=Evidence.NONE,
-        observation=unknown,
-        declared=declared,
-        body=declared,
-        differences=tuple(differences({}, declared, kind.exact_shape)),
-        reasons=tuple(reasons),
-    )
+    return _written_whole(kind, change, action, reasons)
+
+
+def _written_whole(kind: Kind, change: Change, action: Action, reasons: Iterable[Reason]) -> Change:
+    """Return a change that writes all that is declared, as no live document was compared."""
+    found = tuple(differences({}, change.declared, kind.exact_shape))
+    return replace(change, action=action, differences=found, reasons=tuple(reasons))

@@ -40,8 +40,9 @@ from reconciler.planning.decide import without_own_secrets
 from reconciler.planning.identity import identify
 from reconciler.planning.observe import observe_all, proof
 from reconciler.planning.older_secrets import Older, OlderSecrets, no_seals
+from reconciler.planning.redact_live import LiveRedaction
 from reconciler.project.settings import DriftIgnore
-from reconciler.redaction.redact import conceal, shown, veiled
+from reconciler.redaction.redact import conceal, veiled
 from reconciler.runtime.advice import is_added, on_files, on_journal, on_manifests, on_service
 
 
@@ -127,37 +128,35 @@ def _drift(
             wanted = merge(ABSENT, last.declared, live, kind.shape)
             otherwise = [*unexpected(differences(live, wanted, kind.shape), memory, kind.shape)]
             unseen = unseen_in(observation, otherwise)
-            expected = (
+            visible = (
                 difference
                 for difference in otherwise
                 if not observation.cannot_tell(difference.path)
             )
-            # A value that is declared a secret now may have been applied before it was one.
-            written = (*memory.candidates, declared)
-            hidden = shown(without_own_secrets(expected, salt), live, written, kind.shape)
-            secrets = OlderSecrets(older(ref, memory.remote_id), declared, salt)
-            found = tuple(turned(map(secrets.unshown, hidden)))
+            found = tuple(without_own_secrets(visible, salt))
             lost = any(place in overwritten for place in unseen)
             notes = ["overwritten by someone since"] if overwritten else []
             notes.extend([f"live was last changed {edit}"] if (found or lost) and edit.told else [])
-            seen = secrets.hidden(veiled(live, written, kind.shape))
+            # A value that is declared a secret now may have been applied before it was one.
+            written = (*memory.candidates, declared)
+            secrets = OlderSecrets(older(ref, memory.remote_id), declared, salt)
+            redaction = LiveRedaction(kind, live, written, secrets)
             drift = Drift(
                 ref=ref,
                 source=source,
                 state="same",
-                differences=(),
                 note="; ".join(notes),
-                live=seen,
+                live=redaction.document(),
                 unseen=unseen,
             )
             if not found and not lost:
                 return drift
-            cause = "edited" if lost else _cause(found, observation, memory)
+            shown = tuple(turned(redaction.differences(found)))
             return replace(
                 drift,
                 state="drifted",
-                differences=found,
-                cause=cause,
+                differences=shown,
+                cause="edited" if lost else _cause(shown, observation, memory),
                 edit=edit,
                 applied=veiled(last.declared, written, kind.shape),
             )
