@@ -169,7 +169,9 @@ class World:
     def served(self, options: str = "") -> Iterator[None]:
         """Serve an emulator to the end of the block; its log of requests is compared too."""
         kept = self.place / "kept-by-emulator"
-        kept.mkdir(exist_ok=True)
+        # An earlier emulator's "ready" is not this one's.
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir()
         log = self.place / "requests.jsonl"
         line = f"emulator serve --port {self.port} --log {log} {options}"
         process = self.tree.ask(self._task(line, kept, goes_on=True, cold=False, deadly=0))
