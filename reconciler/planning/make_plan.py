@@ -102,46 +102,38 @@ async def make_plan(  # noqa: PLR0913 - each is an input of a plan
     manifests = sorted(
         manifests, key=lambda manifest: (order[manifest.ref.kind], manifest.ref.name)
     )
-    declared = (*manifests, *others)
-    known = identify(declared, history)
     targets = _referred_to(manifests, others) if selected is not None else ()
-    asked_for = (*manifests, *targets)
-    ahead = EarlyDecisions(partial(_knowledge, known.history, place, {}), _covered, decided)
-    observations = await observe_all(api, asked_for, known.history, decided, ahead)
-    proven = None if place.embedded else await proof(api, manifests, observations)
-    observed = {manifest.ref: seen for manifest, seen in zip(asked_for, observations, strict=True)}
+    scope = (*manifests, *targets)
+    declared = (*manifests, *others)
+    before = identify(declared, history).history
+    ahead = EarlyDecisions(partial(_knowledge, before, place, {}), _covered, decided)
+    observed = await _read_live(api, scope, before, ahead, decided)
+    proven = None if place.embedded else await proof(api, manifests, observed.values())
     known = identify(declared, history, observed)
     if decided is not None:
-        moved = set(decided.forget(_known_ids(asked_for, observations), known.reasons))
-        again = [manifest for manifest in asked_for if manifest.ref in moved]
-        seen_again = await observe_all(api, again, known.history)
-        observed |= {manifest.ref: seen for manifest, seen in zip(again, seen_again, strict=True)}
-        observations = [observed[manifest.ref] for manifest in asked_for]
+        moved = decided.forget(_known_ids(observed), known.reasons)
+        again = [manifest for manifest in scope if manifest.ref in moved]
+        observed |= await _read_live(api, again, known.history)
+    ids = _known_ids(observed)
     history = known.history
     undeclared = orphans_in(history, declared)
     left = cache(lambda: [*undeclared, *displaced_in(history, declared)])
-    ids = _known_ids(asked_for, observations)
     missing = {target.ref for target in targets} - ids.keys()
     changes = []
     for manifest in api.waits.each(Deed.COMPARING, manifests):
-        ref = manifest.ref
-        seen = observed[ref]
-        if decided is not None and ref in decided.same and isinstance(seen, Seen | Remembered):
+        seen = observed[manifest.ref]
+        if decided is not None and manifest.ref in decided.same:
+            assert isinstance(seen, Seen | Remembered)  # noqa: S101 - as `observed_before` made it
             changes.append(kept_before(manifest, seen))
             continue
-        knowledge = _knowledge(history, place, ids, ref, observed[ref])
+        knowledge = _knowledge(history, place, ids, manifest.ref, seen)
         change = _identified(manifest, knowledge, known, left, ahead)
         changes.append(with_missing(change, missing))
     # A look-up has settled some creates; what blocks a change from here on is something else.
     unsettled = _unsettled(history, changes, others if selected is not None else ())
-    writes = [change for change in changes if change.action.writes]
-    with api.waits.step(Deed.ASKING, total=len(writes)) as step:
-        answered = await asyncio.gather(*(_with_objections(api, change, step) for change in writes))
-    objected = {change.ref: change for change in answered}
-    changes = [objected.get(change.ref, change) for change in changes]
-    changes = with_blocked_dependants(changes)
-    orphans = (orphan(ref, memory) for ref, memory in undeclared) if whole else ()
+    changes = with_blocked_dependants(await _with_objections(api, changes))
     covered = (decided or Decided()).covered(manifests, changes, ids, _covered)
+    orphans = (orphan(ref, memory) for ref, memory in undeclared) if whole else ()
     return Plan(
         environment=place.environment,
         target=place.target,
@@ -157,6 +149,18 @@ async def make_plan(  # noqa: PLR0913 - each is an input of a plan
         ),
         selected=selected,
     )
+
+
+async def _read_live(
+    api: Api,
+    manifests: Sequence[Manifest],
+    history: History,
+    ahead: EarlyDecisions | None = None,
+    decided: Decided | None = None,
+) -> dict[Ref, Observation]:
+    observations = await observe_all(api, manifests, history, decided, ahead)
+    refs = (manifest.ref for manifest in manifests)
+    return dict(zip(refs, observations, strict=True))
 
 
 def _remarks(history: History, place: PlanTarget, proven: NotPermitted | None) -> Iterator[Remark]:
@@ -210,28 +214,33 @@ def _referred_to(manifests: Sequence[Manifest], others: Sequence[Manifest]) -> t
     return tuple(other for other in others if other.ref in wanted)
 
 
-def _known_ids(
-    manifests: Sequence[Manifest], observations: Sequence[Observation]
-) -> dict[Ref, RemoteId]:
-    ids: dict[Ref, RemoteId] = {}
-    for manifest, observation in zip(manifests, observations, strict=True):
-        if not isinstance(observation, Absent) and observation.remote_id is not None:
-            ids[manifest.ref] = observation.remote_id
-    return ids
+def _known_ids(observed: Mapping[Ref, Observation]) -> dict[Ref, RemoteId]:
+    return {
+        ref: observation.remote_id
+        for ref, observation in observed.items()
+        if not isinstance(observation, Absent) and observation.remote_id is not None
+    }
 
 
-async def _with_objections(api: Api, change: Change, step: Progress) -> Change:
-    """Ask the service about a write with a body that is already complete (endpoint 14 for SLOs)."""
-    if change.awaits:
-        step.done += 1
-        return change
-    body = reveal(change.body)
-    assert isinstance(body, dict)  # noqa: S101 - filling keeps the form
-    foreseen = await BY_NAME[change.ref.kind].preflight(api, Sending(change, body))
+async def _with_objections(api: Api, changes: Sequence[Change]) -> list[Change]:
+    """Ask the service about each write with a body that is already complete (endpoint 14)."""
+    writes = [change for change in changes if change.action.writes]
+    with api.waits.step(Deed.ASKING, total=len(writes)) as step:
+        answered = await asyncio.gather(*(_asked(api, change, step) for change in writes))
+    by_ref = {change.ref: change for change in answered}
+    return [by_ref.get(change.ref, change) for change in changes]
+
+
+async def _asked(api: Api, change: Change, step: Progress) -> Change:
+    if not change.awaits:
+        body = reveal(change.body)
+        assert isinstance(body, dict)  # noqa: S101 - filling keeps the form
+        foreseen = await BY_NAME[change.ref.kind].preflight(api, Sending(change, body))
+        change = replace(change, alerts=foreseen.alerts)
+        if foreseen.objections:
+            change = blocked(change, map(Objected, foreseen.objections))
     step.done += 1
-    change = replace(change, alerts=foreseen.alerts) if foreseen.alerts else change
-    objections = foreseen.objections
-    return blocked(change, map(Objected, objections)) if objections else change
+    return change
 
 
 def _unsettled(
