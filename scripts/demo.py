@@ -1,4 +1,4 @@
-"""`make demo`: a first run of the whole round, on a copy of examples/.
+"""`make demo`: a first run of the whole round, on a copy of examples/, read in two minutes.
 
 It needs no server and no key, and writes only in a temporary folder. Every step
 is checked; the exit code is 1 when one of them does not go as it should.
@@ -20,7 +20,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(sys.executable).with_name("reconciler")
-DATA = "examples/.reconciler/local.db"
+MANIFESTS = "checkout"
+DATA = ".reconciler/local.db"
 READY = "emulator ready: "
 API = "/mgmt/openapi/latest"
 EDITED = ("Dashboard/checkout", [["dashboard", "relativeTimeFrame"]])
@@ -47,7 +48,7 @@ class Demo:
         """Print what the next step is about."""
         self.steps += 1
         bold, plain = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "")
-        print(f"\n{bold}{self.steps}. {said}{plain}\n")
+        print(f"\n{bold}{self.steps}. {said}{plain}")
 
     def run(self, *arguments: str, code: int = 0) -> None:
         """Type one command; its output is printed as it comes."""
@@ -57,9 +58,9 @@ class Demo:
             raise UnexpectedError(f"the exit code is {ran.returncode}, and should be {code}")
 
     def asked(self, command: str, code: int) -> Any:
-        """Give what a command says as JSON, unseen."""
+        """Return the JSON output of a command, which is not shown."""
         ran = subprocess.run(
-            [COMMAND, command, "examples", "--format", "json"],
+            [COMMAND, command, MANIFESTS, "--format", "json"],
             cwd=self.folder,
             env=self.environ,
             stdout=subprocess.PIPE,
@@ -126,24 +127,24 @@ def narrow_time_frame(url: str) -> None:
 
 def play(demo: Demo) -> None:
     """Take all steps. Raises UnexpectedError at the first that does not go as it should."""
-    demo.headline("Check the manifests. This is offline: no server, no key.")
-    demo.run("validate", "examples")
+    demo.headline("Check the manifests of one team. This is offline: no server, no key.")
+    demo.run("validate", MANIFESTS)
 
     demo.headline("Plan: what an apply would write. It only reads.")
-    demo.run("plan", "examples")
+    demo.run("plan", MANIFESTS)
 
-    demo.headline("Apply it, to the emulator that `local` in examples/reconciler.yaml names.")
-    demo.run("apply", "examples", "--yes")
+    demo.headline("Apply it, to the emulator that `local` in reconciler.yaml names.")
+    demo.run("apply", MANIFESTS, "--yes", "--quiet")
 
     demo.headline("Plan again: nothing is left to do.")
-    demo.run("plan", "examples", "--exit-code")
+    demo.run("plan", MANIFESTS, "--exit-code")
 
     demo.headline("Alice edits by hand: the checkout dashboard shows 15 minutes, not 6 hours.")
     with demo.emulator() as url:
         narrow_time_frame(url)
 
     demo.headline("Drift: somebody changed what was applied. The exit code is 2.")
-    demo.run("drift", "examples", code=2)
+    demo.run("drift", MANIFESTS, code=2)
     drifted = [
         resource
         for resource in demo.asked("drift", 2)["resources"]
@@ -154,23 +155,23 @@ def play(demo: Demo) -> None:
         raise UnexpectedError(f"the drift should be {[EDITED]}, and is {found}")
 
     demo.headline("Plan: the one field that has to go back. With --exit-code, changes are 2.")
-    demo.run("plan", "examples", "--exit-code", code=2)
+    demo.run("plan", MANIFESTS, "--exit-code", code=2)
 
     demo.headline("Nobody overwrites a colleague's edit unseen: `--yes` alone is refused.")
-    demo.run("apply", "examples", "--yes", code=11)
+    demo.run("apply", MANIFESTS, "--yes", "--quiet", code=11)
 
     demo.headline("The plan above showed the edit. Applying that very plan heals it.")
     reviewed = demo.asked("plan", 0)["digest"]
-    demo.run("apply", "examples", "--expect", reviewed)
+    demo.run("apply", MANIFESTS, "--expect", reviewed, "--quiet")
     demo.asked("drift", 0)
 
 
 def main() -> int:
-    """Play the demo in a temporary folder. Gives the exit code."""
+    """Play the demo in a temporary folder; return the exit code."""
     with tempfile.TemporaryDirectory(prefix="reconciler-demo-") as name:
         ignored = shutil.ignore_patterns(".reconciler")
-        shutil.copytree(ROOT / "examples", Path(name) / "examples", ignore=ignored)
-        demo = Demo(Path(name))
+        folder = shutil.copytree(ROOT / "examples", Path(name) / "examples", ignore=ignored)
+        demo = Demo(folder)
         try:
             play(demo)
         except UnexpectedError as error:
