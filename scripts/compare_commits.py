@@ -129,10 +129,9 @@ def commands_of(tree: Tree, folder: Path) -> tuple[dict[str, list[str]], list[st
     while asked:
         command = asked.pop()
         shown = World(tree, folder, 0).run(f"{command} --help")["stdout"]
-        _, is_group, below = shown.partition("\nCommands:\n")
-        if is_group:
+        names = re.findall(r"^  ([a-z]\S*)  ", shown.partition("\nOptions:\n")[2], re.MULTILINE)
+        if names:
             groups.append(command)
-            names = re.findall(r"^  (\S+)", below, re.MULTILINE)
             asked += [f"{command} {name}".strip() for name in names]
         else:
             choices = re.search(r"--format\s+\[([\w|]+)\]", shown)

@@ -29,34 +29,25 @@ _CORE: dict[str, str] = {
 }
 
 # The order of `--help`. A name may be here without its command; others come last.
-_ORDER = (
-    "init",
-    "validate",
-    "fmt",
-    "rules",
-    "graph",
-    "plan",
-    "apply",
-    "rollback",
-    "watch",
-    "drift",
-    "audit",
-    "import",
-    "adopt",
-    "journal",
-    "events",
-    "incidents",
-    "cases",
-    "usage",
-    "policies",
-    "doctor",
-    "conformance",
-    "ci",
-    "explain",
-    "schema",
-    "completion",
-    "emulator",
-)
+_GROUPS: dict[str, tuple[str, ...]] = {
+    "Start": ("init", "import", "doctor", "emulator"),
+    "Every day": (
+        "validate",
+        "fmt",
+        "rules",
+        "plan",
+        "apply",
+        "drift",
+        "adopt",
+        "rollback",
+        "journal",
+        "ci",
+    ),
+    "Insights": ("explain", "graph", "audit", "watch"),
+    "Records of the service": ("events", "incidents", "cases", "usage", "policies"),
+    "Plumbing": ("schema", "completion", "conformance"),
+}
+_LAST = "Plumbing"
 
 
 def in_order(names: list[str], order: tuple[str, ...]) -> list[str]:
@@ -65,11 +56,12 @@ def in_order(names: list[str], order: tuple[str, ...]) -> list[str]:
 
 
 def _commands() -> dict[str, tuple[str, str, str]]:
+    order = tuple(name for names in _GROUPS.values() for name in names)
     rows = dict(_CORE)
     for feature, sorts in FEATURES.items():
         for name, row in sorts.get("commands", {}).items():
             rows[name] = f"features.{feature}.{row}"
-    return {name: _parts(rows[name]) for name in in_order(list(rows), _ORDER)}
+    return {name: _parts(rows[name]) for name in in_order(list(rows), order)}
 
 
 def _parts(row: str) -> tuple[str, str, str]:
@@ -89,13 +81,23 @@ Usage: reconciler [OPTIONS] COMMAND [ARGS]...
 Options:
   --version   Show the version and exit.
   -h, --help  Show this message and exit.
-
-Commands:
 """
+
+
+def grouped() -> dict[str, list[tuple[str, str]]]:
+    """Map each heading of `--help` to its commands, padded to one width, and their words."""
+    heading_of = {name: heading for heading, names in _GROUPS.items() for name in names}
+    widest = max(map(len, COMMANDS))
+    found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in _GROUPS}
+    for name, (_, _, words) in COMMANDS.items():
+        found[heading_of.get(name, _LAST)].append((f"{name:{widest}}", words))
+    return {heading: rows for heading, rows in found.items() if rows}
 
 
 def overview() -> str:
     """Return the output of `reconciler --help`, ending in a line break."""
-    widest = max(map(len, COMMANDS))
-    lines = (f"  {name:{widest}}  {words}\n" for name, (_, _, words) in COMMANDS.items())
-    return _HEAD.format(about=ABOUT) + "".join(lines)
+    sections = (
+        f"\n{heading}:\n" + "".join(f"  {name}  {words}\n" for name, words in rows)
+        for heading, rows in grouped().items()
+    )
+    return _HEAD.format(about=ABOUT) + "".join(sections)

@@ -16,7 +16,7 @@ from typing import Final
 import click
 
 from reconciler import __version__
-from reconciler.cli.overview import ABOUT, COMMANDS
+from reconciler.cli.overview import ABOUT, COMMANDS, grouped
 from reconciler.errors import (
     ExitCode,
     GuardRefused,
@@ -172,8 +172,9 @@ class LazyGroup(Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's interface
         """Write the list of commands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, words) for name, (_, _, words) in COMMANDS.items()])
+        for heading, rows in grouped().items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
 
 @click.group(

@@ -10,7 +10,7 @@ import pytest
 
 from reconciler import __version__
 from reconciler.__main__ import main
-from reconciler.cli.overview import COMMANDS, overview
+from reconciler.cli.overview import COMMANDS, grouped, overview
 from reconciler.cli.root import cli
 
 
@@ -32,6 +32,15 @@ def test_every_command_is_there(name: str) -> None:
 
     assert command is not None
     assert all(len(line) <= 80 for line in overview().splitlines())
+
+
+@pytest.mark.promise("S48")
+def test_commands_have_groups() -> None:
+    """Each command has a group that is its own, so that no list is longer than ten."""
+    rows = [name.strip() for group in grouped().values() for name, _ in group]
+
+    assert sorted(rows) == sorted(COMMANDS)
+    assert max(map(len, grouped().values())) <= 10
 
 
 @pytest.mark.parametrize(

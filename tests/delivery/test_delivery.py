@@ -190,7 +190,8 @@ def test_a_demo_that_goes_wrong(tmp_path: Path) -> None:
     """A step that is not as expected fails the demo, and is named."""
     for name in ("scripts", "examples"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    (tmp_path / "examples" / "checkout" / "more.yaml").write_text("kind: Dashboard\n", encoding="utf-8")
+    broken = tmp_path / "examples" / "checkout" / "more.yaml"
+    broken.write_text("kind: Dashboard\n", encoding="utf-8")
     played = play(tmp_path)
 
     assert played.returncode == 1
