@@ -102,6 +102,16 @@ def test_the_action_hands_over_its_inputs() -> None:
     }
 
 
+@pytest.mark.promise("S49")
+def test_the_quick_ways_to_install() -> None:
+    """The README names the quick ways to install before the slow one, and stays short."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    assert readme.index("`uvx --from .") < readme.index("`pipx install .`")
+    assert readme.index("`pipx install .`") < readme.index("`pip install .`")
+    assert len(readme.split()) <= 900
+
+
 def test_the_action_tells_what_its_inputs_may_say() -> None:
     """The description of an input names all of its values."""
     for name, choices in INPUTS.items():

@@ -170,7 +170,7 @@ def _pages(bench: Workbench) -> None:
         "  timeSelection: {quickSelection: {seconds: 900, caption: Short}}\n",
     )
     bench.after("docs/manifests.md", "| `SavedView` |", "| `Muting` | the muting | an integer |")
-    bench.after("README.md", "| `SavedView` |", "| `Muting` | read one | As for alerts. |")
+    bench.after("docs/limits.md", "| `SavedView` |", "| `Muting` | read one | As for alerts. |")
     rows = "".join(
         f"    {number}: Row(\n"
         '        ("apply",),\n'
