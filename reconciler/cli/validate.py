@@ -10,7 +10,7 @@ import click
 from reconciler.cli import options
 from reconciler.cli.console import data, stderr_style, stdout_style, words
 from reconciler.errors import InvalidInput, UsageError
-from reconciler.operations.check_project import Checked, check, check_in
+from reconciler.operations.check_project import Checked, after_check, check, check_in
 from reconciler.operations.open_project import Options, manifest_paths, read_project
 from reconciler.report.complaints.document import FixDocument, complaints_json, complaints_jsonl
 from reconciler.report.complaints.text import complaints_summary, complaints_text
@@ -39,7 +39,10 @@ DIFFS = ("text", "json")
     show_default=True,
     help="End with 4 for complaints that are so severe, or more.",
 )
-def validate(*, options: Options, form: str, fix: bool, diff: bool, fail_on: str) -> int:
+@options.of_features("validate")
+def validate(
+    *, options: Options, form: str, fix: bool, diff: bool, fail_on: str, **asked: object
+) -> int:
     """Check manifests offline: syntax, fields, names, references.
 
     Without PATH, the manifests of the project file are checked, else those in
@@ -50,9 +53,11 @@ def validate(*, options: Options, form: str, fix: bool, diff: bool, fail_on: str
         raise UsageError("--diff shows what --fix would do: give both")
     if diff and form not in DIFFS:
         raise UsageError(f"--diff has the formats {' and '.join(DIFFS)}")
+    if fix and any(asked.values()):
+        raise UsageError("--fix repairs and reports all: give it alone")
     if fix:
         return _fix(options, form, fail_on, diff=diff)
-    checked = check(options, in_all=True)
+    checked = after_check(check(options, in_all=True), options, asked)
     _tell(options, checked, form)
     return _code(checked, fail_on)
 

@@ -42,6 +42,12 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
             "audited": "audit_formats:AuditDocument What an audit found",
         },
     },
+    "baseline": {
+        "project-settings": {"baseline": "baseline_setting:BASELINE"},
+        "accepted-complaints": {"baseline": "baseline:without_accepted"},
+        "options": {"validate --update-baseline": "update_baseline:update_option"},
+        "after-check": {"update_baseline": "update_baseline:updated"},
+    },
     "doctor": {
         "commands": {
             "doctor": "command:doctor Check everything that a run needs, with reads only.",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 from reconciler.model import Selected
 from reconciler.operations.open_project import (
@@ -19,6 +20,7 @@ from reconciler.operations.open_project import (
 from reconciler.operations.open_session import advice_on_nothing, read_workspaces
 from reconciler.operations.secret_sources import Allowed, secrets_of
 from reconciler.project import Environment, Project, choose_environment
+from reconciler.runtime.rows import Rows
 from reconciler.syntax.files import folder_in_repository
 from reconciler.workspace.all_environments import everywhere
 from reconciler.workspace.expression_scope import Scope
@@ -41,6 +43,21 @@ class Checked:
     project: Project | None = None
     advice: str = ""
     selected: Selected | None = None
+
+
+AfterCheck: TypeAlias = Callable[[Checked, Options, Any], Checked]
+"""Acts on what was checked, by the value of an option; returns what is reported."""
+
+AFTER_CHECK: Final = Rows[AfterCheck]("after-check")
+"""By the parameter of the option of `validate` that asks for it."""
+
+
+def after_check(checked: Checked, options: Options, asked: Mapping[str, object]) -> Checked:
+    """Return what is reported of a check, after the features that were asked for."""
+    for name in AFTER_CHECK:
+        if asked.get(name) and checked.project is not None:
+            checked = AFTER_CHECK.load(name)(checked, options, asked[name])
+    return checked
 
 
 def check(

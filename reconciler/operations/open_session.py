@@ -143,7 +143,18 @@ def read_workspaces(
             from reconciler.api.secret import Redaction  # noqa: PLC0415 - not for validate
 
             options.reporter.hide(Redaction(scope.withheld.values.values()))
+    for setting in ACCEPTED:
+        if setting in project.settings.model_fields_set:
+            accept = ACCEPTED.load(setting)
+            workspaces = {name: accept(project, found) for name, found in workspaces.items()}
     return workspaces
+
+
+Accept: TypeAlias = Callable[[Project, Workspace], Workspace]
+"""Returns the workspace with the complaints suppressed that the project accepts."""
+
+ACCEPTED: Final = Rows[Accept]("accepted-complaints")
+"""By the setting of the project file that asks for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

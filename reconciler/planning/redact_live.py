@@ -21,7 +21,7 @@ from reconciler.redaction.templates import HIDDEN, holds_seal
 
 @dataclass(frozen=True, slots=True)
 class LiveRedaction:
-    """One live document, and all that tells which of its values are or were secrets.
+    """One live document, and what shows which of its values are or were secrets.
 
     `written` are all declarations that live may have; what was sent comes before what is about to
     be sent.

@@ -88,6 +88,7 @@ WORDS: Final[Mapping[tuple[str, ...], Json]] = {
     ("defaultEnvironment",): "production",
     ("trustedBranches",): ["release"],
     ("baseUrl",): "https://api.example.com",
+    ("baseline",): "baseline.jsonl",
     ("journal",): "git:refs/reconciler/production",
     ("data",): ".reconciler/local.db",
     ("variables",): {"team": "payments"},

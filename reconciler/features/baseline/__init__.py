@@ -1,0 +1,1 @@
+"""Baseline: complaints that a team accepted when it began. Source: docs/baseline.md."""

@@ -1,0 +1,145 @@
+"""The file of accepted complaints, and what it hides. Source: docs/baseline.md.
+
+A line of the file is one JSON object: code, resource, field, and how many such complaints are
+accepted. Fields are without indexes, so that an entry outlives a moved list item.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from reconciler.project import Project
+from reconciler.project.levels import Level
+from reconciler.syntax.diagnostic import (
+    Advice,
+    Complaint,
+    Finding,
+    Lines,
+    Suppressed,
+    complaint_at,
+)
+from reconciler.syntax.files import read_file
+from reconciler.workspace.workspace import Workspace
+
+MALFORMED = "M119"
+_REMEDY = Advice("repair the line, or write the file anew: `reconciler validate --update-baseline`")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class AcceptedComplaint:
+    """A code, a resource, and a field without indexes.
+
+    The resource is a file where the text itself is wrong.
+    """
+
+    code: str
+    resource: str
+    field: str
+
+
+AcceptedCounts: TypeAlias = Mapping[AcceptedComplaint, int]
+
+
+def entry_of(complaint: Complaint) -> AcceptedComplaint:
+    """Return the entry of the baseline that covers a complaint."""
+    steps = (step for step in complaint.path if isinstance(step, str))
+    return AcceptedComplaint(complaint.code, complaint.ref or complaint.file, ".".join(steps))
+
+
+def can_be_accepted(complaint: Complaint, levels: Mapping[str, Level]) -> bool:
+    """Return whether a complaint may be hidden: a warning, or a check that `checks:` raised."""
+    return not complaint.is_error or levels.get(complaint.code) == "error"
+
+
+def without_accepted(project: Project, workspace: Workspace) -> Workspace:
+    """Return the workspace with the accepted complaints suppressed, the first of each entry."""
+    accepted, malformed = read_baseline(project)
+    left, reason = Counter(accepted), reason_of(project)
+    hidden: list[Suppressed] = []
+
+    def shown(complaints: Iterable[Complaint]) -> Iterator[Complaint]:
+        for complaint in complaints:
+            entry = entry_of(complaint)
+            if left[entry] > 0 and can_be_accepted(complaint, project.settings.checks):
+                left[entry] -= 1
+                hidden.append(Suppressed(complaint, reason, in_source=False))
+            else:
+                yield complaint
+
+    return replace(
+        workspace,
+        complaints=(*malformed, *shown(workspace.complaints)),
+        idle=tuple(shown(workspace.idle)),
+        suppressed=(*workspace.suppressed, *hidden),
+    )
+
+
+def reason_of(project: Project) -> str:
+    """Return the reason of what is hidden because the baseline has it."""
+    return f"accepted in {name_of(project)}"
+
+
+def name_of(project: Project) -> str:
+    """Return the name of the baseline, relative to the project's folder; "" where it has none."""
+    return project.settings.setting("baseline", str) or ""
+
+
+def read_baseline(project: Project) -> tuple[AcceptedCounts, tuple[Complaint, ...]]:
+    """Read the baseline of a project: its entries, and the complaints about malformed lines.
+
+    A file that does not exist yet accepts nothing.
+    """
+    name = name_of(project)
+    path = project.root / name
+    if not path.exists():
+        return {}, ()
+    text = read_file(path, name, (project.root.resolve(),))
+    if isinstance(text, Complaint):
+        return {}, (text,)
+    counts: Counter[AcceptedComplaint] = Counter()
+    for number, line in enumerate(text.splitlines(), 1):
+        entry = _entry(line)
+        if entry is None:
+            message = "this line of the baseline is no accepted complaint"
+            finding = Finding(MALFORMED, (), message, suggestion=_REMEDY)
+            return {}, (complaint_at(name, Lines(text), number, 1, finding),)
+        counts[entry[0]] += entry[1]
+    return counts, ()
+
+
+def _entry(line: str) -> tuple[AcceptedComplaint, int] | None:
+    try:
+        match json.loads(line):
+            case {
+                "code": str(code),
+                "resource": str(resource),
+                "field": str(field),
+                "count": count,
+            }:
+                is_count = type(count) is int and count > 0
+                return (AcceptedComplaint(code, resource, field), count) if is_count else None
+            case _:
+                return None
+    except ValueError:
+        return None
+
+
+def baseline_text(complaints: Iterable[Complaint]) -> str:
+    """Return the content of a baseline that accepts these complaints, in a stable order."""
+    counts = Counter(map(entry_of, complaints))
+    return "".join(_lines(counts))
+
+
+def _lines(counts: AcceptedCounts) -> Iterator[str]:
+    for entry, count in sorted(counts.items()):
+        fields = {
+            "code": entry.code,
+            "resource": entry.resource,
+            "field": entry.field,
+            "count": count,
+        }
+        yield json.dumps(fields, ensure_ascii=False) + "\n"

@@ -1,0 +1,132 @@
+"""`baseline:`: old complaints are ignored, new ones are shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from harness.doors import typed
+from harness.workspaces import ALERT, PROJECT, VIEW, Workspace, project_at
+
+UNDESCRIBED = ALERT.replace("  description: Whoever is on call looks at the checkout.\n", "")
+OTHER = UNDESCRIBED.replace("name: errors, id: 2f6a1c1e", "name: slow, id: 3f6a1c1e")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """Return a project with a baseline, and an alert with one warning."""
+    monkeypatch.chdir(tmp_path)
+    return project_at(tmp_path, f"{PROJECT}baseline: baseline.jsonl\n", alert=UNDESCRIBED)
+
+
+def codes() -> list[str]:
+    """Return the codes that `validate` reports."""
+    return [found["code"] for found in typed("validate", "--format", "json").json["complaints"]]
+
+
+def test_what_is_old_is_ignored_and_what_is_new_is_shown(project: Workspace) -> None:
+    """After an update no old complaint is reported, and the first new one is."""
+    before = codes()
+    updated = typed("validate", "--update-baseline")
+    after = codes()
+    project.write("other.yaml", OTHER)
+
+    assert before
+    assert (updated.code, after) == (0, [])
+    assert f"baseline.jsonl: {len(before)} complaint" in updated.err
+    assert codes() == before
+
+
+def test_a_second_mistake_of_a_resource_is_shown(project: Workspace) -> None:
+    """An entry covers as many complaints as were counted, and no more."""
+    typed("validate", "--update-baseline")
+    lines = (project.root / "baseline.jsonl").read_text("utf-8").splitlines()
+    entries = [json.loads(line) for line in lines]
+
+    assert {entry["count"] for entry in entries} == {1}
+    assert [*entries[0]] == ["code", "resource", "field", "count"]
+    project.write("alert.yaml", f"{UNDESCRIBED}  colour: red\n")
+    assert "M304" in codes()
+
+
+def test_an_update_forgets_what_is_repaired(project: Workspace) -> None:
+    """An entry without a complaint leaves the file."""
+    typed("validate", "--update-baseline")
+    project.write("alert.yaml", ALERT)
+    updated = typed("validate", "--update-baseline")
+
+    assert updated.code == 0
+    assert (project.root / "baseline.jsonl").read_text("utf-8") == ""
+
+
+def test_errors_are_never_hidden(project: Workspace) -> None:
+    """An error is reported after an update too, unless `checks:` made it one."""
+    project.write("alert.yaml", UNDESCRIBED.replace("logsImmediate: {}", "logsImmediate: none"))
+    assert typed("validate", "--update-baseline").code == 4
+    assert codes()
+    project.write("alert.yaml", UNDESCRIBED)
+    (code,) = codes()
+    project.settle(f"{PROJECT}baseline: baseline.jsonl\nchecks: {{{code}: error}}\n")
+    assert typed("validate").code == 4
+    assert typed("validate", "--update-baseline").code == 0
+    assert typed("validate").code == 0
+
+
+def test_every_command_ignores_what_is_accepted(project: Workspace) -> None:
+    """A plan reports no accepted complaint either."""
+    project.write("alert.yaml", f"{UNDESCRIBED}---\n{VIEW}")
+    typed("validate", "--update-baseline")
+    planned = typed("plan")
+
+    assert planned.code == 0
+    assert "warning" not in planned.err
+
+
+def test_a_line_that_is_no_entry(project: Workspace) -> None:
+    """A malformed line is an error at its place, and the file hides nothing."""
+    typed("validate", "--update-baseline")
+    file = project.root / "baseline.jsonl"
+    file.write_text(f"{file.read_text('utf-8')}<<<<<<< HEAD\n", encoding="utf-8")
+    found = typed("validate", "--format", "json").json["complaints"]
+
+    assert [(one["code"], one["file"]) for one in found][-1] == ("M119", "baseline.jsonl")
+    assert len(found) > 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["alert.yaml"], "all manifests"),
+        (["-e", "local"], "all manifests"),
+        (["--select", "kind=SLO"], "all manifests"),
+        (["--fix"], "--fix"),
+    ],
+    ids=str,
+)
+def test_an_update_is_about_all(project: Workspace, arguments: list[str], said: str) -> None:
+    """A part would take the entries of the rest away, so it is refused."""
+    ran = typed("validate", "--update-baseline", *arguments)
+
+    assert ran.code == 64
+    assert said in ran.err
+    assert not (project.root / "baseline.jsonl").exists()
+
+
+def test_an_update_without_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without `baseline:` the remedy is the line to write."""
+    project_at(tmp_path, alert=UNDESCRIBED)
+    monkeypatch.chdir(tmp_path)
+    ran = typed("validate", "--update-baseline")
+
+    assert ran.code == 64
+    assert "`baseline: baseline.jsonl`" in ran.err
+
+
+def test_a_baseline_outside_of_the_project(project: Workspace) -> None:
+    """A file that leads out of the project's folder is not read."""
+    outside = project.root.parent / "outside.jsonl"
+    outside.write_text("", encoding="utf-8")
+    (project.root / "baseline.jsonl").symlink_to(outside)
+
+    assert "M112" in codes()
