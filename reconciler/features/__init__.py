@@ -48,6 +48,10 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         "options": {"validate --update-baseline": "update_baseline:update_option"},
         "after-check": {"update_baseline": "update_baseline:updated"},
     },
+    "changed_complaints": {
+        "options": {"validate --changed-since": "changed_since:since_option"},
+        "after-check": {"changed_since": "changed_since:only_changed"},
+    },
     "doctor": {
         "commands": {
             "doctor": "command:doctor Check everything that a run needs, with reads only.",

@@ -1,0 +1,1 @@
+"""Complaints about what changed since a revision. Source: docs/commands.md."""
