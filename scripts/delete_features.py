@@ -286,7 +286,7 @@ def main() -> None:
     with ThreadPoolExecutor(WORKERS) as pool:
         verdicts = pool.map(lambda name: verdict(name, keep_going=options.keep_going), chosen)
         for name, lines in zip(chosen, verdicts, strict=True):
-            print(f"{name:16}{f'{chr(10):17}'.join(lines) or 'OK'}", flush=True)
+            print(f"{name:20}{f'{chr(10):21}'.join(lines) or 'OK'}", flush=True)
             failed = failed or bool(lines)
     sys.exit(failed)
 

@@ -63,11 +63,13 @@ def only_changed(checked: Checked, options: Options, since: str) -> Checked:
     return replace(checked, workspace=replace(workspace, complaints=kept))
 
 
-Spans: TypeAlias = tuple[range, ...]
+ChangedDocuments: TypeAlias = tuple[range, ...]
 """The lines of the changed documents of a file."""
 
 
-def _changed_lines(revision: Revision, root: Path, checked: Checked) -> Iterator[tuple[str, Spans]]:
+def _changed_lines(
+    revision: Revision, root: Path, checked: Checked
+) -> Iterator[tuple[str, ChangedDocuments]]:
     """Yield the name and the changed lines of each file that has some."""
     named = {root / found.file for found in checked.workspace.complaints}
     with TemporaryDirectory(prefix="reconciler-") as folder:
@@ -102,7 +104,7 @@ def _documents(text: str) -> Iterator[tuple[range, str]]:
         line += count
 
 
-def _covers(changed: dict[str, Spans], file: str, line: int) -> bool:
+def _covers(changed: dict[str, ChangedDocuments], file: str, line: int) -> bool:
     """Return whether a place changed; line 0 is the whole file."""
     if file not in changed:
         return False
@@ -113,5 +115,7 @@ def _refers_to(manifest: Manifest, refs: set[str]) -> bool:
     return any(str(ref) in refs for ref in manifest.references)
 
 
-def _is_about(complaint: Complaint, changed: dict[str, Spans], touched: set[str]) -> bool:
+def _is_about(
+    complaint: Complaint, changed: dict[str, ChangedDocuments], touched: set[str]
+) -> bool:
     return complaint.ref in touched or _covers(changed, complaint.file, complaint.line)
