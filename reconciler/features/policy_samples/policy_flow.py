@@ -40,7 +40,9 @@ ROOM, THICKEST, THINNEST = 100, 18, 2
 
 
 def policy_impact_section(impact: PolicyImpact) -> Markup:
-    """Return the section of a page."""
+    """Return the section of a page; nothing of a list that stays with all samples as expected."""
+    if impact.is_quiet:
+        return NOTHING
     heading = element("h2", {"id": "samples"}, f"{TITLE}: {counted(impact)}")
     doubt = "quiet" if impact.agreement == 1 else "doubt"
     agreement = of_class("p", doubt, _sentence(describe_agreement(impact)))

@@ -100,3 +100,11 @@ class PolicyImpact:
     def failures(self) -> Sequence[SampleAnswer]:
         """The samples that will not have the policy that they expect."""
         return [answer for answer in self.answers if answer.fails]
+
+    @property
+    def is_quiet(self) -> bool:
+        """Return whether there is nothing to say of a list that stays: every sample is as expected.
+
+        A sample that already meets another policy than it expects is shown in every plan.
+        """
+        return not (self.writes or self.failures or self.unasked)

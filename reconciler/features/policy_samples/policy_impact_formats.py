@@ -289,7 +289,12 @@ def _cells(answer: SampleAnswer) -> list[str]:
 
 
 def policy_impact_lines(impact: PolicyImpact, style: Style) -> Iterator[str]:
-    """Yield the lines for a terminal; the last line is empty."""
+    """Yield the lines for a terminal; the last line is empty.
+
+    A list that stays as it is has none without `-v`, unless a sample is not as expected.
+    """
+    if impact.is_quiet and not style.verbose:
+        return
     yield style.paint(f"{TITLE}: {counted(impact)}", Colour.BOLD)
     doubt = Colour.CYAN if impact.agreement == 1 else Colour.RED
     yield from wrapped(describe_agreement(impact), style, doubt, margin="  ", hang="  ")
@@ -326,6 +331,8 @@ _MARGIN = "  "
 
 def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
     """Yield the lines for a comment, few and bounded; the last line is empty."""
+    if impact.is_quiet:
+        return
     yield f"**{TITLE}**: {counted(impact)}; {describe_agreement(impact)}."
     yield ""
     rows, room, shown = reported_rows(impact), TABLE_BYTES, 0

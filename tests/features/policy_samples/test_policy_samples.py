@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from harness.doors import Ran, in_this_process
 from harness.served import served
 from harness.workspaces import EXAMPLES, project_at
@@ -94,6 +95,23 @@ def test_an_order_that_loses_logs(tmp_path: Path) -> None:
         story.declare(POLICIES)
         assert story.run("plan", "--exit-code").code == 0
         assert story.run("apply", "--yes").code == 0
+
+
+@pytest.mark.promise("S21")
+def test_a_list_that_stays(tmp_path: Path) -> None:
+    """Where no policy changes, plan, comment and page say nothing of the samples; `-v` does."""
+    with served() as service:
+        story = Story(tmp_path, service.base_url)
+        assert story.run("apply", "--yes", "--new-journal").code == 0
+        formats = ("text", "markdown", "html")
+        quiet = [story.run("plan", "--format", form).out.lower() for form in formats]
+        verbose = story.run("plan", "-v").out
+        story.declare(_audit_after_errors())
+        changed = story.run("plan").out
+
+    assert [text for text in quiet if "samples" in text] == []
+    assert "samples" in verbose.lower()
+    assert "samples" in changed.lower()
 
 
 def test_a_reviewed_plan(tmp_path: Path) -> None:
