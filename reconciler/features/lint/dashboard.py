@@ -22,6 +22,15 @@ QUERIES = (
 )
 """Paths of queries that must not be empty; an empty Lucene query is valid: all logs."""
 
+WITH_VARIABLES = (
+    ("metrics", "promqlQuery", "value"),
+    ("logs", "luceneQuery", "value"),
+    ("spans", "luceneQuery", "value"),
+)
+"""Paths of queries in which `$name` is a variable; in a query language it may be a source."""
+
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::\w+)?\}|([A-Za-z_]\w*))")
+
 FILL_IN = Advice("write the query, or remove the widget")
 
 
@@ -109,6 +118,30 @@ def _unused_variables(spec: dict[str, Json]) -> Iterator[SpecFinding]:
                 yield SpecFinding(("dashboard", key, index, "name"), message, remedy)
 
 
+def _undeclared_variables(spec: dict[str, Json]) -> Iterator[SpecFinding]:
+    """Yield one finding for each variable, at the first query that names it."""
+    dashboard = spec.get("dashboard")
+    if not isinstance(dashboard, dict):
+        return
+    declared = {
+        text_of(value_at(item, ("name",)))
+        for key in ("variables", "variablesV2")
+        for item in lists_in(dashboard, key)
+    }
+    found: dict[str, list[Path]] = {}
+    for path, query in _queries(spec):
+        for steps in WITH_VARIABLES:
+            for place, written in places(query, *steps, path=path):
+                for braced, plain in dict.fromkeys(_VARIABLE.findall(text_of(written) or "")):
+                    found.setdefault(braced or plain, []).append(place)
+    for name, queries in found.items():
+        if name not in declared:
+            more = f" (and in {len(queries) - 1} more)" if len(queries) > 1 else ""
+            message = f"`${name}` is no variable of this dashboard, and this query names it{more}"
+            remedy = Advice(f"declare `{name}` under `variablesV2`, or write a value in its place")
+            yield SpecFinding(queries[0], message, remedy)
+
+
 def _is_named(name: str, text: str) -> bool:
     return name in text and (
         re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", text) is not None
@@ -150,4 +183,5 @@ PRACTICES = (
     LintRule(code="L403", find=_twin_queries),
     LintRule(code="L404", find=_unused_variables),
     LintRule(code="L405", among=_twin_names),
+    LintRule(code="L406", find=_undeclared_variables),
 )
