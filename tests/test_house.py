@@ -285,10 +285,10 @@ def test_each_idea_stands_once() -> None:
     assert [name for name, files in twice.items() if "tests/harness/" in "".join(files)] == []
 
 
-def nouns_offered() -> set[str]:
-    """Return the public names that the files behind the face of the nouns define."""
-    face = ROOT / "reconciler/model/__init__.py"
-    starred = re.findall(r"^    from ([\w.]+) import \*", face.read_text("utf-8"), re.MULTILINE)
+def offered_whole(package: str) -> set[str]:
+    """Return the public names of the files that a package offers with all their names."""
+    face = ROOT / package.replace(".", "/") / "__init__.py"
+    starred = re.findall(r"^ *from ([\w.]+) import \*", face.read_text("utf-8"), re.MULTILINE)
     bodies = [syntax(ROOT / f"{module.replace('.', '/')}.py").body for module in starred]
     return {
         name
@@ -300,6 +300,10 @@ def nouns_offered() -> set[str]:
         )
         if name.isidentifier() and not name.startswith("_")
     }
+
+
+WHOLE = ("reconciler.document", "reconciler.model")
+"""The packages that offer all public names of their files."""
 
 
 def targets_of(node: ast.stmt) -> Sequence[ast.expr]:
@@ -321,7 +325,7 @@ def test_faces() -> None:
         for node in syntax(file).body
         if isinstance(node, ast.Assign) and "__all__" in map(ast.unparse, node.targets)
     }
-    faces["reconciler.model"] = nouns_offered()
+    faces |= {package: offered_whole(package) for package in WHOLE}
     behind = [
         f"{name_of(file)}: {module} instead of {face}"
         for file in python_files("tests")
@@ -483,7 +487,7 @@ def test_offline_is_light() -> None:
 def test_each_noun_is_found() -> None:
     """Every name that the face of the nouns offers is that of one of its files, and no other."""
     face = import_module("reconciler.model")
-    offered = nouns_offered()
+    offered = offered_whole("reconciler.model")
 
     assert {"Manifest", "Seen", "Written", "Plan", "Reason"} <= offered
     assert [name for name in offered if not hasattr(face, name)] == []
