@@ -38,17 +38,6 @@ class ItemPosition:
     item: Json
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """An item that was elsewhere: its old place, its path and position now, and its shape."""
-
-    home: ItemPosition
-    path: Path
-    position: int
-    item: Json
-    shape: Shape
-
-
 ItemPositions: TypeAlias = Mapping[Key, ItemPosition]
 
 
@@ -172,37 +161,25 @@ def _list_at_home(
     return document if unchanged else list(items.values())
 
 
-def settled(document: Json, shape: Shape, homes: ItemPositions) -> Json:
+def _settled(document: Json | Missing, shape: Shape, homes: ItemPositions) -> Json | Missing:
+    return _stays(document, shape, homes) if homes and document is not ABSENT else document
+
+
+def _stays(document: Json, shape: Shape, homes: ItemPositions) -> Json:
     """Return a document without the items that moved in or out; itself if there are none."""
     if not shape.known:
         return document
     if isinstance(document, dict):
-        fields = {key: settled(value, shape.at(key), homes) for key, value in document.items()}
+        fields = {key: _stays(value, shape.at(key), homes) for key, value in document.items()}
         return document if all(fields[key] is document[key] for key in fields) else fields
     if isinstance(document, list) and (named := by_identity(document, shape)) is not None:
         stay = [item for name, item in named.items() if key_of(shape, name) not in homes]
-        items = [settled(item, shape.item, homes) for item in stay]
+        items = [_stays(item, shape.item, homes) for item in stay]
         unchanged = len(items) == len(document) and all(
             value is other for value, other in zip(items, document, strict=True)
         )
         return document if unchanged else items
     return document
-
-
-def arrivals(document: Json, shape: Shape, path: Path, homes: ItemPositions) -> Iterator[Arrival]:
-    """Yield the items that came into a document from elsewhere, each with its new place."""
-    if not shape.known:
-        return
-    if isinstance(document, dict):
-        for key, value in document.items():
-            yield from arrivals(value, shape.at(key), (*path, key), homes)
-    elif isinstance(document, list) and (named := by_identity(document, shape)) is not None:
-        for position, (name, item) in enumerate(named.items()):
-            home = homes.get(key_of(shape, name))
-            if home is None:
-                yield from arrivals(item, shape.item, (*path, name), homes)
-            else:
-                yield Arrival(home, (*path, name), position, item, shape.item)
 
 
 Operation: TypeAlias = Literal["add", "remove", "change", "move"]
@@ -345,22 +322,29 @@ def _removed(item: Json, shape: Shape, path: Path, homes: ItemPositions) -> Diff
     return Difference(path, _settled(item, shape, homes), ABSENT, "remove")
 
 
-def _settled(document: Json | Missing, shape: Shape, homes: ItemPositions) -> Json | Missing:
-    return settled(document, shape, homes) if homes and document is not ABSENT else document
-
-
 def _arrivals(
     document: Json | Missing, shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
-    if homes and document is not ABSENT:
-        for arrival in arrivals(document, shape, path, homes):
-            yield from _arrived(arrival, homes)
+    """Yield the moves of the items that came into a document from elsewhere, and their changes."""
+    if not homes or not shape.known:
+        return
+    if isinstance(document, dict):
+        for key, value in document.items():
+            yield from _arrivals(value, shape.at(key), (*path, key), homes)
+    elif isinstance(document, list) and (named := by_identity(document, shape)) is not None:
+        for position, (name, item) in enumerate(named.items()):
+            place = ItemPosition((*path, name), position, item)
+            if home := homes.get(key_of(shape, name)):
+                yield from _arrived(home, place, shape.item, homes)
+            else:
+                yield from _arrivals(item, shape.item, place.path, homes)
 
 
-def _arrived(arrival: Arrival, homes: ItemPositions) -> Iterator[Difference]:
-    home = arrival.home
-    yield Difference(arrival.path, [*home.path, home.position], arrival.position, "move")
-    yield from _differences(home.item, arrival.item, arrival.shape, arrival.path, homes)
+def _arrived(
+    home: ItemPosition, place: ItemPosition, shape: Shape, homes: ItemPositions
+) -> Iterator[Difference]:
+    yield Difference(place.path, [*home.path, home.position], place.position, "move")
+    yield from _differences(home.item, place.item, shape, place.path, homes)
 
 
 def _operation(before: Json | Missing, after: Json | Missing) -> Operation:
@@ -414,7 +398,7 @@ def _keyed_differences(
                 yield Difference(place, was[key], index, "move")
             yield from _differences(before[key], value, shape.item, place, homes)
         elif home := homes.get(key_of(shape, key)):
-            yield from _arrived(Arrival(home, place, index, value, shape.item), homes)
+            yield from _arrived(home, ItemPosition(place, index, value), shape.item, homes)
         else:
             yield from _added(value, shape.item, place, homes)
     for key, value in before.items():
