@@ -71,20 +71,15 @@ def _concealed(live: Json, declared: Json | Missing, shape: Shape, elsewhere: El
             _concealed(item, items.get(index, ABSENT), shape.item, elsewhere)
             for index, item in enumerate(live)
         ]
-    if isinstance(declared, Template):
-        if shape.are_one(live, as_sent(declared)):
-            return declared
-    elif isinstance(declared, str) and _is_it(live, declared):
+    if isinstance(declared, Template) and shape.are_one(live, as_sent(declared)):
+        return declared
+    if not isinstance(live, str):
         return live
-    return elsewhere.get(live, live) if isinstance(live, str) else live
-
-
-def _is_it(live: Json, declared: str) -> bool:
-    """Return whether a live text is the declared plain text, or only a trimmed form of it.
-
-    The name of an item, for example, may be trimmed.
-    """
-    return isinstance(live, str) and stored_name(live) == stored_name(declared)
+    # The service may have trimmed the declared text, as the name of an item.
+    is_plain = isinstance(declared, str) and not isinstance(declared, Template)
+    if is_plain and stored_name(live) == stored_name(str(declared)):
+        return live
+    return elsewhere.get(live, live)
 
 
 def _partners(live: list[Json], declared: list[Json], shape: Shape) -> dict[int, Json]:
