@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -124,6 +125,14 @@ def _checked_path(path: str, ids: int) -> str:
     return path
 
 
+def _without_steps(base_path: str) -> str:
+    """Refuse parts that would send the key to other paths of the service."""
+    for part in steps_in(base_path):
+        message = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
+        raise PydanticCustomError("base_path", "{said}", {"said": message})
+    return base_path
+
+
 def _checked_place(place: str) -> str:
     if not re.fullmatch(_PLACE, place):
         raise PydanticCustomError("place", "must be names of fields joined by dots, as data.record")
@@ -151,6 +160,7 @@ class Read(BaseModel):
             description="Below the API root, with {id}, as /v3/x/{id}.",
             json_schema_extra={"pattern": r"^(/[A-Za-z0-9._~:-]+)*/\{id\}(/[A-Za-z0-9._~:-]+)*$"},
         ),
+        AfterValidator(partial(_checked_path, ids=1)),
     ]
     record: Annotated[
         FieldPath | None,
@@ -163,11 +173,6 @@ class Read(BaseModel):
             "the record is the spec."
         ),
     ] = None
-
-    @field_validator("path")
-    @classmethod
-    def _names_one(cls, path: str) -> str:
-        return _checked_path(path, 1)
 
     def path_of(self, quoted_id: str) -> str:
         """Return the path of one record; the id is quoted already."""
@@ -185,6 +190,7 @@ class Listing(BaseModel):
             description="Below the API root, as /v3/x.",
             json_schema_extra={"pattern": "^(/[A-Za-z0-9._~:-]+)+$"},
         ),
+        AfterValidator(partial(_checked_path, ids=0)),
     ]
     items: Annotated[
         FieldPath | None,
@@ -192,11 +198,6 @@ class Listing(BaseModel):
     ] = None
     id: Annotated[FieldPath, Field(description="The place of the id in an item.")] = "id"
     name: Annotated[FieldPath, Field(description="The place of the name in an item.")] = "name"
-
-    @field_validator("path")
-    @classmethod
-    def _names_all(cls, path: str) -> str:
-        return _checked_path(path, 0)
 
 
 class Reads(BaseModel):
@@ -239,17 +240,8 @@ class Assumptions(BaseModel):
             json_schema_extra={"pattern": r"^(/[A-Za-z0-9._~-]*[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$"},
             description="What is between the base URL and every path of the API document.",
         ),
+        AfterValidator(_without_steps),
     ] = "/mgmt/openapi/latest"
-
-    @field_validator("base_path")
-    @classmethod
-    def _stays_below(cls, base_path: str) -> str:
-        """Refuse parts that would send the key to other paths of the service."""
-        for part in steps_in(base_path):
-            message = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
-            raise PydanticCustomError("base_path", "{said}", {"said": message})
-        return base_path
-
     query_style: Annotated[
         Literal["dotted", "brackets", "json"],
         Field(

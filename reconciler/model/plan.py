@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar, assert_never
+from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar, assert_never, cast
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
@@ -59,7 +59,7 @@ class Action(Enum):
     @property
     def word(self) -> ChangeWord:
         """The action's name."""
-        return _WORDS[self]
+        return cast("ChangeWord", self.name.lower())
 
     @property
     def writes(self) -> bool:
@@ -82,16 +82,6 @@ class Action(Enum):
                 return False
             case _:
                 assert_never(self)
-
-
-_WORDS: Final[Mapping[Action, ChangeWord]] = {
-    Action.KEEP: "keep",
-    Action.CREATE: "create",
-    Action.UPDATE: "update",
-    Action.ASSERT: "assert",
-    Action.BLOCKED: "blocked",
-    Action.ORPHAN: "orphan",
-}
 
 
 class Evidence(Enum):

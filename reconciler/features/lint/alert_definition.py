@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from reconciler.document import Json, Path
-from reconciler.features.lint.lint_rule import LintRule
+from reconciler.features.lint.lint import LintRule
 from reconciler.kinds.alert_definition.parts import TYPE_OF
 from reconciler.kinds.alert_definition.weak_points import (
     GROUPS,

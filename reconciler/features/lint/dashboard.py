@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from reconciler.document import Json, Path, canonical_text, value_at
-from reconciler.features.lint.lint_rule import LintRule
+from reconciler.features.lint.lint import LintRule
 from reconciler.kinds.shape import EACH, places
 from reconciler.kinds.spec_finding import Neighbours, SpecFinding, lists_in, text_of
 from reconciler.model import Manifest

@@ -149,7 +149,6 @@ def flaws_in_rules(
 
     `made` is what could be read of the settings, if other settings are wrong.
     """
-    text = text_of_rules(settings)
     for number, rule in enumerate(rules_of(settings)):
         for flaw in judges.flaws(number):
             written = rule.check if flaw.part == "check" else rule.when or ""
@@ -157,6 +156,7 @@ def flaws_in_rules(
             near = nearest(flaw.name, rule.variables) if flaw.name else ""
             finding = Finding("P103", ("rules", number, flaw.part), message, suggestion=near)
             finding = finding if made is None else made.as_written(finding)
+            text = text_of_rules(settings)
             line, column = locate_inside(text.document, finding.path, written, flaw.offset(written))
             complaint = complaint_at(text.file, text.document.lines, line, column, finding)
             if near and complaint.excerpt is not None:
@@ -167,6 +167,6 @@ def flaws_in_rules(
 
 
 def text_of_rules(settings: ProjectFile) -> DocumentText:
-    """Return the text of settings that have rules: only a project file has any."""
-    assert settings.written is not None  # noqa: S101 - they were read
+    """Return the text of settings with rules, for what is wrong with the rules."""
+    assert settings.written is not None  # noqa: S101 - only a project file has rules
     return settings.written
