@@ -22,10 +22,11 @@ _LONE_RETURN: Final = re.compile("\r(?!\n)")
 BIDIRECTIONAL: Final = re.compile(f"[{_DIRECTIONS}]")
 _UNSAFE: Final = re.compile(f"[{_CONTROL}{_DIRECTIONS}]")
 
-# Matches an escaped backslash too, so that the text after it is no escape.
-_SURROGATE_PAIR: Final = re.compile(
-    r"\\(?:\\|u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2}))"
+SURROGATE_PAIR: Final = re.compile(
+    r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
 )
+# After an escaped backslash is no escape.
+_ESCAPED_PAIR: Final = re.compile(rf"\\\\|{SURROGATE_PAIR.pattern}")
 
 _PAIR: Final = len("\\ud83d\\ude00")
 _JOINED: Final = re.compile(r"\\U[0-9A-F]{8}")
@@ -73,6 +74,11 @@ def described(character: str) -> str:
     return f"the {what} character \\u{ord(character):04x}"
 
 
+def paired(high: str, low: str) -> str:
+    """Return the character of a surrogate pair, whose halves are hexadecimal."""
+    return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00))
+
+
 def joined_surrogates(text: str) -> tuple[str, tuple[int, ...]]:
     """Return JSON with pairs of surrogates written as in YAML, each two characters shorter.
 
@@ -84,10 +90,9 @@ def joined_surrogates(text: str) -> tuple[str, tuple[int, ...]]:
         if match.group(1) is None:
             return match.group()
         squeezed.append(match.start() - 2 * len(squeezed))
-        high, low = (int(half, 16) for half in match.groups())
-        return f"\\U{0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00):08X}"
+        return f"\\U{ord(paired(*match.groups())):08X}"
 
-    return (_SURROGATE_PAIR.sub(join, text) if "\\u" in text else text), tuple(squeezed)
+    return (_ESCAPED_PAIR.sub(join, text) if "\\u" in text else text), tuple(squeezed)
 
 
 def parted_surrogates(value: str, read: str, start: int, lines: Lines) -> str:

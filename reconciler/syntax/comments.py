@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
-from yaml import ScalarEvent, StreamEndEvent, YAMLError
-from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
-
-from reconciler.syntax.characters import joined_surrogates
 from reconciler.syntax.diagnostic import Lines
 from reconciler.syntax.syntax_tree import written
 
@@ -81,39 +74,15 @@ def ignoring_comments(text: str) -> list[Ignoring]:
     """
     if MARK not in text:
         return []
-    parsed, squeezed = joined_surrogates(text)
-    lines = Lines(text, squeezed)
-    starts, ends, readable = _scalars(parsed)
+    whole, lines = written(text), Lines(text)
     found: list[Ignoring] = []
     about: dict[int, int] = {}
     # From the last to the first: many comments one below the other are about one line.
-    for match in reversed([*_COMMENT.finditer(parsed)]):
-        before = bisect_right(starts, match.start()) - 1
-        if match.start() < readable and not (before >= 0 and match.start() < ends[before]):
+    for start, end in reversed([*whole.comment_spans()]):
+        match = _COMMENT.search(text, start, end)
+        if match is not None and start < whole.readable:
             found.append(_read(match, lines, about))
     return found[::-1]
-
-
-def _scalars(parsed: str) -> tuple[list[int], list[int], int]:
-    """Return where scalars begin and end, and the place up to which the text can be read."""
-    starts: list[int] = []
-    ends: list[int] = []
-    last = 0
-    with suppress(YAMLError):
-        parser = CParser(parsed)
-        while True:
-            event: Any = parser.get_event()
-            last = event.end_mark.index
-            kind = event.__class__
-            if kind is StreamEndEvent:
-                return starts, ends, len(parsed)
-            if kind is ScalarEvent:
-                begin, end = event.start_mark.index, event.end_mark.index
-                # A comment may follow the indicator of a block scalar.
-                is_block = event.style in ("|", ">")
-                starts.append(max(begin, parsed.find("\n", begin, end)) if is_block else begin)
-                ends.append(end)
-    return starts, ends, last
 
 
 def _read(match: re.Match[str], lines: Lines, about: dict[int, int]) -> Ignoring:

@@ -85,7 +85,7 @@ _SEALED_BEGINS: Final = "${secret:"
 _SEALED: Final = re.compile(rf"\$\{{secret:({_PROCESS_NAME}) (sha256:[0-9a-f]{{16}})\}}")
 _SECRET: Final = re.compile(rf"\$\{{secret:({_PROCESS_NAME})\}}")
 _ESCAPED_OPEN: Final = re.compile(r"\\(?:x|u00|U000000)24|\$\\")
-_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
+NUMBERED_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
 _LARGEST_CHARACTER: Final = 0x10FFFF
 
 OPEN_PATTERN: Final = r"\$\{"
@@ -224,7 +224,7 @@ def secrets_in(source: str) -> set[str]:
     """Return the names of the secrets in a file's text, even if it cannot be parsed."""
     if not is_allowed_in(source):
         return set()
-    return {*_SECRET.findall(source), *_SECRET.findall(_ESCAPE.sub(_unescaped, source))}
+    return {*_SECRET.findall(source), *_SECRET.findall(NUMBERED_ESCAPE.sub(_unescaped, source))}
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -18,6 +19,7 @@ from yaml import (
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
+    YAMLError,
 )
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
 
@@ -70,9 +72,10 @@ class SyntaxNode:
 
 @dataclass(slots=True)
 class WrittenText:
-    """A text without errors, with the places of its parts."""
+    """A text with the places of its parts, up to `readable`, where the first error is."""
 
     text: str
+    readable: int = 0
     documents: list[SyntaxNode] = field(default_factory=list)
     scalars: list[tuple[int, int]] = field(default_factory=list)
     """Spans of scalars, inside which no comment begins."""
@@ -117,13 +120,20 @@ _MARK = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _HEADER = re.compile(r"[|>][-+0-9]*")
 
 
+def events_of(parsed: str) -> Iterator[Any]:
+    """Yield the parser's events, up to the first error."""
+    parser = CParser(parsed)
+    with suppress(YAMLError):
+        while parser.check_event():
+            yield parser.get_event()
+
+
 def written(text: str) -> WrittenText:
-    """Return the places of the parts of a text that is known to have no errors."""
+    """Return the places of the parts of a text, up to the first error."""
     parsed, squeezed = joined_surrogates(text)
     reader = _Reader(WrittenText(text), Lines(text, squeezed))
-    parser = CParser(parsed)
-    while parser.check_event():
-        reader.take(parser.get_event())
+    for event in events_of(parsed):
+        reader.take(event)
     return reader.written
 
 
@@ -141,6 +151,7 @@ class _Reader:
     anchors: dict[str, SyntaxNode] = field(default_factory=dict)
 
     def take(self, event: Any) -> None:
+        self.written.readable = self.lines.in_text(event.end_mark.index)
         match event:
             case DocumentStartEvent():
                 self.anchors = {}
@@ -155,7 +166,7 @@ class _Reader:
                 self._finish(event)
             case AliasEvent():
                 start, end = self._span(event)
-                self._add(SyntaxNode(start, end, means=self.anchors[str(event.anchor)]))
+                self._add(SyntaxNode(start, end, means=self.anchors.get(str(event.anchor))))
             case _:
                 return
 
@@ -189,7 +200,7 @@ class _Reader:
     def _finish(self, event: Any) -> None:
         node = self.stack.pop()
         if node.is_flow:
-            node.end = self._span_end(event)
+            node.end = self.lines.in_text(event.end_mark.index)
         elif node.values:
             last = node.values[-1]
             node.end = max(last.end, node.keys[-1].end if node.keys else 0)
@@ -201,9 +212,6 @@ class _Reader:
         while (found := _COMMENT_LINE.match(self.written.text, start)) is not None:
             start = found.end()
         return start
-
-    def _span_end(self, event: Any) -> int:
-        return self.lines.in_text(event.end_mark.index)
 
     def _name(self, event: Any, node: SyntaxNode) -> None:
         if event.anchor:
