@@ -421,6 +421,18 @@ class Scalars:
         start, end = map(self.lines.in_text, found)
         return spell(self.lines.text, start, end, value)
 
+    def locate_inside(self, mark: int, value: str, offset: int) -> tuple[int, int]:
+        """Return line and column, from 1, of the character of a text at an offset or after it.
+
+        Blanks are not counted. For an alias it is the place of the alias.
+        """
+        place = self.lines.in_text(mark)
+        places = None if self.lines.text.startswith("*", place) else self.places(mark, value)
+        if places is not None:
+            behind = len(value) - len(value[offset:].lstrip())
+            place = places[min(behind, len(value.rstrip()))]
+        return self.lines.place_in_text(place)
+
     def _find(self) -> dict[int, tuple[int, int]]:
         found: dict[int, tuple[int, int]] = {}
         anchors: dict[str, tuple[int, int]] = {}

@@ -20,7 +20,8 @@ from reconciler.features.rules.rule_settings import Rule, rules_of
 from reconciler.model import Change, Manifest
 from reconciler.project import ProjectFile
 from reconciler.syntax.diagnostic import Complaint, Finding, Severity, complaint_at
-from reconciler.syntax.parsed_text import DocumentText, locate_inside
+from reconciler.syntax.parsed_text import DocumentText
+from reconciler.syntax.scalars import Scalars
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.build import DeclaredManifest
 from reconciler.workspace.secret_scan import WITHHELD
@@ -149,21 +150,29 @@ def flaws_in_rules(
 
     `made` is what could be read of the settings, if other settings are wrong.
     """
-    for number, rule in enumerate(rules_of(settings)):
-        for flaw in judges.flaws(number):
-            written = rule.check if flaw.part == "check" else rule.when or ""
-            message = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
-            near = nearest(flaw.name, rule.variables) if flaw.name else ""
-            finding = Finding("P103", ("rules", number, flaw.part), message, suggestion=near)
-            finding = finding if made is None else made.as_written(finding)
-            text = text_of_rules(settings)
-            line, column = locate_inside(text.document, finding.path, written, flaw.offset(written))
-            complaint = complaint_at(text.file, text.document.lines, line, column, finding)
-            if near and complaint.excerpt is not None:
-                # An expression has no blanks around its names, where the marked place would end.
-                excerpt = replace(complaint.excerpt, width=len(flaw.name))
-                complaint = replace(complaint, excerpt=excerpt)
-            yield complaint
+    flaws = [
+        (number, rule, flaw)
+        for number, rule in enumerate(rules_of(settings))
+        for flaw in judges.flaws(number)
+    ]
+    if not flaws:
+        return
+    text = text_of_rules(settings)
+    document, scalars = text.document, Scalars(text.document.lines)
+    for number, rule, flaw in flaws:
+        written = rule.check if flaw.part == "check" else rule.when or ""
+        message = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
+        near = nearest(flaw.name, rule.variables) if flaw.name else ""
+        finding = Finding("P103", ("rules", number, flaw.part), message, suggestion=near)
+        finding = finding if made is None else made.as_written(finding)
+        mark, _ = document.positions.scalar(document.value, finding.path)
+        line, column = scalars.locate_inside(mark, written, flaw.offset(written))
+        complaint = complaint_at(text.file, document.lines, line, column, finding)
+        if near and complaint.excerpt is not None:
+            # An expression has no blanks around its names, where the marked place would end.
+            excerpt = replace(complaint.excerpt, width=len(flaw.name))
+            complaint = replace(complaint, excerpt=excerpt)
+        yield complaint
 
 
 def text_of_rules(settings: ProjectFile) -> DocumentText:
