@@ -19,6 +19,7 @@ from reconciler.syntax.expressions import (
     escaped,
     expression,
     find_sealed,
+    pieces,
     sealed_form,
     sealed_parts,
 )
@@ -300,14 +301,11 @@ def _pointing_text(text: str, things: Mapping[str, Ref | str]) -> Json:
 
 
 def _pieces(text: str, things: Mapping[str, Ref | str]) -> Iterator[str | RefHole]:
-    end = 0
-    for match in _MAY_BE_ID.finditer(text):
+    def part(match: re.Match[str]) -> str | RefHole | None:
         target = things.get(match.group())
-        if target is not None:
-            yield text[end : match.start()]
-            yield RefHole(target) if isinstance(target, Ref) else target
-            end = match.end()
-    yield text[end:]
+        return RefHole(target) if isinstance(target, Ref) else target
+
+    return pieces(text, _MAY_BE_ID, part)
 
 
 def written_out(value: Json) -> Json:

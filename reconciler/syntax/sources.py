@@ -37,7 +37,6 @@ MOST_PROCESSES = 2
 _START = (
     "import sys; sys.path[:] = sys.argv[1:]; from reconciler.syntax.sources import serve; serve()"
 )
-_LENGTH = 8
 _PIPE = 1 << 20
 
 
@@ -121,20 +120,15 @@ class _Share:
 
     def next(self) -> ReadResult | None:
         """Return the result for the next file; None from the first incomplete result on."""
-        size = int.from_bytes(self._bytes(_LENGTH), "big")
-        content = self._bytes(size)
-        if self.is_over:
-            return None
         import pickle  # noqa: PLC0415 - short runs need none
 
-        arrived = pickle.loads(content)  # noqa: S301 - only our own process writes to the pipe
-        assert isinstance(arrived, ReadResult)  # noqa: S101 - `serve` writes nothing else
-        return arrived
-
-    def _bytes(self, count: int) -> bytes:
-        content = b"" if self.is_over else self.told.read(count)
-        self.is_over = self.is_over or len(content) < count
-        return content
+        if not self.is_over:
+            with suppress(EOFError, pickle.UnpicklingError):
+                arrived = pickle.load(self.told)  # noqa: S301 - only our own process writes to it
+                assert isinstance(arrived, ReadResult)  # noqa: S101 - `serve` writes nothing else
+                return arrived
+            self.is_over = True
+        return None
 
 
 @contextmanager
@@ -173,8 +167,7 @@ def serve() -> None:
     with suppress(BrokenPipeError), os.fdopen(1, "wb", closefd=False) as out:
         files, roots = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own making
         for file in files:
-            content = pickle.dumps(read_here(file, roots), pickle.HIGHEST_PROTOCOL)
-            out.write(len(content).to_bytes(_LENGTH, "big") + content)
+            pickle.dump(read_here(file, roots), out, pickle.HIGHEST_PROTOCOL)
             out.flush()
 
 

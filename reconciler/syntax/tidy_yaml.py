@@ -400,12 +400,15 @@ class _Layer:
 
 def tidy_yaml(text: str, order: Order) -> str:
     """Return an error-free text in the standard layout, with fields of manifests in order."""
-    newline = "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
     writer = _Writer(text.replace("\r\n", "\n") if "\r" in text else text, order)
     writer.write()
-    lines = writer.sheet.out
-    made = "\n".join(lines) + "\n" if lines else ""
-    return made.replace("\n", newline) if newline != "\n" else made
+    return with_breaks_of(text, "".join(f"{line}\n" for line in writer.sheet.out))
+
+
+def with_breaks_of(text: str, made: str) -> str:
+    """Return a made text with the line breaks of the first line of another text."""
+    ends_so = text[: text.find("\n") + 1].endswith("\r\n")
+    return made.replace("\n", "\r\n") if ends_so else made
 
 
 class _Writer:
