@@ -30,15 +30,16 @@ REQUESTS_AT_ONCE = 16
 
 Parameters: TypeAlias = list[tuple[str, str]]
 
-_STRICT = ConfigDict(**STRICT, alias_generator=to_camel)
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(**STRICT, alias_generator=to_camel)
+
 
 Spelling: TypeAlias = Annotated[str, Field(min_length=1)]
 
 
-class ParameterNames(BaseModel):
+class ParameterNames(_Settings):
     """Spellings of the query parameters that the API document does not name."""
-
-    model_config = _STRICT
 
     alert_version_ids: Spelling = "alert_ids"
     """The parameter of alert events for ids of alert versions."""
@@ -70,10 +71,8 @@ Parameter: TypeAlias = Literal[
 ]
 
 
-class RangeNames(BaseModel):
+class RangeNames(_Settings):
     """Names of the two ends of a range of time."""
-
-    model_config = _STRICT
 
     from_: Annotated[Spelling, Field(alias="from")] = "from"
     """The name of the beginning of a range."""
@@ -81,10 +80,8 @@ class RangeNames(BaseModel):
     """The name of the end of a range."""
 
 
-class FilterNames(BaseModel):
+class FilterNames(_Settings):
     """Spellings of the filters of listings that the API document does not name."""
-
-    model_config = _STRICT
 
     search_query: Spelling = "searchQuery"
     """The name of the filter by text."""
@@ -149,10 +146,8 @@ def steps_of(place: str | None) -> tuple[str, ...]:
     return tuple(place.split(".")) if place else ()
 
 
-class Read(BaseModel):
+class Read(_Settings):
     """The read of one record of a kind by its id: the path, and the record in the answer."""
-
-    model_config = _STRICT
 
     path: Annotated[
         str,
@@ -179,10 +174,8 @@ class Read(BaseModel):
         return self.path.replace(ID, quoted_id)
 
 
-class Listing(BaseModel):
+class Listing(_Settings):
     """The listing of all records of a kind: the path, and id and name in each record."""
-
-    model_config = _STRICT
 
     path: Annotated[
         str,
@@ -214,10 +207,8 @@ class Reads(BaseModel):
         return self.__pydantic_extra__
 
 
-class Dashboards(BaseModel):
+class Dashboards(_Settings):
     """Behaviour of a deployment with dashboards."""
-
-    model_config = _STRICT
 
     slugs: Annotated[
         Literal["kept", "made"],
@@ -228,10 +219,8 @@ class Dashboards(BaseModel):
     ] = "kept"
 
 
-class Assumptions(BaseModel):
+class Assumptions(_Settings):
     """Behaviour of this deployment that the API document does not define."""
-
-    model_config = _STRICT
 
     base_path: Annotated[
         str,

@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Never
+from typing import Final
 
 from reconciler.syntax.diagnostic import Lines
 
@@ -276,17 +276,8 @@ class NotJson:
     code: str = "M101"
 
 
-class _NotFinite(Exception):
-    pass
-
-
 _NOT_CLOSED = "did not find expected ','"
 _CLOSING = {"{": "}", "[": "]"}
-
-
-def is_never_closed(problem: str) -> bool:
-    """Return whether the problem is a quoted text that goes on to the end of its document."""
-    return problem in {"found unexpected end of stream", "found unexpected document indicator"}
 
 
 def spoken_problem(problem: str, context: str, here: str, before: str = "") -> str:
@@ -308,7 +299,12 @@ def spoken_problem(problem: str, context: str, here: str, before: str = "") -> s
 
 def is_begun_earlier(problem: str) -> bool:
     """Return whether the error of a late problem is where the parser began to look."""
-    return is_never_closed(problem) or problem == "could not find expected ':'"
+    return problem in {
+        # A quoted text goes on to the end of its document.
+        "found unexpected end of stream",
+        "found unexpected document indicator",
+        "could not find expected ':'",
+    }
 
 
 def spoken_collection_key(before: str) -> str:
@@ -322,16 +318,19 @@ def departure_from_json(text: str) -> NotJson | None:
     """Return the first place that is YAML but not JSON: a comment, trailing comma or bare word."""
     if not text.strip():
         return None
+    constants: list[str] = []
+    departure = None
     try:
         # Numbers stay text, because 5,000 digits would raise ValueError.
-        json.loads(text, parse_int=str, parse_float=str, parse_constant=_refuse)
+        json.loads(text, parse_int=str, parse_float=str, parse_constant=constants.append)
     except json.JSONDecodeError as error:
-        return NotJson(error.pos, _spoken_json(error, text))
-    except _NotFinite:
+        departure = NotJson(error.pos, _spoken_json(error, text))
+    if constants:
+        # The parser met it before any error.
         matches = _TOKEN.finditer(text)
         place = next(match for match in matches if not match.group().startswith('"'))
         return NotJson(place.start(), f"`{place.group()}` is not a number of JSON", "M105")
-    return None
+    return departure
 
 
 _JSON_PROBLEMS: Final = {
@@ -346,10 +345,6 @@ _JSON_PROBLEMS: Final = {
 """Messages by the beginnings of the messages of Python's JSON parser, which has no codes."""
 
 NO_COMMENTS: Final = "this is not JSON, which has no comments"
-
-
-def _refuse(constant: str) -> Never:
-    raise _NotFinite(constant)
 
 
 def _spoken_json(error: json.JSONDecodeError, text: str) -> str:

@@ -87,11 +87,8 @@ class IgnoreRules:
 
     def look_around(self) -> None:
         """Record the rules of the outer folders, up to the repository; call it before `ignored`."""
-        real = self.top.resolve()
-        around = _repository_around(real)
-        for folder in real.parents:
-            if around is not None and folder.is_relative_to(around):
-                self._note(folder / _RULES)
+        for folder in _between(self.top.resolve()):
+            self._note(folder / _RULES)
 
     def _note(self, rules: Path) -> None:
         with suppress(OSError):
@@ -107,9 +104,10 @@ class IgnoreRules:
         was one. Without git nothing is ignored, nor where git would wait for an odd file.
         """
         real = self.top.resolve()
-        around = _repository_around(real)
-        if self.odd or (not self.seen and not _has_rules(real, around)):
+        outer = (path / _RULES for path in (real, *_between(real)))
+        if self.odd or not (self.seen or any(rules.is_file() for rules in outer)):
             return set()
+        around = _repository_around(real)
         groups: dict[Path | None, list[Path]] = defaultdict(list)
         for place in places:
             groups[self.homes.get(place) or self.homes.get(place.parent)].append(place)
@@ -124,11 +122,10 @@ def _repository_around(real: Path) -> Path | None:
     return next((parent for parent in (real, *real.parents) if (parent / _OWN).exists()), None)
 
 
-def _has_rules(folder: Path, around: Path | None) -> bool:
-    between = [
-        parent for parent in folder.parents if around is not None and parent.is_relative_to(around)
-    ]
-    return any((path / _RULES).is_file() for path in (folder, *between))
+def _between(real: Path) -> list[Path]:
+    """Return the folders around a folder, up to its repository; none if it is in no repository."""
+    around = _repository_around(real)
+    return [folder for folder in real.parents if around and folder.is_relative_to(around)]
 
 
 def _ignored(places: Sequence[Path], top: Path, repository: Path | None) -> set[Path]:
@@ -172,16 +169,13 @@ def begins_plan(head: bytes) -> bool:
 
 def is_plan_file(path: Path) -> bool:
     """Return whether a file is from `plan --out`; a link is not, wherever it leads."""
-    try:
+    with suppress(OSError, ValueError):
         descriptor = os.open(path, _FLAGS)
-    except (OSError, ValueError):
-        return False
-    try:
-        return begins_plan(os.read(descriptor, HEAD))
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
+        try:
+            return begins_plan(os.read(descriptor, HEAD))
+        finally:
+            os.close(descriptor)
+    return False
 
 
 LARGEST_FILE = 8 << 20

@@ -237,23 +237,17 @@ def _margin(lines: Sequence[str]) -> int:
 
 def folded_lines(written: str, style: str) -> list[str]:
     """Return the lines of a plain or quoted text without the blanks around them."""
-    lines = written.split("\n")
-    last = len(lines) - 1
-    return [
-        _bare(line, is_first=nth == 0, is_last=nth == last, escapes=style == '"')
-        for nth, line in enumerate(lines)
-    ]
+    first, *rest = written.split("\n")
+    *lines, last = first, *(line.lstrip(" \t") for line in rest)
+    return [*(_ended(line, style) for line in lines), last]
 
 
-def _bare(line: str, *, is_first: bool, is_last: bool, escapes: bool) -> str:
-    bare = line if is_first else line.lstrip(" \t")
-    ended = bare if is_last else bare.rstrip(" \t")
-    if escapes and len(ended) < len(bare):
-        slashes = len(ended) - len(ended.rstrip("\\"))
-        if slashes % 2:
-            # The character after the backslash is part of the text.
-            ended += bare[len(ended)]
-    return ended
+def _ended(line: str, style: str) -> str:
+    """Return a line without the blanks at its end."""
+    ended = line.rstrip(" \t")
+    slashes = len(ended) - len(ended.rstrip("\\"))
+    # The character after a backslash is part of the text.
+    return line[: len(ended) + 1] if style == '"' and slashes % 2 else ended
 
 
 LONGEST_KEY = 1000
