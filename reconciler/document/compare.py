@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
@@ -303,7 +304,9 @@ def _differences(
     if before is after or _are_identical(before, after):
         return
     if isinstance(before, dict) and isinstance(after, dict):
-        yield from _object_differences(before, after, shape, path, homes)
+        for key in (*after, *(key for key in before if key not in after)):
+            was, now = before.get(key, ABSENT), after.get(key, ABSENT)
+            yield from _differences(was, now, shape.at(key), (*path, key), homes)
     elif isinstance(before, list) and isinstance(after, list):
         yield from _list_differences(before, after, shape, path, homes)
     else:
@@ -351,17 +354,6 @@ def _operation(before: Json | Missing, after: Json | Missing) -> Operation:
     if before is ABSENT:
         return "add"
     return "remove" if after is ABSENT else "change"
-
-
-def _object_differences(
-    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path, homes: ItemPositions
-) -> Iterator[Difference]:
-    for key, value in after.items():
-        was = before.get(key, ABSENT)
-        yield from _differences(was, value, shape.at(key), (*path, key), homes)
-    for key, value in before.items():
-        if key not in after:
-            yield from _differences(value, ABSENT, shape.at(key), (*path, key), homes)
 
 
 def _list_differences(
@@ -447,9 +439,7 @@ def _partners(before: list[Json], after: list[Json], shape: Shape) -> dict[int, 
     Items without identity that are the same at both ends of the lists are paired. Items between are
     paired by their text. Changed items between two paired items are paired in order.
     """
-    head = _common(zip(before, after, strict=False), shape)
-    shorter = min(len(before), len(after)) - head
-    tail = _common(zip(before[::-1][:shorter], after[::-1][:shorter], strict=True), shape)
+    head, tail = common_ends(before, after, partial(same, shape=shape))
     partners = {index: index for index in range(head)}
     partners.update((len(after) - 1 - index, len(before) - 1 - index) for index in range(tail))
     old = list(map(canonical_text, before[head : len(before) - tail]))
@@ -461,8 +451,14 @@ def _partners(before: list[Json], after: list[Json], shape: Shape) -> dict[int, 
     return partners
 
 
-def _common(pairs: Iterable[tuple[Json, Json]], shape: Shape) -> int:
-    return sum(1 for _ in takewhile(lambda pair: same(*pair, shape), pairs))
+def common_ends(
+    before: Sequence[Json], after: Sequence[Json], are_alike: Callable[[Json, Json], bool]
+) -> tuple[int, int]:
+    """Return how many items are alike at the beginning, and at the end of what is left."""
+    head = sum(1 for _ in takewhile(bool, map(are_alike, before, after)))
+    shorter = min(len(before), len(after)) - head
+    ends = before[::-1][:shorter], after[::-1][:shorter]
+    return head, sum(1 for _ in takewhile(bool, map(are_alike, *ends)))
 
 
 def members_missing(difference: Difference, shape: Shape) -> Iterator[Path]:

@@ -91,28 +91,15 @@ def _partners(live: list[Json], declared: list[Json], shape: Shape) -> dict[int,
         return {index: named[name] for index, name in enumerate(theirs) if name in named}
     pairs = {} if shape.unordered else dict(aligned(sent, live, shape.item))
     partners = {index: declared[place] for place, index in pairs.items()}
-    free = [index for index in range(len(live)) if index not in partners]
-    left = [place for place in range(len(sent)) if place not in pairs]
-    partners.update(_equal(live, free, sent, left, declared))
+    # Among those that have no partner yet, equal items are paired.
+    left: dict[str, list[int]] = defaultdict(list)
+    for place in reversed(range(len(sent))):
+        if place not in pairs:
+            left[canonical_text(sent[place])].append(place)
+    for index, item in enumerate(live):
+        if index not in partners and (found := left.get(canonical_text(item))):
+            partners[index] = declared[found.pop()]
     return partners
-
-
-def _equal(
-    live: list[Json],
-    free: Sequence[int],
-    sent: list[Json],
-    left: Sequence[int],
-    declared: list[Json],
-) -> dict[int, Json]:
-    """Pair equal items among those that have no partner yet."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place in reversed(left):
-        places[canonical_text(sent[place])].append(place)
-    return {
-        index: declared[found.pop()]
-        for index in free
-        if (found := places.get(canonical_text(live[index])))
-    }
 
 
 def is_seal_of(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:

@@ -105,8 +105,7 @@ def parted_surrogates(value: str, read: str, start: int, lines: Lines) -> str:
     ours = {squeezed[nth]: squeezed[nth] + 2 * nth for nth in range(first, end)}
     if not ours:
         return value
-    places = [ours.get(start + match.start()) for match in _JOINED.finditer(read)]
-    rest = iter(places)
+    rest = iter([ours.get(start + match.start()) for match in _JOINED.finditer(read)])
 
     def part(match: re.Match[str]) -> str:
         place = next(rest, None)

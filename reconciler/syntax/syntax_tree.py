@@ -114,7 +114,7 @@ class WrittenText:
 
 
 _COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|(?<=\A))#[^\r\n]*")
-_COMMENT_LINE = re.compile(r"#[^\r\n]*[ \t\r\n]+")
+_COMMENT_LINES = re.compile(r"(?:#[^\r\n]*[ \t\r\n]+)*")
 _PROPERTY = re.compile(r"&[^ \t\r\n]*[ \t\r\n]+")
 _MARK = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _HEADER = re.compile(r"[|>][-+0-9]*")
@@ -204,14 +204,10 @@ class _Reader:
         elif node.values:
             last = node.values[-1]
             node.end = max(last.end, node.keys[-1].end if node.keys else 0)
-            node.start = node.keys[0].start if node.keys else self._first_dash(node.start)
+            # Comments may follow an anchor.
+            dash = _COMMENT_LINES.match(self.written.text, node.start)
+            node.start = node.keys[0].start if node.keys or dash is None else dash.end()
         self._add(node)
-
-    def _first_dash(self, start: int) -> int:
-        """Return the first dash after the comments that may follow an anchor."""
-        while (found := _COMMENT_LINE.match(self.written.text, start)) is not None:
-            start = found.end()
-        return start
 
     def _name(self, event: Any, node: SyntaxNode) -> None:
         if event.anchor:

@@ -228,11 +228,8 @@ def laid_block(source: str, column: int, indent: int) -> BlockText:
 
 
 def _margin(lines: Sequence[str]) -> int:
-    for line in lines:
-        bare = line.lstrip(" ")
-        if bare:
-            return len(line) - len(bare)
-    return max(map(len, lines), default=0)
+    margins = (len(line) - len(bare) for line in lines if (bare := line.lstrip(" ")))
+    return next(margins, max(map(len, lines), default=0))
 
 
 def folded_lines(written: str, style: str) -> list[str]:
