@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 from yaml import (
@@ -56,6 +56,10 @@ class SyntaxNode:
     def itself(self) -> SyntaxNode:
         """Return the node, or the repeated node if it is an alias."""
         return self if self.means is None else self.means
+
+    def pairs(self) -> list[tuple[SyntaxNode | None, SyntaxNode]]:
+        """Return each value with its key, which is None in a list."""
+        return list(zip(self.keys or repeat(None), self.values, strict=False))
 
     def place_of(self, name: str) -> int:
         """Return the index of a key among the keys. Raises StopIteration if it is missing."""

@@ -27,8 +27,10 @@ from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide i
 
 from reconciler.syntax.characters import joined_surrogates
 from reconciler.syntax.diagnostic import Lines
+from reconciler.syntax.syntax_tree import SyntaxNode
 
 STEP = 2
+CLOSINGS = {"{": "}", "[": "]"}
 BLANKS = " \t\r\n"
 """The blanks of YAML: Python strips many more characters, which are part of texts."""
 
@@ -254,29 +256,6 @@ _ANCHOR = re.compile(r"&[\w-]+")
 _COMMENTS = re.compile(r"(?:[ \t\r\n]+|(?<![^ \t\r\n])#[^\n]*)*")
 
 
-@dataclass(slots=True)
-class FlowPart:
-    """A part in flow from `start` to `end`; the part itself begins at `own`, after an anchor.
-
-    `style` is the quote of a text or the opening bracket of a container. The members of a mapping
-    are alternating keys and values.
-    """
-
-    start: int
-    end: int
-    own: int
-    anchor: str = ""
-    style: str = ""
-    members: list[FlowPart] | None = None
-
-    def pairs(self) -> list[tuple[FlowPart | None, FlowPart]]:
-        """Return each value with its key, which is None in a list."""
-        members = self.members or []
-        if self.style == "{":
-            return list(zip(members[::2], members[1::2], strict=True))
-        return [(None, member) for member in members]
-
-
 def split_anchor(text: str, start: int, end: int) -> tuple[str, int]:
     """Return the anchor at the start of a node, and the place where the node itself begins."""
     found = _ANCHOR.match(text, start)
@@ -296,20 +275,20 @@ def is_long_key(written: str, style: str) -> bool:
     return style in ("|", ">") or "\n" in written or len(written) > LONGEST_KEY
 
 
-def on_one_line(text: str, part: FlowPart) -> str:
+def on_one_line(text: str, part: SyntaxNode) -> str:
     """Return a part that is on one line, with one blank after each comma and colon."""
     lead = f"&{part.anchor} " if part.anchor else ""
-    if part.members is None:
-        return (lead + text[part.own : part.end]).rstrip(BLANKS)
+    if part.style not in CLOSINGS:
+        return (lead + text[part.start : part.end]).rstrip(BLANKS)
     joined = ", ".join(_member(text, key, value) for key, value in part.pairs())
-    return f"{lead}{{{joined}}}" if part.style == "{" else f"{lead}[{joined}]"
+    return f"{lead}{part.style}{joined}{CLOSINGS[part.style]}"
 
 
-def _member(text: str, key: FlowPart | None, value: FlowPart) -> str:
+def _member(text: str, key: SyntaxNode | None, value: SyntaxNode) -> str:
     if key is None:
         return on_one_line(text, value)
     name = on_one_line(text, key)
-    if value.start == value.end:
+    if value.opening == value.end:
         return name
     if is_long_key(name, key.style):
         name = f"? {name} "
@@ -323,41 +302,41 @@ class FlowWriter:
     text: str
     sheet: Sheet
 
-    def put(self, part: FlowPart, column: int) -> None:
+    def put(self, part: SyntaxNode, column: int) -> None:
         """Write a part in flow; if it has several lines, each member gets a line."""
         text = self.text
-        if "\n" not in text[part.start : part.end]:
+        if "\n" not in text[part.opening : part.end]:
             self.sheet.put(on_one_line(text, part), column)
             return
         if part.anchor:
             self.sheet.put(f"&{part.anchor}", column)
-            self.sheet.beside(text[part.start + 1 + len(part.anchor) : part.own], column)
-        if not part.style or part.members is None:
-            if part.own < part.end:
-                self.sheet.put_lines(folded_lines(text[part.own : part.end], part.style), column)
+            self.sheet.beside(text[part.opening + 1 + len(part.anchor) : part.start], column)
+        if part.style not in CLOSINGS:
+            if part.start < part.end:
+                self.sheet.put_lines(folded_lines(text[part.start : part.end], part.style), column)
             return
         self.sheet.put(part.style, column)
-        is_bare = text[part.own] not in "{["
-        place = part.own if is_bare else part.own + 1
+        is_bare = text[part.start] not in CLOSINGS
+        place = part.start if is_bare else part.start + 1
         pairs = part.pairs()
         for nth, (key, value) in enumerate(pairs):
-            self.sheet.between(text[place : (key or value).start], 0, column + STEP)
+            self.sheet.between(text[place : (key or value).opening], 0, column + STEP)
             self.sheet.end_line()
             if key is not None:
                 self._key(key, value, column + STEP)
             else:
                 self.put(value, column + STEP)
             # The parser places a missing value after the comments that follow its key.
-            is_left_out = key is not None and value.start == value.end
+            is_left_out = key is not None and value.opening == value.end
             place = key.end if key is not None and is_left_out else value.end
             if nth + 1 < len(pairs):
                 self.sheet.line = (self.sheet.line or "") + ","
         closing = part.end if is_bare else part.end - 1
         self.sheet.between(text[place:closing], 0, column + STEP)
         self.sheet.end_line()
-        self.sheet.line = " " * column + ("}" if part.style == "{" else "]")
+        self.sheet.line = " " * column + CLOSINGS[part.style]
 
-    def _key(self, key: FlowPart, value: FlowPart, column: int) -> None:
+    def _key(self, key: SyntaxNode, value: SyntaxNode, column: int) -> None:
         written = on_one_line(self.text, key)
         is_long = is_long_key(written, key.style)
         if is_long:
@@ -365,16 +344,16 @@ class FlowWriter:
             self.put(key, column + STEP)
         else:
             self.sheet.put(written, column)
-        if value.start == value.end:
+        if value.opening == value.end:
             return
         if not is_long:
             self.sheet.line = f"{self.sheet.line}:"
-        gap = self.text[key.end : value.start]
+        gap = self.text[key.end : value.opening]
         if "#" in gap:
             self.sheet.between(gap, 0, column + STEP)
         if is_long:
             self.sheet.put(":", column)
-        is_joined = value.members is not None and self.sheet.line is not None
+        is_joined = value.style in CLOSINGS and self.sheet.line is not None
         self.put(value, column if is_joined else column + STEP)
 
 
@@ -592,34 +571,35 @@ class _Writer:
 
     def _flow(self, event: Any) -> None:
         part = self._part(event)
-        is_open = "\n" in self.text[part.start : part.end]
-        column = self._approach(part.start, joins=is_open)
+        is_open = "\n" in self.text[part.opening : part.end]
+        column = self._approach(part.opening, joins=is_open)
         self.flow.put(part, column if self.layers else 0)
         self.place = part.end
         self._filled()
 
-    def _part(self, event: Any) -> FlowPart:
+    def _part(self, event: Any) -> SyntaxNode:
         """Read a complete part in flow from its first event."""
         start, end = self._span(event)
         kind = event.__class__
         if kind is AliasEvent:
-            return FlowPart(start, end, start)
-        if kind is ScalarEvent:
-            own = split_anchor(self.text, start, end)[1] if event.anchor else start
-            return FlowPart(start, end, own, event.anchor or "", style=event.style or "")
+            return SyntaxNode(start, end)
         own = split_anchor(self.text, start, end)[1] if event.anchor else start
-        members: list[FlowPart] = []
+        part = SyntaxNode(own, end, begin=start, anchor=event.anchor or "", is_flow=True)
+        if kind is ScalarEvent:
+            part.style = event.style or ""
+            return part
+        members: list[SyntaxNode] = []
         while True:
             inner: Any = self.get_event()
             if inner.__class__ is MappingEndEvent or inner.__class__ is SequenceEndEvent:
                 break
             members.append(self._part(inner))
         is_map = kind is MappingStartEvent
-        if is_map and self.text[own : own + 1] != "{":
-            end = max(member.end for member in members)
-        else:
-            end = self._span(inner)[1]
-        return FlowPart(start, end, own, event.anchor or "", "{" if is_map else "[", members)
+        is_bare = is_map and self.text[own : own + 1] != "{"
+        part.end = max(member.end for member in members) if is_bare else self._span(inner)[1]
+        part.style = "{" if is_map else "["
+        part.keys, part.values = (members[::2], members[1::2]) if is_map else ([], members)
+        return part
 
     def _approach(self, start: int, *, joins: bool) -> int:
         """Write the text before a node; return the node's column for the case of a new line.
