@@ -75,7 +75,7 @@ def described(character: str) -> str:
 
 
 def paired(high: str, low: str) -> str:
-    """Return the character of a surrogate pair, whose halves are hexadecimal."""
+    """Return the character of a surrogate pair, by its hexadecimal halves."""
     return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00))
 
 

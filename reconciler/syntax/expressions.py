@@ -157,7 +157,7 @@ _Part = TypeVar("_Part")
 def pieces(
     text: str, pattern: re.Pattern[str], part: Callable[[re.Match[str]], _Part | None]
 ) -> Iterator[str | _Part]:
-    """Yield the part that each match stands for, and the texts between; None is part of a text."""
+    """Yield what `part` makes of each match, and the texts between; None leaves it in a text."""
     end = 0
     for match in pattern.finditer(text):
         found = part(match)

@@ -112,12 +112,14 @@ def _filter(side: Json) -> dict[str, Json] | None:
     return {key: value for key, value in flat.items() if value not in (None, "", [])}
 
 
+_SHARES: Mapping[tuple[str, ...], str] = {
+    ("rules", EACH, "condition", "forOverPct"): "a window has no more than 100 % of its time",
+    ("missingValues", "minNonNullValuesPct"): "no more than 100 % of the values can be there",
+}
+
+
 def _beyond_the_window(spec: dict[str, Json]) -> Iterator[SpecFinding]:
-    shares: tuple[tuple[tuple[str, ...], str], ...] = (
-        (("rules", EACH, "condition", "forOverPct"), "a window has no more than 100 % of its time"),
-        (("missingValues", "minNonNullValuesPct"), "no more than 100 % of the values can be there"),
-    )
-    for steps, why in shares:
+    for steps, why in _SHARES.items():
         for path, share in places(spec, "metricThreshold", *steps):
             number = number_of(share)
             if number is not None and number > WHOLE:

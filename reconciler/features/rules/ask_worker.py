@@ -231,7 +231,10 @@ class Judges:
 
         Raises MissingExtra, or ReconcilerError where it cannot be started.
         """
-        check_installed()
+        from importlib.util import find_spec  # noqa: PLC0415 - only where there are rules
+
+        if find_spec("cel_expr_python") is None:
+            raise MissingExtra("`rules:` in the project file", "rules")
         self._begin()
         return self
 
@@ -336,14 +339,6 @@ class Judges:
             "memory": self.bounds.memory,
         }
         return {"rules": rules, "bounds": bounds}
-
-
-def check_installed() -> None:
-    """Raise MissingExtra where the CEL library is not installed."""
-    from importlib.util import find_spec  # noqa: PLC0415 - only where there are rules
-
-    if find_spec("cel_expr_python") is None:
-        raise MissingExtra("`rules:` in the project file", "rules")
 
 
 _ERROR = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
