@@ -101,7 +101,7 @@ def followed(document: Json, edit: Edit, whole: Json) -> Json:
 def _item(item: ListItem, whole: Json) -> Json:
     before = None if item.origin is None else value_at(whole, item.origin)
     if item.edit is None:
-        if not isinstance(before, dict | list | str | int | float | bool | None):
+        if before is ABSENT:
             raise KeyError(*(item.origin or ()))
         return before
     document = before if isinstance(before, dict | list) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -70,15 +70,10 @@ class Positions:
         if known is not None:
             return known
         found: dict[str | int, int] = {}
-        after = node + 1
-        if isinstance(document, dict):
-            for name, value in document.items():
-                found[name] = after + 1
-                after += 1 + self._size(value)
-        elif isinstance(document, list):
-            for index, value in enumerate(document):
-                found[index] = after
-                after += self._size(value)
+        after, key = node + 1, int(isinstance(document, dict))
+        for step, value in _members(document):
+            found[step] = after + key
+            after += key + self._size(value)
         self.children[node] = found
         return found
 
@@ -87,16 +82,19 @@ class Positions:
             return 1
         known = self.sizes.get(id(document))
         if known is None:
-            known = 1
-            if isinstance(document, dict):
-                known += len(document) + sum(map(self._size, document.values()))
-            else:
-                known += sum(map(self._size, document))
+            key = int(isinstance(document, dict))
+            known = 1 + sum(key + self._size(value) for _, value in _members(document))
             self.sizes[id(document)] = known
         return known
 
     def _mark(self, node: int) -> int:
         return self.marks[node] if node < len(self.marks) else 0
+
+
+def _members(document: Json) -> Iterable[tuple[str | int, Json]]:
+    if isinstance(document, dict):
+        return document.items()
+    return enumerate(document) if isinstance(document, list) else ()
 
 
 @dataclass(frozen=True, slots=True)

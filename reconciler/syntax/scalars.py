@@ -85,16 +85,12 @@ def _why_quoted(problem: str, begins: str, behind: int) -> str:
         "found character that cannot start any token": behind == 0,
         "did not find expected alphabetic or numeric character": begins in "*&",
     }
-    return _begun(begins) if is_begun.get(problem) else ""
+    name = "a backtick" if begins == "`" else f"`{begins}`"
+    return f"a text that begins with {name} must be quoted" if is_begun.get(problem) else ""
 
 
 _CURLY: Final = "\u201c\u201d\u201e\u2018\u2019"
 """Quotes of a word processor, which YAML reads as letters."""
-
-
-def _begun(character: str) -> str:
-    name = "a backtick" if character == "`" else f"`{character}`"
-    return f"a text that begins with {name} must be quoted"
 
 
 def _value_at(text: str, offset: int) -> tuple[int, str] | None:
@@ -333,8 +329,8 @@ def _block(text: str, start: int, end: int, value: str) -> array[int] | None:
     if header is None:
         return None
     lines = _lines_of(text, header.end(), end)
-    widths = (_width(text, *line) for line in lines if text[slice(*line)].strip(" "))
-    likely = next(widths, 1)
+    texts = (text[first:last] for first, last in lines)
+    likely = next((len(line) - len(bare) for line in texts if (bare := line.lstrip(" "))), 1)
     # A number in the header may set the indentation, relative to the parent.
     for indent in (likely, *range(1, min(likely, DEEPEST_INDENT))):
         spelled = _block_at(text, lines, indent, header.group()[0])
@@ -346,18 +342,10 @@ def _block(text: str, start: int, end: int, value: str) -> array[int] | None:
 
 def _lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return where the lines begin and end, without their breaks."""
-    lines = []
-    while start < end:
-        found = _BREAK.search(text, start, end)
-        lines.append((start, found.start() if found is not None else end))
-        start = found.end() if found is not None else end
-    return lines
-
-
-def _width(text: str, start: int, end: int) -> int:
-    """Return the number of blanks at the start of a line."""
-    line = text[start:end]
-    return len(line) - len(line.lstrip(" "))
+    breaks = [match.span() for match in _BREAK.finditer(text, start, end)]
+    starts = [start, *(after for _, after in breaks)]
+    ends = [*(place for place, _ in breaks), end]
+    return [line for line in zip(starts, ends, strict=True) if line[0] < end]
 
 
 def _block_at(text: str, lines: list[tuple[int, int]], indent: int, style: str) -> Spelled:

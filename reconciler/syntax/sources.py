@@ -58,14 +58,25 @@ def read_here(file: File, roots: Sequence[Path]) -> ReadResult:
 
 @dataclass(slots=True)
 class ReadAhead:
-    """The results that were read ahead, for files that are taken in their order."""
+    """The results that were read ahead, for files that are taken in their order.
 
-    shares: dict[Path, _Share] = field(default_factory=dict)
+    `shares` are the outputs of the processes, by the files that they read.
+    """
+
+    shares: dict[Path, IO[bytes]] = field(default_factory=dict)
 
     def take(self, file: File) -> ReadResult | None:
-        """Wait for and return the result for a file, or None if it was not read ahead."""
+        """Wait for and return the result for a file; None if no whole result was read ahead."""
+        import pickle  # noqa: PLC0415 - short runs need none
+
         share = self.shares.pop(file.path, None)
-        return share.next() if share is not None else None
+        if share is not None:
+            # A process that ended early wrote nothing after its last whole result.
+            with suppress(EOFError, pickle.UnpicklingError):
+                arrived = pickle.load(share)  # noqa: S301 - only our own process writes to the pipe
+                assert isinstance(arrived, ReadResult)  # noqa: S101 - `serve` writes nothing else
+                return arrived
+        return None
 
 
 @contextmanager
@@ -111,29 +122,12 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-@dataclass(slots=True)
-class _Share:
-    """The results of one process, file by file."""
-
-    told: IO[bytes]
-    is_over: bool = False
-
-    def next(self) -> ReadResult | None:
-        """Return the result for the next file; None from the first incomplete result on."""
-        import pickle  # noqa: PLC0415 - short runs need none
-
-        if not self.is_over:
-            with suppress(EOFError, pickle.UnpicklingError):
-                arrived = pickle.load(self.told)  # noqa: S301 - only our own process writes to it
-                assert isinstance(arrived, ReadResult)  # noqa: S101 - `serve` writes nothing else
-                return arrived
-            self.is_over = True
-        return None
-
-
 @contextmanager
-def _started(files: Sequence[File], roots: Sequence[Path]) -> Iterator[_Share]:
-    """Start a process that reads some files; end it afterwards, even if it is not finished."""
+def _started(files: Sequence[File], roots: Sequence[Path]) -> Iterator[IO[bytes]]:
+    """Start a process that reads some files, and yield its output.
+
+    It is ended afterwards, even if it is not finished.
+    """
     import pickle  # noqa: PLC0415 - short runs need none
     import tempfile  # noqa: PLC0415 - as above
 
@@ -152,7 +146,7 @@ def _started(files: Sequence[File], roots: Sequence[Path]) -> Iterator[_Share]:
         )
     assert process.stdout is not None  # noqa: S101 - it is a pipe
     try:
-        yield _Share(process.stdout)
+        yield process.stdout
     finally:
         process.kill()
         process.wait()
