@@ -180,21 +180,12 @@ def _above(lines: Sequence[str], place: int, stop: int) -> int:
 _HEADER = re.compile(r"([|>])([-+0-9]*)([ \t]*)(#[^\n]*)?[^\n]*")
 
 
-@dataclass(frozen=True, slots=True)
-class BlockText:
-    """A block scalar: its header with a comment, and its indented lines.
+def laid_block(source: str, column: int, indent: int) -> tuple[str, list[str], int, bool]:
+    """Return a block scalar of a block at a column, with another indentation.
 
-    `length` is its length in the source, without the empty lines after it unless it `keeps` them.
+    These are its header with a comment, its indented lines, its length in the source, and whether
+    it keeps the empty lines after it, which are part of that length only then.
     """
-
-    header: str
-    lines: Sequence[str]
-    length: int
-    keeps: bool
-
-
-def laid_block(source: str, column: int, indent: int) -> BlockText:
-    """Return a block scalar of a block at a column, with another indentation."""
     found = _HEADER.match(source)
     assert found is not None  # noqa: S101 - the parser found one
     mark, signs, blanks, comment = found.groups()
@@ -221,12 +212,8 @@ def laid_block(source: str, column: int, indent: int) -> BlockText:
     sign = ("2" if digit else "") + signs.replace(digit, "")
     tail = ("  " if "\t" in blanks else blanks) + comment.rstrip(BLANKS) if comment else ""
     pad = " " * indent
-    return BlockText(
-        f"{mark}{sign}{tail}",
-        [pad + line if line else "" for line in content],
-        length,
-        keeps and written < len(content),
-    )
+    laid = [pad + line if line else "" for line in content]
+    return f"{mark}{sign}{tail}", laid, length, keeps and written < len(content)
 
 
 def _margin(lines: Sequence[str]) -> int:
@@ -296,68 +283,6 @@ def _member(text: str, key: SyntaxNode | None, value: SyntaxNode) -> str:
 
 
 @dataclass(slots=True)
-class FlowWriter:
-    """Writer of the flow parts of a text onto a sheet."""
-
-    text: str
-    sheet: Sheet
-
-    def put(self, part: SyntaxNode, column: int) -> None:
-        """Write a part in flow; if it has several lines, each member gets a line."""
-        text = self.text
-        if "\n" not in text[part.opening : part.end]:
-            self.sheet.put(on_one_line(text, part), column)
-            return
-        if part.anchor:
-            self.sheet.put(f"&{part.anchor}", column)
-            self.sheet.beside(text[part.opening + 1 + len(part.anchor) : part.start], column)
-        if part.style not in CLOSINGS:
-            if part.start < part.end:
-                self.sheet.put_lines(folded_lines(text[part.start : part.end], part.style), column)
-            return
-        self.sheet.put(part.style, column)
-        is_bare = text[part.start] not in CLOSINGS
-        place = part.start if is_bare else part.start + 1
-        pairs = part.pairs()
-        for nth, (key, value) in enumerate(pairs):
-            self.sheet.between(text[place : (key or value).opening], 0, column + STEP)
-            self.sheet.end_line()
-            if key is not None:
-                self._key(key, value, column + STEP)
-            else:
-                self.put(value, column + STEP)
-            # The parser places a missing value after the comments that follow its key.
-            is_left_out = key is not None and value.opening == value.end
-            place = key.end if key is not None and is_left_out else value.end
-            if nth + 1 < len(pairs):
-                self.sheet.line = (self.sheet.line or "") + ","
-        closing = part.end if is_bare else part.end - 1
-        self.sheet.between(text[place:closing], 0, column + STEP)
-        self.sheet.end_line()
-        self.sheet.line = " " * column + CLOSINGS[part.style]
-
-    def _key(self, key: SyntaxNode, value: SyntaxNode, column: int) -> None:
-        written = on_one_line(self.text, key)
-        is_long = is_long_key(written, key.style)
-        if is_long:
-            self.sheet.put("?", column)
-            self.put(key, column + STEP)
-        else:
-            self.sheet.put(written, column)
-        if value.opening == value.end:
-            return
-        if not is_long:
-            self.sheet.line = f"{self.sheet.line}:"
-        gap = self.text[key.end : value.opening]
-        if "#" in gap:
-            self.sheet.between(gap, 0, column + STEP)
-        if is_long:
-            self.sheet.put(":", column)
-        is_joined = value.style in CLOSINGS and self.sheet.line is not None
-        self.put(value, column if is_joined else column + STEP)
-
-
-@dataclass(slots=True)
 class _Layer:
     """An open block, with its column in the source and its column in the result."""
 
@@ -392,7 +317,6 @@ class _Writer:
         self.text = text
         self.order = order
         self.sheet = Sheet()
-        self.flow = FlowWriter(text, self.sheet)
         self.place = 0
         self.layers: list[_Layer] = []
         self.fields: list[tuple[str, int]] = []
@@ -500,13 +424,13 @@ class _Writer:
 
     def _block_text(self, layer: _Layer | None, start: int, end: int) -> None:
         source, column = (layer.source, layer.column) if layer is not None else (-1, 0)
-        block = laid_block(self.text[start:end], source, column + STEP)
-        self.sheet.put(block.header, column + STEP if layer is not None else 0)
+        header, lines, length, keeps = laid_block(self.text[start:end], source, column + STEP)
+        self.sheet.put(header, column + STEP if layer is not None else 0)
         self.sheet.end_line()
-        self.sheet.out.extend(block.lines)
-        if block.keeps:
+        self.sheet.out.extend(lines)
+        if keeps:
             self.sheet.kept = len(self.sheet.out)
-        self.place = start + block.length
+        self.place = start + length
 
     def _key(self, event: Any, layer: _Layer, start: int, end: int) -> None:
         gap = self.text[self.place : start]
@@ -573,9 +497,63 @@ class _Writer:
         part = self._part(event)
         is_open = "\n" in self.text[part.opening : part.end]
         column = self._approach(part.opening, joins=is_open)
-        self.flow.put(part, column if self.layers else 0)
+        self._put_part(part, column if self.layers else 0)
         self.place = part.end
         self._filled()
+
+    def _put_part(self, part: SyntaxNode, column: int) -> None:
+        """Write a part in flow; if it has several lines, each member gets a line."""
+        text = self.text
+        if "\n" not in text[part.opening : part.end]:
+            self.sheet.put(on_one_line(text, part), column)
+            return
+        if part.anchor:
+            self.sheet.put(f"&{part.anchor}", column)
+            self.sheet.beside(text[part.opening + 1 + len(part.anchor) : part.start], column)
+        if part.style not in CLOSINGS:
+            if part.start < part.end:
+                self.sheet.put_lines(folded_lines(text[part.start : part.end], part.style), column)
+            return
+        self.sheet.put(part.style, column)
+        is_bare = text[part.start] not in CLOSINGS
+        place = part.start if is_bare else part.start + 1
+        pairs = part.pairs()
+        for nth, (key, value) in enumerate(pairs):
+            self.sheet.between(text[place : (key or value).opening], 0, column + STEP)
+            self.sheet.end_line()
+            if key is not None:
+                self._part_key(key, value, column + STEP)
+            else:
+                self._put_part(value, column + STEP)
+            # The parser places a missing value after the comments that follow its key.
+            is_left_out = key is not None and value.opening == value.end
+            place = key.end if key is not None and is_left_out else value.end
+            if nth + 1 < len(pairs):
+                self.sheet.line = (self.sheet.line or "") + ","
+        closing = part.end if is_bare else part.end - 1
+        self.sheet.between(text[place:closing], 0, column + STEP)
+        self.sheet.end_line()
+        self.sheet.line = " " * column + CLOSINGS[part.style]
+
+    def _part_key(self, key: SyntaxNode, value: SyntaxNode, column: int) -> None:
+        written = on_one_line(self.text, key)
+        is_long = is_long_key(written, key.style)
+        if is_long:
+            self.sheet.put("?", column)
+            self._put_part(key, column + STEP)
+        else:
+            self.sheet.put(written, column)
+        if value.opening == value.end:
+            return
+        if not is_long:
+            self.sheet.line = f"{self.sheet.line}:"
+        gap = self.text[key.end : value.opening]
+        if "#" in gap:
+            self.sheet.between(gap, 0, column + STEP)
+        if is_long:
+            self.sheet.put(":", column)
+        is_joined = value.style in CLOSINGS and self.sheet.line is not None
+        self._put_part(value, column if is_joined else column + STEP)
 
     def _part(self, event: Any) -> SyntaxNode:
         """Read a complete part in flow from its first event."""
