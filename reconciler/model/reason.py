@@ -8,25 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias, dataclass_transform
 
 from reconciler.document import Path
 from reconciler.model.manifest import Ref, RemoteId
 from reconciler.model.observation import LastEdit
 
 
+@dataclass_transform(frozen_default=True)
 class _Coded:
-    """A reason or a remark; its code never changes."""
+    """A reason or a remark: a frozen dataclass with a code, which never changes."""
 
-    __slots__ = ()
     code: ClassVar[str]
 
-    def __init_subclass__(cls, code: str = "") -> None:
-        # A dataclass with slots is made twice, the second time without its code.
-        cls.code = code or cls.code
+    def __init_subclass__(cls, code: str) -> None:
+        cls.code = code
+        dataclass(frozen=True)(cls)
 
 
-@dataclass(frozen=True, slots=True)
 class CannotBeAsked(_Coded, code="cannot-be-asked"):
     """The API has no way to read it; `said` is the explanation of the kind."""
 
@@ -34,7 +33,6 @@ class CannotBeAsked(_Coded, code="cannot-be-asked"):
     said: str
 
 
-@dataclass(frozen=True, slots=True)
 class CouldNotBeRead(_Coded, code="unread"):
     """It was read, and the answer cannot be used."""
 
@@ -43,7 +41,6 @@ class CouldNotBeRead(_Coded, code="unread"):
     exit_code: int
 
 
-@dataclass(frozen=True, slots=True)
 class CannotBeCreated(_Coded, code="cannot-be-created"):
     """It is absent, and a create cannot add it."""
 
@@ -51,7 +48,6 @@ class CannotBeCreated(_Coded, code="cannot-be-created"):
     said: str
 
 
-@dataclass(frozen=True, slots=True)
 class Objected(_Coded, code="objected"):
     """The service was asked about the write and objects to it."""
 
@@ -59,7 +55,6 @@ class Objected(_Coded, code="objected"):
     said: str
 
 
-@dataclass(frozen=True, slots=True)
 class DependsOn(_Coded, code="depends-on"):
     """It refers to a resource that is blocked."""
 
@@ -67,7 +62,6 @@ class DependsOn(_Coded, code="depends-on"):
     refs: tuple[Ref, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class NotSelected(_Coded, code="not-selected"):
     """It refers to a resource that is not selected and has no known id yet."""
 
@@ -90,7 +84,6 @@ _BECAME: Final[Mapping[_Became, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class CreateLost(_Coded, code="create-lost"):
     """The answer to its create was lost; `became` is what is known of the create by now.
 
@@ -106,7 +99,6 @@ class CreateLost(_Coded, code="create-lost"):
         return f"the answer to its create ({{at}}) was lost{_BECAME[self.became]}"
 
 
-@dataclass(frozen=True, slots=True)
 class WriteLost(_Coded, code="write-lost"):
     """The answer to an earlier write was lost."""
 
@@ -114,7 +106,6 @@ class WriteLost(_Coded, code="write-lost"):
     at: str
 
 
-@dataclass(frozen=True, slots=True)
 class GoneSince(_Coded, code="gone-since"):
     """It was written, and no longer exists."""
 
@@ -122,7 +113,6 @@ class GoneSince(_Coded, code="gone-since"):
     at: str
 
 
-@dataclass(frozen=True, slots=True)
 class NeverSeen(_Coded, code="never-seen"):
     """It was sent, acknowledged or not, and no read has shown it."""
 
@@ -130,7 +120,6 @@ class NeverSeen(_Coded, code="never-seen"):
     at: str
 
 
-@dataclass(frozen=True, slots=True)
 class EditedBy(_Coded, code="edited-by"):
     """Someone else changed it after our last write."""
 
@@ -138,7 +127,6 @@ class EditedBy(_Coded, code="edited-by"):
     edit: LastEdit
 
 
-@dataclass(frozen=True, slots=True)
 class OverwritesEdit(_Coded, code="overwrites-edit"):
     """The write would undo what someone else changed in these fields since our last write."""
 
@@ -147,7 +135,6 @@ class OverwritesEdit(_Coded, code="overwrites-edit"):
     edit: LastEdit
 
 
-@dataclass(frozen=True, slots=True)
 class OverwrittenSince(_Coded, code="overwritten-since"):
     """Someone wrote it again since our last write, and these fields are not in the answer."""
 
@@ -159,7 +146,6 @@ class OverwrittenSince(_Coded, code="overwritten-since"):
     edit: LastEdit
 
 
-@dataclass(frozen=True, slots=True)
 class TakesOver(_Coded, code="takes-over"):
     """It exists, and this journal never wrote it.
 
@@ -180,7 +166,6 @@ class TakesOver(_Coded, code="takes-over"):
         )
 
 
-@dataclass(frozen=True, slots=True)
 class NeverWritten(_Coded, code="never-written"):
     """It cannot be read, and this journal neither wrote nor imported the object with its id.
 
@@ -209,7 +194,6 @@ class NeverWritten(_Coded, code="never-written"):
         return f"{fact}{known}"
 
 
-@dataclass(frozen=True, slots=True)
 class UndoesRollback(_Coded, code="undoes-rollback"):
     """These fields are declared as they were before `actor` rolled them back, at `at`."""
 
@@ -219,7 +203,6 @@ class UndoesRollback(_Coded, code="undoes-rollback"):
     at: str
 
 
-@dataclass(frozen=True, slots=True)
 class Recalled(_Coded, code="recalled"):
     """These fields are not in the answer, and are compared with the journal."""
 
@@ -227,7 +210,6 @@ class Recalled(_Coded, code="recalled"):
     paths: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Imported(_Coded, code="imported"):
     """It cannot be read, and is compared with the document imported at that time."""
 
@@ -235,7 +217,6 @@ class Imported(_Coded, code="imported"):
     at: str
 
 
-@dataclass(frozen=True, slots=True)
 class NotInAnswer(_Coded, code="not-in-answer"):
     """These fields are not in the answer, and the journal does not have them either."""
 
@@ -243,7 +224,6 @@ class NotInAnswer(_Coded, code="not-in-answer"):
     paths: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class NeededUnseen(_Coded, code="needed-unseen"):
     """Every write has to send these fields, and the planned write would not."""
 
@@ -254,7 +234,6 @@ class NeededUnseen(_Coded, code="needed-unseen"):
     paths: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class LostUnseen(_Coded, code="lost-unseen"):
     """It destroys members with fields that cannot be seen, so they cannot be restored."""
 
@@ -266,7 +245,6 @@ class LostUnseen(_Coded, code="lost-unseen"):
     fields: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class RenamedFrom(_Coded, code="renamed-from"):
     """The same object was declared under another name at its last apply."""
 
@@ -274,7 +252,6 @@ class RenamedFrom(_Coded, code="renamed-from"):
     ref: Ref
 
 
-@dataclass(frozen=True, slots=True)
 class LooksLike(_Coded, code="looks-like"):
     """It would be created, and resembles a resource that is no longer declared."""
 
@@ -282,7 +259,6 @@ class LooksLike(_Coded, code="looks-like"):
     refs: tuple[Ref, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class AnotherObject(_Coded, code="another-object"):
     """Until now the manifest was about the object with this id."""
 
@@ -290,7 +266,6 @@ class AnotherObject(_Coded, code="another-object"):
     remote_id: RemoteId
 
 
-@dataclass(frozen=True, slots=True)
 class AnotherId(_Coded, code="another-id"):
     """No object has the declared id, and the journal or a slug leads to another object."""
 
@@ -302,7 +277,6 @@ class AnotherId(_Coded, code="another-id"):
     found: RemoteId
 
 
-@dataclass(frozen=True, slots=True)
 class SameObject(_Coded, code="same-object"):
     """Other manifests are about the same object; `remote_id` is None for a list."""
 
@@ -316,7 +290,6 @@ class SameObject(_Coded, code="same-object"):
         return f"about the same {subject} as {{refs:listed}}: declare it once"
 
 
-@dataclass(frozen=True, slots=True)
 class ProtectionTurns(_Coded, code="protection"):
     """It is protected from this apply on, or no longer."""
 
@@ -330,7 +303,6 @@ class ProtectionTurns(_Coded, code="protection"):
         return "its protection ends with this apply; from the next one on it may be changed"
 
 
-@dataclass(frozen=True, slots=True)
 class IncidentsUnread(_Coded, code="incidents-unread"):
     """It would be silenced, and its open incidents could not be read."""
 
@@ -338,7 +310,6 @@ class IncidentsUnread(_Coded, code="incidents-unread"):
     said: str
 
 
-@dataclass(frozen=True, slots=True)
 class RuleWarns(_Coded, code="rule-warns"):
     """A rule of the team's own, by its code, warns about the change without stopping it."""
 
@@ -347,7 +318,6 @@ class RuleWarns(_Coded, code="rule-warns"):
     said: str
 
 
-@dataclass(frozen=True, slots=True)
 class PutBack(_Coded, code="put-back"):
     """It is restored as it was at that time: as it was declared, or as it was live.
 
@@ -367,7 +337,6 @@ class PutBack(_Coded, code="put-back"):
         return f"as it was {was} {{at}}{more}"
 
 
-@dataclass(frozen=True, slots=True)
 class MadeByRun(_Coded, code="made-by-run"):
     """The run that is rolled back created it, and the API has no delete."""
 
@@ -380,7 +349,6 @@ class MadeByRun(_Coded, code="made-by-run"):
         return f"the run created it{known}, and the API has no delete: remove it by hand"
 
 
-@dataclass(frozen=True, slots=True)
 class NothingBefore(_Coded, code="nothing-before"):
     """Nothing is known of it from before the run that is rolled back.
 
@@ -402,7 +370,6 @@ class NothingBefore(_Coded, code="nothing-before"):
         return f"{fact}; --live puts back what was live then" if self.live else fact
 
 
-@dataclass(frozen=True, slots=True)
 class SecretsLost(_Coded, code="secrets-lost"):
     """It contained secrets that have another value by now, or none.
 
@@ -422,7 +389,6 @@ class SecretsLost(_Coded, code="secrets-lost"):
         )
 
 
-@dataclass(frozen=True, slots=True)
 class NotSeenThen(_Coded, code="not-seen-then"):
     """The live document of then is kept without these fields, as they were unknown."""
 
@@ -433,7 +399,6 @@ class NotSeenThen(_Coded, code="not-seen-then"):
     paths: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class FailsChecks(_Coded, code="fails-checks"):
     """The document that it had has errors at these paths; no manifest is accepted with them."""
 
@@ -445,7 +410,6 @@ class FailsChecks(_Coded, code="fails-checks"):
     said: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class MadeAnew(_Coded, code="made-anew"):
     """These members are gone, and are created again with the same content and other ids."""
 
@@ -493,36 +457,30 @@ Reason: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class NoJournal(_Coded, code="no-journal"):
     """Nothing was ever applied from here, or its journal is lost."""
 
 
-@dataclass(frozen=True, slots=True)
 class OldJournal(_Coded, code="old-journal"):
     """The journal is an old copy: later applies are missing in it."""
 
 
-@dataclass(frozen=True, slots=True)
 class NotPermitted(_Coded, code="not-permitted"):
     """The target exists and knows the key; the key may not read what would prove more."""
 
     said: str
 
 
-@dataclass(frozen=True, slots=True)
 class FreezeUnknown(_Coded, code="freeze-unknown"):
     """It is unknown whether the environment is frozen, and the environment allows that."""
 
     said: str
 
 
-@dataclass(frozen=True, slots=True)
 class ClockUnchecked(_Coded, code="clock-unchecked"):
     """No freeze applies by this machine's clock, and the service reported no time to check it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RollsBack(_Coded, code="rolls-back"):
     """It restores the state before a run, and changes no manifest.
 
@@ -544,7 +502,6 @@ class RollsBack(_Coded, code="rolls-back"):
     refs: tuple[Ref, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class SignalsUnread(_Coded, code="signals-unread"):
     """Evidence that the platform was asked for and did not return; `why` has a reason for each."""
 
@@ -552,14 +509,12 @@ class SignalsUnread(_Coded, code="signals-unread"):
     why: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class BaseRefused(_Coded, code="base-refused"):
     """Resources that the revision declares and an emulator refuses; they count as absent."""
 
     refs: tuple[Ref, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class OnlyLiveKnows(_Coded, code="only-live-knows"):
     """Resources with an id from the service that the revision does not contain: they may exist."""
 

@@ -221,7 +221,6 @@ def reason(bench: Workbench) -> None:
     bench.replace(
         reasons,
         "Reason: TypeAlias = (",
-        "@dataclass(frozen=True, slots=True)\n"
         'class FirstOfAll(_Coded, code="called-first"):\n'
         '    """It is called the first."""\n\n'
         '    words = "it is called the first"\n\n\n'
