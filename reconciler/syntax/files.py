@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 from reconciler.runtime.git import GitStuck, ask
 from reconciler.syntax.diagnostic import Advice, Complaint
-from reconciler.syntax.display_names import DisplayNames, display_name
+from reconciler.syntax.display_names import display_name, printable_name
 from reconciler.syntax.suggestions import nearest
 
 INSTALLED = frozenset(("node_modules", "venv"))
@@ -289,19 +289,18 @@ def _files_in(top: Path, found: Files) -> Iterator[File]:
     found.complaints.extend(
         complaint for place, complaint in walked.wrong.items() if place not in ignored
     )
-    named = DisplayNames(found.root)
-    for path in walked.files:
+    for path, name in walked.files.items():
         if path not in ignored and not is_plan_file(path):
-            yield File(path, named.name(path))
+            yield File(path, name)
 
 
 @dataclass(slots=True)
 class _Walked:
-    """The content of a folder: files by path, and folders that cannot be read completely."""
+    """The content of a folder: names of files by path, and folders that cannot be read whole."""
 
     found: Files
     rules: IgnoreRules
-    files: list[Path] = field(default_factory=list)
+    files: dict[Path, str] = field(default_factory=dict)
     wrong: dict[Path, Complaint] = field(default_factory=dict)
 
     def walk(self, top: Path) -> None:
@@ -318,7 +317,9 @@ class _Walked:
             if excluding:
                 folders[:] = self.found.kept(folder, folders)
                 kept = self.found.kept(folder, kept)
-            self.files.extend(folder / name for name in kept)
+            # The place of any file of the folder, found once for all of them.
+            before = display_name(folder / "-", self.found.root)[:-1]
+            self.files.update((folder / name, before + printable_name(name)) for name in kept)
             if folders and len(folder.parts) - len(top.parts) >= DEEPEST_FOLDER:
                 # The walk recurses, and paths of 4,096 characters may contain 2,000 folders.
                 message = (
