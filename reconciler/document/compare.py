@@ -222,40 +222,29 @@ def turned(found: Iterable[Difference]) -> Iterator[Difference]:
 
     An index in a path is not converted.
     """
-    stood: dict[Path, Path] = {}
-    for difference in found:
+    for difference, place in _with_places_before(found):
         if difference.list_before is not None and isinstance(difference.before, list):
-            stood[difference.path] = difference.path_before
             position: Json = None if difference.after is ABSENT else difference.after
-            yield Difference(
-                difference.path_before,
-                [*difference.path[:-1], position],
-                difference.before[-1],
-                "move",
-            )
-        elif difference.operation in _OPPOSITE:
-            yield Difference(
-                difference.path,
-                difference.after,
-                difference.before,
-                _OPPOSITE[difference.operation],
-            )
+            home = [*difference.path[:-1], position]
+            yield Difference(place, home, difference.before[-1], "move")
         else:
-            place = _as_it_stood(difference.path, stood)
-            yield Difference(place, difference.after, difference.before, difference.operation)
+            operation = _OPPOSITE.get(difference.operation, difference.operation)
+            path = difference.path if operation == "remove" else place
+            yield Difference(path, difference.after, difference.before, operation)
 
 
 def places_before(found: Iterable[Difference]) -> Iterator[Path]:
     """Yield the paths that the fields of differences had before the write, if they existed."""
+    return (place for _, place in _with_places_before(found))
+
+
+def _with_places_before(found: Iterable[Difference]) -> Iterator[tuple[Difference, Path]]:
     stood: dict[Path, Path] = {}
     for difference in found:
         if difference.list_before is not None:
             stood[difference.path] = difference.path_before
-        yield (
-            difference.path
-            if difference.operation == "remove"
-            else _as_it_stood(difference.path, stood)
-        )
+        is_gone = difference.operation == "remove"
+        yield difference, difference.path if is_gone else _as_it_stood(difference.path, stood)
 
 
 def _as_it_stood(path: Path, stood: Mapping[Path, Path]) -> Path:

@@ -254,9 +254,8 @@ class Flaws:
         offset = mark.index if mark else 0
         here = self.text[offset : offset + 2]
         begun = error.context_mark
-        meant = unquoted(self.text, offset, error.problem or "")
         wrong = (
-            meant
+            unquoted(self.text, offset, error.problem or "")
             or never_closed(self.text, offset)
             or misplaced(self.text, offset, error.problem or "")
         )
