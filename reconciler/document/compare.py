@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
@@ -36,17 +37,6 @@ class ItemPosition:
     path: Path
     position: int
     item: Json
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """An item that was elsewhere: its old place, its path and position now, and its shape."""
-
-    home: ItemPosition
-    path: Path
-    position: int
-    item: Json
-    shape: Shape
 
 
 ItemPositions: TypeAlias = Mapping[Key, ItemPosition]
@@ -172,37 +162,25 @@ def _list_at_home(
     return document if unchanged else list(items.values())
 
 
-def settled(document: Json, shape: Shape, homes: ItemPositions) -> Json:
+def _settled(document: Json | Missing, shape: Shape, homes: ItemPositions) -> Json | Missing:
+    return _stays(document, shape, homes) if homes and document is not ABSENT else document
+
+
+def _stays(document: Json, shape: Shape, homes: ItemPositions) -> Json:
     """Return a document without the items that moved in or out; itself if there are none."""
     if not shape.known:
         return document
     if isinstance(document, dict):
-        fields = {key: settled(value, shape.at(key), homes) for key, value in document.items()}
+        fields = {key: _stays(value, shape.at(key), homes) for key, value in document.items()}
         return document if all(fields[key] is document[key] for key in fields) else fields
     if isinstance(document, list) and (named := by_identity(document, shape)) is not None:
         stay = [item for name, item in named.items() if key_of(shape, name) not in homes]
-        items = [settled(item, shape.item, homes) for item in stay]
+        items = [_stays(item, shape.item, homes) for item in stay]
         unchanged = len(items) == len(document) and all(
             value is other for value, other in zip(items, document, strict=True)
         )
         return document if unchanged else items
     return document
-
-
-def arrivals(document: Json, shape: Shape, path: Path, homes: ItemPositions) -> Iterator[Arrival]:
-    """Yield the items that came into a document from elsewhere, each with its new place."""
-    if not shape.known:
-        return
-    if isinstance(document, dict):
-        for key, value in document.items():
-            yield from arrivals(value, shape.at(key), (*path, key), homes)
-    elif isinstance(document, list) and (named := by_identity(document, shape)) is not None:
-        for position, (name, item) in enumerate(named.items()):
-            home = homes.get(key_of(shape, name))
-            if home is None:
-                yield from arrivals(item, shape.item, (*path, name), homes)
-            else:
-                yield Arrival(home, (*path, name), position, item, shape.item)
 
 
 Operation: TypeAlias = Literal["add", "remove", "change", "move"]
@@ -244,40 +222,29 @@ def turned(found: Iterable[Difference]) -> Iterator[Difference]:
 
     An index in a path is not converted.
     """
-    stood: dict[Path, Path] = {}
-    for difference in found:
+    for difference, place in _with_places_before(found):
         if difference.list_before is not None and isinstance(difference.before, list):
-            stood[difference.path] = difference.path_before
             position: Json = None if difference.after is ABSENT else difference.after
-            yield Difference(
-                difference.path_before,
-                [*difference.path[:-1], position],
-                difference.before[-1],
-                "move",
-            )
-        elif difference.operation in _OPPOSITE:
-            yield Difference(
-                difference.path,
-                difference.after,
-                difference.before,
-                _OPPOSITE[difference.operation],
-            )
+            home = [*difference.path[:-1], position]
+            yield Difference(place, home, difference.before[-1], "move")
         else:
-            place = _as_it_stood(difference.path, stood)
-            yield Difference(place, difference.after, difference.before, difference.operation)
+            operation = _OPPOSITE.get(difference.operation, difference.operation)
+            path = difference.path if operation == "remove" else place
+            yield Difference(path, difference.after, difference.before, operation)
 
 
 def places_before(found: Iterable[Difference]) -> Iterator[Path]:
     """Yield the paths that the fields of differences had before the write, if they existed."""
+    return (place for _, place in _with_places_before(found))
+
+
+def _with_places_before(found: Iterable[Difference]) -> Iterator[tuple[Difference, Path]]:
     stood: dict[Path, Path] = {}
     for difference in found:
         if difference.list_before is not None:
             stood[difference.path] = difference.path_before
-        yield (
-            difference.path
-            if difference.operation == "remove"
-            else _as_it_stood(difference.path, stood)
-        )
+        is_gone = difference.operation == "remove"
+        yield difference, difference.path if is_gone else _as_it_stood(difference.path, stood)
 
 
 def _as_it_stood(path: Path, stood: Mapping[Path, Path]) -> Path:
@@ -326,7 +293,9 @@ def _differences(
     if before is after or _are_identical(before, after):
         return
     if isinstance(before, dict) and isinstance(after, dict):
-        yield from _object_differences(before, after, shape, path, homes)
+        for key in (*after, *(key for key in before if key not in after)):
+            was, now = before.get(key, ABSENT), after.get(key, ABSENT)
+            yield from _differences(was, now, shape.at(key), (*path, key), homes)
     elif isinstance(before, list) and isinstance(after, list):
         yield from _list_differences(before, after, shape, path, homes)
     else:
@@ -345,39 +314,35 @@ def _removed(item: Json, shape: Shape, path: Path, homes: ItemPositions) -> Diff
     return Difference(path, _settled(item, shape, homes), ABSENT, "remove")
 
 
-def _settled(document: Json | Missing, shape: Shape, homes: ItemPositions) -> Json | Missing:
-    return settled(document, shape, homes) if homes and document is not ABSENT else document
-
-
 def _arrivals(
     document: Json | Missing, shape: Shape, path: Path, homes: ItemPositions
 ) -> Iterator[Difference]:
-    if homes and document is not ABSENT:
-        for arrival in arrivals(document, shape, path, homes):
-            yield from _arrived(arrival, homes)
+    """Yield the moves of the items that came into a document from elsewhere, and their changes."""
+    if not homes or not shape.known:
+        return
+    if isinstance(document, dict):
+        for key, value in document.items():
+            yield from _arrivals(value, shape.at(key), (*path, key), homes)
+    elif isinstance(document, list) and (named := by_identity(document, shape)) is not None:
+        for position, (name, item) in enumerate(named.items()):
+            place = ItemPosition((*path, name), position, item)
+            if home := homes.get(key_of(shape, name)):
+                yield from _arrived(home, place, shape.item, homes)
+            else:
+                yield from _arrivals(item, shape.item, place.path, homes)
 
 
-def _arrived(arrival: Arrival, homes: ItemPositions) -> Iterator[Difference]:
-    home = arrival.home
-    yield Difference(arrival.path, [*home.path, home.position], arrival.position, "move")
-    yield from _differences(home.item, arrival.item, arrival.shape, arrival.path, homes)
+def _arrived(
+    home: ItemPosition, place: ItemPosition, shape: Shape, homes: ItemPositions
+) -> Iterator[Difference]:
+    yield Difference(place.path, [*home.path, home.position], place.position, "move")
+    yield from _differences(home.item, place.item, shape, place.path, homes)
 
 
 def _operation(before: Json | Missing, after: Json | Missing) -> Operation:
     if before is ABSENT:
         return "add"
     return "remove" if after is ABSENT else "change"
-
-
-def _object_differences(
-    before: dict[str, Json], after: dict[str, Json], shape: Shape, path: Path, homes: ItemPositions
-) -> Iterator[Difference]:
-    for key, value in after.items():
-        was = before.get(key, ABSENT)
-        yield from _differences(was, value, shape.at(key), (*path, key), homes)
-    for key, value in before.items():
-        if key not in after:
-            yield from _differences(value, ABSENT, shape.at(key), (*path, key), homes)
 
 
 def _list_differences(
@@ -414,7 +379,7 @@ def _keyed_differences(
                 yield Difference(place, was[key], index, "move")
             yield from _differences(before[key], value, shape.item, place, homes)
         elif home := homes.get(key_of(shape, key)):
-            yield from _arrived(Arrival(home, place, index, value, shape.item), homes)
+            yield from _arrived(home, ItemPosition(place, index, value), shape.item, homes)
         else:
             yield from _added(value, shape.item, place, homes)
     for key, value in before.items():
@@ -463,9 +428,7 @@ def _partners(before: list[Json], after: list[Json], shape: Shape) -> dict[int, 
     Items without identity that are the same at both ends of the lists are paired. Items between are
     paired by their text. Changed items between two paired items are paired in order.
     """
-    head = _common(zip(before, after, strict=False), shape)
-    shorter = min(len(before), len(after)) - head
-    tail = _common(zip(before[::-1][:shorter], after[::-1][:shorter], strict=True), shape)
+    head, tail = common_ends(before, after, partial(same, shape=shape))
     partners = {index: index for index in range(head)}
     partners.update((len(after) - 1 - index, len(before) - 1 - index) for index in range(tail))
     old = list(map(canonical_text, before[head : len(before) - tail]))
@@ -477,8 +440,14 @@ def _partners(before: list[Json], after: list[Json], shape: Shape) -> dict[int, 
     return partners
 
 
-def _common(pairs: Iterable[tuple[Json, Json]], shape: Shape) -> int:
-    return sum(1 for _ in takewhile(lambda pair: same(*pair, shape), pairs))
+def common_ends(
+    before: Sequence[Json], after: Sequence[Json], are_alike: Callable[[Json, Json], bool]
+) -> tuple[int, int]:
+    """Return how many items are alike at the beginning, and at the end of what is left."""
+    head = sum(1 for _ in takewhile(bool, map(are_alike, before, after)))
+    shorter = min(len(before), len(after)) - head
+    ends = before[::-1][:shorter], after[::-1][:shorter]
+    return head, sum(1 for _ in takewhile(bool, map(are_alike, *ends)))
 
 
 def members_missing(difference: Difference, shape: Shape) -> Iterator[Path]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from typing import Any, TypeAlias, TypeGuard, assert_never
 
-from reconciler.document.compare import at_home, same
+from reconciler.document.compare import at_home, common_ends, same
 from reconciler.document.values import (
     ABSENT,
     ANY,
@@ -100,7 +101,7 @@ def followed(document: Json, edit: Edit, whole: Json) -> Json:
 def _item(item: ListItem, whole: Json) -> Json:
     before = None if item.origin is None else value_at(whole, item.origin)
     if item.edit is None:
-        if not isinstance(before, dict | list | str | int | float | bool | None):
+        if before is ABSENT:
             raise KeyError(*(item.origin or ()))
         return before
     document = before if isinstance(before, dict | list) else None
@@ -306,15 +307,10 @@ def aligned(declared: list[Json], live: list[Json], shape: Shape) -> Iterator[tu
     if len(declared) == len(live):
         yield from zip(range(len(declared)), range(len(live)), strict=True)
         return
-    shorter = min(len(declared), len(live))
-    head = 0
-    while head < shorter and covers(live[head], declared[head], shape):
-        yield head, head
-        head += 1
-    tail = 1
-    while tail <= shorter - head and covers(live[-tail], declared[-tail], shape):
-        yield len(declared) - tail, len(live) - tail
-        tail += 1
+    head, tail = common_ends(live, declared, partial(covers, shape=shape))
+    yield from zip(range(head), range(head), strict=True)
+    for nth in range(1, tail + 1):
+        yield len(declared) - nth, len(live) - nth
 
 
 def covers(live: Json | Missing, declared: Json, shape: Shape = ANY) -> bool:

@@ -61,32 +61,8 @@ def is_zero(value: Json | Missing, enumeration: str = "") -> bool:
     return value is ABSENT or value is None or value == [] or (_is_number(value) and value == 0)
 
 
-def same_value(
-    before: Json | Missing,
-    after: Json | Missing,
-    *,
-    numeric_text: bool = False,
-    enumeration: str = "",
-) -> bool:
-    """Return whether the service treats two values as equal.
-
-    The values are not both objects or both lists. `numeric_text` says that text spells an int64,
-    which equals the number; `enumeration` is as in `is_zero`.
-    """
-    if numeric_text:
-        before, after = _spelled_number(before), _spelled_number(after)
-    if is_zero(before, enumeration) and is_zero(after, enumeration):
-        kinds = _zero_kind(before), _zero_kind(after)
-        return None in kinds or kinds[0] is kinds[1]
-    return equal_value(before, after)
-
-
-def equal_value(
-    before: Json | Missing, after: Json | Missing, *, numeric_text: bool = False
-) -> bool:
-    """Return whether two such values are equal; zero, absent and null all differ."""
-    if numeric_text:
-        before, after = _spelled_number(before), _spelled_number(after)
+def _are_equal(before: Json | Missing, after: Json | Missing) -> bool:
+    """Return whether two values are equal; zero, absent and null all differ."""
     if _is_number(before) and _is_number(after):
         return before == after and isinstance(before, bool) == isinstance(after, bool)
     if isinstance(before, str) and isinstance(after, str):
@@ -164,8 +140,9 @@ class Shape:
     """The known structure of one place of a document, which says how it is compared.
 
     `identity` is the path inside a list item to its name; `alternatives` are groups of fields, and
-    an object has at most one field of each group. `enumeration` is the prefix of the values of an
-    enumeration, "" for free text. With `exact`, a zero differs from absent: documents that only we
+    an object has at most one field of each group. `numeric_text` says that text spells an int64,
+    which equals the number. `enumeration` is the prefix of the values of an enumeration, "" for
+    free text. With `exact`, a zero differs from absent: documents that only we
     wrote are compared in this way.
     """
 
@@ -200,12 +177,20 @@ class Shape:
         return EXACT if self.exact else ANY
 
     def are_one(self, before: Json | Missing, after: Json | Missing) -> bool:
-        """Return whether two values that are not both objects or both lists are equal."""
-        if self.exact:
-            return equal_value(before, after, numeric_text=self.numeric_text)
-        return same_value(
-            before, after, numeric_text=self.numeric_text, enumeration=self.enumeration
-        )
+        """Return whether the service treats two values as equal.
+
+        The values are not both objects or both lists.
+        """
+        if self.numeric_text:
+            before, after = _spelled_number(before), _spelled_number(after)
+        if (
+            not self.exact
+            and is_zero(before, self.enumeration)
+            and is_zero(after, self.enumeration)
+        ):
+            kinds = _zero_kind(before), _zero_kind(after)
+            return None in kinds or kinds[0] is kinds[1]
+        return _are_equal(before, after)
 
     @property
     def known(self) -> bool:

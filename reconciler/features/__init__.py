@@ -162,7 +162,7 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
         },
         "explanations": {"R/": "explain_rule:own_rule"},
         "schemas": {
-            "rule-tests": "rule_test_formats:RuleTestsDocument What rules test found",
+            "rule-tests": "rule_tests:RuleTestsDocument What rules test found",
         },
         "project-settings": {
             "rules": "rule_settings:RULES",

@@ -1,221 +1,29 @@
 """Domain types: declared resources, observations of live, changes. Pure.
 
-Each file is loaded when one of its names is first used: a hundred classes take a tenth of a short
-run, and a run that only reads manifests needs five of them.
+All public names of five files are used from here. Each file is loaded when one of its names is
+first used: a hundred classes take a tenth of a short run, and a run that only reads manifests needs
+five of them.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reconciler.model.manifest import (
-        API_VERSION,
-        Exemption,
-        Manifest,
-        Member,
-        Ref,
-        RemoteId,
-        Selected,
-        Source,
-        Unopened,
-    )
-    from reconciler.model.observation import (
-        NO_SERVER_INFO,
-        NOBODY,
-        Absent,
-        LastEdit,
-        Observation,
-        Remembered,
-        Seen,
-        ServerInfo,
-        Unknown,
-        Unread,
-    )
-    from reconciler.model.outcome import (
-        InDoubt,
-        Outcome,
-        Overtaken,
-        Refused,
-        Skipped,
-        Unchanged,
-        Unconfirmed,
-        Written,
-    )
-    from reconciler.model.plan import (
-        Action,
-        ActionWord,
-        Against,
-        Change,
-        Drift,
-        DriftReport,
-        Evidence,
-        GuardViolation,
-        Ignored,
-        Plan,
-        PlanSection,
-        Remedy,
-        UnsettledCreate,
-        Watchers,
-        watchers_named,
-    )
-    from reconciler.model.reason import (
-        AnotherId,
-        AnotherObject,
-        BaseRefused,
-        CannotBeAsked,
-        CannotBeCreated,
-        ClockUnchecked,
-        CouldNotBeRead,
-        CreateLost,
-        DependsOn,
-        EditedBy,
-        FailsChecks,
-        FreezeUnknown,
-        GoneSince,
-        Imported,
-        IncidentsUnread,
-        LooksLike,
-        LostUnseen,
-        MadeAnew,
-        MadeByRun,
-        NeededUnseen,
-        NeverSeen,
-        NeverWritten,
-        NoJournal,
-        NothingBefore,
-        NotInAnswer,
-        NotPermitted,
-        NotSeenThen,
-        NotSelected,
-        Objected,
-        OldJournal,
-        OnlyLiveKnows,
-        OverwritesEdit,
-        OverwrittenSince,
-        ProtectionTurns,
-        PutBack,
-        Reason,
-        Recalled,
-        Remark,
-        RenamedFrom,
-        RollsBack,
-        RuleWarns,
-        SameObject,
-        SecretsLost,
-        SignalsUnread,
-        TakesOver,
-        UndoesRollback,
-        WriteLost,
-    )
+    from reconciler.model.manifest import *  # noqa: F403 - a second list of the names would differ
+    from reconciler.model.observation import *  # noqa: F403 - as above
+    from reconciler.model.outcome import *  # noqa: F403 - as above
+    from reconciler.model.plan import *  # noqa: F403 - as above
+    from reconciler.model.reason import *  # noqa: F403 - as above
 
-__all__ = [
-    "API_VERSION",
-    "NOBODY",
-    "NO_SERVER_INFO",
-    "Absent",
-    "Action",
-    "ActionWord",
-    "Against",
-    "AnotherId",
-    "AnotherObject",
-    "BaseRefused",
-    "CannotBeAsked",
-    "CannotBeCreated",
-    "Change",
-    "ClockUnchecked",
-    "CouldNotBeRead",
-    "CreateLost",
-    "DependsOn",
-    "Drift",
-    "DriftReport",
-    "EditedBy",
-    "Evidence",
-    "Exemption",
-    "FailsChecks",
-    "FreezeUnknown",
-    "GoneSince",
-    "GuardViolation",
-    "Ignored",
-    "Imported",
-    "InDoubt",
-    "IncidentsUnread",
-    "LastEdit",
-    "LooksLike",
-    "LostUnseen",
-    "MadeAnew",
-    "MadeByRun",
-    "Manifest",
-    "Member",
-    "NeededUnseen",
-    "NeverSeen",
-    "NeverWritten",
-    "NoJournal",
-    "NotInAnswer",
-    "NotPermitted",
-    "NotSeenThen",
-    "NotSelected",
-    "NothingBefore",
-    "Objected",
-    "Observation",
-    "OldJournal",
-    "OnlyLiveKnows",
-    "Outcome",
-    "Overtaken",
-    "OverwritesEdit",
-    "OverwrittenSince",
-    "Plan",
-    "PlanSection",
-    "ProtectionTurns",
-    "PutBack",
-    "Reason",
-    "Recalled",
-    "Ref",
-    "Refused",
-    "Remark",
-    "Remedy",
-    "Remembered",
-    "RemoteId",
-    "RenamedFrom",
-    "RollsBack",
-    "RuleWarns",
-    "SameObject",
-    "SecretsLost",
-    "Seen",
-    "Selected",
-    "ServerInfo",
-    "SignalsUnread",
-    "Skipped",
-    "Source",
-    "TakesOver",
-    "Unchanged",
-    "Unconfirmed",
-    "UndoesRollback",
-    "Unknown",
-    "Unopened",
-    "Unread",
-    "UnsettledCreate",
-    "Watchers",
-    "WriteLost",
-    "Written",
-    "watchers_named",
-]
-
-_FILES = (
-    "manifest",
-    "observation",
-    "outcome",
-    "reason",
-    "plan",
-)
+_FILES = ("manifest", "observation", "outcome", "reason", "plan")
 """The files that are searched for a name; a file comes after the files that it needs."""
 
 
 def __getattr__(name: str) -> object:
     """Load the file that defines a name. Raises AttributeError for an unknown name."""
-    if name in __all__:
-        for file in _FILES:
-            found = getattr(import_module(f"{__name__}.{file}"), name, None)
-            if found is not None:
-                globals()[name] = found
-                return found
+    for file in _FILES if not name.startswith("_") else ():
+        found = getattr(import_module(f"{__name__}.{file}"), name, None)
+        if found is not None:
+            globals()[name] = found
+            return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -29,15 +30,16 @@ REQUESTS_AT_ONCE = 16
 
 Parameters: TypeAlias = list[tuple[str, str]]
 
-_STRICT = ConfigDict(**STRICT, alias_generator=to_camel)
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(**STRICT, alias_generator=to_camel)
+
 
 Spelling: TypeAlias = Annotated[str, Field(min_length=1)]
 
 
-class ParameterNames(BaseModel):
+class ParameterNames(_Settings):
     """Spellings of the query parameters that the API document does not name."""
-
-    model_config = _STRICT
 
     alert_version_ids: Spelling = "alert_ids"
     """The parameter of alert events for ids of alert versions."""
@@ -69,10 +71,8 @@ Parameter: TypeAlias = Literal[
 ]
 
 
-class RangeNames(BaseModel):
+class RangeNames(_Settings):
     """Names of the two ends of a range of time."""
-
-    model_config = _STRICT
 
     from_: Annotated[Spelling, Field(alias="from")] = "from"
     """The name of the beginning of a range."""
@@ -80,10 +80,8 @@ class RangeNames(BaseModel):
     """The name of the end of a range."""
 
 
-class FilterNames(BaseModel):
+class FilterNames(_Settings):
     """Spellings of the filters of listings that the API document does not name."""
-
-    model_config = _STRICT
 
     search_query: Spelling = "searchQuery"
     """The name of the filter by text."""
@@ -124,6 +122,14 @@ def _checked_path(path: str, ids: int) -> str:
     return path
 
 
+def _without_steps(base_path: str) -> str:
+    """Refuse parts that would send the key to other paths of the service."""
+    for part in steps_in(base_path):
+        message = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
+        raise PydanticCustomError("base_path", "{said}", {"said": message})
+    return base_path
+
+
 def _checked_place(place: str) -> str:
     if not re.fullmatch(_PLACE, place):
         raise PydanticCustomError("place", "must be names of fields joined by dots, as data.record")
@@ -140,10 +146,8 @@ def steps_of(place: str | None) -> tuple[str, ...]:
     return tuple(place.split(".")) if place else ()
 
 
-class Read(BaseModel):
+class Read(_Settings):
     """The read of one record of a kind by its id: the path, and the record in the answer."""
-
-    model_config = _STRICT
 
     path: Annotated[
         str,
@@ -151,6 +155,7 @@ class Read(BaseModel):
             description="Below the API root, with {id}, as /v3/x/{id}.",
             json_schema_extra={"pattern": r"^(/[A-Za-z0-9._~:-]+)*/\{id\}(/[A-Za-z0-9._~:-]+)*$"},
         ),
+        AfterValidator(partial(_checked_path, ids=1)),
     ]
     record: Annotated[
         FieldPath | None,
@@ -164,20 +169,13 @@ class Read(BaseModel):
         ),
     ] = None
 
-    @field_validator("path")
-    @classmethod
-    def _names_one(cls, path: str) -> str:
-        return _checked_path(path, 1)
-
     def path_of(self, quoted_id: str) -> str:
         """Return the path of one record; the id is quoted already."""
         return self.path.replace(ID, quoted_id)
 
 
-class Listing(BaseModel):
+class Listing(_Settings):
     """The listing of all records of a kind: the path, and id and name in each record."""
-
-    model_config = _STRICT
 
     path: Annotated[
         str,
@@ -185,6 +183,7 @@ class Listing(BaseModel):
             description="Below the API root, as /v3/x.",
             json_schema_extra={"pattern": "^(/[A-Za-z0-9._~:-]+)+$"},
         ),
+        AfterValidator(partial(_checked_path, ids=0)),
     ]
     items: Annotated[
         FieldPath | None,
@@ -192,11 +191,6 @@ class Listing(BaseModel):
     ] = None
     id: Annotated[FieldPath, Field(description="The place of the id in an item.")] = "id"
     name: Annotated[FieldPath, Field(description="The place of the name in an item.")] = "name"
-
-    @field_validator("path")
-    @classmethod
-    def _names_all(cls, path: str) -> str:
-        return _checked_path(path, 0)
 
 
 class Reads(BaseModel):
@@ -213,10 +207,8 @@ class Reads(BaseModel):
         return self.__pydantic_extra__
 
 
-class Dashboards(BaseModel):
+class Dashboards(_Settings):
     """Behaviour of a deployment with dashboards."""
-
-    model_config = _STRICT
 
     slugs: Annotated[
         Literal["kept", "made"],
@@ -227,10 +219,8 @@ class Dashboards(BaseModel):
     ] = "kept"
 
 
-class Assumptions(BaseModel):
+class Assumptions(_Settings):
     """Behaviour of this deployment that the API document does not define."""
-
-    model_config = _STRICT
 
     base_path: Annotated[
         str,
@@ -239,17 +229,8 @@ class Assumptions(BaseModel):
             json_schema_extra={"pattern": r"^(/[A-Za-z0-9._~-]*[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$"},
             description="What is between the base URL and every path of the API document.",
         ),
+        AfterValidator(_without_steps),
     ] = "/mgmt/openapi/latest"
-
-    @field_validator("base_path")
-    @classmethod
-    def _stays_below(cls, base_path: str) -> str:
-        """Refuse parts that would send the key to other paths of the service."""
-        for part in steps_in(base_path):
-            message = f"must hold no part `{part}`, which leads elsewhere: write the path itself"
-            raise PydanticCustomError("base_path", "{said}", {"said": message})
-        return base_path
-
     query_style: Annotated[
         Literal["dotted", "brackets", "json"],
         Field(

@@ -59,16 +59,12 @@ _DIGITS = 12
 
 def level_of(code: str) -> GuardLevel:
     """Return the level of a code; a team's own rules have the level review."""
-    return _guard(code).level
+    return GUARDS[code].level if code in GUARDS else REVIEW_LEVEL
 
 
 def flag_of(code: str) -> str:
     """Return the flag of its own that lifts a guard, "" if an override lifts it."""
-    return _guard(code).flag
-
-
-def _guard(code: str) -> Guard:
-    return GUARDS.get(code, Guard(REVIEW_LEVEL))
+    return GUARDS[code].flag if code in GUARDS else ""
 
 
 def guard_key(code: str, ref: str, figures: str) -> str:

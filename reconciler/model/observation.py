@@ -100,18 +100,12 @@ class Seen:
     def cannot_tell(self, path: Path) -> bool:
         """Return whether the value at a place is unknown.
 
-        The place is an unseen field, or the object that would exist only for that field.
+        The place is an unseen field, is in one, or is the object that would exist only for it.
         """
-        return any(_is_about(path, place) for place in self.unseen)
-
-    def recalls(self, path: Path) -> bool:
-        """Return whether the value at a place is known from the journal only."""
-        return any(_is_about(path, place) for place in self.recalled)
-
-
-def _is_about(path: Path, field: Path) -> bool:
-    """Return whether a place is a field, is in it, or is the object that exists only for it."""
-    return path[: len(field)] == field[: len(path)] and len(path) >= len(field) - 1
+        return any(
+            path[: len(field)] == field[: len(path)] and len(path) >= len(field) - 1
+            for field in self.unseen
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar, assert_never
+from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar, assert_never, cast
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Path
 from reconciler.errors import ExitCode
@@ -59,7 +59,7 @@ class Action(Enum):
     @property
     def word(self) -> ChangeWord:
         """The action's name."""
-        return _WORDS[self]
+        return cast("ChangeWord", self.name.lower())
 
     @property
     def writes(self) -> bool:
@@ -82,16 +82,6 @@ class Action(Enum):
                 return False
             case _:
                 assert_never(self)
-
-
-_WORDS: Final[Mapping[Action, ChangeWord]] = {
-    Action.KEEP: "keep",
-    Action.CREATE: "create",
-    Action.UPDATE: "update",
-    Action.ASSERT: "assert",
-    Action.BLOCKED: "blocked",
-    Action.ORPHAN: "orphan",
-}
 
 
 class Evidence(Enum):
@@ -245,55 +235,46 @@ _Section = TypeVar("_Section")
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Plan:
-    """All resources with their changes: the declared ones, then the orphans. Plain data."""
+    """All resources with their changes. Plain data.
 
-    def __repr__(self) -> str:
-        # asyncio asks for the text of what a run returned, and all fields of 1,000 resources
-        # take longer than a plan without changes.
-        return f"Plan({self.environment!r}, {len(self.changes)} changes, {self.digest})"
+    `changes` are the declared resources in the order of the kinds, then the orphans. `guarded` are
+    violations that an apply would need consent for, and `remarks` are about the plan as a whole.
+
+    The plan of a part was compared with the revision `changed_since`, and left out as many
+    resources as `not_examined`; "" and 0 for a whole plan. `beside` are resources in the journal
+    that are not in a rollback, or in a part of the manifests. `perhaps_beside` are declared
+    resources outside a part, with their own id, that the journal does not have. `selected` is None
+    if all resources were selected. `paths` are relative to the project's folder; none for all
+    manifests. `against` is the commit that was used instead of the service; None if the service was
+    read.
+
+    `watchers` are the known watchers of each SLO that the plan changes, and `alerts` the known
+    alerts, by their ids in lower case. `sections` is what features know of the plan; at most one of
+    each class. No write depends on it.
+    """
 
     environment: str
     target: str
     digest: str
     changes: tuple[Change, ...]
-    """The declared resources in the order of the kinds, then the orphans."""
-
     unsettled: tuple[UnsettledCreate, ...] = ()
     guarded: tuple[GuardViolation, ...] = ()
-    """Violations that an apply would need consent for."""
-
     remarks: tuple[Remark, ...] = ()
-    """Remarks about the plan as a whole."""
-
     changed_since: str = ""
-    """The revision that the plan of a part was compared with; "" for a whole plan."""
-
     not_examined: int = 0
-    """The number of resources that the plan of a part left out."""
-
     beside: tuple[Ref, ...] = ()
-    """Resources in the journal that are not in a rollback, or in a part of the manifests."""
-
     perhaps_beside: tuple[Ref, ...] = ()
-    """Declared resources outside a part, with their own id, that the journal does not have."""
-
     selected: Selected | None = None
-    """The limits of the plan; None if all resources were selected."""
-
     paths: tuple[str, ...] = ()
-    """The paths of the plan, relative to the project's folder; none for all manifests."""
-
     against: Against | None = None
-    """The commit that was used instead of the service; None if the service was read."""
-
     watchers: Mapping[Ref, Watchers] = field(default_factory=dict)
-    """The known watchers of each SLO that the plan changes."""
-
     alerts: Mapping[str, Ref] = field(default_factory=dict)
-    """The known alerts, by their ids in lower case."""
-
     sections: tuple[PlanSection, ...] = ()
-    """What features know of the plan; at most one of each class. No write depends on it."""
+
+    def __repr__(self) -> str:
+        # asyncio asks for the text of what a run returned, and all fields of 1,000 resources
+        # take longer than a plan without changes.
+        return f"Plan({self.environment!r}, {len(self.changes)} changes, {self.digest})"
 
     def section(self, sort: type[_Section]) -> _Section | None:
         """Return the section of a class; None if the plan has none."""

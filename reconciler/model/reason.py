@@ -6,160 +6,139 @@ as `{paths:places}`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias, dataclass_transform
 
 from reconciler.document import Path
 from reconciler.model.manifest import Ref, RemoteId
 from reconciler.model.observation import LastEdit
 
 
-@dataclass(frozen=True, slots=True)
-class CannotBeAsked:
+@dataclass_transform(frozen_default=True)
+class _Coded:
+    """A reason or a remark: a frozen dataclass with a code, which never changes."""
+
+    code: ClassVar[str]
+
+    def __init_subclass__(cls, code: str) -> None:
+        cls.code = code
+        dataclass(frozen=True)(cls)
+
+
+class CannotBeAsked(_Coded, code="cannot-be-asked"):
     """The API has no way to read it; `said` is the explanation of the kind."""
 
-    code: ClassVar[str] = "cannot-be-asked"
-    words: ClassVar[str] = "{said}"
+    words = "{said}"
     said: str
 
 
-@dataclass(frozen=True, slots=True)
-class CouldNotBeRead:
+class CouldNotBeRead(_Coded, code="unread"):
     """It was read, and the answer cannot be used."""
 
-    code: ClassVar[str] = "unread"
-    words: ClassVar[str] = "it could not be read: {said}"
+    words = "it could not be read: {said}"
     said: str
     exit_code: int
 
 
-@dataclass(frozen=True, slots=True)
-class CannotBeCreated:
+class CannotBeCreated(_Coded, code="cannot-be-created"):
     """It is absent, and a create cannot add it."""
 
-    code: ClassVar[str] = "cannot-be-created"
-    words: ClassVar[str] = "{said}"
+    words = "{said}"
     said: str
 
 
-@dataclass(frozen=True, slots=True)
-class Objected:
+class Objected(_Coded, code="objected"):
     """The service was asked about the write and objects to it."""
 
-    code: ClassVar[str] = "objected"
-    words: ClassVar[str] = "{said}"
+    words = "{said}"
     said: str
 
 
-@dataclass(frozen=True, slots=True)
-class DependsOn:
+class DependsOn(_Coded, code="depends-on"):
     """It refers to a resource that is blocked."""
 
-    code: ClassVar[str] = "depends-on"
-    words: ClassVar[str] = "depends on {refs:listed}, which is blocked"
+    words = "depends on {refs:listed}, which is blocked"
     refs: tuple[Ref, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NotSelected:
+class NotSelected(_Coded, code="not-selected"):
     """It refers to a resource that is not selected and has no known id yet."""
 
-    code: ClassVar[str] = "not-selected"
-    words: ClassVar[str] = (
+    words = (
         "refers to {refs:listed}, which is not selected and has no id yet: "
         "it must exist or be selected"
     )
     refs: tuple[Ref, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CreateLost:
+_Became: TypeAlias = Literal["happened", "never-happened", "unknown", "another"]
+
+_BECAME: Final[Mapping[_Became, str]] = {
+    "happened": "; it did happen",
+    "never-happened": "; it did not happen",
+    "another": ", and what is live now is not what was sent: look at it, then run `{settle}`",
+    "unknown": (
+        ", and the API cannot be asked: look for it, then run `{settle}` or `--never-happened`"
+    ),
+}
+
+
+class CreateLost(_Coded, code="create-lost"):
     """The answer to its create was lost; `became` is what is known of the create by now.
 
     `unknown` if the API cannot be asked, `another` if something else is in its place.
     """
 
-    code: ClassVar[str] = "create-lost"
     at: str
-    became: Literal["happened", "never-happened", "unknown", "another"]
+    became: _Became
 
     @property
     def words(self) -> str:
         """The result of the create as known by now, and how to settle it."""
-        lost = "the answer to its create ({at}) was lost"
-        match self.became:
-            case "happened":
-                return f"{lost}; it did happen"
-            case "never-happened":
-                return f"{lost}; it did not happen"
-            case "another":
-                return (
-                    f"{lost}, and what is live now is not what was sent: look at it, "
-                    "then run `{settle}`"
-                )
-            case "unknown":
-                return (
-                    f"{lost}, and the API cannot be asked: look for it, then run `{{settle}}` "
-                    "or `--never-happened`"
-                )
+        return f"the answer to its create ({{at}}) was lost{_BECAME[self.became]}"
 
 
-@dataclass(frozen=True, slots=True)
-class WriteLost:
+class WriteLost(_Coded, code="write-lost"):
     """The answer to an earlier write was lost."""
 
-    code: ClassVar[str] = "write-lost"
-    words: ClassVar[str] = (
-        "the answer to an earlier write ({at}) was lost, or no read showed what it did"
-    )
+    words = "the answer to an earlier write ({at}) was lost, or no read showed what it did"
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class GoneSince:
+class GoneSince(_Coded, code="gone-since"):
     """It was written, and no longer exists."""
 
-    code: ClassVar[str] = "gone-since"
-    words: ClassVar[str] = "written {at} and gone since: it will be created again"
+    words = "written {at} and gone since: it will be created again"
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class NeverSeen:
+class NeverSeen(_Coded, code="never-seen"):
     """It was sent, acknowledged or not, and no read has shown it."""
 
-    code: ClassVar[str] = "never-seen"
-    words: ClassVar[str] = "sent {at} and never seen since: it will be created again"
+    words = "sent {at} and never seen since: it will be created again"
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class EditedBy:
+class EditedBy(_Coded, code="edited-by"):
     """Someone else changed it after our last write."""
 
-    code: ClassVar[str] = "edited-by"
-    words: ClassVar[str] = "live was last changed {edit}"
+    words = "live was last changed {edit}"
     edit: LastEdit
 
 
-@dataclass(frozen=True, slots=True)
-class OverwritesEdit:
+class OverwritesEdit(_Coded, code="overwrites-edit"):
     """The write would undo what someone else changed in these fields since our last write."""
 
-    code: ClassVar[str] = "overwrites-edit"
-    words: ClassVar[str] = (
-        "undoes what someone changed since our last write{edit:by}: {paths:places}"
-    )
+    words = "undoes what someone changed since our last write{edit:by}: {paths:places}"
     paths: tuple[Path, ...]
     edit: LastEdit
 
 
-@dataclass(frozen=True, slots=True)
-class OverwrittenSince:
+class OverwrittenSince(_Coded, code="overwritten-since"):
     """Someone wrote it again since our last write, and these fields are not in the answer."""
 
-    code: ClassVar[str] = "overwritten-since"
-    words: ClassVar[str] = (
+    words = (
         "overwritten by someone since our last write{edit:by}: "
         "{paths:fields} cannot be seen, and are sent again"
     )
@@ -167,14 +146,12 @@ class OverwrittenSince:
     edit: LastEdit
 
 
-@dataclass(frozen=True, slots=True)
-class TakesOver:
+class TakesOver(_Coded, code="takes-over"):
     """It exists, and this journal never wrote it.
 
     `differs` is False only if no visible field differs.
     """
 
-    code: ClassVar[str] = "takes-over"
     edit: LastEdit
     differs: bool = True
 
@@ -189,15 +166,13 @@ class TakesOver:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class NeverWritten:
+class NeverWritten(_Coded, code="never-written"):
     """It cannot be read, and this journal neither wrote nor imported the object with its id.
 
     `names` are the names that incidents and events have for the id, and `declared` is the name in
     the manifest; "" if none was looked up.
     """
 
-    code: ClassVar[str] = "never-written"
     names: tuple[str, ...] = ()
     declared: str = ""
 
@@ -219,64 +194,50 @@ class NeverWritten:
         return f"{fact}{known}"
 
 
-@dataclass(frozen=True, slots=True)
-class UndoesRollback:
+class UndoesRollback(_Coded, code="undoes-rollback"):
     """These fields are declared as they were before `actor` rolled them back, at `at`."""
 
-    code: ClassVar[str] = "undoes-rollback"
-    words: ClassVar[str] = (
-        "would bring back what {actor:someone} rolled back at {at}: {paths:places}"
-    )
+    words = "would bring back what {actor:someone} rolled back at {at}: {paths:places}"
     paths: tuple[Path, ...]
     actor: str
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(_Coded, code="recalled"):
     """These fields are not in the answer, and are compared with the journal."""
 
-    code: ClassVar[str] = "recalled"
-    words: ClassVar[str] = "{paths:fields}: not in the answer, compared with the journal"
+    words = "{paths:fields}: not in the answer, compared with the journal"
     paths: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(_Coded, code="imported"):
     """It cannot be read, and is compared with the document imported at that time."""
 
-    code: ClassVar[str] = "imported"
-    words: ClassVar[str] = "compared with what was imported at {at}; it cannot be asked for"
+    words = "compared with what was imported at {at}; it cannot be asked for"
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotInAnswer:
+class NotInAnswer(_Coded, code="not-in-answer"):
     """These fields are not in the answer, and the journal does not have them either."""
 
-    code: ClassVar[str] = "not-in-answer"
-    words: ClassVar[str] = "{paths:fields}: not in the answer, and the journal has none"
+    words = "{paths:fields}: not in the answer, and the journal has none"
     paths: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NeededUnseen:
+class NeededUnseen(_Coded, code="needed-unseen"):
     """Every write has to send these fields, and the planned write would not."""
 
-    code: ClassVar[str] = "needed-unseen"
-    words: ClassVar[str] = (
+    words = (
         "every write needs these, and the manifest leaves them out: declare "
         "them in the manifest: {paths:places}"
     )
     paths: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LostUnseen:
+class LostUnseen(_Coded, code="lost-unseen"):
     """It destroys members with fields that cannot be seen, so they cannot be restored."""
 
-    code: ClassVar[str] = "lost-unseen"
-    words: ClassVar[str] = (
+    words = (
         "{fields:listed} of what is destroyed: not in the answer, and the journal "
         "has none, so they cannot be restored: {names:listed}"
     )
@@ -284,39 +245,31 @@ class LostUnseen:
     fields: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RenamedFrom:
+class RenamedFrom(_Coded, code="renamed-from"):
     """The same object was declared under another name at its last apply."""
 
-    code: ClassVar[str] = "renamed-from"
-    words: ClassVar[str] = "renamed: until its last apply it was {ref}"
+    words = "renamed: until its last apply it was {ref}"
     ref: Ref
 
 
-@dataclass(frozen=True, slots=True)
-class LooksLike:
+class LooksLike(_Coded, code="looks-like"):
     """It would be created, and resembles a resource that is no longer declared."""
 
-    code: ClassVar[str] = "looks-like"
-    words: ClassVar[str] = "much like what was {refs:listed} at its last apply"
+    words = "much like what was {refs:listed} at its last apply"
     refs: tuple[Ref, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AnotherObject:
+class AnotherObject(_Coded, code="another-object"):
     """Until now the manifest was about the object with this id."""
 
-    code: ClassVar[str] = "another-object"
-    words: ClassVar[str] = "until now this was about {remote_id}"
+    words = "until now this was about {remote_id}"
     remote_id: RemoteId
 
 
-@dataclass(frozen=True, slots=True)
-class AnotherId:
+class AnotherId(_Coded, code="another-id"):
     """No object has the declared id, and the journal or a slug leads to another object."""
 
-    code: ClassVar[str] = "another-id"
-    words: ClassVar[str] = (
+    words = (
         "the service has nothing with the declared id {declared}, and the journal or the "
         "slug leads to {found}: declare that id, or correct or remove the declared one"
     )
@@ -324,11 +277,9 @@ class AnotherId:
     found: RemoteId
 
 
-@dataclass(frozen=True, slots=True)
-class SameObject:
+class SameObject(_Coded, code="same-object"):
     """Other manifests are about the same object; `remote_id` is None for a list."""
 
-    code: ClassVar[str] = "same-object"
     refs: tuple[Ref, ...]
     remote_id: RemoteId | None
 
@@ -339,11 +290,9 @@ class SameObject:
         return f"about the same {subject} as {{refs:listed}}: declare it once"
 
 
-@dataclass(frozen=True, slots=True)
-class ProtectionTurns:
+class ProtectionTurns(_Coded, code="protection"):
     """It is protected from this apply on, or no longer."""
 
-    code: ClassVar[str] = "protection"
     begins: bool
 
     @property
@@ -354,33 +303,27 @@ class ProtectionTurns:
         return "its protection ends with this apply; from the next one on it may be changed"
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentsUnread:
+class IncidentsUnread(_Coded, code="incidents-unread"):
     """It would be silenced, and its open incidents could not be read."""
 
-    code: ClassVar[str] = "incidents-unread"
-    words: ClassVar[str] = "its incidents could not be listed ({said}): it may have open ones"
+    words = "its incidents could not be listed ({said}): it may have open ones"
     said: str
 
 
-@dataclass(frozen=True, slots=True)
-class RuleWarns:
+class RuleWarns(_Coded, code="rule-warns"):
     """A rule of the team's own, by its code, warns about the change without stopping it."""
 
-    code: ClassVar[str] = "rule-warns"
-    words: ClassVar[str] = "{said} [{rule}]"
+    words = "{said} [{rule}]"
     rule: str
     said: str
 
 
-@dataclass(frozen=True, slots=True)
-class PutBack:
+class PutBack(_Coded, code="put-back"):
     """It is restored as it was at that time: as it was declared, or as it was live.
 
     `later` are the runs that wrote it since the run that is rolled back.
     """
 
-    code: ClassVar[str] = "put-back"
     state: Literal["declared", "live"]
     at: str
     later: tuple[str, ...] = ()
@@ -394,11 +337,9 @@ class PutBack:
         return f"as it was {was} {{at}}{more}"
 
 
-@dataclass(frozen=True, slots=True)
-class MadeByRun:
+class MadeByRun(_Coded, code="made-by-run"):
     """The run that is rolled back created it, and the API has no delete."""
 
-    code: ClassVar[str] = "made-by-run"
     remote_id: RemoteId | None
 
     @property
@@ -408,15 +349,13 @@ class MadeByRun:
         return f"the run created it{known}, and the API has no delete: remove it by hand"
 
 
-@dataclass(frozen=True, slots=True)
-class NothingBefore:
+class NothingBefore(_Coded, code="nothing-before"):
     """Nothing is known of it from before the run that is rolled back.
 
     `compacted` says that the journal was compacted since; otherwise nothing was declared then.
     `live` says that the live document of then is kept.
     """
 
-    code: ClassVar[str] = "nothing-before"
     compacted: bool
     live: bool
 
@@ -431,14 +370,12 @@ class NothingBefore:
         return f"{fact}; --live puts back what was live then" if self.live else fact
 
 
-@dataclass(frozen=True, slots=True)
-class SecretsLost:
+class SecretsLost(_Coded, code="secrets-lost"):
     """It contained secrets that have another value by now, or none.
 
     Without names, it contained a secret that was not declared, so it was not kept.
     """
 
-    code: ClassVar[str] = "secrets-lost"
     names: tuple[str, ...]
 
     @property
@@ -452,24 +389,20 @@ class SecretsLost:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class NotSeenThen:
+class NotSeenThen(_Coded, code="not-seen-then"):
     """The live document of then is kept without these fields, as they were unknown."""
 
-    code: ClassVar[str] = "not-seen-then"
-    words: ClassVar[str] = (
+    words = (
         "{paths:fields}: not in the answer then, and the journal had none, so "
         "what was live is not known whole: make it by hand"
     )
     paths: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FailsChecks:
+class FailsChecks(_Coded, code="fails-checks"):
     """The document that it had has errors at these paths; no manifest is accepted with them."""
 
-    code: ClassVar[str] = "fails-checks"
-    words: ClassVar[str] = (
+    words = (
         "what it was has errors, as `reconciler validate` finds them in a manifest: "
         "{said:first}: declare it without them, and apply"
     )
@@ -477,12 +410,10 @@ class FailsChecks:
     said: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MadeAnew:
+class MadeAnew(_Coded, code="made-anew"):
     """These members are gone, and are created again with the same content and other ids."""
 
-    code: ClassVar[str] = "made-anew"
-    words: ClassVar[str] = "gone, and made again with other ids: {names:listed}"
+    words = "gone, and made again with other ids: {names:listed}"
     names: tuple[str, ...]
 
 
@@ -526,45 +457,31 @@ Reason: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NoJournal:
+class NoJournal(_Coded, code="no-journal"):
     """Nothing was ever applied from here, or its journal is lost."""
 
-    code: ClassVar[str] = "no-journal"
 
-
-@dataclass(frozen=True, slots=True)
-class OldJournal:
+class OldJournal(_Coded, code="old-journal"):
     """The journal is an old copy: later applies are missing in it."""
 
-    code: ClassVar[str] = "old-journal"
 
-
-@dataclass(frozen=True, slots=True)
-class NotPermitted:
+class NotPermitted(_Coded, code="not-permitted"):
     """The target exists and knows the key; the key may not read what would prove more."""
 
-    code: ClassVar[str] = "not-permitted"
     said: str
 
 
-@dataclass(frozen=True, slots=True)
-class FreezeUnknown:
+class FreezeUnknown(_Coded, code="freeze-unknown"):
     """It is unknown whether the environment is frozen, and the environment allows that."""
 
-    code: ClassVar[str] = "freeze-unknown"
     said: str
 
 
-@dataclass(frozen=True, slots=True)
-class ClockUnchecked:
+class ClockUnchecked(_Coded, code="clock-unchecked"):
     """No freeze applies by this machine's clock, and the service reported no time to check it."""
 
-    code: ClassVar[str] = "clock-unchecked"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RollsBack:
+class RollsBack(_Coded, code="rolls-back"):
     """It restores the state before a run, and changes no manifest.
 
     `commit` is the commit of the run, as journals keep it; "" if it had none. `live_kept` says that
@@ -573,7 +490,6 @@ class RollsBack:
     resources, and `files` the files that seem to declare them, relative to the project's folder.
     """
 
-    code: ClassVar[str] = "rolls-back"
     run: str
     at: str
     command: str
@@ -586,28 +502,22 @@ class RollsBack:
     refs: tuple[Ref, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SignalsUnread:
+class SignalsUnread(_Coded, code="signals-unread"):
     """Evidence that the platform was asked for and did not return; `why` has a reason for each."""
 
-    code: ClassVar[str] = "signals-unread"
     what: tuple[str, ...]
     why: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BaseRefused:
+class BaseRefused(_Coded, code="base-refused"):
     """Resources that the revision declares and an emulator refuses; they count as absent."""
 
-    code: ClassVar[str] = "base-refused"
     refs: tuple[Ref, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OnlyLiveKnows:
+class OnlyLiveKnows(_Coded, code="only-live-knows"):
     """Resources with an id from the service that the revision does not contain: they may exist."""
 
-    code: ClassVar[str] = "only-live-knows"
     refs: tuple[Ref, ...]
 
 

@@ -71,20 +71,15 @@ def _concealed(live: Json, declared: Json | Missing, shape: Shape, elsewhere: El
             _concealed(item, items.get(index, ABSENT), shape.item, elsewhere)
             for index, item in enumerate(live)
         ]
-    if isinstance(declared, Template):
-        if shape.are_one(live, as_sent(declared)):
-            return declared
-    elif isinstance(declared, str) and _is_it(live, declared):
+    if isinstance(declared, Template) and shape.are_one(live, as_sent(declared)):
+        return declared
+    if not isinstance(live, str):
         return live
-    return elsewhere.get(live, live) if isinstance(live, str) else live
-
-
-def _is_it(live: Json, declared: str) -> bool:
-    """Return whether a live text is the declared plain text, or only a trimmed form of it.
-
-    The name of an item, for example, may be trimmed.
-    """
-    return isinstance(live, str) and stored_name(live) == stored_name(declared)
+    # The service may have trimmed the declared text, as the name of an item.
+    is_plain = isinstance(declared, str) and not isinstance(declared, Template)
+    if is_plain and stored_name(live) == stored_name(str(declared)):
+        return live
+    return elsewhere.get(live, live)
 
 
 def _partners(live: list[Json], declared: list[Json], shape: Shape) -> dict[int, Json]:
@@ -96,28 +91,15 @@ def _partners(live: list[Json], declared: list[Json], shape: Shape) -> dict[int,
         return {index: named[name] for index, name in enumerate(theirs) if name in named}
     pairs = {} if shape.unordered else dict(aligned(sent, live, shape.item))
     partners = {index: declared[place] for place, index in pairs.items()}
-    free = [index for index in range(len(live)) if index not in partners]
-    left = [place for place in range(len(sent)) if place not in pairs]
-    partners.update(_equal(live, free, sent, left, declared))
+    # Among those that have no partner yet, equal items are paired.
+    left: dict[str, list[int]] = defaultdict(list)
+    for place in reversed(range(len(sent))):
+        if place not in pairs:
+            left[canonical_text(sent[place])].append(place)
+    for index, item in enumerate(live):
+        if index not in partners and (found := left.get(canonical_text(item))):
+            partners[index] = declared[found.pop()]
     return partners
-
-
-def _equal(
-    live: list[Json],
-    free: Sequence[int],
-    sent: list[Json],
-    left: Sequence[int],
-    declared: list[Json],
-) -> dict[int, Json]:
-    """Pair equal items among those that have no partner yet."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place in reversed(left):
-        places[canonical_text(sent[place])].append(place)
-    return {
-        index: declared[found.pop()]
-        for index in free
-        if (found := places.get(canonical_text(live[index])))
-    }
 
 
 def is_seal_of(live: Json | Missing, sealed: Json | Missing, salt: str) -> bool:

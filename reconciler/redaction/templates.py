@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from reconciler.document import ABSENT, Json, Missing, canonical_text, digest
 from reconciler.model import Manifest, Ref, RemoteId
@@ -19,6 +19,7 @@ from reconciler.syntax.expressions import (
     escaped,
     expression,
     find_sealed,
+    pieces,
     sealed_form,
     sealed_parts,
 )
@@ -95,20 +96,8 @@ def seal(value: str, name: str, salt: str) -> str:
 
 
 def holds_seal(document: Json | Missing) -> bool:
-    """Return whether a document has a secret anywhere, as a template or as the text of its seal.
-
-    Most documents have none, and every document of a plan is checked: hence no call for each value.
-    """
-    containers: list[Any] = [[document]]
-    while containers:
-        here = containers.pop()
-        for value in here.values() if here.__class__ is dict else here:
-            kind = value.__class__
-            if kind is dict or kind is list:
-                containers.append(value)
-            elif (kind is str or kind is Template) and find_sealed(value) is not None:
-                return True
-    return False
+    """Return whether a document has a secret anywhere, as a template or as the text of its seal."""
+    return any(find_sealed(text) is not None for text in _texts(document, (str, Template)))
 
 
 def is_sealed_text(text: str, sealed: str, salt: str) -> bool:
@@ -189,11 +178,19 @@ def _is_literal(parts: tuple[str | SecretHole | RefHole, ...]) -> bool:
 
 
 def _templates(document: Json) -> list[Template]:
-    """Return all templates of a document, without a call for each of its values.
+    """Return all templates of a document."""
+    return _texts(document, (Template,))
 
-    Most documents have none, and a plan searches each document several times.
+
+_Text = TypeVar("_Text", bound=str)
+
+
+def _texts(document: Json | Missing, kinds: tuple[type[_Text], ...]) -> list[_Text]:
+    """Return all texts of these classes in a document, without a call for each of its values.
+
+    Most documents have no template, and a plan searches each document several times.
     """
-    found: list[Template] = []
+    found: list[_Text] = []
     containers: list[Any] = [[document]]
     while containers:
         here = containers.pop()
@@ -201,27 +198,32 @@ def _templates(document: Json) -> list[Template]:
             kind = value.__class__
             if kind is dict or kind is list:
                 containers.append(value)
-            elif kind is Template:
+            elif kind in kinds:
                 found.append(value)
     return found
 
 
-def _each_template(document: Json, change: Callable[[Template], Json]) -> Json:
+def _each_text(document: Json, change: Callable[[str], Json]) -> Json:
+    """Return a document with each text changed, templates too."""
     if isinstance(document, dict):
-        return {key: _each_template(value, change) for key, value in document.items()}
+        return {key: _each_text(value, change) for key, value in document.items()}
     if isinstance(document, list):
-        return [_each_template(item, change) for item in document]
-    return change(document) if isinstance(document, Template) else document
+        return [_each_text(item, change) for item in document]
+    return change(document) if isinstance(document, str) else document
+
+
+def _each_template(document: Json, change: Callable[[Template], Json]) -> Json:
+    return _each_text(document, lambda text: change(text) if isinstance(text, Template) else text)
+
+
+def _secrets(document: Json) -> Iterator[SecretHole]:
+    for template in _templates(document):
+        yield from (part for part in template.parts if isinstance(part, SecretHole))
 
 
 def secret_values(document: Json) -> frozenset[str]:
     """Return the values of all secrets in a document, for the filter that hides them."""
-    return frozenset(
-        part.value
-        for template in _templates(document)
-        for part in template.parts
-        if isinstance(part, SecretHole)
-    )
+    return frozenset(secret.value for secret in _secrets(document))
 
 
 def sum_of(manifest: Manifest) -> str:
@@ -244,12 +246,7 @@ def is_plain(manifest: Manifest) -> bool:
 
 def named_values(document: Json) -> dict[str, str]:
     """Map the names of all secrets in a document to their values, "" where one is not set."""
-    return {
-        part.name: part.value
-        for template in _templates(document)
-        for part in template.parts
-        if isinstance(part, SecretHole)
-    }
+    return {secret.name: secret.value for secret in _secrets(document)}
 
 
 def unsealed(
@@ -261,43 +258,24 @@ def unsealed(
     filled only with the very value that was sealed. A text that is hidden altogether has no name:
     "".
     """
-    opening = _Opening(value_of, salt)
-    opened = opening.document(document)
-    return opened, frozenset(opening.lost)
+    lost: set[str] = set()
 
-
-@dataclass(frozen=True, slots=True)
-class _Opening:
-    value_of: Callable[[str], str]
-    salt: str
-    lost: set[str] = field(default_factory=set)
-
-    def document(self, document: Json) -> Json:
-        match document:
-            case dict():
-                return {key: self.document(value) for key, value in document.items()}
-            case list():
-                return [self.document(item) for item in document]
-            case str():
-                return self._text(document)
-            case _:
-                return document
-
-    def _text(self, text: str) -> Json:
+    def opened(text: str) -> Json:
         if text == HIDDEN:
-            self.lost.add("")
+            lost.add("")
         if find_sealed(text) is None:
             return text
-        parts = (
-            part if isinstance(part, str) else self._hole(*part) for part in sealed_parts(text)
-        )
+        parts = (part if isinstance(part, str) else hole(*part) for part in sealed_parts(text))
         return Template(tuple(part for part in parts if part != ""))
 
-    def _hole(self, name: str, sealed: str) -> SecretHole:
-        value = self.value_of(name)
-        if value == "" or seal(value, name, self.salt) != sealed:
-            self.lost.add(name)
+    def hole(name: str, sealed: str) -> SecretHole:
+        value = value_of(name)
+        if value == "" or seal(value, name, salt) != sealed:
+            lost.add(name)
         return SecretHole(name, value, sealed)
+
+    ready = _each_text(document, opened)
+    return ready, frozenset(lost)
 
 
 _MAY_BE_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -309,18 +287,12 @@ def pointing(document: Json, things: Mapping[str, Ref | str]) -> Json:
     `things` maps a former id to the resource with that id, which is filled in late, or to the
     present id. Shorter texts than 16 characters are left alone, as they may be anything.
     """
-    match document:
-        case dict():
-            return {key: pointing(value, things) for key, value in document.items()}
-        case list():
-            return [pointing(item, things) for item in document]
-        case str() if not things.keys().isdisjoint(_MAY_BE_ID.findall(document)):
-            return _pointing_text(document, things)
-        case _:
-            return document
+    return _each_text(document, lambda text: _pointing_text(text, things))
 
 
 def _pointing_text(text: str, things: Mapping[str, Ref | str]) -> Json:
+    if things.keys().isdisjoint(_MAY_BE_ID.findall(text)):
+        return text
     parts: list[str | SecretHole | RefHole] = []
     for part in text.parts if isinstance(text, Template) else (text,):
         parts.extend(_pieces(part, things) if isinstance(part, str) else (part,))
@@ -329,25 +301,19 @@ def _pointing_text(text: str, things: Mapping[str, Ref | str]) -> Json:
 
 
 def _pieces(text: str, things: Mapping[str, Ref | str]) -> Iterator[str | RefHole]:
-    end = 0
-    for match in _MAY_BE_ID.finditer(text):
+    def part(match: re.Match[str]) -> str | RefHole | None:
         target = things.get(match.group())
-        if target is not None:
-            yield text[end : match.start()]
-            yield RefHole(target) if isinstance(target, Ref) else target
-            end = match.end()
-    yield text[end:]
+        return RefHole(target) if isinstance(target, Ref) else target
+
+    return pieces(text, _MAY_BE_ID, part)
 
 
 def written_out(value: Json) -> Json:
     """Return a value as a manifest writes it: known secrets as expressions, texts escaped."""
-    if isinstance(value, dict):
-        return {key: written_out(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [written_out(element) for element in value]
-    if isinstance(value, Template):
-        return "".join(map(_written, value.parts))
-    return escaped(value) if isinstance(value, str) else value
+    return _each_text(
+        value,
+        lambda text: "".join(map(_written, text.parts if isinstance(text, Template) else (text,))),
+    )
 
 
 def _written(part: str | SecretHole | RefHole) -> str:

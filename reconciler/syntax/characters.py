@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Never
+from typing import Final
 
 from reconciler.syntax.diagnostic import Lines
 
@@ -22,10 +22,11 @@ _LONE_RETURN: Final = re.compile("\r(?!\n)")
 BIDIRECTIONAL: Final = re.compile(f"[{_DIRECTIONS}]")
 _UNSAFE: Final = re.compile(f"[{_CONTROL}{_DIRECTIONS}]")
 
-# Matches an escaped backslash too, so that the text after it is no escape.
-_SURROGATE_PAIR: Final = re.compile(
-    r"\\(?:\\|u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2}))"
+SURROGATE_PAIR: Final = re.compile(
+    r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
 )
+# After an escaped backslash is no escape.
+_ESCAPED_PAIR: Final = re.compile(rf"\\\\|{SURROGATE_PAIR.pattern}")
 
 _PAIR: Final = len("\\ud83d\\ude00")
 _JOINED: Final = re.compile(r"\\U[0-9A-F]{8}")
@@ -73,6 +74,11 @@ def described(character: str) -> str:
     return f"the {what} character \\u{ord(character):04x}"
 
 
+def paired(high: str, low: str) -> str:
+    """Return the character of a surrogate pair, by its hexadecimal halves."""
+    return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00))
+
+
 def joined_surrogates(text: str) -> tuple[str, tuple[int, ...]]:
     """Return JSON with pairs of surrogates written as in YAML, each two characters shorter.
 
@@ -84,10 +90,9 @@ def joined_surrogates(text: str) -> tuple[str, tuple[int, ...]]:
         if match.group(1) is None:
             return match.group()
         squeezed.append(match.start() - 2 * len(squeezed))
-        high, low = (int(half, 16) for half in match.groups())
-        return f"\\U{0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00):08X}"
+        return f"\\U{ord(paired(*match.groups())):08X}"
 
-    return (_SURROGATE_PAIR.sub(join, text) if "\\u" in text else text), tuple(squeezed)
+    return (_ESCAPED_PAIR.sub(join, text) if "\\u" in text else text), tuple(squeezed)
 
 
 def parted_surrogates(value: str, read: str, start: int, lines: Lines) -> str:
@@ -100,8 +105,7 @@ def parted_surrogates(value: str, read: str, start: int, lines: Lines) -> str:
     ours = {squeezed[nth]: squeezed[nth] + 2 * nth for nth in range(first, end)}
     if not ours:
         return value
-    places = [ours.get(start + match.start()) for match in _JOINED.finditer(read)]
-    rest = iter(places)
+    rest = iter([ours.get(start + match.start()) for match in _JOINED.finditer(read)])
 
     def part(match: re.Match[str]) -> str:
         place = next(rest, None)
@@ -271,17 +275,8 @@ class NotJson:
     code: str = "M101"
 
 
-class _NotFinite(Exception):
-    pass
-
-
 _NOT_CLOSED = "did not find expected ','"
 _CLOSING = {"{": "}", "[": "]"}
-
-
-def is_never_closed(problem: str) -> bool:
-    """Return whether the problem is a quoted text that goes on to the end of its document."""
-    return problem in {"found unexpected end of stream", "found unexpected document indicator"}
 
 
 def spoken_problem(problem: str, context: str, here: str, before: str = "") -> str:
@@ -303,7 +298,12 @@ def spoken_problem(problem: str, context: str, here: str, before: str = "") -> s
 
 def is_begun_earlier(problem: str) -> bool:
     """Return whether the error of a late problem is where the parser began to look."""
-    return is_never_closed(problem) or problem == "could not find expected ':'"
+    return problem in {
+        # A quoted text goes on to the end of its document.
+        "found unexpected end of stream",
+        "found unexpected document indicator",
+        "could not find expected ':'",
+    }
 
 
 def spoken_collection_key(before: str) -> str:
@@ -317,16 +317,19 @@ def departure_from_json(text: str) -> NotJson | None:
     """Return the first place that is YAML but not JSON: a comment, trailing comma or bare word."""
     if not text.strip():
         return None
+    constants: list[str] = []
+    departure = None
     try:
         # Numbers stay text, because 5,000 digits would raise ValueError.
-        json.loads(text, parse_int=str, parse_float=str, parse_constant=_refuse)
+        json.loads(text, parse_int=str, parse_float=str, parse_constant=constants.append)
     except json.JSONDecodeError as error:
-        return NotJson(error.pos, _spoken_json(error, text))
-    except _NotFinite:
+        departure = NotJson(error.pos, _spoken_json(error, text))
+    if constants:
+        # The parser met it before any error.
         matches = _TOKEN.finditer(text)
         place = next(match for match in matches if not match.group().startswith('"'))
         return NotJson(place.start(), f"`{place.group()}` is not a number of JSON", "M105")
-    return None
+    return departure
 
 
 _JSON_PROBLEMS: Final = {
@@ -341,10 +344,6 @@ _JSON_PROBLEMS: Final = {
 """Messages by the beginnings of the messages of Python's JSON parser, which has no codes."""
 
 NO_COMMENTS: Final = "this is not JSON, which has no comments"
-
-
-def _refuse(constant: str) -> Never:
-    raise _NotFinite(constant)
 
 
 def _spoken_json(error: json.JSONDecodeError, text: str) -> str:

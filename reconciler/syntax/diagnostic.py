@@ -11,14 +11,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from reconciler.document import Path
 from reconciler.model import Member
 from reconciler.syntax.expressions import OPEN, Spot
-
-if TYPE_CHECKING:
-    from reconciler.document import Path
 
 
 class Severity(Enum):

@@ -7,11 +7,11 @@ expression is no data, because its author meant an expression; `$${` is a litera
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from reconciler.syntax.suggestions import is_slip, nearest
 
@@ -85,7 +85,7 @@ _SEALED_BEGINS: Final = "${secret:"
 _SEALED: Final = re.compile(rf"\$\{{secret:({_PROCESS_NAME}) (sha256:[0-9a-f]{{16}})\}}")
 _SECRET: Final = re.compile(rf"\$\{{secret:({_PROCESS_NAME})\}}")
 _ESCAPED_OPEN: Final = re.compile(r"\\(?:x|u00|U000000)24|\$\\")
-_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
+NUMBERED_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
 _LARGEST_CHARACTER: Final = 0x10FFFF
 
 OPEN_PATTERN: Final = r"\$\{"
@@ -151,11 +151,16 @@ def expression(word: ExpressionKind, name: str) -> str:
     return f"${{{word.value}:{name}}}"
 
 
-def parts_of(text: str) -> Iterator[TextPart]:
-    """Yield the pieces of a text in their order."""
+_Part = TypeVar("_Part")
+
+
+def pieces(
+    text: str, pattern: re.Pattern[str], part: Callable[[re.Match[str]], _Part | None]
+) -> Iterator[str | _Part]:
+    """Yield what `part` makes of each match, and the texts between; None leaves it in a text."""
     end = 0
-    for match in _EXPRESSION.finditer(text):
-        found = _part(match, text)
+    for match in pattern.finditer(text):
+        found = part(match)
         if found is not None:
             yield text[end : match.start()]
             yield found
@@ -163,8 +168,13 @@ def parts_of(text: str) -> Iterator[TextPart]:
     yield text[end:]
 
 
-def _part(match: re.Match[str], text: str) -> TextPart | None:
-    written = match.group()
+def parts_of(text: str) -> Iterator[TextPart]:
+    """Yield the pieces of a text in their order."""
+    return pieces(text, _EXPRESSION, _part)
+
+
+def _part(match: re.Match[str]) -> TextPart | None:
+    text, written = match.string, match.group()
     if written == LITERAL:
         return OPEN
     word, name, closed, other, separator, rest = match.groups()
@@ -201,12 +211,9 @@ def escaped(text: str) -> str:
     """
     if OPEN not in text:
         return text
-    written, end = "", 0
-    for match in _EXPRESSION.finditer(text):
-        if _part(match, text) is not None:
-            written += f"{text[end : match.start()]}${match.group()}"
-            end = match.end()
-    written += text[end:]
+    written = "".join(
+        pieces(text, _EXPRESSION, lambda match: f"${match.group()}" if _part(match) else None)
+    )
     parts = [*parts_of(written)]
     # A malformed expression may contain others, which are found once it is escaped.
     is_same = all(isinstance(part, str) for part in parts) and "".join(map(str, parts)) == text
@@ -224,7 +231,7 @@ def secrets_in(source: str) -> set[str]:
     """Return the names of the secrets in a file's text, even if it cannot be parsed."""
     if not is_allowed_in(source):
         return set()
-    return {*_SECRET.findall(source), *_SECRET.findall(_ESCAPE.sub(_unescaped, source))}
+    return {*_SECRET.findall(source), *_SECRET.findall(NUMBERED_ESCAPE.sub(_unescaped, source))}
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -259,9 +266,4 @@ def find_sealed(text: str) -> re.Match[str] | None:
 
 def sealed_parts(text: str) -> Iterator[str | tuple[str, str]]:
     """Yield the pieces of a text of a journal: plain text, or the name and seal of a secret."""
-    end = 0
-    for match in _SEALED.finditer(text):
-        yield text[end : match.start()]
-        yield match[1], match[2]
-        end = match.end()
-    yield text[end:]
+    return pieces(text, _SEALED, lambda match: (match[1], match[2]))

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 from reconciler.runtime.git import GitStuck, ask
 from reconciler.syntax.diagnostic import Advice, Complaint
-from reconciler.syntax.display_names import DisplayNames, display_name
+from reconciler.syntax.display_names import display_name, printable_name
 from reconciler.syntax.suggestions import nearest
 
 INSTALLED = frozenset(("node_modules", "venv"))
@@ -87,11 +87,8 @@ class IgnoreRules:
 
     def look_around(self) -> None:
         """Record the rules of the outer folders, up to the repository; call it before `ignored`."""
-        real = self.top.resolve()
-        around = _repository_around(real)
-        for folder in real.parents:
-            if around is not None and folder.is_relative_to(around):
-                self._note(folder / _RULES)
+        for folder in _between(self.top.resolve()):
+            self._note(folder / _RULES)
 
     def _note(self, rules: Path) -> None:
         with suppress(OSError):
@@ -107,9 +104,10 @@ class IgnoreRules:
         was one. Without git nothing is ignored, nor where git would wait for an odd file.
         """
         real = self.top.resolve()
-        around = _repository_around(real)
-        if self.odd or (not self.seen and not _has_rules(real, around)):
+        outer = (path / _RULES for path in (real, *_between(real)))
+        if self.odd or not (self.seen or any(rules.is_file() for rules in outer)):
             return set()
+        around = _repository_around(real)
         groups: dict[Path | None, list[Path]] = defaultdict(list)
         for place in places:
             groups[self.homes.get(place) or self.homes.get(place.parent)].append(place)
@@ -124,11 +122,10 @@ def _repository_around(real: Path) -> Path | None:
     return next((parent for parent in (real, *real.parents) if (parent / _OWN).exists()), None)
 
 
-def _has_rules(folder: Path, around: Path | None) -> bool:
-    between = [
-        parent for parent in folder.parents if around is not None and parent.is_relative_to(around)
-    ]
-    return any((path / _RULES).is_file() for path in (folder, *between))
+def _between(real: Path) -> list[Path]:
+    """Return the folders around a folder, up to its repository; none if it is in no repository."""
+    around = _repository_around(real)
+    return [folder for folder in real.parents if around and folder.is_relative_to(around)]
 
 
 def _ignored(places: Sequence[Path], top: Path, repository: Path | None) -> set[Path]:
@@ -172,16 +169,13 @@ def begins_plan(head: bytes) -> bool:
 
 def is_plan_file(path: Path) -> bool:
     """Return whether a file is from `plan --out`; a link is not, wherever it leads."""
-    try:
+    with suppress(OSError, ValueError):
         descriptor = os.open(path, _FLAGS)
-    except (OSError, ValueError):
-        return False
-    try:
-        return begins_plan(os.read(descriptor, HEAD))
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
+        try:
+            return begins_plan(os.read(descriptor, HEAD))
+        finally:
+            os.close(descriptor)
+    return False
 
 
 LARGEST_FILE = 8 << 20
@@ -295,19 +289,18 @@ def _files_in(top: Path, found: Files) -> Iterator[File]:
     found.complaints.extend(
         complaint for place, complaint in walked.wrong.items() if place not in ignored
     )
-    named = DisplayNames(found.root)
-    for path in walked.files:
+    for path, name in walked.files.items():
         if path not in ignored and not is_plan_file(path):
-            yield File(path, named.name(path))
+            yield File(path, name)
 
 
 @dataclass(slots=True)
 class _Walked:
-    """The content of a folder: files by path, and folders that cannot be read completely."""
+    """The content of a folder: names of files by path, and folders that cannot be read whole."""
 
     found: Files
     rules: IgnoreRules
-    files: list[Path] = field(default_factory=list)
+    files: dict[Path, str] = field(default_factory=dict)
     wrong: dict[Path, Complaint] = field(default_factory=dict)
 
     def walk(self, top: Path) -> None:
@@ -324,7 +317,9 @@ class _Walked:
             if excluding:
                 folders[:] = self.found.kept(folder, folders)
                 kept = self.found.kept(folder, kept)
-            self.files.extend(folder / name for name in kept)
+            # The place of any file of the folder, found once for all of them.
+            before = display_name(folder / "-", self.found.root)[:-1]
+            self.files.update((folder / name, before + printable_name(name)) for name in kept)
             if folders and len(folder.parts) - len(top.parts) >= DEEPEST_FOLDER:
                 # The walk recurses, and paths of 4,096 characters may contain 2,000 folders.
                 message = (

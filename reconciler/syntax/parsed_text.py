@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -70,15 +70,10 @@ class Positions:
         if known is not None:
             return known
         found: dict[str | int, int] = {}
-        after = node + 1
-        if isinstance(document, dict):
-            for name, value in document.items():
-                found[name] = after + 1
-                after += 1 + self._size(value)
-        elif isinstance(document, list):
-            for index, value in enumerate(document):
-                found[index] = after
-                after += self._size(value)
+        after, key = node + 1, int(isinstance(document, dict))
+        for step, value in _members(document):
+            found[step] = after + key
+            after += key + self._size(value)
         self.children[node] = found
         return found
 
@@ -87,16 +82,19 @@ class Positions:
             return 1
         known = self.sizes.get(id(document))
         if known is None:
-            known = 1
-            if isinstance(document, dict):
-                known += len(document) + sum(map(self._size, document.values()))
-            else:
-                known += sum(map(self._size, document))
+            key = int(isinstance(document, dict))
+            known = 1 + sum(key + self._size(value) for _, value in _members(document))
             self.sizes[id(document)] = known
         return known
 
     def _mark(self, node: int) -> int:
         return self.marks[node] if node < len(self.marks) else 0
+
+
+def _members(document: Json) -> Iterable[tuple[str | int, Json]]:
+    if isinstance(document, dict):
+        return document.items()
+    return enumerate(document) if isinstance(document, list) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +254,8 @@ class Flaws:
         offset = mark.index if mark else 0
         here = self.text[offset : offset + 2]
         begun = error.context_mark
-        meant = unquoted(self.text, offset, error.problem or "")
         wrong = (
-            meant
+            unquoted(self.text, offset, error.problem or "")
             or never_closed(self.text, offset)
             or misplaced(self.text, offset, error.problem or "")
         )
@@ -378,56 +375,3 @@ def complaints_of_text(file: str, reading: Reading) -> Iterator[Complaint]:
     for flaw in reading.flaws:
         finding = Finding(flaw.code, (), flaw.message, flaw.severity, flaw.suggestion)
         yield complaint_at(file, reading.lines, flaw.line, flaw.column, finding)
-
-
-_ESCAPE = re.compile(r"\\(?:x..|u....|U........|.)", re.DOTALL)
-_BLANK_ESCAPES = frozenset(("\\n", "\\t", "\\ ", "\\r", "\\v", "\\f", "\\\n", "\\_", "\\N"))
-_BLOCKS = ("|", ">")
-
-
-def locate_inside(document: Document, path: Path, value: str, offset: int) -> tuple[int, int]:
-    """Return line and column, from 1, of the character at an offset of a text's value.
-
-    Folding and indentation add and remove only blanks, so the other characters are counted. For an
-    alias it is the place of the alias.
-    """
-    start, following = document.positions.scalar(document.value, path)
-    begin = document.lines.in_text(start)
-    end = len(document.text) if following is None else document.lines.in_text(following)
-    written = written_scalar(document.text, begin, end)
-    return document.lines.place_in_text(begin + _within(written, value, offset))
-
-
-def _within(written: str, value: str, offset: int) -> int:
-    if written.startswith("*"):
-        return 0
-    count = sum(not character.isspace() for character in value[:offset])
-    at, last = _content(written), 0
-    while at < len(written):
-        step, is_blank = _next(written, at)
-        if not is_blank:
-            if not count:
-                return at
-            count, last = count - 1, at + step
-            if not count and offset >= len(value.rstrip()):
-                return last
-        at += step
-    return last
-
-
-def _content(written: str) -> int:
-    """Return where the text itself begins: after a quote, or after the header line of a block."""
-    if written.startswith(_BLOCKS):
-        return written.find("\n") + 1 or len(written)
-    return 1 if written[:1] in ("'", '"') else 0
-
-
-def _next(written: str, at: int) -> tuple[int, bool]:
-    """Return the length of the next character as written, and whether it is a blank."""
-    quote, character = written[:1], written[at]
-    if quote == "'" and written.startswith("''", at):
-        return 2, False
-    escape = _ESCAPE.match(written, at) if quote == '"' and character == "\\" else None
-    if escape is not None:
-        return len(escape.group()), escape.group() in _BLANK_ESCAPES
-    return 1, character.isspace()

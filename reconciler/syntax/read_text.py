@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from sys import intern
 from typing import Any
 
@@ -72,17 +73,9 @@ class Anchors:
         self.dropped = 0
         self._standing: list[Anchor] = []
 
-    def begin(self, name: str, value: Json) -> Anchor:
-        """Record an anchor with a node that is marked next, and not ended yet."""
-        return self._keep(name, Anchor(value, self.marks, len(self.marks), -1))
-
-    def note(self, name: str, value: Json) -> None:
-        """Record an anchor with a scalar that was marked last."""
-        end = len(self.marks)
-        self._keep(name, Anchor(value, self.marks, end - 1, end))
-
-    def _keep(self, name: str, anchor: Anchor) -> Anchor:
-        self.named[name] = anchor
+    def note(self, name: str, value: Json, start: int, end: int = -1) -> Anchor:
+        """Record an anchor with a node that is marked at an index."""
+        anchor = self.named[name] = Anchor(value, self.marks, start, end)
         self._standing.append(anchor)
         return anchor
 
@@ -167,15 +160,10 @@ class _Reader:
         except YAMLError as error:
             self.flaws.note("M101", 0, str(error).splitlines()[0])
         finally:
-            for offset, character in self.first_reordering():
+            for offset, character in islice(reordering(self.text, self.blocks), MOST_CHARACTERS):
                 self.flaws.note_character(offset, character)
         if is_json and not self.reading.has_errors:
             self.flaws.note_departure_from_json()
-
-    def first_reordering(self) -> Iterator[tuple[int, str]]:
-        """Yield the first bidirectional characters that change the order that a reviewer sees."""
-        found = reordering(self.text, self.blocks)
-        yield from (place for place, _ in zip(found, range(MOST_CHARACTERS), strict=False))
 
     def walk(self, parser: CParser, text: str) -> None:  # noqa: C901, PLR0912, PLR0915 - one hot loop
         """Build the documents in one loop: a call for each node would cost a third of the speed."""
@@ -217,7 +205,7 @@ class _Reader:
                 if may_be_long and len(event.value) > LONGEST_SCALAR:
                     raise self.flaws.stop("M110", event, "a scalar is longer than 1 MB")
                 if may_anchor and event.anchor is not None:
-                    anchors.note(event.anchor, value)
+                    anchors.note(event.anchor, value, len(marks) - 1, len(marks))
                 if wants_key:
                     key = share(value) if value.__class__ is str and value != "<<" else ""
                     key = key or self.unusual_key(value, event)
@@ -241,7 +229,7 @@ class _Reader:
                 wants_key = kind is MappingStartEvent
                 container = {} if wants_key else []
                 if may_anchor and event.anchor is not None:
-                    anchor = anchors.begin(event.anchor, container)
+                    anchor = anchors.note(event.anchor, container, len(marks))
                     opened.setdefault(len(stack), []).append(anchor)
                 mark_node(event.start_mark.index)
                 continue

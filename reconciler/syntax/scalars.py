@@ -11,7 +11,7 @@ import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from yaml import (
     AliasEvent,
@@ -25,21 +25,22 @@ from yaml import (
 )
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
 
-from reconciler.syntax.characters import joined_surrogates
+from reconciler.syntax.characters import SURROGATE_PAIR, joined_surrogates, paired
 from reconciler.syntax.diagnostic import Complaint, Finding, Lines, complaint_at
-from reconciler.syntax.expressions import OPEN
+from reconciler.syntax.expressions import NUMBERED_ESCAPE, OPEN
+from reconciler.syntax.syntax_tree import events_of
 
 LONGEST: Final = 200
 LONGEST_LINE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Unquoted:
-    """The start of a text that has to be quoted, the message about it, and its quoted form."""
+class Misplaced:
+    """The place of an error that the parser reports later, the message, and the correct text."""
 
     offset: int
     message: str
-    text: str
+    text: str = ""
 
 
 _LATER: Final = "mapping values are not allowed in this context"
@@ -51,7 +52,7 @@ _VALUE: Final = re.compile(
 )
 
 
-def unquoted(text: str, offset: int, problem: str) -> Unquoted | None:
+def unquoted(text: str, offset: int, problem: str) -> Misplaced | None:
     """Return the text that needs quotes where the parser stopped, or None if it is another error.
 
     Such texts are: an expression between braces or brackets, a text that begins with a special
@@ -62,13 +63,13 @@ def unquoted(text: str, offset: int, problem: str) -> Unquoted | None:
         if found is None:
             return None
         message = f"between braces or brackets, `{found.group()}` must be quoted"
-        return Unquoted(offset - 1, message, json.dumps(found.group(), ensure_ascii=False))
+        return Misplaced(offset - 1, message, json.dumps(found.group(), ensure_ascii=False))
     there = _value_at(text, offset)
     if there is None:
         return None
     first, value = there
     message = _why_quoted(problem, value[0], offset - first)
-    return Unquoted(first, message, quoted(value.strip(_CURLY))) if message else None
+    return Misplaced(first, message, quoted(value.strip(_CURLY))) if message else None
 
 
 def _why_quoted(problem: str, begins: str, behind: int) -> str:
@@ -84,16 +85,12 @@ def _why_quoted(problem: str, begins: str, behind: int) -> str:
         "found character that cannot start any token": behind == 0,
         "did not find expected alphabetic or numeric character": begins in "*&",
     }
-    return _begun(begins) if is_begun.get(problem) else ""
+    name = "a backtick" if begins == "`" else f"`{begins}`"
+    return f"a text that begins with {name} must be quoted" if is_begun.get(problem) else ""
 
 
 _CURLY: Final = "\u201c\u201d\u201e\u2018\u2019"
 """Quotes of a word processor, which YAML reads as letters."""
-
-
-def _begun(character: str) -> str:
-    name = "a backtick" if character == "`" else f"`{character}`"
-    return f"a text that begins with {name} must be quoted"
 
 
 def _value_at(text: str, offset: int) -> tuple[int, str] | None:
@@ -108,13 +105,13 @@ def _value_at(text: str, offset: int) -> tuple[int, str] | None:
     return start + len(line["head"]), line["value"]
 
 
-def braced(text: str, offset: int) -> Unquoted | None:
+def braced(text: str, offset: int) -> Misplaced | None:
     """Return the text of another tool's template if the place is its second brace."""
     found = _value_at(text, offset)
     if found is None or not found[1].startswith("{{") or offset != found[0] + 1:
         return None
     message = "a text that begins with `{{` must be quoted, and is sent as it is"
-    return Unquoted(
+    return Misplaced(
         found[0], f"{message} (what is filled in here is written `${{var:NAME}}`)", quoted(found[1])
     )
 
@@ -132,15 +129,6 @@ def marked(text: str, offset: int) -> str:
     if found is None or found[0] != offset or _TAG.match(found[1]):
         return ""
     return quoted(found[1])
-
-
-@dataclass(frozen=True, slots=True)
-class Misplaced:
-    """The place of an error that the parser reports later, the message, and the correct text."""
-
-    offset: int
-    message: str
-    text: str = ""
 
 
 _OPENINGS: Final = {FlowMappingStartToken: "{}", FlowSequenceStartToken: "[]"}
@@ -218,8 +206,6 @@ _PLAIN_FOLD = re.compile(rf"(?<![ \t]){_FOLD.pattern}")
 _BLANKS = re.compile(r"[ \t]+")
 _BREAKS = ("\r", "\n")
 _ESCAPED_BREAK = re.compile(r"\\\r?\n[ \t\r\n]*")
-_SURROGATE_PAIR = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-_NUMBERED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
 _ESCAPES = dict(
     zip(
         "'0abt\tnvfre \"/\\N_LP",
@@ -276,15 +262,14 @@ def spell(text: str, start: int, end: int, value: str) -> array[int] | None:
     properties = _PROPERTIES.match(text, start, end)
     start = properties.end() if properties is not None else start
     match text[start : start + 1]:
-        case '"':
-            spelled = _double(text, start + 1, end - 1)
-        case "'":
-            spelled = _single(text, start + 1, end - 1)
+        case '"' | "'":
+            end -= 1
+            spelled = _quoted(text, start + 1, end)
         case "|" | ">":
             return _block(text, start, end, value)
         case _:
             spelled = _plain(text, start, end)
-    spelled.places.append(end if text[start : start + 1] not in ("'", '"') else end - 1)
+    spelled.places.append(end)
     return spelled.places if spelled.value == value else None
 
 
@@ -306,51 +291,35 @@ def _kept_blanks(text: str, start: int, end: int) -> int:
     return blanks.end()
 
 
-def _single(text: str, start: int, end: int) -> Spelled:
+def _quoted(text: str, start: int, end: int) -> Spelled:
+    """Return what is between quotes; the opening quote is before `start`."""
     spelled = Spelled()
+    quote = text[start - 1]
     while start < end:
-        if (after := _kept_blanks(text, start, end)) > start:
+        after = _kept_blanks(text, start, end)
+        if after > start:
             spelled.copy(text, start, after)
-            start = after
-            continue
-        fold = _FOLD.match(text, start, end)
-        if fold is not None:
-            spelled.fold(text, *fold.span())
-            start = fold.end()
-            continue
-        spelled.add(text[start], start)
-        start += 2 if text.startswith("''", start) else 1
-    return spelled
-
-
-def _double(text: str, start: int, end: int) -> Spelled:
-    spelled = Spelled()
-    while start < end:
-        if (after := _kept_blanks(text, start, end)) > start:
-            spelled.copy(text, start, after)
-            start = after
         elif (fold := _FOLD.match(text, start, end)) is not None:
             spelled.fold(text, *fold.span())
-            start = fold.end()
-        elif (escaped := _ESCAPED_BREAK.match(text, start, end)) is not None:
+            after = fold.end()
+        elif quote == '"' and (escaped := _ESCAPED_BREAK.match(text, start, end)) is not None:
             spelled.fold(text, *escaped.span(), escaped=True)
-            start = escaped.end()
-        elif text[start] == "\\":
-            character, width = _escape(text, start, end)
-            spelled.add(character, start)
-            start += width
+            after = escaped.end()
         else:
-            spelled.add(text[start], start)
-            start += 1
+            character, width = _character(text, start, end, quote)
+            spelled.add(character, start)
+            after = start + width
+        start = after
     return spelled
 
 
-def _escape(text: str, start: int, end: int) -> tuple[str, int]:
-    """Return the character of an escape, and the length of the escape."""
-    if (pair := _SURROGATE_PAIR.match(text, start, end)) is not None:
-        high, low = (int(half, 16) for half in pair.groups())
-        return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), len(pair.group())
-    if (numbered := _NUMBERED.match(text, start, end)) is not None:
+def _character(text: str, start: int, end: int, quote: str) -> tuple[str, int]:
+    """Return a character between quotes, and its length as written."""
+    if quote == "'" or text[start] != "\\":
+        return text[start], 2 if quote == "'" and text.startswith("''", start) else 1
+    if (pair := SURROGATE_PAIR.match(text, start, end)) is not None:
+        return paired(*pair.groups()), len(pair.group())
+    if (numbered := NUMBERED_ESCAPE.match(text, start, end)) is not None:
         return chr(int(numbered[1] or numbered[2] or numbered[3], 16)), len(numbered.group())
     return _ESCAPES.get(text[start + 1], ""), 2
 
@@ -360,8 +329,8 @@ def _block(text: str, start: int, end: int, value: str) -> array[int] | None:
     if header is None:
         return None
     lines = _lines_of(text, header.end(), end)
-    widths = (_width(text, *line) for line in lines if text[slice(*line)].strip(" "))
-    likely = next(widths, 1)
+    texts = (text[first:last] for first, last in lines)
+    likely = next((len(line) - len(bare) for line in texts if (bare := line.lstrip(" "))), 1)
     # A number in the header may set the indentation, relative to the parent.
     for indent in (likely, *range(1, min(likely, DEEPEST_INDENT))):
         spelled = _block_at(text, lines, indent, header.group()[0])
@@ -373,18 +342,10 @@ def _block(text: str, start: int, end: int, value: str) -> array[int] | None:
 
 def _lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return where the lines begin and end, without their breaks."""
-    lines = []
-    while start < end:
-        found = _BREAK.search(text, start, end)
-        lines.append((start, found.start() if found is not None else end))
-        start = found.end() if found is not None else end
-    return lines
-
-
-def _width(text: str, start: int, end: int) -> int:
-    """Return the number of blanks at the start of a line."""
-    line = text[start:end]
-    return len(line) - len(line.lstrip(" "))
+    breaks = [match.span() for match in _BREAK.finditer(text, start, end)]
+    starts = [start, *(after for _, after in breaks)]
+    ends = [*(place for place, _ in breaks), end]
+    return [line for line in zip(starts, ends, strict=True) if line[0] < end]
 
 
 def _block_at(text: str, lines: list[tuple[int, int]], indent: int, style: str) -> Spelled:
@@ -448,40 +409,36 @@ class Scalars:
         start, end = map(self.lines.in_text, found)
         return spell(self.lines.text, start, end, value)
 
+    def locate_inside(self, mark: int, value: str, offset: int) -> tuple[int, int]:
+        """Return line and column, from 1, of the character of a text at an offset or after it.
+
+        Blanks are not counted. For an alias it is the place of the alias.
+        """
+        place = self.lines.in_text(mark)
+        places = None if self.lines.text.startswith("*", place) else self.places(mark, value)
+        if places is not None:
+            behind = len(value) - len(value[offset:].lstrip())
+            place = places[min(behind, len(value.rstrip()))]
+        return self.lines.place_in_text(place)
+
     def _find(self) -> dict[int, tuple[int, int]]:
         found: dict[int, tuple[int, int]] = {}
         anchors: dict[str, tuple[int, int]] = {}
-        parser = CParser(joined_surrogates(self.lines.text)[0])
-        try:
-            while parser.check_event():
-                self._take(parser.get_event(), found, anchors)
-        except YAMLError:
-            # The text before the error was read, and is validated.
-            return found
+        # The text before an error was read, and is validated.
+        for event in events_of(joined_surrogates(self.lines.text)[0]):
+            start, end = event.start_mark.index, event.end_mark.index
+            match event:
+                case ScalarEvent():
+                    found[start] = start, end
+                    if event.anchor:
+                        anchors[event.anchor] = found[start]
+                case AliasEvent() if event.anchor in anchors:
+                    found[start] = anchors[event.anchor]
+                case DocumentStartEvent():
+                    anchors.clear()
+                case _:
+                    pass
         return found
-
-    def _take(
-        self,
-        event: Any,
-        found: dict[int, tuple[int, int]],
-        anchors: dict[str, tuple[int, int]],
-    ) -> None:
-        match event:
-            case ScalarEvent():
-                span = _span(event)
-                found[span[0]] = span
-                if event.anchor:
-                    anchors[event.anchor] = span
-            case AliasEvent() if event.anchor in anchors:
-                found[_span(event)[0]] = anchors[event.anchor]
-            case DocumentStartEvent():
-                anchors.clear()
-            case _:
-                return
-
-
-def _span(event: Any) -> tuple[int, int]:
-    return event.start_mark.index, event.end_mark.index
 
 
 def complaint_inside(file: str, lines: Lines, finding: Finding, start: int, end: int) -> Complaint:

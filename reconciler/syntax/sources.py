@@ -37,7 +37,6 @@ MOST_PROCESSES = 2
 _START = (
     "import sys; sys.path[:] = sys.argv[1:]; from reconciler.syntax.sources import serve; serve()"
 )
-_LENGTH = 8
 _PIPE = 1 << 20
 
 
@@ -59,14 +58,25 @@ def read_here(file: File, roots: Sequence[Path]) -> ReadResult:
 
 @dataclass(slots=True)
 class ReadAhead:
-    """The results that were read ahead, for files that are taken in their order."""
+    """The results that were read ahead, for files that are taken in their order.
 
-    shares: dict[Path, _Share] = field(default_factory=dict)
+    `shares` are the outputs of the processes, by the files that they read.
+    """
+
+    shares: dict[Path, IO[bytes]] = field(default_factory=dict)
 
     def take(self, file: File) -> ReadResult | None:
-        """Wait for and return the result for a file, or None if it was not read ahead."""
+        """Wait for and return the result for a file; None if no whole result was read ahead."""
+        import pickle  # noqa: PLC0415 - short runs need none
+
         share = self.shares.pop(file.path, None)
-        return share.next() if share is not None else None
+        if share is not None:
+            # A process that ended early wrote nothing after its last whole result.
+            with suppress(EOFError, pickle.UnpicklingError):
+                arrived = pickle.load(share)  # noqa: S301 - only our own process writes to the pipe
+                assert isinstance(arrived, ReadResult)  # noqa: S101 - `serve` writes nothing else
+                return arrived
+        return None
 
 
 @contextmanager
@@ -112,34 +122,12 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-@dataclass(slots=True)
-class _Share:
-    """The results of one process, file by file."""
-
-    told: IO[bytes]
-    is_over: bool = False
-
-    def next(self) -> ReadResult | None:
-        """Return the result for the next file; None from the first incomplete result on."""
-        size = int.from_bytes(self._bytes(_LENGTH), "big")
-        content = self._bytes(size)
-        if self.is_over:
-            return None
-        import pickle  # noqa: PLC0415 - short runs need none
-
-        arrived = pickle.loads(content)  # noqa: S301 - only our own process writes to the pipe
-        assert isinstance(arrived, ReadResult)  # noqa: S101 - `serve` writes nothing else
-        return arrived
-
-    def _bytes(self, count: int) -> bytes:
-        content = b"" if self.is_over else self.told.read(count)
-        self.is_over = self.is_over or len(content) < count
-        return content
-
-
 @contextmanager
-def _started(files: Sequence[File], roots: Sequence[Path]) -> Iterator[_Share]:
-    """Start a process that reads some files; end it afterwards, even if it is not finished."""
+def _started(files: Sequence[File], roots: Sequence[Path]) -> Iterator[IO[bytes]]:
+    """Start a process that reads some files, and yield its output.
+
+    It is ended afterwards, even if it is not finished.
+    """
     import pickle  # noqa: PLC0415 - short runs need none
     import tempfile  # noqa: PLC0415 - as above
 
@@ -158,7 +146,7 @@ def _started(files: Sequence[File], roots: Sequence[Path]) -> Iterator[_Share]:
         )
     assert process.stdout is not None  # noqa: S101 - it is a pipe
     try:
-        yield _Share(process.stdout)
+        yield process.stdout
     finally:
         process.kill()
         process.wait()
@@ -173,8 +161,7 @@ def serve() -> None:
     with suppress(BrokenPipeError), os.fdopen(1, "wb", closefd=False) as out:
         files, roots = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own making
         for file in files:
-            content = pickle.dumps(read_here(file, roots), pickle.HIGHEST_PROTOCOL)
-            out.write(len(content).to_bytes(_LENGTH, "big") + content)
+            pickle.dump(read_here(file, roots), out, pickle.HIGHEST_PROTOCOL)
             out.flush()
 
 

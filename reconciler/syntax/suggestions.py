@@ -86,11 +86,7 @@ def _is_one_slip(ours: str, theirs: str) -> bool:
     longer = len(ours) - len(theirs)
     if not -1 <= longer <= 1 or len(ours) < SHORTEST_SLIP:
         return False
-    start = 0
-    for mine, other in zip(ours, theirs, strict=False):
-        if mine != other:
-            break
-        start += 1
+    start = _shared(ours, theirs)
     rest, meant = ours[start:], theirs[start:]
     if longer:
         return rest[1:] == meant if longer > 0 else rest == meant[1:]
@@ -104,10 +100,15 @@ def is_slip(word: str, meant: str) -> bool:
         return True
     if abs(len(ours) - len(theirs)) > 1:
         return False
-    pairs = enumerate(zip(ours, theirs, strict=False))
-    start = next((at for at, (a, b) in pairs if a != b), min(len(ours), len(theirs)))
+    start = _shared(ours, theirs)
     ours, theirs = ours[start:], theirs[start:]
     return ours[1:] in (theirs, theirs[1:]) or ours == theirs[1:]
+
+
+def _shared(ours: str, theirs: str) -> int:
+    """Return how many letters two words share at their beginning."""
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(ours), len(theirs)))
 
 
 def _letters(word: str) -> str:

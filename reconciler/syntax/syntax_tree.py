@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 from yaml import (
@@ -18,6 +20,7 @@ from yaml import (
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
+    YAMLError,
 )
 from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide it
 
@@ -55,6 +58,10 @@ class SyntaxNode:
         """Return the node, or the repeated node if it is an alias."""
         return self if self.means is None else self.means
 
+    def pairs(self) -> list[tuple[SyntaxNode | None, SyntaxNode]]:
+        """Return each value with its key, which is None in a list."""
+        return list(zip(self.keys or repeat(None), self.values, strict=False))
+
     def place_of(self, name: str) -> int:
         """Return the index of a key among the keys. Raises StopIteration if it is missing."""
         return next(nth for nth, key in enumerate(self.keys) if key.text == name)
@@ -70,9 +77,10 @@ class SyntaxNode:
 
 @dataclass(slots=True)
 class WrittenText:
-    """A text without errors, with the places of its parts."""
+    """A text with the places of its parts, up to `readable`, where the first error is."""
 
     text: str
+    readable: int = 0
     documents: list[SyntaxNode] = field(default_factory=list)
     scalars: list[tuple[int, int]] = field(default_factory=list)
     """Spans of scalars, inside which no comment begins."""
@@ -111,19 +119,26 @@ class WrittenText:
 
 
 _COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|(?<=\A))#[^\r\n]*")
-_COMMENT_LINE = re.compile(r"#[^\r\n]*[ \t\r\n]+")
+_COMMENT_LINES = re.compile(r"(?:#[^\r\n]*[ \t\r\n]+)*")
 _PROPERTY = re.compile(r"&[^ \t\r\n]*[ \t\r\n]+")
 _MARK = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _HEADER = re.compile(r"[|>][-+0-9]*")
 
 
+def events_of(parsed: str) -> Iterator[Any]:
+    """Yield the parser's events, up to the first error."""
+    parser = CParser(parsed)
+    with suppress(YAMLError):
+        while parser.check_event():
+            yield parser.get_event()
+
+
 def written(text: str) -> WrittenText:
-    """Return the places of the parts of a text that is known to have no errors."""
+    """Return the places of the parts of a text, up to the first error."""
     parsed, squeezed = joined_surrogates(text)
     reader = _Reader(WrittenText(text), Lines(text, squeezed))
-    parser = CParser(parsed)
-    while parser.check_event():
-        reader.take(parser.get_event())
+    for event in events_of(parsed):
+        reader.take(event)
     return reader.written
 
 
@@ -141,6 +156,7 @@ class _Reader:
     anchors: dict[str, SyntaxNode] = field(default_factory=dict)
 
     def take(self, event: Any) -> None:
+        self.written.readable = self.lines.in_text(event.end_mark.index)
         match event:
             case DocumentStartEvent():
                 self.anchors = {}
@@ -155,7 +171,7 @@ class _Reader:
                 self._finish(event)
             case AliasEvent():
                 start, end = self._span(event)
-                self._add(SyntaxNode(start, end, means=self.anchors[str(event.anchor)]))
+                self._add(SyntaxNode(start, end, means=self.anchors.get(str(event.anchor))))
             case _:
                 return
 
@@ -189,21 +205,14 @@ class _Reader:
     def _finish(self, event: Any) -> None:
         node = self.stack.pop()
         if node.is_flow:
-            node.end = self._span_end(event)
+            node.end = self.lines.in_text(event.end_mark.index)
         elif node.values:
             last = node.values[-1]
             node.end = max(last.end, node.keys[-1].end if node.keys else 0)
-            node.start = node.keys[0].start if node.keys else self._first_dash(node.start)
+            # Comments may follow an anchor.
+            dash = _COMMENT_LINES.match(self.written.text, node.start)
+            node.start = node.keys[0].start if node.keys or dash is None else dash.end()
         self._add(node)
-
-    def _first_dash(self, start: int) -> int:
-        """Return the first dash after the comments that may follow an anchor."""
-        while (found := _COMMENT_LINE.match(self.written.text, start)) is not None:
-            start = found.end()
-        return start
-
-    def _span_end(self, event: Any) -> int:
-        return self.lines.in_text(event.end_mark.index)
 
     def _name(self, event: Any, node: SyntaxNode) -> None:
         if event.anchor:
@@ -217,3 +226,98 @@ class _Reader:
             holder.keys.append(node)
         else:
             holder.values.append(node)
+
+
+MARK = "reconciler: ignore"
+_IGNORING = re.compile(r"(?:(?<=[ \t])|^)#[ \t]*reconciler: ignore([^\r\n]*)", re.MULTILINE)
+_FORM = re.compile(r"[ \t]*\[([^\]]*)\](.*)")
+_EMPTY = re.compile(r"[ \t\r]*(#.*)?")
+_CODE = re.compile(r"[^,\s]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Ignoring:
+    """An ignoring comment: its line and column, and the line that it is about; all from 1.
+
+    `codes` is None if the comment has another form.
+    """
+
+    line: int
+    column: int
+    about: int
+    codes: tuple[str, ...] | None
+    reason: str
+
+
+def comments_lost(before: str, after: str) -> list[str]:
+    """Return the comments of a YAML text that are missing from another text.
+
+    Both are read by another scanner than the one that edits use, so that one mistake does not hide
+    the other. A text that this scanner cannot read is read as edits read it.
+    """
+    if "#" not in before:
+        return []
+    from ruamel.yaml.error import YAMLError as CannotScan  # noqa: PLC0415 - only for edits
+
+    try:
+        lost = _scanned(before) - _scanned(after)
+    except (CannotScan, ValueError):
+        lost = Counter(written(before).comments()) - Counter(written(after).comments())
+    return sorted(lost.elements())
+
+
+def _scanned(text: str) -> Counter[str]:
+    """Return how often each comment is in a text, without blanks around it."""
+    from ruamel.yaml import YAML  # noqa: PLC0415 - only for edits
+
+    found: Counter[str] = Counter()
+    # Some comments are in lists, each with the empty lines and comments below it.
+    left = [token.comment for token in YAML().scan(text)]
+    while left:
+        match left.pop():
+            case None:
+                pass
+            case list() | tuple() as several:
+                left.extend(several)
+            case comment:
+                lines = (line.strip() for line in comment.value.split("\n"))
+                found.update(line for line in lines if line.startswith("#"))
+    return found
+
+
+def ignoring_comments(text: str) -> list[Ignoring]:
+    """Return the comments that ignore complaints. A comment mark inside a value is not counted.
+
+    Nothing after a syntax error is returned, as comments there cannot be recognised.
+    """
+    if MARK not in text:
+        return []
+    whole, lines = written(text), Lines(text)
+    found: list[Ignoring] = []
+    about: dict[int, int] = {}
+    # From the last to the first: many comments one below the other are about one line.
+    for start, end in reversed([*whole.comment_spans()]):
+        match = _IGNORING.search(text, start, end)
+        if match is not None and start < whole.readable:
+            found.append(_read(match, lines, about))
+    return found[::-1]
+
+
+def _read(match: re.Match[str], lines: Lines, about: dict[int, int]) -> Ignoring:
+    """Return a comment; `about` has the lines that the comments below it are about."""
+    line, column = lines.place(match.start())
+    form = _FORM.match(match[1])
+    codes = tuple(_CODE.findall(form[1])) if form is not None else None
+    reason = form[2].strip() if form is not None else ""
+    if lines.line(line)[: column - 1].strip():
+        return Ignoring(line, column, line, codes, reason)
+    about[line] = _next(lines, line, about)
+    return Ignoring(line, column, about[line], codes, reason)
+
+
+def _next(lines: Lines, line: int, about: Mapping[int, int]) -> int:
+    """Return the line that a comment on its own line is about: the next line with content."""
+    after = line + 1
+    while after not in about and after < lines.count and _EMPTY.fullmatch(lines.line(after)):
+        after += 1
+    return about.get(after, after)

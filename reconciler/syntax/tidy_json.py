@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from reconciler.syntax.tidy_yaml import Order
+from reconciler.syntax.tidy_yaml import Order, with_breaks_of
 
 WIDEST = 100
 """Longest line on which a list or an object may stay in one piece."""
@@ -19,94 +19,92 @@ _CLOSING = frozenset("]}")
 
 def tidy_json(text: str, order: Order) -> str:
     """Return JSON in the standard layout, with the fields of a manifest in order."""
-    newline = "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
-    writer = _Writer(order)
-    writer.read(text)
-    writer.write()
-    made = "".join(writer.parts) + "\n"
-    return made.replace("\n", newline) if newline != "\n" else made
+    made = "".join(_write(_ordered(_read(text), order))) + "\n"
+    return with_breaks_of(text, made)
 
 
 @dataclass(slots=True)
-class _Writer:
-    """Writer of JSON. `ends` has the end of each container by its start, -1 over several lines.
+class _Token:
+    """A token that is no line break.
 
-    `tokens` has no line breaks.
+    `length` is the number of tokens to the end of a container on one line, else 0.
     """
 
-    order: Order
-    tokens: list[str] = field(default_factory=list)
-    ends: dict[int, int] = field(default_factory=dict)
-    parts: list[str] = field(default_factory=list)
+    text: str
+    length: int = 0
 
-    def read(self, text: str) -> None:
-        """Read the tokens of a text, and find which containers are on one line."""
-        tokens = self.tokens
-        stack: list[tuple[int, int]] = []
-        lines = 0
-        for piece in _TOKEN.findall(text):
-            if piece == "\n":
-                lines += 1
-                continue
-            if piece in _OPENING:
-                stack.append((len(tokens), lines))
-            elif piece in _CLOSING:
-                start, line = stack.pop()
-                self.ends[start] = len(tokens) if line == lines else -1
-            tokens.append(piece)
-        self.tokens = _ordered(tokens, self.order, self.ends)
 
-    def write(self) -> None:
-        """Write the tokens; a container that does not fit on a line gets a line for each member."""
-        tokens, parts, ends = self.tokens, self.parts, self.ends
-        place = depth = column = 0
-        while place < len(tokens):
-            piece = tokens[place]
-            if piece in _OPENING:
-                whole = self._whole(place, WIDEST - column)
-                if whole:
-                    parts.append(whole)
-                    place = ends[place] if tokens[place + 1] not in _CLOSING else place + 1
-                    column += len(whole)
-                else:
-                    depth += 1
-                    column = depth * STEP
-                    parts.append(f"{piece}\n{' ' * column}")
-            elif piece in _CLOSING:
-                depth -= 1
-                column = depth * STEP + 1
-                parts.append(f"\n{' ' * (column - 1)}{piece}")
-            elif piece == ",":
-                column = depth * STEP
-                parts.append(f",\n{' ' * column}")
-            elif piece == ":":
-                column += 2
-                parts.append(": ")
+def _read(text: str) -> list[_Token]:
+    """Return the tokens of a text."""
+    tokens: list[_Token] = []
+    stack: list[tuple[int, int]] = []
+    lines = 0
+    for piece in _TOKEN.findall(text):
+        if piece == "\n":
+            lines += 1
+            continue
+        if piece in _OPENING:
+            stack.append((len(tokens), lines))
+        elif piece in _CLOSING:
+            start, line = stack.pop()
+            tokens[start].length = len(tokens) - start if line == lines else 0
+        tokens.append(_Token(piece))
+    return tokens
+
+
+def _write(tokens: list[_Token]) -> Iterator[str]:
+    """Yield the text; a container that does not fit on a line gets a line for each member."""
+    place = depth = column = 0
+    while place < len(tokens):
+        piece = tokens[place].text
+        if piece in _OPENING:
+            whole = _whole(tokens, place, WIDEST - column)
+            if whole:
+                place += tokens[place].length or 1
+                column += len(whole)
+                yield whole
             else:
-                column += len(piece)
-                parts.append(piece)
-            place += 1
+                depth += 1
+                column = depth * STEP
+                yield f"{piece}\n{' ' * column}"
+        elif piece in _CLOSING:
+            depth -= 1
+            column = depth * STEP + 1
+            yield f"\n{' ' * (column - 1)}{piece}"
+        elif piece == ",":
+            column = depth * STEP
+            yield f",\n{' ' * column}"
+        elif piece == ":":
+            column += 2
+            yield ": "
+        else:
+            column += len(piece)
+            yield piece
+        place += 1
 
-    def _whole(self, place: int, room: int) -> str:
-        """Return a container on one line, or "" if it does not stay on one."""
-        if self.tokens[place + 1] in _CLOSING:
-            return self.tokens[place] + self.tokens[place + 1]
-        end = self.ends[place]
-        if end < 0 or end - place > room:
-            return ""
-        spaced = {",": ", ", ":": ": "}
-        whole = "".join(spaced.get(token, token) for token in self.tokens[place : end + 1])
-        has_comma = self.tokens[end + 1 : end + 2] == [","]
-        return whole if len(whole) + has_comma <= room else ""
+
+def _whole(tokens: list[_Token], place: int, room: int) -> str:
+    """Return a container on one line, or "" if it does not stay on one."""
+    if tokens[place + 1].text in _CLOSING:
+        return tokens[place].text + tokens[place + 1].text
+    length = tokens[place].length
+    if not 0 < length <= room:
+        return ""
+    spaced = {",": ", ", ":": ": "}
+    end = place + length + 1
+    whole = "".join(spaced.get(token.text, token.text) for token in tokens[place:end])
+    has_comma = end < len(tokens) and tokens[end].text == ","
+    return whole if len(whole) + has_comma <= room else ""
 
 
-def _ordered(tokens: list[str], order: Order, ends: dict[int, int]) -> list[str]:
-    """Return the tokens with the fields of a manifest in order; `ends` is updated."""
-    if tokens[:1] != ["{"]:
+def _ordered(tokens: list[_Token], order: Order) -> list[_Token]:
+    """Return the tokens with the fields of a manifest in order."""
+    if not tokens or tokens[0].text != "{":
         return tokens
     fields: list[tuple[str, int]] = []
     depth, is_key = 0, False
-    for place, piece in enumerate(tokens):
+    for place, token in enumerate(tokens):
+        piece = token.text
         if depth == 1 and is_key and piece[0] == '"':
             fields.append((piece[1:-1], place))
         depth += (piece in _OPENING) - (piece in _CLOSING)
@@ -116,16 +114,8 @@ def _ordered(tokens: list[str], order: Order, ends: dict[int, int]) -> list[str]
         return tokens
     stops = [start - 1 for _, start in fields[1:]] + [len(tokens) - 1]
     spans = {name: (start, stop) for (name, start), stop in zip(fields, stops, strict=True)}
-    made = ["{"]
-    places = sorted(ends)
-    moved = {0: -1 if ends[0] < 0 else len(tokens) - 1}
+    made = tokens[:1]
     for name in names:
         start, stop = spans[name]
-        by = len(made) - start
-        for at in places[bisect_left(places, start) : bisect_left(places, stop)]:
-            moved[at + by] = ends[at] + by if ends[at] >= 0 else -1
-        made.extend([*tokens[start:stop], ","])
-    ends.clear()
-    ends.update(moved)
-    made[-1] = "}"
-    return made
+        made.extend([*tokens[start:stop], _Token(",")])
+    return [*made[:-1], tokens[-1]]

@@ -27,8 +27,10 @@ from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs hide i
 
 from reconciler.syntax.characters import joined_surrogates
 from reconciler.syntax.diagnostic import Lines
+from reconciler.syntax.syntax_tree import SyntaxNode
 
 STEP = 2
+CLOSINGS = {"{": "}", "[": "]"}
 BLANKS = " \t\r\n"
 """The blanks of YAML: Python strips many more characters, which are part of texts."""
 
@@ -178,21 +180,12 @@ def _above(lines: Sequence[str], place: int, stop: int) -> int:
 _HEADER = re.compile(r"([|>])([-+0-9]*)([ \t]*)(#[^\n]*)?[^\n]*")
 
 
-@dataclass(frozen=True, slots=True)
-class BlockText:
-    """A block scalar: its header with a comment, and its indented lines.
+def laid_block(source: str, column: int, indent: int) -> tuple[str, list[str], int, bool]:
+    """Return a block scalar of a block at a column, with another indentation.
 
-    `length` is its length in the source, without the empty lines after it unless it `keeps` them.
+    These are its header with a comment, its indented lines, its length in the source, and whether
+    it keeps the empty lines after it, which are part of that length only then.
     """
-
-    header: str
-    lines: Sequence[str]
-    length: int
-    keeps: bool
-
-
-def laid_block(source: str, column: int, indent: int) -> BlockText:
-    """Return a block scalar of a block at a column, with another indentation."""
     found = _HEADER.match(source)
     assert found is not None  # noqa: S101 - the parser found one
     mark, signs, blanks, comment = found.groups()
@@ -219,41 +212,28 @@ def laid_block(source: str, column: int, indent: int) -> BlockText:
     sign = ("2" if digit else "") + signs.replace(digit, "")
     tail = ("  " if "\t" in blanks else blanks) + comment.rstrip(BLANKS) if comment else ""
     pad = " " * indent
-    return BlockText(
-        f"{mark}{sign}{tail}",
-        [pad + line if line else "" for line in content],
-        length,
-        keeps and written < len(content),
-    )
+    laid = [pad + line if line else "" for line in content]
+    return f"{mark}{sign}{tail}", laid, length, keeps and written < len(content)
 
 
 def _margin(lines: Sequence[str]) -> int:
-    for line in lines:
-        bare = line.lstrip(" ")
-        if bare:
-            return len(line) - len(bare)
-    return max(map(len, lines), default=0)
+    margins = (len(line) - len(bare) for line in lines if (bare := line.lstrip(" ")))
+    return next(margins, max(map(len, lines), default=0))
 
 
 def folded_lines(written: str, style: str) -> list[str]:
     """Return the lines of a plain or quoted text without the blanks around them."""
-    lines = written.split("\n")
-    last = len(lines) - 1
-    return [
-        _bare(line, is_first=nth == 0, is_last=nth == last, escapes=style == '"')
-        for nth, line in enumerate(lines)
-    ]
+    first, *rest = written.split("\n")
+    *lines, last = first, *(line.lstrip(" \t") for line in rest)
+    return [*(_ended(line, style) for line in lines), last]
 
 
-def _bare(line: str, *, is_first: bool, is_last: bool, escapes: bool) -> str:
-    bare = line if is_first else line.lstrip(" \t")
-    ended = bare if is_last else bare.rstrip(" \t")
-    if escapes and len(ended) < len(bare):
-        slashes = len(ended) - len(ended.rstrip("\\"))
-        if slashes % 2:
-            # The character after the backslash is part of the text.
-            ended += bare[len(ended)]
-    return ended
+def _ended(line: str, style: str) -> str:
+    """Return a line without the blanks at its end."""
+    ended = line.rstrip(" \t")
+    slashes = len(ended) - len(ended.rstrip("\\"))
+    # The character after a backslash is part of the text.
+    return line[: len(ended) + 1] if style == '"' and slashes % 2 else ended
 
 
 LONGEST_KEY = 1000
@@ -261,29 +241,6 @@ LONGEST_KEY = 1000
 
 _ANCHOR = re.compile(r"&[\w-]+")
 _COMMENTS = re.compile(r"(?:[ \t\r\n]+|(?<![^ \t\r\n])#[^\n]*)*")
-
-
-@dataclass(slots=True)
-class FlowPart:
-    """A part in flow from `start` to `end`; the part itself begins at `own`, after an anchor.
-
-    `style` is the quote of a text or the opening bracket of a container. The members of a mapping
-    are alternating keys and values.
-    """
-
-    start: int
-    end: int
-    own: int
-    anchor: str = ""
-    style: str = ""
-    members: list[FlowPart] | None = None
-
-    def pairs(self) -> list[tuple[FlowPart | None, FlowPart]]:
-        """Return each value with its key, which is None in a list."""
-        members = self.members or []
-        if self.style == "{":
-            return list(zip(members[::2], members[1::2], strict=True))
-        return [(None, member) for member in members]
 
 
 def split_anchor(text: str, start: int, end: int) -> tuple[str, int]:
@@ -305,86 +262,24 @@ def is_long_key(written: str, style: str) -> bool:
     return style in ("|", ">") or "\n" in written or len(written) > LONGEST_KEY
 
 
-def on_one_line(text: str, part: FlowPart) -> str:
+def on_one_line(text: str, part: SyntaxNode) -> str:
     """Return a part that is on one line, with one blank after each comma and colon."""
     lead = f"&{part.anchor} " if part.anchor else ""
-    if part.members is None:
-        return (lead + text[part.own : part.end]).rstrip(BLANKS)
+    if part.style not in CLOSINGS:
+        return (lead + text[part.start : part.end]).rstrip(BLANKS)
     joined = ", ".join(_member(text, key, value) for key, value in part.pairs())
-    return f"{lead}{{{joined}}}" if part.style == "{" else f"{lead}[{joined}]"
+    return f"{lead}{part.style}{joined}{CLOSINGS[part.style]}"
 
 
-def _member(text: str, key: FlowPart | None, value: FlowPart) -> str:
+def _member(text: str, key: SyntaxNode | None, value: SyntaxNode) -> str:
     if key is None:
         return on_one_line(text, value)
     name = on_one_line(text, key)
-    if value.start == value.end:
+    if value.opening == value.end:
         return name
     if is_long_key(name, key.style):
         name = f"? {name} "
     return f"{name}: {on_one_line(text, value)}"
-
-
-@dataclass(slots=True)
-class FlowWriter:
-    """Writer of the flow parts of a text onto a sheet."""
-
-    text: str
-    sheet: Sheet
-
-    def put(self, part: FlowPart, column: int) -> None:
-        """Write a part in flow; if it has several lines, each member gets a line."""
-        text = self.text
-        if "\n" not in text[part.start : part.end]:
-            self.sheet.put(on_one_line(text, part), column)
-            return
-        if part.anchor:
-            self.sheet.put(f"&{part.anchor}", column)
-            self.sheet.beside(text[part.start + 1 + len(part.anchor) : part.own], column)
-        if not part.style or part.members is None:
-            if part.own < part.end:
-                self.sheet.put_lines(folded_lines(text[part.own : part.end], part.style), column)
-            return
-        self.sheet.put(part.style, column)
-        is_bare = text[part.own] not in "{["
-        place = part.own if is_bare else part.own + 1
-        pairs = part.pairs()
-        for nth, (key, value) in enumerate(pairs):
-            self.sheet.between(text[place : (key or value).start], 0, column + STEP)
-            self.sheet.end_line()
-            if key is not None:
-                self._key(key, value, column + STEP)
-            else:
-                self.put(value, column + STEP)
-            # The parser places a missing value after the comments that follow its key.
-            is_left_out = key is not None and value.start == value.end
-            place = key.end if key is not None and is_left_out else value.end
-            if nth + 1 < len(pairs):
-                self.sheet.line = (self.sheet.line or "") + ","
-        closing = part.end if is_bare else part.end - 1
-        self.sheet.between(text[place:closing], 0, column + STEP)
-        self.sheet.end_line()
-        self.sheet.line = " " * column + ("}" if part.style == "{" else "]")
-
-    def _key(self, key: FlowPart, value: FlowPart, column: int) -> None:
-        written = on_one_line(self.text, key)
-        is_long = is_long_key(written, key.style)
-        if is_long:
-            self.sheet.put("?", column)
-            self.put(key, column + STEP)
-        else:
-            self.sheet.put(written, column)
-        if value.start == value.end:
-            return
-        if not is_long:
-            self.sheet.line = f"{self.sheet.line}:"
-        gap = self.text[key.end : value.start]
-        if "#" in gap:
-            self.sheet.between(gap, 0, column + STEP)
-        if is_long:
-            self.sheet.put(":", column)
-        is_joined = value.members is not None and self.sheet.line is not None
-        self.put(value, column if is_joined else column + STEP)
 
 
 @dataclass(slots=True)
@@ -400,12 +295,15 @@ class _Layer:
 
 def tidy_yaml(text: str, order: Order) -> str:
     """Return an error-free text in the standard layout, with fields of manifests in order."""
-    newline = "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
     writer = _Writer(text.replace("\r\n", "\n") if "\r" in text else text, order)
     writer.write()
-    lines = writer.sheet.out
-    made = "\n".join(lines) + "\n" if lines else ""
-    return made.replace("\n", newline) if newline != "\n" else made
+    return with_breaks_of(text, "".join(f"{line}\n" for line in writer.sheet.out))
+
+
+def with_breaks_of(text: str, made: str) -> str:
+    """Return a made text with the line breaks of the first line of another text."""
+    ends_so = text[: text.find("\n") + 1].endswith("\r\n")
+    return made.replace("\n", "\r\n") if ends_so else made
 
 
 class _Writer:
@@ -419,7 +317,6 @@ class _Writer:
         self.text = text
         self.order = order
         self.sheet = Sheet()
-        self.flow = FlowWriter(text, self.sheet)
         self.place = 0
         self.layers: list[_Layer] = []
         self.fields: list[tuple[str, int]] = []
@@ -527,13 +424,13 @@ class _Writer:
 
     def _block_text(self, layer: _Layer | None, start: int, end: int) -> None:
         source, column = (layer.source, layer.column) if layer is not None else (-1, 0)
-        block = laid_block(self.text[start:end], source, column + STEP)
-        self.sheet.put(block.header, column + STEP if layer is not None else 0)
+        header, lines, length, keeps = laid_block(self.text[start:end], source, column + STEP)
+        self.sheet.put(header, column + STEP if layer is not None else 0)
         self.sheet.end_line()
-        self.sheet.out.extend(block.lines)
-        if block.keeps:
+        self.sheet.out.extend(lines)
+        if keeps:
             self.sheet.kept = len(self.sheet.out)
-        self.place = start + block.length
+        self.place = start + length
 
     def _key(self, event: Any, layer: _Layer, start: int, end: int) -> None:
         gap = self.text[self.place : start]
@@ -598,34 +495,89 @@ class _Writer:
 
     def _flow(self, event: Any) -> None:
         part = self._part(event)
-        is_open = "\n" in self.text[part.start : part.end]
-        column = self._approach(part.start, joins=is_open)
-        self.flow.put(part, column if self.layers else 0)
+        is_open = "\n" in self.text[part.opening : part.end]
+        column = self._approach(part.opening, joins=is_open)
+        self._put_part(part, column if self.layers else 0)
         self.place = part.end
         self._filled()
 
-    def _part(self, event: Any) -> FlowPart:
+    def _put_part(self, part: SyntaxNode, column: int) -> None:
+        """Write a part in flow; if it has several lines, each member gets a line."""
+        text = self.text
+        if "\n" not in text[part.opening : part.end]:
+            self.sheet.put(on_one_line(text, part), column)
+            return
+        if part.anchor:
+            self.sheet.put(f"&{part.anchor}", column)
+            self.sheet.beside(text[part.opening + 1 + len(part.anchor) : part.start], column)
+        if part.style not in CLOSINGS:
+            if part.start < part.end:
+                self.sheet.put_lines(folded_lines(text[part.start : part.end], part.style), column)
+            return
+        self.sheet.put(part.style, column)
+        is_bare = text[part.start] not in CLOSINGS
+        place = part.start if is_bare else part.start + 1
+        pairs = part.pairs()
+        for nth, (key, value) in enumerate(pairs):
+            self.sheet.between(text[place : (key or value).opening], 0, column + STEP)
+            self.sheet.end_line()
+            if key is not None:
+                self._part_key(key, value, column + STEP)
+            else:
+                self._put_part(value, column + STEP)
+            # The parser places a missing value after the comments that follow its key.
+            is_left_out = key is not None and value.opening == value.end
+            place = key.end if key is not None and is_left_out else value.end
+            if nth + 1 < len(pairs):
+                self.sheet.line = (self.sheet.line or "") + ","
+        closing = part.end if is_bare else part.end - 1
+        self.sheet.between(text[place:closing], 0, column + STEP)
+        self.sheet.end_line()
+        self.sheet.line = " " * column + CLOSINGS[part.style]
+
+    def _part_key(self, key: SyntaxNode, value: SyntaxNode, column: int) -> None:
+        written = on_one_line(self.text, key)
+        is_long = is_long_key(written, key.style)
+        if is_long:
+            self.sheet.put("?", column)
+            self._put_part(key, column + STEP)
+        else:
+            self.sheet.put(written, column)
+        if value.opening == value.end:
+            return
+        if not is_long:
+            self.sheet.line = f"{self.sheet.line}:"
+        gap = self.text[key.end : value.opening]
+        if "#" in gap:
+            self.sheet.between(gap, 0, column + STEP)
+        if is_long:
+            self.sheet.put(":", column)
+        is_joined = value.style in CLOSINGS and self.sheet.line is not None
+        self._put_part(value, column if is_joined else column + STEP)
+
+    def _part(self, event: Any) -> SyntaxNode:
         """Read a complete part in flow from its first event."""
         start, end = self._span(event)
         kind = event.__class__
         if kind is AliasEvent:
-            return FlowPart(start, end, start)
-        if kind is ScalarEvent:
-            own = split_anchor(self.text, start, end)[1] if event.anchor else start
-            return FlowPart(start, end, own, event.anchor or "", style=event.style or "")
+            return SyntaxNode(start, end)
         own = split_anchor(self.text, start, end)[1] if event.anchor else start
-        members: list[FlowPart] = []
+        part = SyntaxNode(own, end, begin=start, anchor=event.anchor or "", is_flow=True)
+        if kind is ScalarEvent:
+            part.style = event.style or ""
+            return part
+        members: list[SyntaxNode] = []
         while True:
             inner: Any = self.get_event()
             if inner.__class__ is MappingEndEvent or inner.__class__ is SequenceEndEvent:
                 break
             members.append(self._part(inner))
         is_map = kind is MappingStartEvent
-        if is_map and self.text[own : own + 1] != "{":
-            end = max(member.end for member in members)
-        else:
-            end = self._span(inner)[1]
-        return FlowPart(start, end, own, event.anchor or "", "{" if is_map else "[", members)
+        is_bare = is_map and self.text[own : own + 1] != "{"
+        part.end = max(member.end for member in members) if is_bare else self._span(inner)[1]
+        part.style = "{" if is_map else "["
+        part.keys, part.values = (members[::2], members[1::2]) if is_map else ([], members)
+        return part
 
     def _approach(self, start: int, *, joins: bool) -> int:
         """Write the text before a node; return the node's column for the case of a new line.

@@ -79,13 +79,11 @@ def remove_left(folders: Iterable[Path]) -> int:
 
     The files of a live run are locked, and stay.
     """
-    return sum(map(_removed, {path for folder in folders for path in _left_in(folder)}))
-
-
-def _left_in(folder: Path) -> list[Path]:
-    with suppress(OSError):
-        return [path for path in folder.glob(f"{BEGINS}*{ENDS}") if not path.is_symlink()]
-    return []
+    left: set[Path] = set()
+    for folder in folders:
+        with suppress(OSError):
+            left.update(path for path in folder.glob(f"{BEGINS}*{ENDS}") if not path.is_symlink())
+    return sum(map(_removed, left))
 
 
 def _removed(file: Path) -> bool:
@@ -141,15 +139,9 @@ def _name_once(name: str, real: Path) -> None:
 
 def _sync(descriptors: Sequence[int]) -> None:
     """Wait until files are on the disk, in parallel: one after another would take much longer."""
-    groups = [descriptors[start::SYNCED_AT_ONCE] for start in range(SYNCED_AT_ONCE)]
     with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
-        for done in [pool.submit(_sync_in_turn, group) for group in groups if group]:
-            done.result()
-
-
-def _sync_in_turn(descriptors: Sequence[int]) -> None:
-    for descriptor in descriptors:
-        os.fsync(descriptor)
+        # The results are what raises.
+        list(pool.map(os.fsync, descriptors))
 
 
 def _put(descriptor: int, content: bytes) -> None:

@@ -25,27 +25,17 @@ def _lines(value: dict[str, Json]) -> Iterator[str]:
         elif isinstance(inner, list) and any(isinstance(item, dict) and item for item in inner):
             yield f"{_scalar(key)}:"
             for item in inner:
-                yield from _item(item)
+                first, *rest = _lines(item) if isinstance(item, dict) and item else [_flow(item)]
+                yield f"  - {first}"
+                yield from (f"    {line}" for line in rest)
         else:
             yield f"{_scalar(key)}: {_flow(inner)}"
 
 
-def _item(item: Json) -> Iterator[str]:
-    if isinstance(item, dict):
-        first, *rest = _lines(item)
-        yield f"  - {first}"
-        yield from (f"    {line}" for line in rest)
-    else:
-        yield f"  - {_flow(item)}"
-
-
 def _flow(value: Json) -> str:
     if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join(f"{_scalar(key)}: {_flow(member)}" for key, member in value.items())
-            + "}"
-        )
+        members = ", ".join(f"{_scalar(key)}: {_flow(member)}" for key, member in value.items())
+        return f"{{{members}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(_flow, value))}]"
     return _scalar(value)

@@ -13,7 +13,6 @@ from reconciler.document import Edit, Json, Put, Within
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.model.quoting import quoted
 from reconciler.project import ProjectVariable
-from reconciler.syntax.comments import comments_lost
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.display_names import display_name
 from reconciler.syntax.files import (
@@ -26,6 +25,7 @@ from reconciler.syntax.files import (
     read_own_file,
 )
 from reconciler.syntax.read_text import read_text
+from reconciler.syntax.syntax_tree import comments_lost
 from reconciler.syntax.write_files import replace_file, sync_folder, write_new_files
 from reconciler.workspace.manifest_edits import Script, text_after
 

@@ -22,7 +22,6 @@ from reconciler.project.levels import (
     is_on,
     why_no_level,
 )
-from reconciler.syntax.comments import MARK, Ignoring, ignoring_comments
 from reconciler.syntax.diagnostic import (
     REMOVE,
     Complaint,
@@ -32,6 +31,7 @@ from reconciler.syntax.diagnostic import (
     Suppressed,
     complaint_at,
 )
+from reconciler.syntax.syntax_tree import MARK, Ignoring, ignoring_comments
 
 SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING}
 

@@ -221,17 +221,12 @@ def reason(bench: Workbench) -> None:
     bench.replace(
         reasons,
         "Reason: TypeAlias = (",
-        "@dataclass(frozen=True, slots=True)\n"
-        "class FirstOfAll:\n"
+        'class FirstOfAll(_Coded, code="called-first"):\n'
         '    """It is called the first."""\n\n'
-        '    code: ClassVar[str] = "called-first"\n'
-        '    words: ClassVar[str] = "it is called the first"\n\n\n'
+        '    words = "it is called the first"\n\n\n'
         "Reason: TypeAlias = (",
     )
     bench.after(reasons, "    | IncidentsUnread", "    | FirstOfAll")
-    resource = "reconciler/model/__init__.py"
-    bench.after(resource, "        EditedBy,", "        FirstOfAll,")
-    bench.after(resource, '    "EditedBy",', '    "FirstOfAll",')
     deciding = "reconciler/planning/decide.py"
     bench.after(deciding, "    Evidence,", "    FirstOfAll,")
     bench.replace(

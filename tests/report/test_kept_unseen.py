@@ -13,8 +13,7 @@ from sample_plans import kept, plan_of, rewritten
 from reconciler.ci.comment import Origin, plan_comment
 from reconciler.ci.forge.own_comment import Marker
 from reconciler.document import digest
-from reconciler.model import Drift, DriftReport, Plan, Ref, Source
-from reconciler.model.plan import DriftState
+from reconciler.model import Drift, DriftReport, DriftState, Plan, Ref, Source
 from reconciler.report.applied.text import applied_text
 from reconciler.report.drift_formats import drift_markdown, drift_text
 from reconciler.report.html import drift_html, plan_html

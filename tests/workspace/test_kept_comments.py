@@ -10,8 +10,7 @@ import pytest
 from styled_texts import root_of, style_of
 
 from reconciler.errors import InvalidInput
-from reconciler.syntax.comments import comments_lost
-from reconciler.syntax.syntax_tree import written
+from reconciler.syntax.syntax_tree import comments_lost, written
 from reconciler.workspace.new_files import replace_text
 
 pytestmark = pytest.mark.promise("S26")

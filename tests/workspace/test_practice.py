@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wrong import UUID
 
-from reconciler.features.lint.lint import off_by_default, practices_of
-from reconciler.features.lint.lint_rule import LintRule
+from reconciler.features.lint.lint import LintRule, off_by_default, practices_of
 from reconciler.kinds import BY_NAME
 from reconciler.project import ProjectFile
 from reconciler.project.levels import PRACTICE, WARNED_OF

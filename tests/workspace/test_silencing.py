@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.features import FEATURES
-from reconciler.syntax.comments import Ignoring, ignoring_comments
+from reconciler.syntax.syntax_tree import Ignoring, ignoring_comments
 
 TWO = """\
 manifests: [.]

@@ -64,4 +64,4 @@ def test_only_the_checks_of_declared_kinds_are_loaded(tmp_path: Path) -> None:
 
     features = ("reconciler.features.lint.", "reconciler.features.audit.")
     loaded = [name for name in json.loads(ran.stderr) if name.startswith(features)]
-    assert loaded == [f"{features[0]}{name}" for name in ("lint", "lint_rule", "slo")]
+    assert loaded == [f"{features[0]}{name}" for name in ("lint", "slo")]

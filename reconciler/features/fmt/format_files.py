@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reconciler.document import Json
+from reconciler.document import Json, value_at
 from reconciler.errors import UsageError
 from reconciler.kinds import BY_NAME
 from reconciler.model import API_VERSION
@@ -93,9 +93,7 @@ def text_in(content: bytes, name: str) -> tuple[str, str | Sequence[Complaint]]:
     if isinstance(text, Complaint):
         return "", [text]
     is_json = text.lstrip()[:1] in ("{", "[") and departure_from_json(text) is None
-    reading = read_text(text, is_json=is_json)
-    made = _made_of(reading, name, is_json=is_json)
-    return text, made
+    return text, _made_of(read_text(text, is_json=is_json), name, is_json=is_json)
 
 
 def _made_of(reading: Reading, name: str, *, is_json: bool) -> str | Sequence[Complaint]:
@@ -138,7 +136,11 @@ class _Search:
             self.found.left_out += 1
         if isinstance(reading, Reading):
             for document in reading.documents:
-                self._look_at_exports(path.parent, document.value)
+                export = _export_of(document.value)
+                file = path.parent / export
+                # `validate` reports a file that does not exist.
+                if export and file.is_file():
+                    self.look_at(file, display_name(file, self.root), is_json=True)
 
     def _hold(self, path: Path, name: str, reading: Reading | Complaint, *, is_json: bool) -> None:
         """Compare one file with its layout."""
@@ -155,24 +157,15 @@ class _Search:
         if made != before:
             self.found.changed.append(Tidy(path, name, before, made, self.sources.roots))
 
-    def _look_at_exports(self, folder: Path, document: Json) -> None:
-        for named in _exports(document):
-            file = folder / named
-            # `validate` reports a file that does not exist.
-            if file.is_file():
-                self.look_at(file, display_name(file, self.root), is_json=True)
 
-
-def _exports(document: Json) -> Iterator[str]:
-    """Yield the file of the export that a manifest names."""
+def _export_of(document: Json) -> str:
+    """Return the file of the export that a manifest names, or ""."""
     if not isinstance(document, dict) or document.get("apiVersion") != API_VERSION:
-        return
-    kind, spec = document.get("kind"), document.get("spec")
+        return ""
+    kind, named = document.get("kind"), value_at(document, ("spec", "file"))
     known = BY_NAME.get(kind) if isinstance(kind, str) else None
-    named = spec.get("file") if isinstance(spec, dict) else None
     is_export = known is not None and known.from_export is not None
-    if is_export and isinstance(named, str) and named and not Path(named).is_absolute():
-        yield named
+    return named if is_export and isinstance(named, str) and not named.startswith("/") else ""
 
 
 def find(options: Options, *, modeline: bool = False) -> Tidied:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 
 from reconciler.document import Json, Path
-from reconciler.features.lint.lint_rule import LintRule
+from reconciler.features.lint.lint import LintRule
 from reconciler.kinds.alert_definition.parts import TYPE_OF
 from reconciler.kinds.alert_definition.weak_points import (
     GROUPS,
@@ -56,28 +57,25 @@ def _outcome(condition: Mapping[str, Json], *, is_share: bool) -> str:
     how = _compared(condition)
     if threshold is None or how is None:
         return ""
-    direction, or_equals = how
-    if direction == "MORE":
-        if threshold < 0 or (threshold == 0 and or_equals):
-            return ALWAYS
-        beyond = threshold > WHOLE or (threshold == WHOLE and not or_equals)
-        return NEVER if is_share and beyond else ""
-    if threshold < 0 or (threshold == 0 and not or_equals):
-        return NEVER
-    beyond = threshold > WHOLE or (threshold == WHOLE and or_equals)
-    return ALWAYS if is_share and beyond else ""
+    is_more, or_equals = how
+    if threshold < 0 or (threshold == 0 and or_equals == is_more):
+        return ALWAYS if is_more else NEVER
+    if is_share and (threshold > WHOLE or (threshold == WHOLE and or_equals != is_more)):
+        return NEVER if is_more else ALWAYS
+    return ""
 
 
-def _compared(condition: Mapping[str, Json]) -> tuple[str, bool] | None:
+def _compared(condition: Mapping[str, Json]) -> tuple[bool, bool] | None:
+    """Return whether it asks for more, not for less, and whether for an equal number too."""
     text = text_of(condition.get("conditionType"))
     found = _COMPARED.fullmatch(text.removesuffix(_UNSAID)) if text is not None else None
-    return (found[1], found[2] is not None) if found is not None else None
+    return (found[1] == "MORE", found[2] is not None) if found is not None else None
 
 
 def _said(condition: Mapping[str, Json], outcome: str, *, is_share: bool) -> str:
     threshold = condition.get("threshold")
-    direction, or_equals = _compared(condition) or ("", False)
-    how = f"{'more' if direction == 'MORE' else 'less'} than{' or equal to' if or_equals else ''}"
+    is_more, or_equals = _compared(condition) or (False, False)
+    how = f"{'more' if is_more else 'less'} than{' or equal to' if or_equals else ''}"
     why = "a count is never below 0"
     if is_share and (number_of(threshold) or 0) > 0:
         why = "these lines are a part of those, so at most 100 % of them"
@@ -114,12 +112,14 @@ def _filter(side: Json) -> dict[str, Json] | None:
     return {key: value for key, value in flat.items() if value not in (None, "", [])}
 
 
+_SHARES: Mapping[tuple[str, ...], str] = {
+    ("rules", EACH, "condition", "forOverPct"): "a window has no more than 100 % of its time",
+    ("missingValues", "minNonNullValuesPct"): "no more than 100 % of the values can be there",
+}
+
+
 def _beyond_the_window(spec: dict[str, Json]) -> Iterator[SpecFinding]:
-    shares: tuple[tuple[tuple[str, ...], str], ...] = (
-        (("rules", EACH, "condition", "forOverPct"), "a window has no more than 100 % of its time"),
-        (("missingValues", "minNonNullValuesPct"), "no more than 100 % of the values can be there"),
-    )
-    for steps, why in shares:
+    for steps, why in _SHARES.items():
         for path, share in places(spec, "metricThreshold", *steps):
             number = number_of(share)
             if number is not None and number > WHOLE:
@@ -137,11 +137,16 @@ def _unique_counts(spec: dict[str, Json]) -> Iterator[SpecFinding]:
 
 
 _WINDOWS = {
-    "logsThreshold": ("timeWindow", "logsTimeWindowSpecificValue"),
-    "logsAnomaly": ("timeWindow", "logsTimeWindowSpecificValue"),
-    "logsRatioThreshold": ("timeWindow", "logsRatioTimeWindowSpecificValue"),
+    "logsThreshold": [("timeWindow", "logsTimeWindowSpecificValue")],
+    "logsAnomaly": [("timeWindow", "logsTimeWindowSpecificValue")],
+    "logsRatioThreshold": [("timeWindow", "logsRatioTimeWindowSpecificValue")],
+    "metricThreshold": [
+        ("ofTheLast", "metricTimeWindowSpecificValue"),
+        ("ofTheLast", "metricTimeWindowDynamicDuration"),
+    ],
 }
-_METRIC = ("metricTimeWindowSpecificValue", "metricTimeWindowDynamicDuration")
+"""Where the condition of a rule has its window, by the part of the alert."""
+
 _VALUE = re.compile(r"(?:LOGS|METRIC|LOGS_RATIO)_TIME_WINDOW_VALUE_(MINUTE|HOUR)S?_(\d{1,4})")
 _DURATION = re.compile(r"(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?")
 _MINUTES = {"MINUTE": 1, "HOUR": 60}
@@ -150,29 +155,22 @@ MILLISECONDS = 60_000
 
 def short_windows(spec: dict[str, Json]) -> Iterator[SpecFinding]:
     """Yield evaluation delays that are longer than the shortest window of their rules."""
-    steps = {part: [inside] for part, inside in _WINDOWS.items()}
-    steps["metricThreshold"] = [("ofTheLast", form) for form in _METRIC]
-    for part, forms in steps.items():
-        if part not in spec:
-            continue
+    for part, forms in _WINDOWS.items():
         delay = next((value for _, value in places(spec, part, "evaluationDelayMs")), None)
         waited = number_of(delay)
-        windows = [
-            (minutes, path)
+        windows = (
+            minutes_of(value)
             for inside in forms
-            for path, value in places(spec, part, "rules", EACH, "condition", *inside)
-            if (minutes := minutes_of(value))
-        ]
-        if waited is not None and windows and waited > min(windows)[0] * MILLISECONDS:
-            yield _delayed((part, "evaluationDelayMs"), waited, min(windows)[0])
-
-
-def _delayed(path: Path, waited: float, minutes: float) -> SpecFinding:
-    message = (
-        f"the alert waits {waited / MILLISECONDS:g} minutes for late data, longer than its window "
-        f"of {minutes:g}: what it reports is over by then"
-    )
-    return SpecFinding(path, message, Advice("wait less, or widen the window"))
+            for _, value in places(spec, part, "rules", EACH, "condition", *inside)
+        )
+        shortest = min(filter(None, windows), default=math.inf)
+        if waited is not None and waited > shortest * MILLISECONDS:
+            message = (
+                f"the alert waits {waited / MILLISECONDS:g} minutes for late data, longer than its "
+                f"window of {shortest:g}: what it reports is over by then"
+            )
+            advice = Advice("wait less, or widen the window")
+            yield SpecFinding((part, "evaluationDelayMs"), message, advice)
 
 
 def minutes_of(value: Json) -> float | None:

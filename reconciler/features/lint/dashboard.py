@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from reconciler.document import Json, Path, canonical_text, value_at
-from reconciler.features.lint.lint_rule import LintRule
+from reconciler.features.lint.lint import LintRule
 from reconciler.kinds.shape import EACH, places
 from reconciler.kinds.spec_finding import Neighbours, SpecFinding, lists_in, text_of
 from reconciler.model import Manifest
@@ -41,16 +41,12 @@ def _twin_titles(spec: dict[str, Json]) -> Iterator[SpecFinding]:
             title = text_of(widget.get("title")) if isinstance(widget, dict) else None
             if title is None or not title.strip():
                 continue
-            shown = ",".join(map(str, _definition(widget)))
+            definition = value_at(widget, ("definition",))
+            shown = ",".join(definition) if isinstance(definition, dict) else ""
             if first.setdefault((title.strip(), shown), path) != path:
                 message = f"another widget of this section is called `{title.strip()}` too"
                 remedy = Advice("name each by what it shows")
                 yield SpecFinding((*path, "title"), message, remedy)
-
-
-def _definition(widget: Json) -> dict[str, Json]:
-    found = value_at(widget, ("definition",))
-    return found if isinstance(found, dict) else {}
 
 
 def _queries(spec: dict[str, Json]) -> Iterator[tuple[Path, Json]]:

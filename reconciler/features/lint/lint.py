@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
-from reconciler.features.lint.lint_rule import LintRule
-from reconciler.kinds.spec_finding import Neighbours
-from reconciler.project.levels import Level, is_on
+from reconciler.document import Json
+from reconciler.kinds.spec_finding import Neighbours, SpecFinding
+from reconciler.model import Manifest
+from reconciler.project.levels import is_on
 from reconciler.syntax.diagnostic import Complaint, warning
 from reconciler.workspace.build import DeclaredManifest
 from reconciler.workspace.workspace_checks import CheckedWorkspace
+
+Find: TypeAlias = Callable[[dict[str, Json]], Iterator[SpecFinding]]
+"""Checks one `spec`, whatever its content."""
+
+FindAmong: TypeAlias = Callable[[Neighbours], Iterator[tuple[Manifest, SpecFinding]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintRule:
+    """One check for what works and is rarely wanted; the page of its code says why it exists.
+
+    It checks each resource of its kind by itself (`find`), or all of them together (`among`). A
+    check that many good workspaces would fail runs only if the project file requests it (`asked`).
+    """
+
+    code: str
+    find: Find | None = None
+    among: FindAmong | None = None
+    asked: bool = False
+
+    def findings(self, neighbours: Neighbours) -> Iterator[tuple[Manifest, SpecFinding]]:
+        """Yield what the check finds, with the manifest that it is about."""
+        if self.among is not None:
+            yield from self.among(neighbours)
+        elif self.find is not None:
+            for manifest in neighbours.own:
+                for found in self.find(manifest.spec):
+                    yield manifest, found
+
 
 _MODULES: Final = {
     "SLO": "slo",
@@ -45,49 +76,16 @@ def practice_complaints(checked: CheckedWorkspace) -> Iterator[Complaint]:
     """Yield warnings about what works but is unwise; resources with errors are skipped."""
     broken = {complaint.ref for complaint in checked.complaints if complaint.is_error}
     of_kinds: dict[str, list[DeclaredManifest]] = {}
-    for manifest in checked.declared:
-        if str(manifest.manifest.ref) not in broken:
-            of_kinds.setdefault(manifest.kind.name, []).append(manifest)
+    for declared in checked.declared:
+        if str(declared.manifest.ref) not in broken:
+            of_kinds.setdefault(declared.kind.name, []).append(declared)
+    every = [declared.manifest for declared in checked.declared]
     for kind, own in of_kinds.items():
-        alone, among = _enabled(kind, checked.settings.checks)
-        for manifest in own:
-            yield from _alone(manifest, alone)
-        yield from _among(own, checked, among)
-
-
-def _enabled(kind: str, levels: Mapping[str, Level]) -> tuple[list[LintRule], list[LintRule]]:
-    """Return the enabled rules of a kind: those for one resource, and those for all."""
-    wanted = [
-        practice
-        for practice in practices_of(kind)
-        if is_on(practice.code, levels, only_asked=practice.asked)
-    ]
-    return [practice for practice in wanted if practice.find], [
-        practice for practice in wanted if practice.among
-    ]
-
-
-def _alone(declared: DeclaredManifest, practices: list[LintRule]) -> Iterator[Complaint]:
-    spec = declared.manifest.spec
-    for practice in practices:
-        assert practice.find is not None  # noqa: S101 - selected above
-        for found in practice.find(spec):
-            path, message, suggestion, at_key = found
-            yield declared.spec.complaint(
-                warning(practice.code, path, message, suggestion, at_key=at_key)
-            )
-
-
-def _among(
-    own: list[DeclaredManifest], checked: CheckedWorkspace, practices: list[LintRule]
-) -> Iterator[Complaint]:
-    if not practices:
-        return
-    places = {id(manifest.manifest): manifest.spec for manifest in own}
-    every = [manifest.manifest for manifest in checked.declared]
-    neighbours = Neighbours([manifest.manifest for manifest in own], every, checked.elsewhere)
-    for practice in practices:
-        assert practice.among is not None  # noqa: S101 - selected above
-        for manifest, (path, message, suggestion, at_key) in practice.among(neighbours):
-            finding = warning(practice.code, path, message, suggestion, at_key=at_key)
-            yield places[id(manifest)].complaint(finding)
+        specs = {id(declared.manifest): declared.spec for declared in own}
+        neighbours = Neighbours([declared.manifest for declared in own], every, checked.elsewhere)
+        for rule in practices_of(kind):
+            if not is_on(rule.code, checked.settings.checks, only_asked=rule.asked):
+                continue
+            for manifest, (path, message, suggestion, at_key) in rule.findings(neighbours):
+                finding = warning(rule.code, path, message, suggestion, at_key=at_key)
+                yield specs[id(manifest)].complaint(finding)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reconciler.document import Json
-from reconciler.features.lint.lint_rule import LintRule
+from reconciler.features.lint.lint import LintRule
 from reconciler.kinds.log_policy_set.name_matcher import (
     INCLUDES,
     IS,

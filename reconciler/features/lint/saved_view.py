@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.document import Json
-from reconciler.features.lint.lint_rule import LintRule
+from reconciler.features.lint.lint import LintRule
 from reconciler.kinds.shape import places
 from reconciler.kinds.spec_finding import SpecFinding
 from reconciler.syntax.diagnostic import Advice

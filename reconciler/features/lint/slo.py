@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.document import Json
-from reconciler.features.lint.lint_rule import LintRule
+from reconciler.features.lint.lint import LintRule
 from reconciler.kinds.slo.unwatched import unwatched
 from reconciler.kinds.spec_finding import SpecFinding
 from reconciler.syntax.diagnostic import Advice
@@ -18,11 +18,8 @@ def _leaves_no_budget(spec: dict[str, Json]) -> Iterator[SpecFinding]:
             "a target of 100 % leaves no error budget: the first failure breaks it for the whole "
             "time frame"
         )
-        yield SpecFinding(
-            ("targetThresholdPercentage",),
-            message,
-            Advice("write a target that may be missed now and then, as 99.9"),
-        )
+        advice = Advice("write a target that may be missed now and then, as 99.9")
+        yield SpecFinding(("targetThresholdPercentage",), message, advice)
 
 
 PRACTICES = (

@@ -19,11 +19,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeAlias, cast
+from typing import IO, Self, TypeAlias, cast
 
 from reconciler.document import Json
 from reconciler.errors import MissingExtra, ReconcilerError
+from reconciler.features.rules.rule_settings import Rule
 
 APART = Path(__file__).with_name("cel_worker.py")
 
@@ -55,6 +55,8 @@ class Process:
 
     bounds: Bounds
     _process: subprocess.Popen[bytes] = field(init=False)
+    _sink: IO[bytes] = field(init=False)
+    _source: IO[bytes] = field(init=False)
     _unread: bytearray = field(default_factory=bytearray)
 
     def __post_init__(self) -> None:
@@ -69,17 +71,17 @@ class Process:
             # Signals to the run are handled by the run, not by this process.
             start_new_session=True,
         )
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None  # noqa: S101 - both are pipes
+        self._sink = cast("IO[bytes]", self._process.stdin)
+        self._source = cast("IO[bytes]", self._process.stdout)
+        for stream in (self._sink, self._source):
             os.set_blocking(stream.fileno(), False)
 
     def end(self) -> None:
         """End the process, whatever it does."""
         self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                stream.close()
+        self._sink.close()
+        self._source.close()
 
     def told(self, line: Json, count: int) -> Iterator[Json]:
         """Send one line to the process, and yield the `count` lines that it answers.
@@ -87,22 +89,19 @@ class Process:
         Raises Died.
         """
         left = memoryview(json.dumps(line, ensure_ascii=False).encode() + b"\n")
-        source, sink = self._process.stdout, self._process.stdin
-        assert source is not None  # noqa: S101 - both are pipes
-        assert sink is not None  # noqa: S101 - the same
         with selectors.DefaultSelector() as ready:
-            ready.register(source, selectors.EVENT_READ)
-            ready.register(sink, selectors.EVENT_WRITE)
+            ready.register(self._source, selectors.EVENT_READ)
+            ready.register(self._sink, selectors.EVENT_WRITE)
             until = time.monotonic() + self.bounds.wall
             while count:
                 found = ready.select(max(0.0, until - time.monotonic()))
                 if not found:
                     raise Died(self._died())
                 for key, _ in found:
-                    if key.fileobj is sink:
+                    if key.fileobj is self._sink:
                         left = self._said(left)
                         if not left:
-                            ready.unregister(sink)
+                            ready.unregister(self._sink)
                     else:
                         for value in self._heard():
                             count -= 1
@@ -110,9 +109,8 @@ class Process:
                             yield value
 
     def _said(self, left: memoryview) -> memoryview:
-        assert self._process.stdin is not None  # noqa: S101 - it is a pipe
         try:
-            return left[os.write(self._process.stdin.fileno(), left[:_SHARE]) :]
+            return left[os.write(self._sink.fileno(), left[:_SHARE]) :]
         except BlockingIOError:
             return left
         except BrokenPipeError:
@@ -121,8 +119,7 @@ class Process:
 
     def _heard(self) -> list[Json]:
         """Return the lines that have come. Raises Died where there will be none."""
-        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
-        heard = os.read(self._process.stdout.fileno(), _SHARE)
+        heard = os.read(self._source.fileno(), _SHARE)
         if not heard:
             raise Died(self._died())
         self._unread += heard
@@ -147,18 +144,6 @@ class Process:
 
 
 BOUNDS = Bounds()
-
-
-@dataclass(frozen=True, slots=True)
-class Expressions:
-    """The parts of a rule that are evaluated; `when` is "" for always.
-
-    `variables` are the names that it may use.
-    """
-
-    when: str
-    check: str
-    variables: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +219,9 @@ _NEVER_ASKED = "true"
 class Judges:
     """A process that judges by a list of rules, for the duration of a `with` block."""
 
-    rules: Sequence[Expressions]
+    rules: Sequence[Rule]
     bounds: Bounds = BOUNDS
-    _process: Process | None = None
+    _process: Process = field(init=False)
     _spent: float = 0.0
     _dropped: set[int] = field(default_factory=set)
     _flaws: dict[int, tuple[RuleProblem, ...]] = field(default_factory=dict)
@@ -246,18 +231,15 @@ class Judges:
 
         Raises MissingExtra, or ReconcilerError where it cannot be started.
         """
-        check_installed()
+        from importlib.util import find_spec  # noqa: PLC0415 - only where there are rules
+
+        if find_spec("cel_expr_python") is None:
+            raise MissingExtra("`rules:` in the project file", "rules")
         self._begin()
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _: TracebackType | None,
-    ) -> None:
-        if self._process is not None:
-            self._process.end()
+    def __exit__(self, *_: object) -> None:
+        self._process.end()
 
     def flaws(self, rule: int) -> tuple[RuleProblem, ...]:
         """Return the problems of a rule's expressions; a rule with problems is not evaluated."""
@@ -270,9 +252,13 @@ class Judges:
         while queue:
             batch = self._next(queue, found)
             began = time.monotonic()
+            requests: list[Json] = [
+                {"values": {**questions[request.number].values}, "rules": [*request.rules]}
+                for request in batch
+            ]
             try:
-                for answers in self._reported(batch, questions):
-                    request = batch.pop(0)
+                for line in self._process.told(requests, len(requests)):
+                    request, answers = batch.pop(0), cast("list[int | str]", line)
                     found[request.number].update(
                         zip(request.rules, map(_verdict, answers), strict=True)
                     )
@@ -280,17 +266,6 @@ class Judges:
                 queue.extendleft(reversed(self._after(death, batch, found)))
             self._spent += time.monotonic() - began
         return found
-
-    def _reported(
-        self, batch: Sequence[_Asked], questions: Sequence[RuleInput]
-    ) -> Iterator[list[Any]]:
-        assert self._process is not None  # noqa: S101 - entered, so started
-        requests: list[Json] = [
-            {"values": {**questions[request.number].values}, "rules": [*request.rules]}
-            for request in batch
-        ]
-        for line in self._process.told(requests, len(requests)):
-            yield cast("list[Any]", line)
 
     def _next(self, queue: deque[_Asked], found: list[dict[int, RuleVerdict]]) -> list[_Asked]:
         """Return the next batch from the queue, without rules that were too expensive."""
@@ -324,6 +299,7 @@ class Judges:
             found[first.number][first.rules[0]] = Broken(str(death), is_last=True)
             self._dropped.add(first.rules[0])
             parts = []
+        self._process.end()
         self._begin()
         return [*parts, *rest]
 
@@ -331,16 +307,14 @@ class Judges:
         """Start the process, without the rules that were already too expensive."""
         lines: list[Json] = []
         while len(lines) <= len(self.rules):
-            if self._process is not None:
-                self._process.end()
             self._process = Process(self.bounds)
             lines = []
             try:
                 for line in self._process.told(self._hello(), 1 + len(self.rules)):
                     lines.append(line)
             except Died as death:
+                self._process.end()
                 if not lines:
-                    self._process.end()
                     raise ReconcilerError(f"{NO_PROCESS}: {death}") from death
                 self._flaws[len(lines) - 1] = (RuleProblem("check", 1, 1, str(death)),)
         for number, pair in enumerate(lines[1:]):
@@ -353,7 +327,7 @@ class Judges:
         idle = self._dropped | self._flaws.keys()
         rules: list[Json] = [
             {
-                "when": "" if number in idle else rule.when,
+                "when": "" if number in idle else rule.when or "",
                 "check": _NEVER_ASKED if number in idle else rule.check,
                 "variables": [*rule.variables],
             }
@@ -365,14 +339,6 @@ class Judges:
             "memory": self.bounds.memory,
         }
         return {"rules": rules, "bounds": bounds}
-
-
-def check_installed() -> None:
-    """Raise MissingExtra where the CEL library is not installed."""
-    from importlib.util import find_spec  # noqa: PLC0415 - only where there are rules
-
-    if find_spec("cel_expr_python") is None:
-        raise MissingExtra("`rules:` in the project file", "rules")
 
 
 _ERROR = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
@@ -439,18 +405,12 @@ def _no_truth(kind: str) -> str:
 
 
 def _verdict(told: int | str) -> RuleVerdict:
+    """Return an answer, or in our words why there is none, where we have words for it."""
     if isinstance(told, int):
         return RuleAnswer(told)
-    return Broken(_why(told))
-
-
-def _why(told: str) -> str:
-    """Return in our words why an expression gave no answer, where we have words for it."""
-    kind = _TYPE.fullmatch(told)
-    if kind is not None:
-        return _no_truth(kind[1])
+    if (kind := _TYPE.fullmatch(told)) is not None:
+        return Broken(_no_truth(kind[1]))
     for pattern, words in _REASONS:
-        match = pattern.fullmatch(told)
-        if match is not None:
-            return words.format(*(group.strip('"') for group in match.groups()))
-    return told.split(": ", 1)[-1]
+        if (match := pattern.fullmatch(told)) is not None:
+            return Broken(words.format(*(group.strip('"') for group in match.groups())))
+    return Broken(told.split(": ", 1)[-1])

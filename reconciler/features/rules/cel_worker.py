@@ -63,9 +63,9 @@ def _judged(rule: tuple[Any, Any], values: Any) -> int | str:
     if when is not None:
         applies = _truth(when, values)
         if applies is not True:
-            return NOT_ABOUT if applies is False else applies
+            return NOT_ABOUT if applies is False else applies[:WIDEST_TEXT]
     holds = _truth(check, values)
-    return int(holds) if isinstance(holds, bool) else holds
+    return int(holds) if isinstance(holds, bool) else holds[:WIDEST_TEXT]
 
 
 def _truth(expression: Any, values: Any) -> bool | str:
@@ -121,13 +121,7 @@ def main() -> None:
             wind()
             environment = environments[" ".join(sorted(question["values"]))]
             values = environment.Activation(question["values"])
-            verdicts = [_judged(rules[number], values) for number in question["rules"]]
-            _tell(
-                [
-                    verdict if isinstance(verdict, int) else verdict[:WIDEST_TEXT]
-                    for verdict in verdicts
-                ]
-            )
+            _tell([_judged(rules[number], values) for number in question["rules"]])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style, words
 from reconciler.cli.root import Group
 from reconciler.errors import InvalidInput
-from reconciler.features.rules.rule_test_formats import rule_tests_json, rule_tests_summary
 from reconciler.operations.open_project import Options
 from reconciler.report.complaints.text import complaints_text
 
@@ -26,15 +25,15 @@ def test(*, options: Options, form: str) -> int:
 
     With PATH, the project file is looked for from there upward.
     """
-    from reconciler.features.rules.rule_tests import run_rule_tests  # noqa: PLC0415 - brings the rules
+    from reconciler.features.rules import rule_tests  # noqa: PLC0415 - brings the rules
 
-    tested = run_rule_tests(options)
+    tested = rule_tests.run_rule_tests(options)
     if form == "json":
-        data(rule_tests_json(tested.rules, tested.complaints))
+        data(rule_tests.rule_tests_json(tested))
     elif shown := [
         complaint for complaint in tested.complaints if complaint.is_error or not options.quiet
     ]:
         data(complaints_text(shown, stdout_style(verbose=options.verbose)))
     if not options.quiet:
-        words(rule_tests_summary(tested.rules, tested.complaints))
+        words(rule_tests.rule_tests_summary(tested))
     return 0 if tested.is_good else InvalidInput.exit_code

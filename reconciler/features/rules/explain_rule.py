@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from reconciler.errors import UsageError
-from reconciler.model.own_rules import OwnRule
+from reconciler.features.rules.rule_settings import Rule, rules_of
 from reconciler.operations.open_project import Options, open_project
 from reconciler.report.explanations.pages import Explanation, Family, Sample
 from reconciler.syntax.suggestions import nearest
@@ -18,16 +18,12 @@ _NONE: Final = "The rule has no such example."
 
 def own_rule(code: str, options: Options) -> Explanation:
     """Return the explanation of a rule of the project file. Raises UsageError without one."""
-    rules = {rule.code: rule for rule in open_project(options).settings.own_rules}
+    rules = {rule.code: rule for rule in rules_of(open_project(options).settings)}
     if code not in rules:
         near = nearest(code, rules)
         hint = f"; did you mean `{near}`?" if near else f" (known: {', '.join(rules) or 'none'})"
         raise UsageError(f"there is no rule `{code}` in the project file{hint}")
-    return explained_rule(rules[code])
-
-
-def explained_rule(rule: OwnRule) -> Explanation:
-    """Return the explanation of a rule of the project file, in the form of a code's explanation."""
+    rule = rules[code]
     return Explanation(
         code=rule.code,
         family=FAMILY,
@@ -42,7 +38,7 @@ def explained_rule(rule: OwnRule) -> Explanation:
     )
 
 
-def _asked(rule: OwnRule) -> str:
+def _asked(rule: Rule) -> str:
     """Return what the rule checks, for which resources, and until when."""
     whom = ", ".join(rule.kinds) or "every kind"
     what = "planned changes of" if rule.on == "plan" else "manifests of"

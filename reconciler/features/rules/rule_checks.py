@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
@@ -11,19 +11,17 @@ from reconciler.document import ABSENT, Difference, Json
 from reconciler.errors import MissingExtra
 from reconciler.features.rules.ask_worker import (
     Broken,
-    Expressions,
     Judges,
     RuleAnswer,
     RuleInput,
-    RuleProblem,
     RuleVerdict,
 )
 from reconciler.features.rules.rule_settings import Rule, rules_of
 from reconciler.model import Change, Manifest
 from reconciler.project import ProjectFile
 from reconciler.syntax.diagnostic import Complaint, Finding, Severity, complaint_at
-from reconciler.syntax.files import PROJECT_FILE
-from reconciler.syntax.parsed_text import locate_inside
+from reconciler.syntax.parsed_text import DocumentText
+from reconciler.syntax.scalars import Scalars
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.build import DeclaredManifest
 from reconciler.workspace.secret_scan import WITHHELD
@@ -68,11 +66,6 @@ def field_seen(difference: Difference) -> dict[str, Json]:
     return {"path": path, **{name: side for name, side in sides.items() if side is not ABSENT}}
 
 
-def expressions_of(rules: Sequence[Rule]) -> list[Expressions]:
-    """Return the parts of rules that are evaluated."""
-    return [Expressions(rule.when or "", rule.check, rule.variables) for rule in rules]
-
-
 def said_of(rule: Rule, verdict: RuleVerdict) -> str:
     """Return the message of a rule; "" where it has none."""
     match verdict:
@@ -95,7 +88,7 @@ def rule_complaints(checked: CheckedWorkspace) -> Iterator[Complaint]:
     rules = rules_of(checked.settings)
     if not rules or not checked.scope.ruled:
         return
-    with Judges(expressions_of(rules)) as judges:
+    with Judges(rules) as judges:
         yield from flaws_in_rules(judges, checked.settings)
         holding = [
             (number, rule)
@@ -146,41 +139,43 @@ def early_flaws(settings: ProjectFile, made: Readable) -> Iterator[Complaint]:
     rules = rules_of(settings)
     if not rules:
         return
-    with suppress(MissingExtra), Judges(expressions_of(rules)) as judges:
-        yield from flaws_in_rules(judges, settings, made.as_written)
-
-
-def _where_it_is(finding: Finding) -> Finding:
-    return finding
+    with suppress(MissingExtra), Judges(rules) as judges:
+        yield from flaws_in_rules(judges, settings, made)
 
 
 def flaws_in_rules(
-    judges: Judges, settings: ProjectFile, placed: Callable[[Finding], Finding] = _where_it_is
+    judges: Judges, settings: ProjectFile, made: Readable | None = None
 ) -> Iterator[Complaint]:
-    """Yield errors in the expressions of rules, placed inside them."""
-    for number, rule in enumerate(rules_of(settings)):
-        for flaw in judges.flaws(number):
-            yield _flaw_complaint(settings, placed, (number, rule), flaw)
+    """Yield errors in the expressions of rules, placed inside them.
+
+    `made` is what could be read of the settings, if other settings are wrong.
+    """
+    flaws = [
+        (number, rule, flaw)
+        for number, rule in enumerate(rules_of(settings))
+        for flaw in judges.flaws(number)
+    ]
+    if not flaws:
+        return
+    text = text_of_rules(settings)
+    document, scalars = text.document, Scalars(text.document.lines)
+    for number, rule, flaw in flaws:
+        written = rule.check if flaw.part == "check" else rule.when or ""
+        message = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
+        near = nearest(flaw.name, rule.variables) if flaw.name else ""
+        finding = Finding("P103", ("rules", number, flaw.part), message, suggestion=near)
+        finding = finding if made is None else made.as_written(finding)
+        mark, _ = document.positions.scalar(document.value, finding.path)
+        line, column = scalars.locate_inside(mark, written, flaw.offset(written))
+        complaint = complaint_at(text.file, document.lines, line, column, finding)
+        if near and complaint.excerpt is not None:
+            # An expression has no blanks around its names, where the marked place would end.
+            excerpt = replace(complaint.excerpt, width=len(flaw.name))
+            complaint = replace(complaint, excerpt=excerpt)
+        yield complaint
 
 
-def _flaw_complaint(
-    settings: ProjectFile,
-    placed: Callable[[Finding], Finding],
-    numbered: tuple[int, Rule],
-    flaw: RuleProblem,
-) -> Complaint:
-    number, rule = numbered
-    written = rule.check if flaw.part == "check" else rule.when or ""
-    message = f"`{flaw.part}` of the rule `{rule.name}`: {flaw.said}"
-    near = nearest(flaw.name, rule.variables) if flaw.name else ""
-    finding = placed(Finding("P103", ("rules", number, flaw.part), message, suggestion=near))
-    text = settings.written
-    if text is None:
-        return Complaint.of_file(PROJECT_FILE, finding.code, message, near)
-    line, column = locate_inside(text.document, finding.path, written, flaw.offset(written))
-    placed_there = complaint_at(text.file, text.document.lines, line, column, finding)
-    if near and placed_there.excerpt is not None:
-        # An expression has no blanks around its names, where the marked place would end.
-        excerpt = replace(placed_there.excerpt, width=len(flaw.name))
-        return replace(placed_there, excerpt=excerpt)
-    return placed_there
+def text_of_rules(settings: ProjectFile) -> DocumentText:
+    """Return the text of settings with rules, for what is wrong with the rules."""
+    assert settings.written is not None  # noqa: S101 - only a project file has rules
+    return settings.written

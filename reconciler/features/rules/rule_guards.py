@@ -11,12 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from reconciler.features.rules.ask_worker import Broken, Judges, RuleInput
-from reconciler.features.rules.rule_checks import (
-    change_seen,
-    expressions_of,
-    resource_seen,
-    said_of,
-)
+from reconciler.features.rules.rule_checks import change_seen, resource_seen, said_of
 from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule, rules_of
 from reconciler.model import Change, GuardViolation, Manifest, Plan, Ref, RuleWarns
 from reconciler.planning.guards.all_guards import PlanUnderGuard
@@ -87,7 +82,7 @@ def _said(
         )
         for change, manifest in written
     ]
-    with Judges(expressions_of(rules)) as judges:
+    with Judges(rules) as judges:
         answers = judges.verdicts(questions)
         for (_, manifest), question, found in zip(written, questions, answers, strict=True):
             for number in question.rules:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from reconciler.document import day_of
@@ -23,7 +23,30 @@ RESOURCE, CHANGE = "resource", "change"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
-Expression = Annotated[str, Field(min_length=1, max_length=LONGEST_EXPRESSION)]
+
+def _name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        problem = "must be 1 to 63 of a-z, 0-9, `.`, `_`, `-`, and begin with a letter or digit"
+        raise PydanticCustomError("rule_name", "{said}", {"said": problem})
+    return name
+
+
+def _day(until: str) -> str:
+    if day_of(until) is None:
+        problem = "must be a day, as 2027-03-31"
+        raise PydanticCustomError("rule_until", "{said}", {"said": problem})
+    return until
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("rule_text", "must not be empty")
+    return text
+
+
+Expression = Annotated[
+    str, Field(min_length=1, max_length=LONGEST_EXPRESSION), AfterValidator(_text)
+]
 Example = dict[str, Any]
 
 
@@ -50,6 +73,7 @@ class Rule(_Strict):
     name: Annotated[
         str,
         Field(description="Unique among the rules; a finding has the code R/NAME."),
+        AfterValidator(_name),
     ]
     kinds: Annotated[
         list[str], Field(description="The kinds that it is about; left out, all of them.")
@@ -73,6 +97,7 @@ class Rule(_Strict):
             max_length=500,
             description="What is said where it is not: what is wrong, and what to do. Plain text.",
         ),
+        AfterValidator(_text),
     ]
     severity: Annotated[
         Literal["error", "warning"],
@@ -86,7 +111,7 @@ class Rule(_Strict):
         ),
     ] = "review"
     until: Annotated[
-        str | None,
+        Annotated[str, AfterValidator(_day)] | None,
         Field(description="The last day on which it holds, as 2027-03-31, in UTC."),
     ] = None
     at: Annotated[
@@ -99,29 +124,6 @@ class Rule(_Strict):
     examples: Annotated[
         Examples, Field(description="What `reconciler rules test` tests the rule with.")
     ] = Examples()
-
-    @field_validator("name")
-    @classmethod
-    def _is_a_name(cls, name: str) -> str:
-        if not _NAME.fullmatch(name):
-            problem = "must be 1 to 63 of a-z, 0-9, `.`, `_`, `-`, and begin with a letter or digit"
-            raise PydanticCustomError("rule_name", "{said}", {"said": problem})
-        return name
-
-    @field_validator("until")
-    @classmethod
-    def _is_a_day(cls, until: str | None) -> str | None:
-        if until is not None and day_of(until) is None:
-            problem = "must be a day, as 2027-03-31"
-            raise PydanticCustomError("rule_until", "{said}", {"said": problem})
-        return until
-
-    @field_validator("message", "check", "when")
-    @classmethod
-    def _says_something(cls, text: str | None) -> str | None:
-        if text is not None and not text.strip():
-            raise PydanticCustomError("rule_text", "must not be empty")
-        return text
 
     @property
     def code(self) -> str:

@@ -1,31 +1,59 @@
-"""Rule tests: each rule against its examples that should pass and that should fail."""
+"""Rule tests: each rule against its examples that should pass and that should fail.
+
+The results are for a terminal and as JSON. Source: docs/rules.md.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from reconciler.document import ANY, Json, Path, differences
 from reconciler.errors import UsageError
 from reconciler.features.rules.ask_worker import Broken, Judges, RuleAnswer, RuleInput, RuleVerdict
 from reconciler.features.rules.rule_checks import (
-    expressions_of,
     field_seen,
     flaws_in_rules,
     said_of,
+    text_of_rules,
 )
 from reconciler.features.rules.rule_settings import CHANGE, RESOURCE, Rule, rules_of
 from reconciler.kinds import BY_NAME
 from reconciler.operations.open_project import Options, read_project
-from reconciler.project import ProjectFile
+from reconciler.report.complaints.document import ComplaintDocument, complaint_document
+from reconciler.report.safe import json_text
+from reconciler.report.words import plural
 from reconciler.syntax.diagnostic import Complaint, Finding, warning
-from reconciler.syntax.files import PROJECT_FILE
 from reconciler.syntax.suggestions import nearest
 
 PASS, FAIL = "pass", "fail"
 OF_RESOURCE = ("apiVersion", "kind", "metadata", "spec", "environment")
 OF_CHANGE = ("action", "fields", "before", "after", "destroys", RESOURCE)
+
+
+class TestedRuleDocument(TypedDict):
+    """A rule."""
+
+    code: Annotated[str, Field(description="R/NAME, as findings and guards have it.")]
+    on: Literal["resource", "plan"]
+    severity: Literal["error", "warning"]
+    examples: Annotated[int, Field(ge=0)]
+    failed: Annotated[
+        int, Field(ge=0, description="Examples that did not come out as they should.")
+    ]
+
+
+class RuleTestsDocument(TypedDict):
+    """Output of `rules test --format json`."""
+
+    valid: Annotated[bool, Field(description="Whether none of the complaints is an error.")]
+    rules: list[TestedRuleDocument]
+    complaints: list[ComplaintDocument]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +80,15 @@ class Tested:
 
 @dataclass(frozen=True, slots=True)
 class _Example:
+    """An example of a rule, by the rule's number, and the wanted result.
+
+    `path` is its place in the project file.
+    """
+
     number: int
     wanted: str
-    index: int
-    question: RuleInput
-
-    @property
-    def path(self) -> Path:
-        return ("rules", self.number, "examples", self.wanted, self.index)
+    given: Mapping[str, Json]
+    path: Path
 
 
 def run_rule_tests(options: Options) -> Tested:
@@ -76,19 +105,24 @@ def run_rule_tests(options: Options) -> Tested:
     rules = rules_of(project.settings)
     if not rules:
         return Tested((), tuple(complaints))
-    found = list(complaints)
+    found, text = list(complaints), text_of_rules(project.settings)
     examples = [example for number, rule in enumerate(rules) for example in _examples(number, rule)]
     failed: list[int] = []
-    with Judges(expressions_of(rules)) as judges:
+    with Judges(rules) as judges:
         found.extend(flaws_in_rules(judges, project.settings))
-        verdicts = judges.verdicts([example.question for example in examples])
-        for example, verdict in zip(examples, verdicts, strict=True):
-            rule = rules[example.number]
-            findings = list(_findings(example, rule, verdict.get(example.number)))
-            found.extend(_placed(project.settings, finding) for finding in findings)
+        questions = [
+            RuleInput(_values(example.given, rules[example.number]), (example.number,))
+            for example in examples
+        ]
+        for example, question, verdict in zip(
+            examples, questions, judges.verdicts(questions), strict=True
+        ):
+            rule, answer = rules[example.number], verdict.get(example.number)
+            findings = list(_findings(example, rule, question.values[RESOURCE], answer))
+            found.extend(map(text.complaint, findings))
             if findings or judges.flaws(example.number):
                 failed.append(example.number)
-    found.extend(_placed(project.settings, finding) for finding in _without_examples(rules))
+    found.extend(map(text.complaint, _without_examples(rules)))
     tested = (
         TestedRule(
             rule, sum(example.number == number for example in examples), failed.count(number)
@@ -100,47 +134,37 @@ def run_rule_tests(options: Options) -> Tested:
 
 def _examples(number: int, rule: Rule) -> Iterator[_Example]:
     for wanted, examples in ((PASS, rule.examples.passing), (FAIL, rule.examples.fail)):
-        for index, example in enumerate(examples):
-            values = (
-                _change_values(example, rule)
-                if rule.on == "plan"
-                else _resource_values(example, rule)
-            )
-            yield _Example(number, wanted, index, RuleInput(values, (number,)))
+        for index, given in enumerate(examples):
+            path = ("rules", number, "examples", wanted, index)
+            yield _Example(number, wanted, given, path)
 
 
-def _findings(example: _Example, rule: Rule, verdict: RuleVerdict | None) -> Iterator[Finding]:
+_WRONG: Final = {
+    (PASS, RuleAnswer.FAILS): "have nothing against this, and complains of it",
+    (FAIL, RuleAnswer.HOLDS): "complain of this, and its `check` is true",
+    (FAIL, RuleAnswer.NOT_ABOUT): "complain of this, and its `when` is false",
+}
+"""What a rule should do with an example, and does, by the wanted result and the answer."""
+
+
+def _findings(
+    example: _Example, rule: Rule, resource: Json, verdict: RuleVerdict | None
+) -> Iterator[Finding]:
     """Yield why an example does not have the result that it should have."""
-    seen = example.question.values
     known = OF_CHANGE if rule.on == "plan" else OF_RESOURCE
-    given = (rule.examples.passing if example.wanted == PASS else rule.examples.fail)[example.index]
-    for key in given:
+    for key in example.given:
         if key not in known:
             message = f"unknown field `{key}` of an example (known: {', '.join(known)})"
             near = nearest(key, known)
             yield Finding("P104", (*example.path, key), message, suggestion=near, at_key=True)
-    resource = seen[RESOURCE]
     kind = resource.get("kind") if isinstance(resource, dict) else None
     if isinstance(kind, str) and not rule.is_about(kind):
         message = f"the rule `{rule.name}` is about {', '.join(rule.kinds)}, and not about {kind}"
         yield Finding("P104", example.path, message)
-        return
-    match example.wanted, verdict:
-        case _, Broken():
-            yield Finding("P104", example.path, said_of(rule, verdict))
-        case "pass", RuleAnswer.FAILS:
-            message = (
-                f"the rule `{rule.name}` should have nothing against this, and complains of it"
-            )
-            yield Finding("P104", example.path, message)
-        case "fail", RuleAnswer.HOLDS:
-            message = f"the rule `{rule.name}` should complain of this, and its `check` is true"
-            yield Finding("P104", example.path, message)
-        case "fail", RuleAnswer.NOT_ABOUT:
-            message = f"the rule `{rule.name}` should complain of this, and its `when` is false"
-            yield Finding("P104", example.path, message)
-        case _:
-            pass
+    elif isinstance(verdict, Broken):
+        yield Finding("P104", example.path, said_of(rule, verdict))
+    elif verdict is not None and (wrong := _WRONG.get((example.wanted, verdict))):
+        yield Finding("P104", example.path, f"the rule `{rule.name}` should {wrong}")
 
 
 def _without_examples(rules: Sequence[Rule]) -> Iterator[Finding]:
@@ -159,25 +183,6 @@ def _without_examples(rules: Sequence[Rule]) -> Iterator[Finding]:
             yield warning("P104", ("rules", number, "name"), message)
 
 
-def _placed(settings: ProjectFile, finding: Finding) -> Complaint:
-    if settings.written is None:
-        path, message = PROJECT_FILE, finding.message
-        return Complaint(
-            path,
-            0,
-            0,
-            code=finding.code,
-            message=message,
-            suggestion=finding.suggestion,
-            severity=finding.severity,
-        )
-    return settings.written.complaint(finding)
-
-
-def _resource_values(example: Mapping[str, Json], rule: Rule) -> dict[str, Json]:
-    return {RESOURCE: _resource(example, rule, {})}
-
-
 def _resource(example: Mapping[str, Json], rule: Rule, spec: Json) -> Json:
     """Return a whole manifest for an example that leaves parts out."""
     metadata = example.get("metadata")
@@ -189,8 +194,13 @@ def _resource(example: Mapping[str, Json], rule: Rule, spec: Json) -> Json:
     return {**kinds, **whole, **named, "metadata": about}
 
 
-def _change_values(example: Mapping[str, Json], rule: Rule) -> dict[str, Json]:
-    """Return a whole change for an example that leaves parts out; its fields are computed."""
+def _values(example: Mapping[str, Json], rule: Rule) -> dict[str, Json]:
+    """Return the values of the variables, whole where the example leaves parts out.
+
+    The fields of a change are computed.
+    """
+    if rule.on == "resource":
+        return {RESOURCE: _resource(example, rule, {})}
     before, after = example.get("before"), example.get("after", {})
     given = example.get("resource")
     resource = _resource(given if isinstance(given, dict) else {}, rule, after)
@@ -207,3 +217,36 @@ def _change_values(example: Mapping[str, Json], rule: Rule) -> dict[str, Json]:
     }
     change |= {key: example[key] for key in change if key in example}
     return {CHANGE: change, RESOURCE: resource}
+
+
+def rule_tests_json(tested: Tested) -> str:
+    """Return the JSON of schemas/rule-tests.schema.json, ending in a line break."""
+    document: RuleTestsDocument = {
+        "valid": tested.is_good,
+        "rules": [
+            {
+                "code": rule.rule.code,
+                "on": rule.rule.on,
+                "severity": rule.rule.severity,
+                "examples": rule.examples,
+                "failed": rule.failed,
+            }
+            for rule in tested.rules
+        ],
+        "complaints": [complaint_document(complaint) for complaint in tested.complaints],
+    }
+    return json_text(document)
+
+
+def rule_tests_summary(tested: Tested) -> str:
+    """Return the results of all rules in one line."""
+    rules, complaints = tested.rules, tested.complaints
+    if not rules and not complaints:
+        return "the project file has no rules: docs/rules.md says how to write one"
+    count = sum(rule.examples for rule in rules)
+    failed = sum(rule.failed for rule in rules)
+    held = f"{plural(len(rules), 'rule')} tested with {plural(count, 'example')}"
+    if failed:
+        return f"{held}: {failed} came out as they should not"
+    wrong = sum(complaint.is_error for complaint in complaints)
+    return f"{held}: {plural(wrong, 'error')}" if wrong else f"{held}: all came out as they should"

@@ -18,13 +18,13 @@ from reconciler.features.rules.ask_worker import (
     Bounds,
     Broken,
     Died,
-    Expressions,
     Judges,
     Process,
     RuleAnswer,
     RuleInput,
     RuleVerdict,
 )
+from reconciler.features.rules.rule_settings import Rule
 
 LONG = "a" * 100_000
 TEN = "[0,1,2,3,4,5,6,7,8,9]"
@@ -52,16 +52,18 @@ HOSTILE: dict[str, tuple[str, str | tuple[str, ...]]] = {
     "has a wrong pattern": ("resource.long.matches('(')", "missing )"),
 }
 DOCUMENT: dict[str, Json] = {"long": LONG, "one": 1, "none": None, "list": [1]}
-GOOD = Expressions("", "resource.one == 1", ("resource",))
 
 
-def rule(check: str, when: str = "") -> Expressions:
+def rule(check: str, when: str = "") -> Rule:
     """Give a rule that only sees a resource."""
-    return Expressions(when, check, ("resource",))
+    return Rule(name="a", when=when or None, check=check, message="m")
+
+
+GOOD = rule("resource.one == 1")
 
 
 def judged(
-    rules: list[Expressions], *documents: Json, bounds: Bounds = ask_worker.BOUNDS
+    rules: list[Rule], *documents: Json, bounds: Bounds = ask_worker.BOUNDS
 ) -> list[dict[int, RuleVerdict]]:
     """Give what all rules say of each document."""
     questions = [

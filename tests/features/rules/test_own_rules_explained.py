@@ -8,6 +8,10 @@ import pytest
 from harness.doors import typed
 from harness.workspaces import PROJECT, SLO, project_at
 
+from reconciler.document import Json
+from reconciler.syntax.read_text import read_text
+from reconciler.syntax.yaml_text import yaml_text
+
 RULE = """\
 rules:
   - name: owner
@@ -36,6 +40,15 @@ def test_a_rule_of_the_project(tmp_path: Path) -> None:
     assert told["code"]["code"] == "R/owner"
     near = typed("explain", "R/ownr", *file)
     assert (near.code, "R/owner" in near.err) == (64, True)
+
+
+def test_an_example_is_shown_as_it_is() -> None:
+    """An example as YAML is read back as it was, with empty mappings in its lists too."""
+    example: dict[str, Json] = {"spec": {"a": [{}, {"b": [1, "no"]}, {"c": {}}, ["x"]], "d": []}}
+
+    (document,) = read_text(yaml_text(example)).documents
+
+    assert document.value == example
 
 
 @pytest.mark.parametrize(
