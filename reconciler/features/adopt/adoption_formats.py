@@ -16,7 +16,6 @@ from reconciler.features.adopt.adoption import (
     AdoptionRun,
     AdoptionState,
     Conflict,
-    EditedText,
     Side,
 )
 from reconciler.kinds import BY_NAME
@@ -218,7 +217,9 @@ def _conflict_lines(adoption: Adoption, style: Style) -> Iterator[str]:
 _RESOLVED = {Side.OURS: ": git stays", Side.THEIRS: ": live comes in", None: ""}
 
 
-def _sides(conflict: Conflict) -> tuple[tuple[str, Json | Missing], ...]:
+def _sides(
+    conflict: Conflict,
+) -> tuple[tuple[Literal["base", "git", "live"], Json | Missing], ...]:
     return ("base", conflict.base), ("git", conflict.git), ("live", conflict.live)
 
 
@@ -372,7 +373,14 @@ def adopted_json(run: AdoptionRun) -> str:
         "dryRun": run.only_shown,
         "summary": _counts(run),
         "resources": [_resource(adoption, run) for adoption in run.adoptions],
-        "files": [_file(file) for file in run.files],
+        "files": [
+            {
+                "file": file.name,
+                "diff": fix_diff(file.name, file.before, file.after),
+                "forks": [{"line": fork.line, "anchor": fork.anchor} for fork in file.forks],
+            }
+            for file in run.files
+        ],
     }
     if run.selected is not None:
         document["selection"] = selection_document(run.selected)
@@ -400,15 +408,14 @@ def _resource(adoption: Adoption, run: AdoptionRun) -> AdoptedResource:
         "state": adoption.state,
         "source": source_document(adoption.source),
         "files": [file.name for file in run.files if adoption.ref in file.refs],
-        "fields": [_field(field) for field in adoption.adopted],
+        "fields": [
+            {**difference_document(difference_of(field)), "gaveWay": field.gave_way}
+            for field in adoption.adopted
+        ],
         "conflicts": [_conflict(conflict) for conflict in adoption.conflicts],
         "lastEdit": {"who": adoption.last.who, "at": adoption.last.at, "how": adoption.last.how},
         "note": "; ".join(notes_on(adoption)),
     }
-
-
-def _field(field: Adopted) -> AdoptedField:
-    return {**difference_document(difference_of(field)), "gaveWay": field.gave_way}
 
 
 def _conflict(conflict: Conflict) -> ConflictDocument:
@@ -417,18 +424,7 @@ def _conflict(conflict: Conflict) -> ConflictDocument:
         "secret": conflict.holds_secret,
         "resolved": None if conflict.side is None else conflict.side.value,
     }
-    if conflict.base is not ABSENT:
-        found["base"] = conflict.base
-    if conflict.git is not ABSENT:
-        found["git"] = conflict.git
-    if conflict.live is not ABSENT:
-        found["live"] = conflict.live
+    for name, side in _sides(conflict):
+        if side is not ABSENT:
+            found[name] = side
     return found
-
-
-def _file(file: EditedText) -> EditedFileDocument:
-    return {
-        "file": file.name,
-        "diff": fix_diff(file.name, file.before, file.after),
-        "forks": [{"line": fork.line, "anchor": fork.anchor} for fork in file.forks],
-    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import assert_never
 
 from reconciler.api.client import Api
@@ -23,7 +24,7 @@ from reconciler.document import (
     same,
 )
 from reconciler.features.adopt.adoption import Adoption, AdoptionState, NewBase, Side
-from reconciler.features.adopt.merge_fields import Merged, MergeInputs, MergeOptions, joined, merged
+from reconciler.features.adopt.merge_fields import MergeInputs, MergeOptions, joined, merged
 from reconciler.journal.entries import LastWrite
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
@@ -165,13 +166,13 @@ class Scene:
 
     place: PlanTarget
     history: History
-    ids: Mapping[Ref, RemoteId]
-    observations: Mapping[Ref, Observation]
     values: Mapping[str, str]
+    ids: Mapping[Ref, RemoteId] = field(default_factory=dict)
+    observations: Mapping[Ref, Observation] = field(default_factory=dict)
     told: Mapping[Ref, tuple[Reason, ...]] = field(default_factory=dict)
     side: Side | None = None
     names: bool = False
-    ignore: tuple[DriftIgnore, ...] = ()
+    ignore: Sequence[DriftIgnore] = ()
     older: Older = no_seals
 
     def about(self, ref: Ref) -> list[DriftIgnore]:
@@ -230,23 +231,14 @@ class Scene:
         return replace(change, differences=found)
 
 
-async def look(  # noqa: PLR0913 - what a scene is made of
-    api: Api,
-    manifests: Sequence[Manifest],
-    wanted: Iterable[Ref],
-    history: History,
-    place: PlanTarget,
-    *,
-    values: Mapping[str, str],
-    side: Side | None,
-    ignore: Sequence[DriftIgnore] = (),
-    older: Older = no_seals,
+async def look(
+    api: Api, manifests: Sequence[Manifest], wanted: Iterable[Ref], scene: Scene
 ) -> Scene:
-    """Observe the resources to adopt and those that they refer to.
+    """Return a scene with what is observed of the resources to adopt and those they refer to.
 
     Raises what `Api.read` raises.
     """
-    known = identify(manifests, history)
+    known = identify(manifests, scene.history)
     examined = set(wanted)
     examined |= {
         ref for manifest in manifests if manifest.ref in examined for ref in manifest.references
@@ -254,23 +246,13 @@ async def look(  # noqa: PLR0913 - what a scene is made of
     named = [manifest for manifest in manifests if manifest.ref in examined]
     found = await observe_all(api, named, known.history)
     observed = {manifest.ref: seen for manifest, seen in zip(named, found, strict=True)}
-    known = identify(manifests, history, observed)
+    known = identify(manifests, scene.history, observed)
     ids = {
         ref: seen.remote_id
         for ref, seen in observed.items()
         if not isinstance(seen, Absent) and seen.remote_id is not None
     }
-    return Scene(
-        place=place,
-        history=known.history,
-        ids=ids,
-        observations=observed,
-        values=values,
-        told=known.reasons,
-        side=side,
-        ignore=tuple(ignore),
-        older=older,
-    )
+    return replace(scene, history=known.history, ids=ids, observations=observed, told=known.reasons)
 
 
 def adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
@@ -278,33 +260,32 @@ def adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
 
     `written` is its `spec` before expressions are filled in.
     """
-    ref, source = manifest.ref, manifest.source
-    seen = scene.observations[ref]
+    made = partial(Adoption, ref=manifest.ref, source=manifest.source)
+    seen = scene.observations[manifest.ref]
     match seen:
         case Seen():
             return _adoption(manifest, written, scene)
         case Absent(why=why):
-            return Adoption(ref=ref, source=source, state="gone", why=why)
+            return made(state="gone", why=why)
         case Unread(why=why, exit_code=code):
-            return Adoption(ref=ref, source=source, state="unread", why=why, exit_code=code)
+            return made(state="unread", why=why, exit_code=code)
         case Remembered() | Unknown():
-            return Adoption(ref=ref, source=source, state="unseen", why=BY_NAME[ref.kind].limits)
+            return made(state="unseen", why=BY_NAME[manifest.ref.kind].limits)
         case _:
             assert_never(seen)
 
 
 def _adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
     """Merge a resource that was seen, unless its identity or state blocks it."""
-    ref, source = manifest.ref, manifest.source
-    if reasons := scene.told.get(ref):
-        return Adoption(ref=ref, source=source, state="blocked", reasons=reasons)
-    memory = scene.history.of(ref)
+    blocked = partial(Adoption, ref=manifest.ref, source=manifest.source, state="blocked")
+    if reasons := scene.told.get(manifest.ref):
+        return blocked(reasons=reasons)
+    memory = scene.history.of(manifest.ref)
     if memory.pending is not None:
-        why = "the answer to a write of it was lost: apply first"
-        return Adoption(ref=ref, source=source, state="blocked", why=why)
+        return blocked(why="the answer to a write of it was lost: apply first")
     change = scene.change_of(manifest)
     if change.action is Action.BLOCKED:
-        return Adoption(ref=ref, source=source, state="blocked", reasons=change.reasons)
+        return blocked(reasons=change.reasons)
     return _merged(manifest, written, scene, change, memory)
 
 
@@ -335,9 +316,9 @@ def _merged(
     sides = MergeInputs(written=written, ours=ours, base=base, live=live, shown=hidden)
     found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))
     new = _new_base(kind, sides, change, memory, made)
-    state: AdoptionState = (
-        "conflict" if found.open else "adopted" if _does(found, new, memory) else "same"
-    )
+    last = memory.last
+    is_news = found.edit is not None or last is None or last.declared != new.declared
+    state: AdoptionState = "conflict" if found.open else "adopted" if is_news else "same"
     return Adoption(
         ref=manifest.ref,
         source=manifest.source,
@@ -354,12 +335,6 @@ def _merged(
         change=change,
         ignored=ignored,
     )
-
-
-def _does(found: Merged, new: NewBase, memory: Memory) -> bool:
-    """Return whether there is something to write, be it in the journal alone."""
-    last = memory.last
-    return found.edit is not None or last is None or last.declared != new.declared
 
 
 def _as_expected(
