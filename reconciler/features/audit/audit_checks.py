@@ -95,7 +95,7 @@ class Ages:
         # The time when its file began to name it; `--follow` would guess.
         name = manifest.ref.name.replace(".", "[.]")
         by_git = self._git(manifest, f"name[\"']?:[ ]*[\"']?{name}", first=True)
-        return min((since for since in (by_journal, by_git) if since is not None), default=None)
+        return min(filter(None, (by_journal, by_git)), default=None)
 
     def since(self, manifest: Manifest, path: Place) -> Since | None:
         """Return since when a value is as it is, at least; None where that is unknown."""
@@ -104,7 +104,7 @@ class Ages:
         by_git = None
         if self._is_plain(manifest, str(path[-1]), value):
             by_git = self._git(manifest, f"{path[-1]}[\"']?:")
-        found = min((since for since in (by_journal, by_git) if since is not None), default=None)
+        found = min(filter(None, (by_journal, by_git)), default=None)
         if found is None:
             self.unknown.add(manifest.ref)
         return found
@@ -133,12 +133,8 @@ class Ages:
             text = (self.root / manifest.source.file).read_text(encoding="utf-8")
         except (OSError, ValueError):
             return False
-        values = re.findall(rf"\b{key}[\"']?\s*:\s*([^\s,}}#]+)", text)
-        return (
-            bool(values)
-            and all(text in ("true", "false") for text in values)
-            and (str(value).lower() in values)
-        )
+        values = {*re.findall(rf"\b{key}[\"']?\s*:\s*([^\s,}}#]+)", text)}
+        return str(value).lower() in values <= {"true", "false"}
 
     def _git(self, manifest: Manifest, touched: str, *, first: bool = False) -> Since | None:
         """Return when a matching line of the file was changed last, or first.
@@ -289,16 +285,16 @@ def _happened(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, Alert
     return {
         alert: AlertHistory(
             tuple(sorted(fired[alert].values())),
-            tuple(_lasted(fired[alert], over[alert])),
+            tuple(
+                over[alert][key] - at
+                for key, at in fired[alert].items()
+                if key in over[alert] and over[alert][key] >= at
+            ),
             tuple(sorted(still_open.get(alert, ()))),
             unclear[alert],
         )
         for alert in alerts
     }
-
-
-def _lasted(fired: Mapping[str, datetime], over: Mapping[str, datetime]) -> list[timedelta]:
-    return [over[key] - at for key, at in fired.items() if key in over and over[key] >= at]
 
 
 def _open_since(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, list[datetime]]:
