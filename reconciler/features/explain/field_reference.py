@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
@@ -32,8 +32,8 @@ from reconciler.kinds.field_traits import (
     Unordered,
     ValueCoverage,
 )
-from reconciler.kinds.id_forms import UUID, IdForm
-from reconciler.kinds.kind import Endpoint
+from reconciler.kinds.id_forms import UUID
+from reconciler.kinds.kind import Endpoint, Kind
 from reconciler.model.model_config import descriptions_of
 from reconciler.project.settings import ProjectFile
 
@@ -121,15 +121,9 @@ class Field:
 @cache
 def roots() -> Mapping[str, Field]:
     """Return the tree of each kind and of the project file, by the root of its paths."""
-    trees = [_kind_tree(kind.name) for kind in KINDS]
-    project = Field(
-        root=PROJECT,
-        path=(),
-        said="The project file, reconciler.yaml: where manifests are, and where they are applied.",
-        form="mapping",
-        model=ProjectFile,
-        fields=_fields(ProjectFile, PROJECT, ()),
-    )
+    trees = [_kind_tree(kind) for kind in KINDS]
+    said = "The project file, reconciler.yaml: where manifests are, and where they are applied."
+    project = replace(_tree(ProjectFile, PROJECT, ()), said=said)
     any_kind = Field(
         root=MANIFESTS,
         path=(),
@@ -146,26 +140,23 @@ def all_fields() -> tuple[Field, ...]:
     return tuple(field for root in roots().values() for field in (root, *root.inside()))
 
 
-def _kind_tree(name: str) -> Field:
-    kind = BY_NAME[name]
-    description = f"{(kind.spec.__doc__ or '').strip().splitlines()[0]} {kind.limits}"
-    fields = (*_fields(kind.spec, name, ()), *_envelope(name))
-    return Field(
-        root=name, path=(), said=description, form="mapping", model=kind.spec, fields=fields
-    )
+def _kind_tree(kind: Kind) -> Field:
+    tree = _tree(kind.spec, kind.name, ())
+    fields = (*tree.fields, *_envelope(kind.name))
+    return replace(tree, said=f"{tree.said} {kind.limits}", fields=fields)
 
 
 def _envelope(kind: str) -> Iterator[Field]:
+    has_id = kind not in BY_NAME or BY_NAME[kind].id_form.schema
+    metadata = tuple(
+        _of_envelope(kind, ("metadata", name), envelope_field, ())
+        for name, envelope_field in METADATA.items()
+        if has_id or not name.startswith("id")
+    )
     for name, envelope_field in MANIFEST.items():
         if name != "spec":
-            below = tuple(_metadata(kind)) if name == "metadata" else ()
+            below = metadata if name == "metadata" else ()
             yield _of_envelope(kind, (name,), envelope_field, below)
-
-
-def _metadata(kind: str) -> Iterator[Field]:
-    for name, envelope_field in METADATA.items():
-        if kind not in BY_NAME or BY_NAME[kind].id_form.schema or not name.startswith("id"):
-            yield _of_envelope(kind, ("metadata", name), envelope_field, ())
 
 
 def _of_envelope(
@@ -178,6 +169,7 @@ def _of_envelope(
         example = {"name": "checkout", "id": "ID"}
     shown = kind if known is not None else KINDS[0].name
     needs_id = known is not None and form.required and path[-1] in {"id", "ids"}
+    uuid_or_short = EXAMPLE_UUID if form.parse(EXAMPLE_UUID) == EXAMPLE_UUID else EXAMPLE_SHORT_ID
     return Field(
         root=kind,
         path=path,
@@ -188,15 +180,9 @@ def _of_envelope(
         need=Need.REQUIRED if envelope_field.required else Need.OPTIONAL,
         bounds=("one of `id` and `ids` is required",) if needs_id else (),
         values=tuple(BY_NAME) if path == ("kind",) and known is None else (),
-        example=_filled(example, shown, _example_id(form)),
+        example=_filled(example, shown, 12 if form.counted else uuid_or_short),
         fields=fields,
     )
-
-
-def _example_id(form: IdForm) -> Json:
-    if form.counted:
-        return 12
-    return EXAMPLE_UUID if form.parse(EXAMPLE_UUID) == EXAMPLE_UUID else EXAMPLE_SHORT_ID
 
 
 def _filled(example: Json, kind: str, remote_id: Json) -> Json:
@@ -216,12 +202,13 @@ def _fields(model: type[BaseModel], root: str, path: tuple[str, ...]) -> tuple[F
         fields.append(_field(model, key, info, descriptions[key], root=root, path=(*path, key)))
     free = get_type_hints(model).get("__pydantic_extra__")
     if free is not None:
-        fields.append(_free_field(get_args(free)[1], root, (*path, FREE)))
+        # One field represents all fields with a kind's name.
+        fields.append(_tree(get_args(free)[1], root, (*path, FREE)))
     return tuple(fields)
 
 
-def _free_field(model: type[BaseModel], root: str, path: tuple[str, ...]) -> Field:
-    """Return the field that represents all fields with a kind's name."""
+def _tree(model: type[BaseModel], root: str, path: tuple[str, ...]) -> Field:
+    """Return a mapping of a model with all its fields, described by the model's docstring."""
     return Field(
         root=root,
         path=path,
@@ -288,9 +275,8 @@ def _field(
 ) -> Field:
     of = _taken_apart(info.annotation, tuple(_spread(list(info.metadata))))
     markers = of.all_markers
-    known = next((marker for marker in markers if isinstance(marker, KnownValues)), None)
-    keyed = next((marker for marker in markers if isinstance(marker, Keyed)), None)
-    refers = next((marker for marker in markers if isinstance(marker, Refers)), None)
+    known, keyed = _first(markers, KnownValues), _first(markers, Keyed)
+    refers = _first(markers, Refers)
     bare = of.last.bare
     part = bare if isinstance(bare, type) and issubclass(bare, BaseModel) else None
     literal = get_args(bare) if get_origin(bare) is Literal else ()
@@ -304,18 +290,23 @@ def _field(
         limits=tuple(_limits(of)),
         values=known.values if known is not None else tuple(map(str, literal)),
         listing=known.listing if known is not None else (ValueCoverage.CLOSED if literal else None),
-        read_only=next((marker for marker in markers if isinstance(marker, ReadOnly)), None),
+        read_only=_first(markers, ReadOnly),
         identity=keyed.identity if keyed is not None else (),
-        unordered=any(isinstance(marker, Unordered) for marker in markers),
-        unit=next((marker for marker in markers if isinstance(marker, Unit)), None),
+        unordered=_first(markers, Unordered) is not None,
+        unit=_first(markers, Unit),
         refers=refers.kind if refers is not None else "",
         excludes=_excluded(model, key),
-        observed=_is_observed(model, of),
+        observed=issubclass(model, Part)
+        and not (model.documented and _first(of.markers, Observed) is None),
         default=_default(info),
         each=of.each,
         model=part,
         fields=_fields(part, root, path) if part is not None else (),
     )
+
+
+def _first(markers: tuple[object, ...], kind: type[Any]) -> Any:
+    return next((marker for marker in markers if isinstance(marker, kind)), None)
 
 
 def _need(model: type[BaseModel], key: str, info: FieldInfo) -> Need:
@@ -337,12 +328,6 @@ def chosen_of(model: type[BaseModel] | None) -> str:
         return ""
     words: str = model.choosing.value
     return words
-
-
-def _is_observed(model: type[BaseModel], of: _Type) -> bool:
-    if not issubclass(model, Part):
-        return False
-    return not model.documented or any(isinstance(marker, Observed) for marker in of.markers)
 
 
 def _default(info: FieldInfo) -> str:
