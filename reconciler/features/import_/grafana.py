@@ -17,12 +17,11 @@ from reconciler.document import Json
 from reconciler.features.import_.conversion import (
     ALONE,
     NOTHING_ALIKE,
+    Beside,
     Conversion,
     Converted,
     Fields,
-    FileDocuments,
     Notes,
-    at,
     named,
     number_of,
     plain,
@@ -246,11 +245,11 @@ class _Section:
 recognise = is_grafana
 
 
-def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
+def convert(document: Json, source: str, beside: Beside = ALONE) -> Conversion:
     """Return the dashboard of a document."""
     del beside
     outer, notes = Fields(document), Notes()
-    inner = outer.inner("dashboard") if isinstance(at(document, "dashboard"), dict) else outer
+    inner = outer.inner("dashboard") if isinstance(outer.document.get("dashboard"), dict) else outer
     title = inner.text("title") or source
     dashboard: dict[str, Json] = {"name": title[:LONGEST_TEXT]}
     if description := inner.text("description"):
@@ -526,7 +525,7 @@ def _gauge(panel: Fields, query: PanelQuery, report: _Said) -> Json:
     report.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
     report.unless(panel, LAST, "valueName")
     defaults = panel.inner("fieldConfig", "defaults")
-    low, high = (number_of(at(defaults.document, side)) for side in ("min", "max"))
+    low, high = (number_of(defaults.document.get(side)) for side in ("min", "max"))
     if low is not None and high is not None and low < high:
         gauge |= {"min": plain(low), "max": plain(high)}
         defaults.take("min", "max")

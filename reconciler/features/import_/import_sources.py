@@ -13,14 +13,18 @@ from reconciler.document import Json, value_at
 from reconciler.document import Path as Place
 from reconciler.errors import ExitCode, ReconcilerError, ServiceRefused, UnreadableReply, UsageError
 from reconciler.features.import_.buffer import Buffer
-from reconciler.features.import_.conversion import FileDocuments, named
-from reconciler.features.import_.converters import Beside, Foreign, records_of
+from reconciler.features.import_.conversion import Beside, Converted, named
+from reconciler.features.import_.converters import (
+    ParsedExport,
+    documents_in,
+    found_in,
+    records_of,
+)
 from reconciler.features.import_.drafts import Draft, IdPlace, draft_of
 from reconciler.features.import_.hide_secrets import Hiding
 from reconciler.features.import_.match_declared import Brief, Matched, NamedImport, Stretch
 from reconciler.features.import_.parameters import parameterised
 from reconciler.features.import_.records import ImportRecord, Left, judged
-from reconciler.features.import_.shapes import ParsedExport, documents_in, found_in
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.assumed_reads import list_existing
@@ -428,7 +432,7 @@ def read_exports(
 
     Documents of other tools come last, as their names depend on all of them.
     """
-    foreign: list[Foreign] = []
+    foreign: list[Converted] = []
     for path in paths:
         files = find_files([path], root)
         sources = sources_of([path], root)
@@ -437,7 +441,7 @@ def read_exports(
             reading = sources.read(file.path, file.name, is_json=file.is_json)
             if isinstance(reading, Reading) and not reading.has_errors:
                 for parsed in _in_file(file.name, reading, withheld, beside):
-                    if isinstance(parsed, Foreign):
+                    if isinstance(parsed, Converted):
                         foreign.append(parsed)
                     else:
                         yield parsed
@@ -462,7 +466,7 @@ def _in_file(
     if not documents:
         yield Left(name, EMPTY)
     values = [export for document in documents for export in documents_in(document.value)]
-    beside = replace(beside, documents=FileDocuments(values))
+    beside = replace(beside, documents=values)
     for number, document in enumerate(documents, 1):
         where = f"{name}, document {number}" if len(documents) > 1 else name
         yield from found_in(document.value, where, withheld, beside)

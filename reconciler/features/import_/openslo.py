@@ -11,10 +11,10 @@ from reconciler.document import Json, Path
 from reconciler.features.import_.conversion import (
     ALONE,
     MOST_MADE,
+    Beside,
     Conversion,
     Converted,
     Fields,
-    FileDocuments,
     Notes,
     bracketed,
     named,
@@ -59,7 +59,7 @@ class _Draft:
 recognise = is_openslo
 
 
-def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
+def convert(document: Json, source: str, beside: Beside = ALONE) -> Conversion:
     """Return an SLO for each objective; an indicator may be in another document of the file."""
     notes = Notes()
     fields = Fields(document)
@@ -88,7 +88,7 @@ class _InFile:
 
 
 @lru_cache(maxsize=1)
-def _in_file(beside: FileDocuments) -> _InFile:
+def _in_file(beside: Beside) -> _InFile:
     indicators: dict[str, dict[str, Json]] = {}
     referred_to: set[str] = set()
     for document in beside.documents:
@@ -105,7 +105,7 @@ def _in_file(beside: FileDocuments) -> _InFile:
     return _InFile(indicators, frozenset(referred_to))
 
 
-def _objectives(fields: Fields, called: str, beside: FileDocuments) -> Conversion:
+def _objectives(fields: Fields, called: str, beside: Beside) -> Conversion:
     notes = Notes()
     spec = fields.inner("spec")
     objectives = spec.each("objectives")
@@ -128,7 +128,7 @@ def _objectives(fields: Fields, called: str, beside: FileDocuments) -> Conversio
     return Conversion(tuple(made), notes.all)
 
 
-def _converted(document: Fields, beside: FileDocuments, *, number: int) -> Converted:
+def _converted(document: Fields, beside: Beside, *, number: int) -> Converted:
     document.take("apiVersion", "kind")
     metadata, spec = document.inner("metadata"), document.inner("spec")
     (objective,) = spec.each("objectives")
@@ -194,7 +194,7 @@ def _put_labels(draft: _Draft, spec: Fields, metadata: Fields) -> None:
         draft.spec["labels"] = labels
 
 
-def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: FileDocuments) -> None:
+def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: Beside) -> None:
     called, indicator = _indicator(spec, objective, beside)
     written = spec.text("budgetingMethod")
     method = written.casefold()
@@ -229,7 +229,7 @@ def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: FileD
         draft.notes.unread(called, indicator)
 
 
-def _indicator(spec: Fields, objective: Fields, beside: FileDocuments) -> tuple[str, Fields]:
+def _indicator(spec: Fields, objective: Fields, beside: Beside) -> tuple[str, Fields]:
     """Return an indicator, and its name in reports if it is a document of its own."""
     for holder in (objective, spec):
         inline = holder.inner("indicator")

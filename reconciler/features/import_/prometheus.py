@@ -16,10 +16,10 @@ from reconciler.features.import_.conversion import (
     ALONE,
     MOST_MADE,
     NOTHING_ALIKE,
+    Beside,
     Conversion,
     Converted,
     Fields,
-    FileDocuments,
     Notes,
     bracketed,
     named,
@@ -82,7 +82,7 @@ class ThresholdQuery:
 recognise = is_rule_file
 
 
-def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
+def convert(document: Json, source: str, beside: Beside = ALONE) -> Conversion:
     """Return an alert definition for each alerting rule that can be mapped."""
     del beside
     notes = Notes()
