@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from reconciler.api.secret import SHORTEST_REDACTED, Redaction
 from reconciler.document import Json, Path
 from reconciler.features.import_.records import ImportRecord
-from reconciler.redaction.templates import SecretHole, Template, seal
-from reconciler.syntax.expressions import ExpressionKind, escaped, expression
+from reconciler.redaction.templates import SecretHole, Template, seal, written_out
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.interpolate import fill
 from reconciler.workspace.secret_scan import SHORTEST_FOUND_INSIDE
@@ -107,7 +106,7 @@ class Hiding:
                 for index, value in enumerate(document):
                     yield from self.written(value, (*path, index))
             case Template():
-                yield path, _spelled(document)
+                yield path, str(written_out(document))
             case _:
                 return
 
@@ -135,33 +134,20 @@ class Hiding:
     def _stays_hidden(self, value: Json) -> bool:
         match value:
             case dict():
-                inner = (
-                    not self.lies_in(key) and self._stays_hidden(member)
-                    for key, member in value.items()
+                return not any(map(self.lies_in, value)) and all(
+                    map(self._stays_hidden, value.values())
                 )
-                return all(inner)
             case list():
                 return all(map(self._stays_hidden, value))
             case Template():
                 pieces = (part for part in value.parts if isinstance(part, str))
-                return self._is_read_back(value) and not any(map(self.lies_in, pieces))
+                # A `$` before the text may escape it.
+                read = fill(str(written_out(value)), Scope("", {}, self.values, self.salt))
+                is_read_back = not read.findings and read.document == value
+                return is_read_back and not any(map(self.lies_in, pieces))
             case str():
                 return not self.lies_in(value)
             case bool() | None:
                 return True
             case _:
                 return str(value) not in self._names
-
-    def _is_read_back(self, text: Template) -> bool:
-        """Return whether the text reads back as this template; a `$` before it may escape it."""
-        read = fill(_spelled(text), Scope("", {}, self.values, self.salt))
-        return not read.findings and read.document == text
-
-
-def _spelled(text: Template) -> str:
-    return "".join(
-        expression(ExpressionKind.SECRET, part.name)
-        if isinstance(part, SecretHole)
-        else escaped(str(part))
-        for part in text.parts
-    )

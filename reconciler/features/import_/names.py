@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reconciler.document import Json, digest
@@ -88,9 +89,14 @@ def names_for(things: Sequence[Titled], taken: Container[Ref]) -> list[Ref]:
         if alone and ref not in used:
             refs[index] = ref
             used.add(ref)
-    for index in sorted(set(range(len(things))) - refs.keys(), key=lambda nth: _order(things[nth])):
-        refs[index] = _marked(things[index], plain[index], taken, used)
-        used.add(refs[index])
+    ordered = sorted(
+        enumerate(things), key=lambda pair: (str(pair[1].remote_id or ""), pair[1].content)
+    )
+    for index, titled in ordered:
+        if index not in refs:
+            marked = (Ref(titled.kind, f"{plain[index]}-{mark}") for mark in _marks(titled))
+            refs[index] = next(ref for ref in marked if ref not in taken and ref not in used)
+            used.add(refs[index])
     return [refs[index] for index in range(len(things))]
 
 
@@ -111,25 +117,9 @@ def _plain(titled: Titled) -> str:
     return f"{name}-{kind_word(titled.kind)}" if name in _RESERVED else name
 
 
-def _order(titled: Titled) -> tuple[str, str]:
-    return str(titled.remote_id or ""), titled.content
-
-
-def _marked(titled: Titled, name: str, taken: Container[Ref], used: Container[Ref]) -> Ref:
-    for mark in _marks(titled):
-        ref = Ref(titled.kind, f"{name}-{mark}")
-        if ref not in taken and ref not in used:
-            return ref
-    raise AssertionError("marks never end")
-
-
-def _marks(titled: Titled) -> Iterable[str]:
-    yield titled.mark
-    yield titled.content[: 2 * MARK]
-    number = 2
-    while True:
-        yield f"{titled.mark}-{number}"
-        number += 1
+def _marks(titled: Titled) -> Iterator[str]:
+    yield from (titled.mark, titled.content[: 2 * MARK])
+    yield from (f"{titled.mark}-{number}" for number in itertools.count(2))
 
 
 def file_names(refs: Sequence[Ref], *, together: bool) -> Mapping[Ref, str]:
@@ -268,10 +258,8 @@ def _selected(
     return [nth for nth in nths if wanted in _describe(made[nth].labels or {})]
 
 
-def _describe(labels: Mapping[str, str]) -> Iterable[str]:
-    for name, value in labels.items():
-        yield value
-        yield f"{name}={value}"
+def _describe(labels: Mapping[str, str]) -> set[str]:
+    return {*labels.values(), *map("=".join, labels.items())}
 
 
 def _ambiguous(key: str, kind: str, namings: Sequence[Naming]) -> Left:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import MappingProxyType
 
-from reconciler.document import Json, Path, value_at
+from reconciler.document import ABSENT, Json, Path, value_at
 from reconciler.errors import ExitCode
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
@@ -117,11 +117,11 @@ def record_of(
             break
         for repair in made:
             if isinstance(repair, MoveId):
-                remote_id = kind.id_form.parse(_json(value_at(document, repair.path)))
+                remote_id = _id_at(kind, document, repair.path)
         document = in_reported_order(repaired(document, made), kind.spec)
     spec = document if isinstance(document, dict) else {}
     if kind.inner_id and remote_id is None:
-        remote_id = kind.id_form.parse(_json(value_at(spec, kind.inner_id)))
+        remote_id = _id_at(kind, spec, kind.inner_id)
     spec = _without(spec, kind.inner_id)
     record = ImportRecord(kind=kind, spec=spec, remote_id=remote_id, where=where)
     if remote_id is None and record.title:
@@ -192,5 +192,6 @@ def _without(spec: dict[str, Json], path: tuple[str, ...]) -> dict[str, Json]:
     return {**spec, first: _without(inner, tuple(rest))}
 
 
-def _json(value: object) -> Json:
-    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+def _id_at(kind: Kind, document: Json, path: Path) -> RemoteId | None:
+    value = value_at(document, path)
+    return None if value is ABSENT else kind.id_form.parse(value)

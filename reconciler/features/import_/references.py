@@ -10,7 +10,8 @@ from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import references_in
 from reconciler.model import Ref, RemoteId
-from reconciler.syntax.expressions import ExpressionKind, escaped, expression
+from reconciler.redaction.templates import written_out
+from reconciler.syntax.expressions import ExpressionKind, expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +74,9 @@ def with_references(
             comments[mention.path] = IN_A_CIRCLE.format(ref=other)
         else:
             references[mention.path] = expression(ExpressionKind.REFERENCE, str(other))
-    written = _written(spec, (), references) if references else _as_text(spec)
+    written = _written(spec, (), references) if references else written_out(spec)
     assert isinstance(written, dict)  # noqa: S101 - an object stays one
     return written, comments
-
-
-def _as_text(value: Json) -> Json:
-    """Return a document without references as it is written."""
-    if isinstance(value, str):
-        return escaped(value)
-    if isinstance(value, dict):
-        return {key: _as_text(member) for key, member in value.items()}
-    return [_as_text(element) for element in value] if isinstance(value, list) else value
 
 
 def _written(value: Json, path: Path, references: Mapping[Path, str]) -> Json:
@@ -94,9 +86,7 @@ def _written(value: Json, path: Path, references: Mapping[Path, str]) -> Json:
         return [
             _written(element, (*path, index), references) for index, element in enumerate(value)
         ]
-    if path in references:
-        return references[path]
-    return escaped(value) if isinstance(value, str) else value
+    return references[path] if path in references else written_out(value)
 
 
 def circles_in(edges: Mapping[Ref, Iterable[Ref]]) -> dict[Ref, int]:
