@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -14,12 +14,11 @@ from typing_extensions import TypedDict
 
 from reconciler.document import Json, covers
 from reconciler.errors import ExitCode
-from reconciler.features.import_.buffer import Buffer
+from reconciler.features.import_.drafts import Buffer, Drawings
 from reconciler.features.import_.hide_secrets import IN_A_VARIABLE, Hiding
 from reconciler.features.import_.import_sources import (
-    Drawings,
     Gathered,
-    ImportSources,
+    ToImport,
     gather,
     how_to_get,
 )
@@ -38,7 +37,7 @@ from reconciler.features.import_.match_declared import (
     not_imported,
 )
 from reconciler.features.import_.names import file_names
-from reconciler.features.import_.records import Left
+from reconciler.features.import_.records import ImportRecord, Left
 from reconciler.journal.entries import Entry, ImportedEntry, RunEntry
 from reconciler.journal.history import Memory
 from reconciler.journal.journal import Journal
@@ -46,6 +45,7 @@ from reconciler.journal.store import LockTimeout
 from reconciler.model import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.operations.open_project import Options, applied_commit
 from reconciler.operations.open_session import Session
+from reconciler.project import ProjectVariable
 from reconciler.records.mentions import ALERTS
 from reconciler.redaction.redact import conceal
 from reconciler.redaction.templates import holds_seal, resolve
@@ -98,16 +98,6 @@ TOGETHER = 100
 """Number of manifests that are written before the journal gets their entries."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToImport:
-    """Resources to import, and how to write them."""
-
-    what: ImportSources
-    to: Path | None = None
-    keep_json: bool = False
-    dry_run: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class ImportedResource:
     """A resource that has a manifest now; `files` are the files that were written for it.
@@ -141,13 +131,13 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     Raises InvalidInput where another file is in the way; nothing is written then. Raises
     UsageError, and what opening a target, a journal and the service raise.
     """
-    session, secrets = open_for_import(options, wanted.what.exports)
+    session, secrets = open_for_import(options, wanted.exports)
     journal = session.journal()
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, session.project.root.resolve())
     with TemporaryFile() as stream:
         spool = Buffer(stream, session.environment.api)
-        gathered = gather(options, session, wanted.what, journal.history, spool)
+        gathered = gather(options, session, wanted, journal.history, spool)
         hiding = Hiding(secrets, lambda: journal.salt)
         work = _Work(
             options=options,
@@ -161,9 +151,9 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
         work.match()
         if wanted.dry_run:
             work.rehearse()
-        else:
-            work.clear()
-        if work.has_work and not wanted.dry_run:
+            return work.result
+        work.clear()
+        if work.matched.new or work.agreed:
             with journal.locked(str(uuid4()), patience):
                 work.write()
     return work.result
@@ -189,11 +179,6 @@ class _Work:
     def root(self) -> Path:
         """Return the folder of the project, without links."""
         return self.session.project.root.resolve()
-
-    @property
-    def has_work(self) -> bool:
-        """Return whether anything is to be written or journaled."""
-        return bool(self.matched.new or self.agreed)
 
     @property
     def there(self) -> There:
@@ -234,18 +219,27 @@ class _Work:
         if not self.hiding.values:
             return False
         record = self.spool.record(brief)
-        text = "\n".join(record.expressions.values())
         why = self.hiding.why_not(record)
-        for variables in self.gathered.variables.values():
-            for key, variable in variables.items():
-                if expression(ExpressionKind.VARIABLE, key) in text and self.hiding.lies_in(
-                    str(variable)
-                ):
-                    why = IN_A_VARIABLE
+        for variables in self._used_by([record]).values():
+            if any(self.hiding.lies_in(str(variable)) for variable in variables.values()):
+                why = IN_A_VARIABLE
         if why:
             called = self.hiding.without(brief.said)
             self.result.skipped.append(Left(called, why, ExitCode.INVALID))
         return bool(why)
+
+    def _used_by(self, records: Iterable[ImportRecord]) -> dict[str, dict[str, ProjectVariable]]:
+        """Return the new variables that records name, by environment."""
+        texts = (text for record in records for text in record.expressions.values())
+        whole = "\n".join(texts)
+        return {
+            name: {
+                key: variable
+                for key, variable in variables.items()
+                if expression(ExpressionKind.VARIABLE, key) in whole
+            }
+            for name, variables in self.gathered.variables.items()
+        }
 
     def _note_found(self, kind: str, remote_id: RemoteId, remark: str) -> None:
         how = how_to_get(kind, remote_id, self.session.environment.api)
@@ -278,25 +272,26 @@ class _Work:
         stems = file_names(
             [candidate.ref for candidate in new], together=self.wanted.to is not None
         )
-        folders = {candidate.brief.kind.name: candidate.brief.kind for candidate in new}
-        places = {
-            name: folder_for(kind, self.session.project, self.wanted.to)
-            for name, kind in folders.items()
-        }
+        folders = self._folders(candidate.brief for candidate in new)
         self.files = {
-            candidate.ref: places[candidate.ref.kind] / f"{stems[candidate.ref]}.yaml"
+            candidate.ref: folders[candidate.ref.kind] / f"{stems[candidate.ref]}.yaml"
             for candidate in new
         }
-        variables, keep_json = self.gathered.variables, self.wanted.keep_json
         self.drawings = Drawings(
             session=self.session,
             spool=self.spool,
             hiding=self.hiding,
             matched=self.matched,
             files=self.files,
-            more=variables,
-            keep_json=keep_json,
+            more=self.gathered.variables,
+            keep_json=self.wanted.keep_json,
         )
+
+    def _folders(self, briefs: Iterable[Brief]) -> dict[str, Path]:
+        """Return the folder of each kind."""
+        kinds = {brief.kind.name: brief.kind for brief in briefs}
+        project, to = self.session.project, self.wanted.to
+        return {name: folder_for(kind, project, to) for name, kind in kinds.items()}
 
     def _check_files(self) -> None:
         """Record which files exist already with the text that would be written.
@@ -317,11 +312,7 @@ class _Work:
 
     def clear(self) -> None:
         """Remove files that a killed run left in the folders of this import, and report them."""
-        kinds = {brief.kind.name: brief.kind for brief in self.gathered.briefs}
-        folders = [
-            folder_for(kind, self.session.project, self.wanted.to) for kind in kinds.values()
-        ]
-        if count := remove_left(folders):
+        if count := remove_left(self._folders(self.gathered.briefs).values()):
             self.options.reporter.say(LEFT_BESIDE.format(what=plural(count, "file")))
 
     def rehearse(self) -> None:
@@ -359,19 +350,8 @@ class _Work:
 
     def _declare_variables(self) -> None:
         """Write the variables of new manifests into the project file, before the manifests."""
-        new = self.matched.new
-        text = "\n".join(
-            source for candidate in new for source in candidate.brief.record.expressions.values()
-        )
-        used = {
-            name: {
-                key: variable
-                for key, variable in more.items()
-                if expression(ExpressionKind.VARIABLE, key) in text
-            }
-            for name, more in self.gathered.variables.items()
-        }
-        used = {name: more for name, more in used.items() if more}
+        found = self._used_by(candidate.brief.record for candidate in self.matched.new)
+        used = {name: more for name, more in found.items() if more}
         file = self.session.project.file
         if used and file is not None:
             add_variables(file, used)

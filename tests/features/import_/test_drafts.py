@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json, identical
 from reconciler.features.import_.drafts import Draft, IdPlace, draft_of
+from reconciler.features.import_.match_declared import KnownRefs
 from reconciler.features.import_.records import ImportRecord
-from reconciler.features.import_.references import KnownRefs
 from reconciler.kinds import BY_NAME
 from reconciler.model import Ref
 from reconciler.syntax.read_text import read_text
