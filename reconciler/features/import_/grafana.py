@@ -37,9 +37,9 @@ GRID, WIDEST = 24, 1_280
 """The width of a dashboard in Grafana's units, and here, in pixels of a usual window."""
 
 
-def place(panel: Fields) -> tuple[float, float]:
-    """Return the sort key of a panel, for the order of display."""
-    return grid(panel, "y"), grid(panel, "x")
+def in_order(panels: Sequence[Fields]) -> list[Fields]:
+    """Return panels in reverse order of display."""
+    return sorted(panels, key=lambda panel: (grid(panel, "y"), grid(panel, "x")), reverse=True)
 
 
 def grid(panel: Fields, side: str) -> float:
@@ -103,12 +103,6 @@ class PanelQuery:
     source: str = ""
     target: Fields = field(default_factory=lambda: Fields({}), compare=False)
 
-    def take_source(self, panel: Fields) -> None:
-        """Count the data source as read: the language of the query follows from it."""
-        holder = self.target if "datasource" in self.target else panel
-        holder.take("datasource")
-        holder.inner("datasource").take("type")
-
 
 def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
     """Return the queries of a panel; queries without a text are left behind."""
@@ -117,9 +111,10 @@ def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
     for number, target in enumerate(panel.each("targets"), 1):
         text = next(filter(None, (target.text(key) for key in ("expr", "query", "rawSql"))), "")
         query_id = text_at(target.document, "refId") or str(number)
+        query_name = f"{called}: query {named(query_id)}"
         if not text:
-            notes.leave(f"{called}: query {named(query_id)}", "it holds no text of a query")
-            notes.unread(f"{called}: query {named(query_id)}", target)
+            notes.leave(query_name, "it holds no text of a query")
+            notes.unread(query_name, target)
             continue
         if len(text) > LONGEST_QUERY:
             notes.leave(called, f"a query is longer than {LONGEST_QUERY:,} characters, and is cut")
@@ -143,7 +138,6 @@ def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
             )
         )
         if interval := target.scalar("interval"):
-            query_name = f"{called}: query {named(query_id)}"
             notes.leave(f"{query_name}: interval: {named(interval)}", NOTHING_ALIKE)
     return found
 
@@ -184,16 +178,16 @@ def lucene_of(query: str) -> str:
     found = _SELECTOR.fullmatch(query) if len(query) <= LONGEST_QUERY else None
     if found is None:
         return ""
-    parts: list[str] = []
+    parts: list[tuple[str, str]] = []
     place = 0
     while place < len(found[1].rstrip()):
         matcher = _MATCHER.match(found[1], place)
         if matcher is None:
             return ""
-        parts.append(f"{'NOT ' if matcher[2] == '!=' else ''}{matcher[1]}:{matcher[3]}")
+        parts.append((matcher[2], f"{matcher[1]}:{matcher[3]}"))
         place = matcher.end()
-    parts += [f"{'NOT ' if sign == '!=' else ''}{text}" for sign, text in _LINE.findall(found[2])]
-    return " AND ".join(parts)
+    parts += _LINE.findall(found[2])
+    return " AND ".join(f"{'NOT ' if sign == '!=' else ''}{text}" for sign, text in parts)
 
 
 MOST_PANELS = 1_000
@@ -207,6 +201,7 @@ PIES = frozenset(("piechart", "grafana-piechart-panel"))
 LOGS = frozenset(("logs",))
 TEXTS = frozenset(("text",))
 UNITS = {"percent": "UNIT_PERCENT", "short": "UNIT_NUMBER", "none": "UNIT_NUMBER"}
+REFRESHES = ((2, "twoMinutes"), (5, "fiveMinutes"))
 USUAL_HEIGHT, USUAL_ROW = 8, 19
 """Default heights: of a panel in Grafana's units, and of a row here."""
 
@@ -286,10 +281,10 @@ def _put_times(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> None:
             notes.leave(f"refresh: {named(written)}", "it cannot be read: off")
         dashboard["off"] = {}
         return
-    nearest = 120 if refreshes <= 120 else 300  # noqa: PLR2004 - the two that there are
-    dashboard["twoMinutes" if refreshes <= 120 else "fiveMinutes"] = {}  # noqa: PLR2004 - as above
-    if refreshes != nearest:
-        notes.leave(f"refresh: {named(written)}", f"every {nearest // 60} minutes is the nearest")
+    minutes, field = REFRESHES[refreshes > REFRESHES[0][0] * 60]
+    dashboard[field] = {}
+    if refreshes != minutes * 60:
+        notes.leave(f"refresh: {named(written)}", f"every {minutes} minutes is the nearest")
 
 
 def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> frozenset[str]:
@@ -298,8 +293,8 @@ def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> f
     for variable in inner.inner("templating").each("list"):
         name, kind = variable.text("name"), variable.text("type")
         called = f"variable `{named(name)}`"
-        values = [part.strip() for part in text_at(variable.document, "query").split(",")]
-        values = [value for value in values if value]
+        listed = text_at(variable.document, "query").split(",")
+        values = [*filter(None, map(str.strip, listed))]
         if kind != "interval" or not name or not values or name in made:
             reason = f"variables of the type {named(kind)} are not taken over"
             notes.leave(called, reason if name not in made else "there are two of this name")
@@ -340,13 +335,12 @@ def _sections(inner: Fields, notes: Notes) -> list[_Section]:
         notes.leave("panels", f"only the first {MOST_PANELS:,} are read")
     for panel, is_row in panels[:MOST_PANELS]:
         if is_row:
-            title = panel.text("title")
+            title, row_name = panel.text("title"), called(panel, "row")
             is_folded = panel.flag("collapsed") or panel.flag("collapse")
             sections.append(_Section(title, is_folded))
-            panel_name = called(panel, "row")
             if is_folded and not title:
-                notes.leave(f"{panel_name}: collapsed", "a section without a title is not folded")
-            notes.unread(panel_name, panel.without("panels"))
+                notes.leave(f"{row_name}: collapsed", "a section without a title is not folded")
+            notes.unread(row_name, panel.without("panels"))
         else:
             sections[-1].panels.append(panel)
     for panel, _ in panels[MOST_PANELS:]:
@@ -362,13 +356,13 @@ def _panels(inner: Fields) -> Iterator[tuple[Fields, bool]]:
     for row in inner.each("rows"):
         yield row, True
         yield from ((panel, False) for panel in row.each("panels"))
-    waiting = sorted(inner.each("panels"), key=place, reverse=True)
+    waiting = in_order(inner.each("panels"))
     while waiting:
         panel = waiting.pop()
         is_row = panel.text("type") == ROW
         yield panel, is_row
         if is_row:
-            waiting.extend(sorted(panel.each("panels"), key=place, reverse=True))
+            waiting.extend(in_order(panel.each("panels")))
 
 
 def _section(section: _Section, variables: frozenset[str], notes: Notes) -> Json:
@@ -380,10 +374,9 @@ def _section(section: _Section, variables: frozenset[str], notes: Notes) -> Json
         panels = [*beside]
         height = max(grid(panel, "h") for panel in panels) or USUAL_HEIGHT
         height = min(TALLEST, max(1, round(height * USUAL_ROW / USUAL_HEIGHT)))
-        shares = widths(panels)
         widgets = [
             _widget(panel, width, variables, notes)
-            for panel, width in zip(panels, shares, strict=True)
+            for panel, width in zip(panels, widths(panels), strict=True)
         ]
         name_places(panels, notes)
         rows.append({"appearance": {"height": height}, "widgets": widgets})
@@ -416,13 +409,12 @@ def _definition(panel: Fields, queries: Sequence[PanelQuery], called: str, notes
     if kind not in LINES or not mapped:
         _name_settings(queries, called, notes)
     if not mapped:
-        notes.leave(called, _why_text(kind, queries))
-        if len(queries) > MOST_TOLD:
-            left = ", ".join(f"{named(query.id)}: expr" for query in queries[MOST_TOLD:])
-            notes.leave(f"{called}: queries {left}", f"only the first {MOST_TOLD} are in the text")
-        return _markdown(_apology(kind, queries))
+        return _markdown(_apology(kind, queries, called, notes))
     for query in mapped:
-        query.take_source(panel)
+        # The language of the query follows from its data source.
+        holder = query.target if "datasource" in query.target else panel
+        holder.take("datasource")
+        holder.inner("datasource").take("type")
     if mapped[0].language == LUCENE:
         notes.leave(called, "labels of its query are taken for fields of the same names")
     if len(mapped) < len(queries):
@@ -440,15 +432,6 @@ def _text(panel: Fields, called: str, notes: Notes) -> str:
     elif mode not in ("", "markdown"):
         notes.leave(f"{called}: mode: {named(mode)}", "its text is Markdown here")
     return text
-
-
-def _why_text(kind: str, queries: Sequence[PanelQuery]) -> str:
-    sources = dict.fromkeys(named(query.source) for query in queries if not query.language)
-    reason = f"a panel `{named(kind)}` with these queries has no counterpart: text"
-    sources_note = (
-        f"; it asks {', '.join(sources)}: only PromQL and plain LogQL map" if sources else ""
-    )
-    return f"{reason}{sources_note}"
 
 
 def _name_settings(queries: Sequence[PanelQuery], called: str, notes: Notes) -> None:
@@ -493,7 +476,8 @@ def _mapped(
             report.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
         return metrics[:1], {chart: {"query": _instant(metrics[0])}}
     if kind in TABLES | LOGS and logs:
-        return logs[:1], {"dataTable": {"query": _of_logs(logs[0]), "resultsPerPage": 100}}
+        query: Json = {"logs": {"luceneQuery": {"value": logs[0].text}, "filters": []}}
+        return logs[:1], {"dataTable": {"query": query, "resultsPerPage": 100}}
     return (), None
 
 
@@ -545,15 +529,20 @@ def _instant(query: PanelQuery) -> Json:
     return {"metrics": {"promqlQuery": {"value": query.text}, "promqlQueryType": kind}}
 
 
-def _of_logs(query: PanelQuery) -> Json:
-    return {"logs": {"luceneQuery": {"value": query.text}, "filters": []}}
-
-
 def _markdown(text: str) -> Json:
     return {"markdown": {"markdownText": text}}
 
 
-def _apology(kind: str, queries: Sequence[PanelQuery]) -> str:
+def _apology(kind: str, queries: Sequence[PanelQuery], called: str, notes: Notes) -> str:
+    """Return the text in place of a panel without a counterpart, with its queries."""
+    reason = f"a panel `{named(kind)}` with these queries has no counterpart: text"
+    sources = dict.fromkeys(named(query.source) for query in queries if not query.language)
+    if sources:
+        reason += f"; it asks {', '.join(sources)}: only PromQL and plain LogQL map"
+    notes.leave(called, reason)
+    if len(queries) > MOST_TOLD:
+        left = ", ".join(f"{named(query.id)}: expr" for query in queries[MOST_TOLD:])
+        notes.leave(f"{called}: queries {left}", f"only the first {MOST_TOLD} are in the text")
     lines = [f"A Grafana panel of the type `{named(kind).replace('`', '')}` stood here."]
     for query in queries[:MOST_TOLD]:
         lines += ["", fenced("", query.text[:LONGEST_QUERY].splitlines())]

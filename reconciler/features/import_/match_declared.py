@@ -5,6 +5,7 @@ Ids of other resources become `${ref:}`, if they are known and close no circle. 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -103,55 +104,36 @@ def circles_in(edges: Mapping[Ref, Iterable[Ref]]) -> dict[Ref, int]:
 
     Circles that share a resource are one.
     """
-    walk = _Walk(edges)
-    for start in edges:
-        if start not in walk.number:
-            walk.from_(start)
-    return walk.circles
+    back: dict[Ref, list[Ref]] = defaultdict(list)
+    for ref, others in edges.items():
+        for other in others:
+            back[other].append(ref)
+    circles: dict[Ref, int] = {}
+    met: set[Ref] = set()
+    # By Kosaraju: from the last resource to the first, what is left to walk back is its circle.
+    for start in reversed([*_walked(edges, edges, set())]):
+        members = [*_walked([start], back, met)]
+        if len(members) > 1:
+            circles.update(dict.fromkeys(members, len(circles)))
+    return circles
 
 
-@dataclass(slots=True)
-class _Walk:
-    """A depth-first walk that finds circles, without recursion.
-
-    `number` is the order in which resources were met, `lowest` the earliest that each leads back
-    to.
-    """
-
-    edges: Mapping[Ref, Iterable[Ref]]
-    number: dict[Ref, int] = field(default_factory=dict)
-    lowest: dict[Ref, int] = field(default_factory=dict)
-    open: dict[Ref, None] = field(default_factory=dict)
-    circles: dict[Ref, int] = field(default_factory=dict)
-
-    def from_(self, start: Ref) -> None:
-        trail = [(start, self._enter(start))]
+def _walked(
+    starts: Iterable[Ref], edges: Mapping[Ref, Iterable[Ref]], met: set[Ref]
+) -> Iterator[Ref]:
+    """Yield the resources that were not met yet, each after all that it leads to."""
+    for start in starts:
+        trail = [] if start in met else [(start, iter(edges.get(start, ())))]
+        met.add(start)
         while trail:
             ref, rest = trail[-1]
-            other = next(rest, None)
+            other = next((other for other in rest if other not in met), None)
             if other is None:
                 trail.pop()
-                self._leave(ref, trail[-1][0] if trail else None)
-            elif other not in self.number:
-                trail.append((other, self._enter(other)))
-            elif other in self.open:
-                self.lowest[ref] = min(self.lowest[ref], self.number[other])
-
-    def _enter(self, ref: Ref) -> Iterator[Ref]:
-        self.number[ref] = self.lowest[ref] = len(self.number)
-        self.open[ref] = None
-        return iter([*self.edges.get(ref, ())])
-
-    def _leave(self, ref: Ref, before: Ref | None) -> None:
-        if before is not None:
-            self.lowest[before] = min(self.lowest[before], self.lowest[ref])
-        if self.lowest[ref] < self.number[ref]:
-            return
-        members: list[Ref] = []
-        while not members or members[-1] != ref:
-            members.append(self.open.popitem()[0])
-        if len(members) > 1:
-            self.circles.update(dict.fromkeys(members, len(self.circles)))
+                yield ref
+            else:
+                met.add(other)
+                trail.append((other, iter(edges.get(other, ()))))
 
 
 ImportOrigin: TypeAlias = Literal["live", "export"]

@@ -104,9 +104,8 @@ def _alerts_of(group: Fields, source: str, most: int, notes: Notes) -> list[Conv
     of_all = _OfGroup(dict(group.inner("labels").scalars()), group.scalar("interval") or "")
     made: list[Converted] = []
     recorded: list[str] = []
-    rules = group.each("rules")
     of_all.left.unread("group", group.without("rules"))
-    for rule in rules:
+    for rule in group.each("rules"):
         name = rule.text("alert")
         called = f"alert `{named(name)}` ({where})"
         why = _why_not(rule, is_too_many=len(made) >= most)
@@ -262,20 +261,16 @@ def compared_in(expression: str) -> ThresholdQuery:
 
     Any other expression is kept whole: `group without ()` returns 1 for each of its series.
     """
-    whole = ThresholdQuery(
-        f"group without () {bracketed(expression)}", MORE, Decimal(0), is_firing=True
-    )
     signs = [*_top_level(expression)]
     compared = [sign for sign in signs if sign.group() in _COMPARISONS]
-    if len(compared) != 1 or any(sign.group().lower() in _SET_OPERATORS for sign in signs):
-        return whole
-    sign = compared[0]
-    left, right = expression[: sign.start()].strip(), expression[sign.end() :].strip()
-    right_number, left_number = number_of(right), number_of(left)
-    if left and right_number is not None and left_number is None:
+    if len(compared) == 1 and not any(sign.group().lower() in _SET_OPERATORS for sign in signs):
+        sign = compared[0]
+        left, threshold = expression[: sign.start()].strip(), number_of(expression[sign.end() :])
         condition = {">": MORE, "<": LESS}.get(sign.group())
-        return ThresholdQuery(left, condition, right_number) if condition else whole
-    return whole
+        if condition and left and threshold is not None and number_of(left) is None:
+            return ThresholdQuery(left, condition, threshold)
+    whole = f"group without () {bracketed(expression)}"
+    return ThresholdQuery(whole, MORE, Decimal(0), is_firing=True)
 
 
 def is_logql(expression: str) -> bool:
