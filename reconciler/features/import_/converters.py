@@ -48,21 +48,21 @@ def records_of(
     if beside.ids:
         beside.met.update(given.met)
     yield from given.left
-    for made, naming in zip(foreign, given.each, strict=True):
+    for naming in given.each:
+        made = naming.made
         called = f"{made.kind.name} `{named(naming.handle)}` ({made.where})"
         if naming.why_not:
             code = ExitCode.DONE if naming.is_twin else ExitCode.INVALID
             yield Left(called, naming.why_not, code)
             continue
-        record = _record(made, naming, called, withheld)
+        record = _record(naming, called, withheld)
         yield record
         if isinstance(record, ImportRecord):
             yield from (Left(f"{called}, {left.what}", left.why) for left in made.left_behind)
 
 
-def _record(
-    made: Converted, naming: Naming, called: str, withheld: Withheld
-) -> ImportRecord | Left:
+def _record(naming: Naming, called: str, withheld: Withheld) -> ImportRecord | Left:
+    made = naming.made
     remote_id = id_given(made.kind, made.name, made.where, naming.remote_id)
     if isinstance(remote_id, Left):
         return remote_id

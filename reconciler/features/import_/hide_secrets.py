@@ -43,7 +43,7 @@ class Hiding:
         long = [name for name in self._names if len(name) >= SHORTEST_FOUND_INSIDE]
         if long:
             found = "|".join(map(re.escape, sorted(long, key=lambda value: (-len(value), value))))
-            object.__setattr__(self, "_inside", re.compile(found))
+            object.__setattr__(self, "_inside", re.compile(f"({found})"))
         for value in long:
             self._filter.add(value)
 
@@ -85,12 +85,9 @@ class Hiding:
             return Template((self._hole(text),))
         if self._inside is None or self._inside.search(text) is None:
             return text
-        parts: list[str | SecretHole] = []
-        end = 0
-        for found in self._inside.finditer(text):
-            parts += [text[end : found.start()], self._hole(found.group())]
-            end = found.end()
-        return Template(tuple(part for part in (*parts, text[end:]) if part != ""))
+        # The pattern is one group, so every second part is the value of a secret.
+        parts = enumerate(self._inside.split(text))
+        return Template(tuple(self._hole(part) if nth % 2 else part for nth, part in parts if part))
 
     def _hole(self, value: str) -> SecretHole:
         name = self._names[value]
