@@ -88,19 +88,15 @@ def adopt(
         if remove_left(run.folders):
             options.reporter.say(LEFT_BESIDE)
         for file in run.files:
-            _write(file, run.roots)
+            path, name, before = file.script.path, file.script.name, file.script.text
+            replace_text(path, name, run.roots, before=before, after=file.after)
+            reached(Point.FILE_REPLACED)
         entries = [*_entries(made, name, journal.now())]
         if entries:
             commit = applied_commit(session.project)
             journal.begin(journal.run_entry(name, "adopt", commit))
             journal.append(entries)
     return made
-
-
-def _write(file: Edited, roots: tuple[Path, ...]) -> None:
-    script = file.script
-    replace_text(script.path, script.name, roots, before=script.text, after=file.after)
-    reached(Point.FILE_REPLACED)
 
 
 def _entries(made: AdoptionRun, run: str, at: str) -> Iterator[Entry]:
@@ -280,12 +276,15 @@ class _Run:
         """
         if not files:
             return {}, set()
-        after = self._read({file.script.path.resolve(): file.after for file in files})
+        session = self.session
+        instead = {file.script.path.resolve(): file.after for file in files}
+        scope = replace(session.scope(self.options), may_lack=True)
+        after = read_workspaces(self.options, session.project, [scope], instead)[session.name]
         edited = sorted({ref for file in files for ref in file.refs})
         refused = _complained_of(after, files)
         if refused:
             return refused, set()
-        workspace = self.session.workspace
+        workspace = session.workspace
         now = {manifest.ref: manifest for manifest in (*after.manifests, *after.left_out)}
         for manifest in (*workspace.manifests, *workspace.left_out):
             ref = manifest.ref
@@ -300,11 +299,6 @@ class _Run:
             elif what_is_left(scene.change_after(now[ref], adopted.base), adopted):
                 unsettled.add(ref)
         return refused, unsettled
-
-    def _read(self, instead: Mapping[Path, str]) -> Workspace:
-        session = self.session
-        scope = replace(session.scope(self.options), may_lack=True)
-        return read_workspaces(self.options, session.project, [scope], instead)[session.name]
 
     def _elsewhere(self) -> Mapping[Ref, tuple[str, ...]]:
         """Return, by resource, the other environments in which the edits change the declaration."""

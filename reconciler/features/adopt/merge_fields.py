@@ -281,14 +281,10 @@ class KeyedList:
         else:
             edit = self.merge.take(inner, place, self.shape.item)
         if edit is not None:
-            self.edits[name] = ListItem(None, edit, self._unreported(place))
-
-    def _unreported(self, place: Path) -> tuple[str, ...]:
-        """Return the fields of an item that the service does not return, as dotted paths."""
-        inside = [
-            pair[len(place) :] for pair in self.merge.rules.unseen if pair[: len(place)] == place
-        ]
-        return tuple(".".join(map(str, steps)) for steps in inside if steps)
+            depth, unseen = len(place), self.merge.rules.unseen
+            inside = [path[depth:] for path in unseen if path[:depth] == place]
+            names = tuple(".".join(map(str, steps)) for steps in inside if steps)
+            self.edits[name] = ListItem(None, edit, names)
 
     def _arrived(self, name: str, home: KeyedItem, inner: MergeInputs) -> None:
         """Merge an item that git declares in another list."""
@@ -433,21 +429,13 @@ class _Merge:
     def at(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Return the edit of one place; None where it stays as written."""
         if isinstance(sides.ours, dict) and isinstance(sides.live, dict):
-            if not self._is_one_choice(sides, shape):
+            # Only an object of unknown form may be another object, not another version of it.
+            mine = [side for side in (sides.ours, sides.base) if isinstance(side, dict)]
+            if shape.known or not any(another_choice(side, sides.live) for side in mine):
                 return self._within(sides, shape, path, at)
         elif isinstance(sides.ours, list) and isinstance(sides.live, list):
             return self._list(sides, shape, path, at)
         return self._whole(sides, shape, path)
-
-    def _is_one_choice(self, sides: MergeInputs, shape: Shape) -> bool:
-        """Return whether live chose another object, not another version of it.
-
-        That is decided only for an object of unknown form.
-        """
-        if shape.known or not isinstance(sides.live, dict):
-            return False
-        mine = [value for value in (sides.ours, sides.base) if isinstance(value, dict)]
-        return any(another_choice(value, sides.live) for value in mine)
 
     def _within(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         fields: dict[str, Edit] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import import_module
@@ -195,20 +195,9 @@ class AuditFinding(NamedTuple):
     trace: Trace
 
 
-@dataclass(frozen=True, slots=True)
-class AuditedManifests:
-    """The manifests that are judged, all of the project, and those of other environments."""
-
-    judged: Sequence[Manifest]
-    every: Sequence[Manifest]
-    elsewhere: Sequence[Ref] = ()
-
-
-def checks_of(
-    declared: AuditedManifests, levels: Mapping[str, Level]
-) -> list[tuple[str, AuditRule]]:
-    """Return the checks that are on, of the declared kinds, each with its kind."""
-    kinds = {manifest.ref.kind for manifest in declared.judged}
+def checks_of(declared: Neighbours, levels: Mapping[str, Level]) -> list[tuple[str, AuditRule]]:
+    """Return the checks that are on, of the kinds that are judged, each with its kind."""
+    kinds = {manifest.ref.kind for manifest in declared.own}
     return [
         (kind, check)
         for kind in BY_NAME
@@ -258,8 +247,7 @@ def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> Audit
 
 def _find_gaps(events: Sequence[AlertEvent], lacks: dict[Rest, str]) -> None:
     """Record what events leave out, without which it is unknown what happened."""
-    nameless = sum(not event.alert_id for event in events)
-    if nameless:
+    if nameless := sum(not event.alert_id for event in events):
         lacks[Rest.NAMES] = f"{nameless:,} of {len(events):,} events name no alert"
     if events and nameless == len(events):
         lacks[Rest.EVENTS] = "no event names its alert"
@@ -322,20 +310,22 @@ def _ids_by_name(declared: Iterable[Manifest]) -> dict[str, str]:
 
 
 def judged(
-    declared: AuditedManifests, record: AuditEvidence, levels: Mapping[str, Level]
+    declared: Neighbours, record: AuditEvidence, levels: Mapping[str, Level]
 ) -> tuple[list[AuditFinding], list[Unjudged]]:
-    """Return the findings of the checks, and the checks that cannot be made, by what is lacking."""
+    """Return the findings of the checks, and the checks that cannot be made, by what is lacking.
+
+    `own` of what is declared are the manifests that are judged, of all kinds.
+    """
     found: list[AuditFinding] = []
     lacking: dict[Rest, list[str]] = defaultdict(list)
-    wanted = {manifest.ref for manifest in declared.judged}
+    wanted = {manifest.ref for manifest in declared.own}
     for kind, check in checks_of(declared, levels):
         missing = next((rest for rest in check.rests_on if rest in record.lacks), None)
         if missing is not None:
             lacking[missing].append(check.code)
             continue
         own = [manifest for manifest in declared.every if manifest.ref.kind == kind]
-        neighbours = Neighbours(own, declared.every, declared.elsewhere)
-        traces = check.find(neighbours, record)
+        traces = check.find(replace(declared, own=own), record)
         found.extend(AuditFinding(check, trace) for trace in traces if trace.manifest.ref in wanted)
     unjudged = [Unjudged(tuple(codes), rest, record.lacks[rest]) for rest, codes in lacking.items()]
     return found, unjudged

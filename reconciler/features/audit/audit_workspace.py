@@ -9,7 +9,6 @@ from datetime import timedelta
 
 from reconciler.features.audit.audit_checks import (
     Ages,
-    AuditedManifests,
     AuditFinding,
     checks_of,
     counted,
@@ -17,6 +16,7 @@ from reconciler.features.audit.audit_checks import (
 )
 from reconciler.features.audit.audit_rule import Audit, Audited, Rest, Unjudged
 from reconciler.features.audit.look_back import LookedBack, look_back
+from reconciler.kinds.spec_finding import Neighbours
 from reconciler.operations.open_project import Options, manifest_paths, now
 from reconciler.operations.open_session import Session, open_api
 from reconciler.records.record import Span
@@ -37,7 +37,7 @@ def audit_now(session: Session, options: Options, days: int) -> Audit:
     span = Span(until - timedelta(days=days), until)
     workspace = session.workspace
     every = {manifest.ref: manifest for manifest in (*workspace.manifests, *session.others)}
-    declared = AuditedManifests(workspace.manifests, tuple(every.values()), workspace.elsewhere)
+    declared = Neighbours(workspace.manifests, tuple(every.values()), workspace.elsewhere)
     levels = session.project.settings.checks
     checks = checks_of(declared, levels)
     wanted = {rest for _, check in checks for rest in check.rests_on}
@@ -60,7 +60,7 @@ def audit_now(session: Session, options: Options, days: int) -> Audit:
         covered=record.covered,
         events=len(lookback.events),
         requests=requests,
-        resources=len(declared.judged),
+        resources=len(declared.own),
         unjudged=tuple(unjudged),
     )
     return _placed(audit, found, session, options)
