@@ -22,6 +22,7 @@ from reconciler.features.adopt.adoption import (
 )
 from reconciler.features.adopt.adoption_formats import adopted_markdown
 from reconciler.features.adopt.live_edits import Scene, adoption, look, what_is_left
+from reconciler.features.adopt.merge_fields import MergeOptions
 from reconciler.journal.entries import Entry, Started, WrittenEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
@@ -199,6 +200,11 @@ class _Run:
 
     async def _look(self, named: Sequence[Manifest]) -> Scene:
         session = self.session
+        values = {
+            expression(ExpressionKind.VARIABLE, key): spelled(variable)
+            for key, variable in session.environment.variables.items()
+            if not isinstance(variable, dict | list)
+        }
         unread = Scene(
             place=PlanTarget(
                 session.name,
@@ -207,12 +213,7 @@ class _Run:
                 salt=session.salt(),
             ),
             history=self.journal.history,
-            values={
-                expression(ExpressionKind.VARIABLE, key): spelled(variable)
-                for key, variable in session.environment.variables.items()
-                if not isinstance(variable, dict | list)
-            },
-            side=self.wanted.side,
+            rules=MergeOptions(side=self.wanted.side, values=values),
             ignore=session.project.settings.drift_ignore,
             older=OlderSeals(lambda: self.journal.entries),
         )
@@ -257,11 +258,12 @@ class _Run:
             if not wrong and not unsettled:
                 return files
             again = unsettled - tried
+            naming = replace(scene, rules=replace(scene.rules, names=True))
             tried |= again
             for ref in again:
                 # An item without a name was found by its position, which no longer finds it: name
                 # the items.
-                adoptions[ref] = self._adoption(manifests[ref], replace(scene, names=True))
+                adoptions[ref] = self._adoption(manifests[ref], naming)
             self.why |= wrong | dict.fromkeys(
                 unsettled - again, "the next plan would still change it: edit it by hand"
             )

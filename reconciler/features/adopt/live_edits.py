@@ -158,40 +158,23 @@ def _put_in_object(
 class Scene:
     """The inputs that all adoptions of a run share.
 
-    `values` are the texts of variables by their expressions. `told` are the reasons why it is not
-    certain, or not in the journal yet, which object a manifest is about. With `names`, items
-    without a written name get one. What rules of `ignore` cover is left alone. `older` returns the
-    seals of secrets that a resource ever held.
+    `rules` are the options of each merge. `told` are the reasons why it is not certain, or not in
+    the journal yet, which object a manifest is about. What rules of `ignore` cover is left alone.
+    `older` returns the seals of secrets that a resource ever held.
     """
 
     place: PlanTarget
     history: History
-    values: Mapping[str, str]
+    rules: MergeOptions
     ids: Mapping[Ref, RemoteId] = field(default_factory=dict)
     observations: Mapping[Ref, Observation] = field(default_factory=dict)
     told: Mapping[Ref, tuple[Reason, ...]] = field(default_factory=dict)
-    side: Side | None = None
-    names: bool = False
     ignore: Sequence[DriftIgnore] = ()
     older: Older = no_seals
 
     def about(self, ref: Ref) -> list[DriftIgnore]:
         """Return the rules of expected drift that are about a resource."""
         return [rule for rule in self.ignore if rule.is_about(ref.kind, ref.name)]
-
-    @property
-    def rules(self) -> MergeOptions:
-        """The options of the merge: how conflicts are resolved, and the texts of expressions."""
-        references = {
-            expression(ExpressionKind.REFERENCE, str(ref)): str(id_)
-            for ref, id_ in self.ids.items()
-        }
-        return MergeOptions(
-            side=self.side,
-            values={**self.values, **references},
-            refs={reference: id_text for id_text, reference in references.items()},
-            names=self.names,
-        )
 
     def change_of(self, manifest: Manifest) -> Change:
         """Return what a plan would do with a manifest."""
@@ -252,7 +235,22 @@ async def look(
         for ref, seen in observed.items()
         if not isinstance(seen, Absent) and seen.remote_id is not None
     }
-    return replace(scene, history=known.history, ids=ids, observations=observed, told=known.reasons)
+    references = {
+        expression(ExpressionKind.REFERENCE, str(ref)): str(id_) for ref, id_ in ids.items()
+    }
+    rules = replace(
+        scene.rules,
+        values={**scene.rules.values, **references},
+        refs={reference: id_text for id_text, reference in references.items()},
+    )
+    return replace(
+        scene,
+        history=known.history,
+        rules=rules,
+        ids=ids,
+        observations=observed,
+        told=known.reasons,
+    )
 
 
 def adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:

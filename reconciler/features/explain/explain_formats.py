@@ -124,10 +124,10 @@ def facts_of(field: Field) -> Iterator[tuple[str, str]]:
     if field.read_only is not None:
         instead = safe(field.read_only.instead)
         yield "read-only", f"it {field.read_only.why}; instead: {instead}"
-    yield from (fact for fact in (*_of_value(field), *_of_others(field)) if fact[1])
+    yield from (fact for fact in _facts(field) if fact[1])
 
 
-def _of_value(field: Field) -> Iterator[tuple[str, str]]:
+def _facts(field: Field) -> Iterator[tuple[str, str]]:
     yield "bounds", "; ".join(field.bounds)
     limits = "; ".join(filter(None, field.limits))
     yield "limits", f"services are known to want {limits}" if limits else ""
@@ -137,9 +137,6 @@ def _of_value(field: Field) -> Iterator[tuple[str, str]]:
     yield "unit", field.unit.value if field.unit is not None else ""
     yield "items", f"identified by `{'.'.join(field.identity)}`" if field.identity else ""
     yield "order", "means nothing: the list is a set" if field.unordered else ""
-
-
-def _of_others(field: Field) -> Iterator[tuple[str, str]]:
     refers = f"{expression(ExpressionKind.REFERENCE, f'{field.refers}/name')}, or the id itself"
     yield "refers to", refers if field.refers else ""
     yield "excludes", ", ".join(field.excludes)

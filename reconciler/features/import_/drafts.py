@@ -16,7 +16,6 @@ from reconciler.features.import_.match_declared import (
     Brief,
     ImportOrigin,
     KnownRefs,
-    Matched,
     Mention,
     NamedImport,
     Stretch,
@@ -163,18 +162,17 @@ def draft_of(
 
 def _metadata(record: ImportRecord, ref: Ref, place: IdPlace) -> dict[str, Json]:
     metadata: dict[str, Json] = {"name": ref.name}
-    ids = dict(record.ids)
+    ids, only = dict(record.ids), record.only
     if record.remote_id is not None and not ids and not place.alone:
         ids = {place.environment: record.remote_id}
     if ids:
         metadata["ids"] = {**ids}
-        if record.kind.id_form.required and not record.only:
-            # Where it has no id it cannot be declared.
-            record = replace(record, only=tuple(ids))
+        # Where it has no id it cannot be declared.
+        only = only or (tuple(ids) if record.kind.id_form.required else ())
     elif record.remote_id is not None:
         metadata["id"] = record.remote_id
-    if record.only:
-        metadata["environments"] = list(record.only)
+    if only:
+        metadata["environments"] = list(only)
     return metadata
 
 
@@ -182,14 +180,12 @@ def _metadata(record: ImportRecord, ref: Ref, place: IdPlace) -> dict[str, Json]
 class Drawings:
     """Texts of new manifests. Each is rendered once, when all names are known.
 
-    `files` are their places, and `more` are variables that the project file will have.
+    `more` are variables that the project file will have.
     """
 
     session: Session
     spool: Buffer
     hiding: Hiding
-    matched: Matched
-    files: Mapping[Ref, File]
     more: Mapping[str, Mapping[str, ProjectVariable]]
     keep_json: bool
     _root: File = field(init=False)
@@ -208,11 +204,11 @@ class Drawings:
         others = with_target(self.session.project) - {name}
         self._place = IdPlace(name, alone=not others)
 
-    def draw(self, candidate: NamedImport) -> Left | None:
+    def draw(self, candidate: NamedImport, known: KnownRefs) -> Left | None:
         """Render a manifest and check it as runs read it; return why it cannot be written."""
-        record, ref, file = self.record(candidate), candidate.ref, self.files[candidate.ref]
+        record, ref, file = self.record(candidate), candidate.ref, candidate.file
         name = f"{file.stem}.json" if self._keeps_json(candidate) else ""
-        known, mentions = self.matched.known, candidate.brief.mentions
+        mentions = candidate.brief.mentions
         drawn = draft_of(record, ref, mentions, known, self._place, json_name=name)
         if isinstance(drawn, Left):
             return drawn
@@ -239,7 +235,7 @@ class Drawings:
 
     def files_of(self, candidate: NamedImport) -> list[File]:
         """Return the files that a manifest needs, itself first."""
-        file = self.files[candidate.ref]
+        file = candidate.file
         return [file, file.with_suffix(".json")] if self._keeps_json(candidate) else [file]
 
     def is_ours(self, file: File, candidate: NamedImport) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated
@@ -139,6 +139,13 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
         spool = Buffer(stream, session.environment.api)
         gathered = gather(options, session, wanted, journal.history, spool)
         hiding = Hiding(secrets, lambda: journal.salt)
+        drawings = Drawings(
+            session=session,
+            spool=spool,
+            hiding=hiding,
+            more=gathered.variables,
+            keep_json=wanted.keep_json,
+        )
         work = _Work(
             options=options,
             wanted=wanted,
@@ -147,6 +154,7 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
             spool=spool,
             gathered=gathered,
             hiding=hiding,
+            drawings=drawings,
         )
         work.match()
         if wanted.dry_run:
@@ -168,12 +176,11 @@ class _Work:
     spool: Buffer
     gathered: Gathered
     hiding: Hiding
+    drawings: Drawings
     result: ImportResult = field(default_factory=ImportResult)
     matched: Matched = field(default_factory=Matched)
-    files: dict[Ref, Path] = field(default_factory=dict)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
     left_behind: set[Path] = field(default_factory=set)
-    drawings: Drawings = field(init=False)
 
     @property
     def root(self) -> Path:
@@ -194,9 +201,11 @@ class _Work:
         briefs = [brief for brief in self.gathered.briefs if not self._shows_secrets(brief)]
         while True:
             self.matched = matched(briefs, self.there)
-            self._name_files()
+            self._choose_files()
+            known = self.matched.known
             new = self.options.waits.each(Deed.JUDGING, self.matched.new)
-            wrong = {candidate: why for candidate in new if (why := self.drawings.draw(candidate))}
+            drawn = ((candidate, self.drawings.draw(candidate, known)) for candidate in new)
+            wrong = {candidate: why for candidate, why in drawn if why is not None}
             if not wrong:
                 break
             # References to a refused resource become references to its id, and its name becomes
@@ -267,25 +276,15 @@ class _Work:
         assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
         return spec
 
-    def _name_files(self) -> None:
+    def _choose_files(self) -> None:
         new = self.matched.new
-        stems = file_names(
-            [candidate.ref for candidate in new], together=self.wanted.to is not None
-        )
+        refs = [candidate.ref for candidate in new]
+        stems = file_names(refs, together=self.wanted.to is not None)
         folders = self._folders(candidate.brief for candidate in new)
-        self.files = {
-            candidate.ref: folders[candidate.ref.kind] / f"{stems[candidate.ref]}.yaml"
-            for candidate in new
-        }
-        self.drawings = Drawings(
-            session=self.session,
-            spool=self.spool,
-            hiding=self.hiding,
-            matched=self.matched,
-            files=self.files,
-            more=self.gathered.variables,
-            keep_json=self.wanted.keep_json,
-        )
+        files = (folders[ref.kind] / f"{stems[ref]}.yaml" for ref in refs)
+        self.matched.new = [
+            replace(candidate, file=file) for candidate, file in zip(new, files, strict=True)
+        ]
 
     def _folders(self, briefs: Iterable[Brief]) -> dict[str, Path]:
         """Return the folder of each kind."""
@@ -300,10 +299,9 @@ class _Work:
         the files.
         """
         new = self.matched.new
-        check_read([*self.files.values()], self.session.project)
-        there = {
-            folder: names_in(folder) for folder in {file.parent for file in self.files.values()}
-        }
+        check_read([candidate.file for candidate in new], self.session.project)
+        folders = {candidate.file.parent for candidate in new}
+        there = {folder: names_in(folder) for folder in folders}
         drawings = self.drawings
         owners = {file: candidate for candidate in new for file in drawings.files_of(candidate)}
         taken = [file for file in owners if file.name.casefold() in there[file.parent]]
@@ -321,7 +319,7 @@ class _Work:
             self._note(candidate, self.drawings.files_of(candidate))
 
     def _note(self, candidate: NamedImport, files: Sequence[Path]) -> None:
-        shown = display_name(self.files[candidate.ref], self.root)
+        shown = display_name(candidate.file, self.root)
         remote_id = candidate.brief.record.remote_id
         readable = candidate.brief.can_be_read
         taken = ImportedResource(candidate.ref, shown, remote_id, tuple(sorted(files)), readable)
@@ -342,7 +340,7 @@ class _Work:
                     journal.append(entries)
                 step.done += len(some)
         known = [
-            self._entry(resource, manifest.ref, self._filled(manifest), self._seen(resource), begun)
+            self._entry(resource, manifest.ref, begun, self._filled(manifest))
             for resource, manifest in self.agreed
         ]
         if known:
@@ -378,22 +376,22 @@ class _Work:
         for candidate in some:
             if candidate.brief.record.untold or candidate.brief.record.keys:
                 self._warn(candidate)
-        remembered = [candidate for candidate in some if candidate.brief.is_remembered]
-        seen = [self._seen(candidate.brief) for candidate in remembered]
         return [
-            self._entry(candidate.brief, candidate.ref, spec, spec, run)
-            for candidate, spec in zip(remembered, seen, strict=True)
+            self._entry(candidate.brief, candidate.ref, run)
+            for candidate in some
+            if candidate.brief.is_remembered
         ]
 
-    def _seen(self, brief: Brief) -> dict[str, Json]:
-        """Return the observed document, with seals in place of secrets."""
-        return self.hiding.hidden(self.spool.spec(brief))
-
     def _entry(
-        self, brief: Brief, ref: Ref, spec: dict[str, Json], live: dict[str, Json], run: RunEntry
+        self, brief: Brief, ref: Ref, run: RunEntry, declared: dict[str, Json] | None = None
     ) -> Entry:
-        """Return the journal entry of a resource, with the document as a plan will declare it."""
+        """Return the journal entry of a resource, with the document as a plan will declare it.
+
+        `declared` is the document of an existing manifest; a new one declares what was observed.
+        """
         remote_id = brief.record.remote_id
+        live = self.hiding.hidden(self.spool.spec(brief))
+        spec = live if declared is None else declared
         manifest = Manifest(ref, spec, Source("", 1), remote_id)
         seen = Seen(remote_id, live)
         return ImportedEntry(
@@ -409,7 +407,7 @@ class _Work:
     def _warn(self, candidate: NamedImport) -> None:
         """Report what the service did not return, and show literals that look like keys."""
         record, ref = self.drawings.record(candidate), candidate.ref
-        name = display_name(self.files[ref], self.root)
+        name = display_name(candidate.file, self.root)
         [*_, (_, manifest)] = texts = [*self.drawings.texts(candidate)]
         if record.untold and not self.options.quiet:
             fields = ", ".join(dict.fromkeys(label for _, label in record.untold))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path as File
 from typing import Literal, TypeAlias
 
 from reconciler.document import Json, Path
@@ -193,10 +194,11 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class NamedImport:
-    """A record to import, with its name."""
+    """A record to import, with its name; `file` is its place, once that is chosen."""
 
     brief: Brief
     ref: Ref
+    file: File = File()
 
 
 @dataclass(slots=True)
@@ -291,7 +293,10 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
             reason = "it is declared for other environments already"
             result.left.append(Left(str(away), reason))
         elif resource.thing is None and twin is not None:
-            result.left.append(_twin(resource, twin, by_ref.get(twin)))
+            same = by_ref.get(twin)
+            where = f"is declared at {same.source}" if same is not None else "is known already"
+            reason = f"{twin} {where}, and it is unknown whether this is the same, as it has no id"
+            result.left.append(Left(resource.said, reason, ExitCode.INVALID))
         else:
             result.new.append(NamedImport(resource, ref))
     result.known = _known(result.new, there)
@@ -331,17 +336,14 @@ def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iter
         yield resource
 
 
-def _twin(brief: Brief, ref: Ref, manifest: Manifest | None) -> Left:
-    where = f"is declared at {manifest.source}" if manifest is not None else "is known already"
-    reason = f"{ref} {where}, and it is unknown whether this is the same, as it has no id"
-    return Left(brief.said, reason, ExitCode.INVALID)
-
-
 def _known(new: Sequence[NamedImport], there: There) -> KnownRefs:
     refs = {pair: manifest.ref for pair, manifest in there.objects().items()}
     for candidate in new:
-        for pair in things_of(candidate.brief):
-            refs[pair] = candidate.ref
+        brief = candidate.brief
+        if brief.thing is not None:
+            refs[brief.thing] = candidate.ref
+        # In other environments it is another object.
+        refs |= {(brief.kind.name, other): candidate.ref for other in brief.record.ids.values()}
     edges: dict[Ref, list[Ref]] = {
         manifest.ref: sorted(references_in(manifest.spec)) for manifest in there.manifests
     }
@@ -351,14 +353,6 @@ def _known(new: Sequence[NamedImport], there: There) -> KnownRefs:
         )
         edges[candidate.ref] = [meant_ref for meant_ref in meant if meant_ref is not None]
     return KnownRefs(refs, circles_in(edges))
-
-
-def things_of(brief: Brief) -> Iterator[ObjectId]:
-    """Yield the objects of a record, one for each environment."""
-    if brief.thing is not None:
-        yield brief.thing
-    for remote_id in brief.record.ids.values():
-        yield brief.kind.name, remote_id
 
 
 def not_imported(matched: Matched) -> dict[ObjectId, Ref]:

@@ -162,7 +162,9 @@ def _converted(rule: Fields, group: _OfGroup) -> Converted:
     spec["enabled"] = True
     # A rule's own label takes precedence over its group's.
     all_labels = {**group.labels, **dict(rule.inner("labels").scalars())}
-    labels = dict(_labels(all_labels, notes))
+    labels = {key: value for key, value in all_labels.items() if "{{" not in value}
+    for key in (key for key in all_labels if key not in labels):
+        notes.leave(f"label {named(key)}", "it is a template, which a label here cannot be")
     severity = labels.get(SEVERITY, "")
     if severity.lower() in PRIORITIES:
         spec["priority"] = f"ALERT_DEF_PRIORITY_{PRIORITIES[severity.lower()]}"
@@ -234,14 +236,6 @@ def _window(rule: Fields, group: _OfGroup, notes: Notes) -> str:
         notes.leave(f"for: {named(written)}", f"{minutes} minutes were taken")
     hours, rest = divmod(minutes, 60)
     return (f"{hours}h" if hours else "") + (f"{rest}m" if rest or not hours else "")
-
-
-def _labels(labels: Mapping[str, str], notes: Notes) -> Iterator[tuple[str, str]]:
-    for key, value in labels.items():
-        if "{{" in value:
-            notes.leave(f"label {named(key)}", "it is a template, which a label here cannot be")
-        else:
-            yield key, value
 
 
 def _description(rule: Fields, notes: Notes) -> str:
