@@ -77,13 +77,11 @@ class LookedBack:
     asked: int = 0
 
 
-async def look_back(
-    api: Api, span: Span, wanted: Collection[Rest], samples: Sequence[Row] = ()
-) -> LookedBack:
+async def look_back(api: Api, span: Span, wanted: Collection[Rest]) -> LookedBack:
     """Read what is wanted.
 
-    `samples` are logs to ask about besides those that events name. Raises NotAuthorised where the
-    key is refused, and Unavailable where nothing at all could be read.
+    Raises NotAuthorised where the key is refused, and Unavailable where nothing at all could be
+    read.
     """
     found = LookedBack()
     if Rest.EVENTS in wanted:
@@ -98,7 +96,7 @@ async def look_back(
         if found.incidents:
             found.behind = await _alerts_behind(api, found)
     if Rest.LOGS in wanted and Rest.EVENTS not in found.lacks:
-        await _take_logs(api, found, samples)
+        await _take_logs(api, found)
     down = [failure for failure in found.failures if isinstance(failure, Unavailable)]
     if down and len(found.failures) == found.asked:
         raise down[0]
@@ -173,9 +171,9 @@ async def _alerts_behind(api: Api, told: LookedBack) -> dict[str, str]:
     return behind
 
 
-async def _take_logs(api: Api, told: LookedBack, samples: Sequence[Row]) -> None:
+async def _take_logs(api: Api, told: LookedBack) -> None:
     """Find the policies that the known logs meet."""
-    rows = [*dict.fromkeys((*logs_in(told.events), *samples))]
+    rows = logs_in(told.events)
     if not rows:
         told.lacks[Rest.LOGS] = "no alert event names an application or a subsystem"
         return

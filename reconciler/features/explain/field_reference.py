@@ -13,25 +13,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from reconciler.document import Json
-from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds import BY_NAME, KINDS, field_traits
 from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
-from reconciler.kinds.field_traits import (
-    FORMS,
-    INT32_MAX,
-    AtMost,
-    Choosing,
-    Formed,
-    Int64,
-    Keyed,
-    KnownValues,
-    Observed,
-    Part,
-    ReadOnly,
-    Refers,
-    Unit,
-    Unordered,
-    ValueCoverage,
-)
 from reconciler.kinds.id_forms import UUID
 from reconciler.kinds.kind import Endpoint, Kind
 from reconciler.model.model_config import descriptions_of
@@ -76,11 +59,11 @@ class Field:
     bounds: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
-    listing: ValueCoverage | None = None
-    read_only: ReadOnly | None = None
+    listing: field_traits.ValueCoverage | None = None
+    read_only: field_traits.ReadOnly | None = None
     identity: tuple[str, ...] = ()
     unordered: bool = False
-    unit: Unit | None = None
+    unit: field_traits.Unit | None = None
     refers: str = ""
     excludes: tuple[str, ...] = ()
     observed: bool = False
@@ -275,11 +258,12 @@ def _field(
 ) -> Field:
     of = _taken_apart(info.annotation, tuple(_spread(list(info.metadata))))
     markers = of.all_markers
-    known, keyed = _first(markers, KnownValues), _first(markers, Keyed)
-    refers = _first(markers, Refers)
+    known, keyed = _first(markers, field_traits.KnownValues), _first(markers, field_traits.Keyed)
+    refers = _first(markers, field_traits.Refers)
     bare = of.last.bare
     part = bare if isinstance(bare, type) and issubclass(bare, BaseModel) else None
     literal = get_args(bare) if get_origin(bare) is Literal else ()
+    closed = field_traits.ValueCoverage.CLOSED if literal else None
     return Field(
         root=root,
         path=path,
@@ -289,15 +273,15 @@ def _field(
         bounds=tuple(_bounds(of)),
         limits=tuple(_limits(of)),
         values=known.values if known is not None else tuple(map(str, literal)),
-        listing=known.listing if known is not None else (ValueCoverage.CLOSED if literal else None),
-        read_only=_first(markers, ReadOnly),
+        listing=closed if known is None else known.listing,
+        read_only=_first(markers, field_traits.ReadOnly),
         identity=keyed.identity if keyed is not None else (),
-        unordered=_first(markers, Unordered) is not None,
-        unit=_first(markers, Unit),
+        unordered=_first(markers, field_traits.Unordered) is not None,
+        unit=_first(markers, field_traits.Unit),
         refers=refers.kind if refers is not None else "",
         excludes=_excluded(model, key),
-        observed=issubclass(model, Part)
-        and not (model.documented and _first(of.markers, Observed) is None),
+        observed=issubclass(model, field_traits.Part)
+        and not (model.documented and _first(of.markers, field_traits.Observed) is None),
         default=_default(info),
         each=of.each,
         model=part,
@@ -312,19 +296,23 @@ def _first(markers: tuple[object, ...], kind: type[Any]) -> Any:
 def _need(model: type[BaseModel], key: str, info: FieldInfo) -> Need:
     if info.is_required():
         return Need.REQUIRED
-    if issubclass(model, Part) and key in model.needed:
+    if issubclass(model, field_traits.Part) and key in model.needed:
         return Need.EXPECTED
     return Need.OPTIONAL
 
 
 def _excluded(model: type[BaseModel], key: str) -> tuple[str, ...]:
-    groups = model.alternatives if issubclass(model, Part) else ()
+    groups = model.alternatives if issubclass(model, field_traits.Part) else ()
     return tuple(sorted(text for group in groups if key in group for text in group if text != key))
 
 
 def chosen_of(model: type[BaseModel] | None) -> str:
     """Return in words whether one of alternatives is needed; "" where there are none."""
-    if model is None or not issubclass(model, Part) or model.choosing is Choosing.FREE:
+    if (
+        model is None
+        or not issubclass(model, field_traits.Part)
+        or model.choosing is field_traits.Choosing.FREE
+    ):
         return ""
     words: str = model.choosing.value
     return words
@@ -347,7 +335,7 @@ _SIMPLE: Final[Mapping[Any, str]] = {
 
 
 def _form(of: _Type) -> str:
-    if any(isinstance(marker, Int64) for marker in of.markers):
+    if any(isinstance(marker, field_traits.Int64) for marker in of.markers):
         return "whole number, best written as text"
     if of.inner is not None:
         held = _form(of.inner)
@@ -366,7 +354,7 @@ def _bounds(of: _Type) -> Iterator[str]:
     for marker in of.all_markers:
         low, high = getattr(marker, "ge", None), getattr(marker, "le", None)
         pattern, least = getattr(marker, "pattern", None), getattr(marker, "min_length", None)
-        if high == INT32_MAX or low == -INT32_MAX - 1:
+        if high == field_traits.INT32_MAX or low == -field_traits.INT32_MAX - 1:
             yield from ("32 bits",) if high is not None else ()
         elif low is not None:
             yield f"at least {low:,}"
@@ -374,16 +362,18 @@ def _bounds(of: _Type) -> Iterator[str]:
             yield f"at most {high:,}"
         elif least == 1:
             yield "not empty"
-        elif isinstance(pattern, str) and not any(isinstance(mark, Int64) for mark in of.markers):
-            yield FORMS.get(pattern, f"of the form {pattern}")
+        elif isinstance(pattern, str) and not any(
+            isinstance(mark, field_traits.Int64) for mark in of.markers
+        ):
+            yield field_traits.FORMS.get(pattern, f"of the form {pattern}")
 
 
 def _limits(of: _Type) -> Iterator[str]:
     """Yield the limits that services are only observed to have."""
     unit = " items" if of.each == "list" else " characters" if of.bare is str else ""
     for marker in of.markers:
-        if isinstance(marker, AtMost):
+        if isinstance(marker, field_traits.AtMost):
             ends = [("at least", marker.low), ("at most", marker.high)]
             yield " and ".join(f"{word} {end:,}{unit}" for word, end in ends if end is not None)
-        elif isinstance(marker, Formed):
+        elif isinstance(marker, field_traits.Formed):
             yield marker.words.rstrip(",")

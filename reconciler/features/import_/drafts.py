@@ -11,7 +11,6 @@ from typing import IO
 
 from reconciler.document import Json, Path, value_at
 from reconciler.errors import ExitCode
-from reconciler.features.import_.hide_secrets import Hiding
 from reconciler.features.import_.match_declared import (
     Brief,
     ImportOrigin,
@@ -23,7 +22,7 @@ from reconciler.features.import_.match_declared import (
     with_references,
 )
 from reconciler.features.import_.names import content_mark
-from reconciler.features.import_.records import ImportRecord, Left
+from reconciler.features.import_.records import Hiding, ImportRecord, Left
 from reconciler.model import API_VERSION, Manifest, Ref, Source
 from reconciler.model.assumptions import Assumptions
 from reconciler.operations.open_session import Session
@@ -100,14 +99,6 @@ SPEC: Path = ("spec",)
 
 
 @dataclass(frozen=True, slots=True)
-class IdPlace:
-    """The environment of the ids, and whether the project has no other."""
-
-    environment: str
-    alone: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
     """The texts to write: the manifest, and its JSON file, if the content stays JSON.
 
@@ -124,13 +115,14 @@ def draft_of(
     ref: Ref,
     mentions: Sequence[Mention],
     known: KnownRefs,
-    place: IdPlace,
+    environment: str,
     *,
     json_name: str = "",
 ) -> Draft | Left:
     """Return the texts of a record; with a `json_name`, its content stays JSON in that file.
 
-    A record that no file can hold is returned as Left with the reason.
+    Its id is that in an `environment`, "" where the project has no other. A record that no file can
+    hold is returned as Left with the reason.
     """
     spec, comments = (
         (record.spec, {})
@@ -149,7 +141,7 @@ def draft_of(
         document: dict[str, Json] = {
             "apiVersion": API_VERSION,
             "kind": ref.kind,
-            "metadata": _metadata(record, ref, place),
+            "metadata": _metadata(record, ref, environment),
             "spec": spec,
         }
         text = laid_out(document, {(*SPEC, *path): comment for path, comment in comments.items()})
@@ -160,11 +152,11 @@ def draft_of(
     return Draft(text, export, document if is_sure else None)
 
 
-def _metadata(record: ImportRecord, ref: Ref, place: IdPlace) -> dict[str, Json]:
+def _metadata(record: ImportRecord, ref: Ref, environment: str) -> dict[str, Json]:
     metadata: dict[str, Json] = {"name": ref.name}
     ids, only = dict(record.ids), record.only
-    if record.remote_id is not None and not ids and not place.alone:
-        ids = {place.environment: record.remote_id}
+    if record.remote_id is not None and not ids and environment:
+        ids = {environment: record.remote_id}
     if ids:
         metadata["ids"] = {**ids}
         # Where it has no id it cannot be declared.
@@ -190,7 +182,7 @@ class Drawings:
     keep_json: bool
     _root: File = field(init=False)
     _scope: Scope = field(init=False)
-    _place: IdPlace = field(init=False)
+    _environment: str = field(init=False)
     _kept: dict[Ref, list[tuple[File, Stretch]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -201,15 +193,14 @@ class Drawings:
         self._scope = Scope(
             name, variables, self.hiding.values, salt=self.hiding.salt, withheld=withheld
         )
-        others = with_target(self.session.project) - {name}
-        self._place = IdPlace(name, alone=not others)
+        self._environment = name if with_target(self.session.project) - {name} else ""
 
     def draw(self, candidate: NamedImport, known: KnownRefs) -> Left | None:
         """Render a manifest and check it as runs read it; return why it cannot be written."""
         record, ref, file = self.record(candidate), candidate.ref, candidate.file
         name = f"{file.stem}.json" if self._keeps_json(candidate) else ""
         mentions = candidate.brief.mentions
-        drawn = draft_of(record, ref, mentions, known, self._place, json_name=name)
+        drawn = draft_of(record, ref, mentions, known, self._environment, json_name=name)
         if isinstance(drawn, Left):
             return drawn
         exports = [] if drawn.export is None else [(file.with_suffix(".json"), drawn.export)]

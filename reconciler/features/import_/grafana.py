@@ -37,8 +37,8 @@ GRID, WIDEST = 24, 1_280
 """The width of a dashboard in Grafana's units, and here, in pixels of a usual window."""
 
 
-def in_order(panels: Sequence[Fields]) -> list[Fields]:
-    """Return panels in reverse order of display."""
+def last_first(panels: Sequence[Fields]) -> list[Fields]:
+    """Return panels in the reverse order of display."""
     return sorted(panels, key=lambda panel: (grid(panel, "y"), grid(panel, "x")), reverse=True)
 
 
@@ -356,13 +356,13 @@ def _panels(inner: Fields) -> Iterator[tuple[Fields, bool]]:
     for row in inner.each("rows"):
         yield row, True
         yield from ((panel, False) for panel in row.each("panels"))
-    waiting = in_order(inner.each("panels"))
+    waiting = last_first(inner.each("panels"))
     while waiting:
         panel = waiting.pop()
         is_row = panel.text("type") == ROW
         yield panel, is_row
         if is_row:
-            waiting.extend(in_order(panel.each("panels")))
+            waiting.extend(last_first(panel.each("panels")))
 
 
 def _section(section: _Section, variables: frozenset[str], notes: Notes) -> Json:

@@ -15,7 +15,6 @@ from typing_extensions import TypedDict
 from reconciler.document import Json, covers
 from reconciler.errors import ExitCode
 from reconciler.features.import_.drafts import Buffer, Drawings
-from reconciler.features.import_.hide_secrets import IN_A_VARIABLE, Hiding
 from reconciler.features.import_.import_sources import (
     Gathered,
     ToImport,
@@ -37,7 +36,7 @@ from reconciler.features.import_.match_declared import (
     not_imported,
 )
 from reconciler.features.import_.names import file_names
-from reconciler.features.import_.records import ImportRecord, Left
+from reconciler.features.import_.records import IN_A_VARIABLE, Hiding, ImportRecord, Left
 from reconciler.journal.entries import Entry, ImportedEntry, RunEntry
 from reconciler.journal.history import Memory
 from reconciler.journal.journal import Journal
