@@ -76,6 +76,27 @@ def widths(panels: Sequence[Fields]) -> list[int]:
     return [max(1, round(share * WIDEST / GRID)) for share in shares]
 
 
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A panel, its name in reports, and notes on what of it is left behind."""
+
+    fields: Fields
+    name: str
+    notes: Notes
+
+    def leave(self, what: str, why: str) -> None:
+        """Add a part of the panel; "" is the panel itself."""
+        self.notes.leave(": ".join(filter(None, (self.name, what))), why)
+
+    def leave_unless(self, usual: Sequence[Json], *path: str) -> None:
+        """Add a setting with its value, unless it equals the widget's own behaviour."""
+        *around, key = path
+        value = self.fields.inner(*around).value(key)
+        if value is not None and value not in usual:
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            self.leave(f"{'.'.join(path)}: {named(shown)}", NOTHING_ALIKE)
+
+
 LONGEST_QUERY = 10_000
 PROMQL, LUCENE = "promql", "lucene"
 PROMQL_KINDS = ("prom", "thanos", "cortex", "mimir", "victoria")
@@ -104,27 +125,27 @@ class PanelQuery:
     target: Fields = field(default_factory=lambda: Fields({}), compare=False)
 
 
-def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
+def queries_of(panel: Panel) -> list[PanelQuery]:
     """Return the queries of a panel; queries without a text are left behind."""
     found = []
-    panel_source = _source_of(panel)
-    for number, target in enumerate(panel.each("targets"), 1):
+    panel_source = _source_of(panel.fields)
+    for number, target in enumerate(panel.fields.each("targets"), 1):
         text = next(filter(None, (target.text(key) for key in ("expr", "query", "rawSql"))), "")
         query_id = text_at(target.document, "refId") or str(number)
-        query_name = f"{called}: query {named(query_id)}"
+        query_name = f"query {named(query_id)}"
         if not text:
-            notes.leave(query_name, "it holds no text of a query")
-            notes.unread(query_name, target)
+            panel.leave(query_name, "it holds no text of a query")
+            panel.notes.unread(f"{panel.name}: {query_name}", target)
             continue
         if len(text) > LONGEST_QUERY:
-            notes.leave(called, f"a query is longer than {LONGEST_QUERY:,} characters, and is cut")
+            panel.leave("", f"a query is longer than {LONGEST_QUERY:,} characters, and is cut")
         source = _source_of(target) or panel_source
         is_promql = bool(target.text("expr")) and _is_promql(source, text)
         language = PROMQL if is_promql and len(text) <= LONGEST_QUERY else ""
         lucene = "" if is_promql else lucene_of(text)
         if is_promql and source.is_only_named:
-            what = f"its source `{named(source.name)}` has only a name: taken for Prometheus"
-            notes.leave(called, what)
+            why = f"its source `{named(source.name)}` has only a name: taken for Prometheus"
+            panel.leave("", why)
         legend = target.text("legendFormat")
         found.append(
             PanelQuery(
@@ -138,7 +159,7 @@ def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
             )
         )
         if interval := target.scalar("interval"):
-            notes.leave(f"{query_name}: interval: {named(interval)}", NOTHING_ALIKE)
+            panel.leave(f"{query_name}: interval: {named(interval)}", NOTHING_ALIKE)
     return found
 
 
@@ -383,97 +404,79 @@ def _section(section: _Section, variables: frozenset[str], notes: Notes) -> Json
     return {"options": options, "rows": rows}
 
 
-def _widget(panel: Fields, width: int, variables: frozenset[str], notes: Notes) -> Json:
-    title = panel.text("title")
-    panel_name = called(panel)
-    widget: dict[str, Json] = {"title": title}
-    if description := panel.text("description"):
+def _widget(fields: Fields, width: int, variables: frozenset[str], notes: Notes) -> Json:
+    panel = Panel(fields, called(fields), notes)
+    widget: dict[str, Json] = {"title": fields.text("title")}
+    if description := fields.text("description"):
         widget["description"] = description
     widget["appearance"] = {"width": width}
     # Queries of a text panel are left behind like any other field.
-    queries = [] if panel.text("type") in TEXTS else queries_of(panel, panel_name, notes)
-    widget["definition"] = _definition(panel, queries, panel_name, notes)
-    notes.unread(panel_name, panel)
+    queries = [] if fields.text("type") in TEXTS else queries_of(panel)
+    widget["definition"] = _definition(panel, queries)
+    notes.unread(panel.name, fields)
     used = {match[1] or match[2] for query in queries for match in _VARIABLE.finditer(query.text)}
     if lost := sorted(used - variables):
-        reason = f"its queries name variables that are not there: {', '.join(lost[:5])}"
-        notes.leave(panel_name, reason)
+        panel.leave("", f"its queries name variables that are not there: {', '.join(lost[:5])}")
     return widget
 
 
-def _definition(panel: Fields, queries: Sequence[PanelQuery], called: str, notes: Notes) -> Json:
-    kind = panel.text("type")
+def _definition(panel: Panel, queries: Sequence[PanelQuery]) -> Json:
+    kind = panel.fields.text("type")
     if kind in TEXTS:
-        return _markdown(_text(panel, called, notes))
-    mapped, definition = _mapped(kind, panel, queries, _Said(called, notes))
+        return _markdown(_text(panel))
+    mapped, definition = _mapped(kind, panel, queries)
     if kind not in LINES or not mapped:
-        _name_settings(queries, called, notes)
+        _name_settings(panel, queries)
     if not mapped:
-        return _markdown(_apology(kind, queries, called, notes))
+        return _markdown(_apology(kind, panel, queries))
     for query in mapped:
         # The language of the query follows from its data source.
-        holder = query.target if "datasource" in query.target else panel
+        holder = query.target if "datasource" in query.target else panel.fields
         holder.take("datasource")
         holder.inner("datasource").take("type")
     if mapped[0].language == LUCENE:
-        notes.leave(called, "labels of its query are taken for fields of the same names")
+        panel.leave("", "labels of its query are taken for fields of the same names")
     if len(mapped) < len(queries):
         left = ", ".join(named(query.id) for query in queries if query not in mapped)
-        notes.leave(f"{called}: queries {left}", "this widget cannot hold them")
+        panel.leave(f"queries {left}", "this widget cannot hold them")
     return definition
 
 
-def _text(panel: Fields, called: str, notes: Notes) -> str:
-    options = panel.inner("options")
-    text = options.text("content") or panel.text("content")
-    mode = options.text("mode") or panel.text("mode")
+def _text(panel: Panel) -> str:
+    options = panel.fields.inner("options")
+    text = options.text("content") or panel.fields.text("content")
+    mode = options.text("mode") or panel.fields.text("mode")
     if mode == "html":
-        notes.leave(called, "its text is HTML, and is kept as it is")
+        panel.leave("", "its text is HTML, and is kept as it is")
     elif mode not in ("", "markdown"):
-        notes.leave(f"{called}: mode: {named(mode)}", "its text is Markdown here")
+        panel.leave(f"mode: {named(mode)}", "its text is Markdown here")
     return text
 
 
-def _name_settings(queries: Sequence[PanelQuery], called: str, notes: Notes) -> None:
+def _name_settings(panel: Panel, queries: Sequence[PanelQuery]) -> None:
     """Add the settings of queries that only a line chart has a place for."""
     for query in queries:
-        query_name = f"{called}: query {named(query.id)}"
+        query_name = f"query {named(query.id)}"
         if query.legend:
-            notes.leave(f"{query_name}: legendFormat: {named(query.legend)}", NOTHING_ALIKE)
+            panel.leave(f"{query_name}: legendFormat: {named(query.legend)}", NOTHING_ALIKE)
         if query.is_hidden:
-            notes.leave(f"{query_name}: hide", NOTHING_ALIKE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """Notes on the settings of one panel that its widget has no place for."""
-
-    called: str
-    notes: Notes
-
-    def unless(self, holder: Fields, usual: Sequence[Json], *path: str) -> None:
-        """Add a setting with its value, unless it equals the widget's own behaviour."""
-        *around, key = path
-        value = holder.inner(*around).value(key)
-        if value is not None and value not in usual:
-            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            self.notes.leave(f"{self.called}: {'.'.join(path)}: {named(shown)}", NOTHING_ALIKE)
+            panel.leave(f"{query_name}: hide", NOTHING_ALIKE)
 
 
 def _mapped(
-    kind: str, panel: Fields, queries: Sequence[PanelQuery], report: _Said
+    kind: str, panel: Panel, queries: Sequence[PanelQuery]
 ) -> tuple[Sequence[PanelQuery], Json]:
     """Return the queries of a panel that its chart uses, and the chart; None for no chart."""
     metrics = [query for query in queries if query.language == PROMQL]
     logs = [query for query in queries if query.language == LUCENE]
     if kind in LINES and metrics:
-        return metrics, _line_chart(panel, metrics, report)
+        return metrics, _line_chart(panel, metrics)
     if kind in NUMBERS and metrics:
-        return metrics[:1], _gauge(panel, metrics[0], report)
+        return metrics[:1], _gauge(panel, metrics[0])
     if kind in TABLES | PIES and metrics:
         chart = "pieChart" if kind in PIES else "dataTable"
         if kind in PIES:
-            report.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
+            panel.leave_unless(LAST_OF, "options", "reduceOptions", "calcs")
         return metrics[:1], {chart: {"query": _instant(metrics[0])}}
     if kind in TABLES | LOGS and logs:
         query: Json = {"logs": {"luceneQuery": {"value": logs[0].text}, "filters": []}}
@@ -481,12 +484,12 @@ def _mapped(
     return (), None
 
 
-def _line_chart(panel: Fields, queries: Sequence[PanelQuery], report: _Said) -> Json:
-    unit = _unit(panel, report)
+def _line_chart(panel: Panel, queries: Sequence[PanelQuery]) -> Json:
+    unit = _unit(panel)
     for query in queries:
         query.target.take("refId")
     for path, usual in USUAL.items():
-        report.unless(panel, usual, *path)
+        panel.leave_unless(usual, *path)
     return {
         "lineChart": {
             "queryDefinitions": [
@@ -504,11 +507,11 @@ def _line_chart(panel: Fields, queries: Sequence[PanelQuery], report: _Said) -> 
     }
 
 
-def _gauge(panel: Fields, query: PanelQuery, report: _Said) -> Json:
-    gauge: dict[str, Json] = {"query": _instant(query), "unit": _unit(panel, report)}
-    report.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
-    report.unless(panel, LAST, "valueName")
-    defaults = panel.inner("fieldConfig", "defaults")
+def _gauge(panel: Panel, query: PanelQuery) -> Json:
+    gauge: dict[str, Json] = {"query": _instant(query), "unit": _unit(panel)}
+    panel.leave_unless(LAST_OF, "options", "reduceOptions", "calcs")
+    panel.leave_unless(LAST, "valueName")
+    defaults = panel.fields.inner("fieldConfig", "defaults")
     low, high = (number_of(defaults.document.get(side)) for side in ("min", "max"))
     if low is not None and high is not None and low < high:
         gauge |= {"min": plain(low), "max": plain(high)}
@@ -516,11 +519,10 @@ def _gauge(panel: Fields, query: PanelQuery, report: _Said) -> Json:
     return {"gauge": gauge}
 
 
-def _unit(panel: Fields, report: _Said) -> str:
-    defaults = panel.inner("fieldConfig", "defaults")
-    unit = defaults.text("unit")
+def _unit(panel: Panel) -> str:
+    unit = panel.fields.inner("fieldConfig", "defaults").text("unit")
     if unit and unit not in UNITS:
-        report.notes.leave(f"{report.called}: unit {named(unit)}", NOTHING_ALIKE)
+        panel.leave(f"unit {named(unit)}", NOTHING_ALIKE)
     return UNITS.get(unit, "UNIT_UNSPECIFIED")
 
 
@@ -533,16 +535,16 @@ def _markdown(text: str) -> Json:
     return {"markdown": {"markdownText": text}}
 
 
-def _apology(kind: str, queries: Sequence[PanelQuery], called: str, notes: Notes) -> str:
+def _apology(kind: str, panel: Panel, queries: Sequence[PanelQuery]) -> str:
     """Return the text in place of a panel without a counterpart, with its queries."""
     reason = f"a panel `{named(kind)}` with these queries has no counterpart: text"
     sources = dict.fromkeys(named(query.source) for query in queries if not query.language)
     if sources:
         reason += f"; it asks {', '.join(sources)}: only PromQL and plain LogQL map"
-    notes.leave(called, reason)
+    panel.leave("", reason)
     if len(queries) > MOST_TOLD:
         left = ", ".join(f"{named(query.id)}: expr" for query in queries[MOST_TOLD:])
-        notes.leave(f"{called}: queries {left}", f"only the first {MOST_TOLD} are in the text")
+        panel.leave(f"queries {left}", f"only the first {MOST_TOLD} are in the text")
     lines = [f"A Grafana panel of the type `{named(kind).replace('`', '')}` stood here."]
     for query in queries[:MOST_TOLD]:
         lines += ["", fenced("", query.text[:LONGEST_QUERY].splitlines())]
