@@ -273,8 +273,8 @@ class _Run:
     ) -> tuple[dict[Ref, str], set[Ref]]:
         """Return the resources that the files would declare wrongly, each with the reason.
 
-        The second result are resources of which the next plan would still change something. The new
-        texts are read as any run reads files, instead of the present texts.
+        The second result are resources that the next plan would still change. The new texts are
+        read as any run reads files, instead of the present texts.
         """
         if not files:
             return {}, set()
