@@ -21,7 +21,7 @@ from reconciler.operations.open_project import Options, manifest_paths, now
 from reconciler.operations.open_session import Session, open_api
 from reconciler.records.record import Span
 from reconciler.report.words import plural
-from reconciler.syntax.diagnostic import Complaint, Severity, warning
+from reconciler.syntax.diagnostic import Complaint, warning
 from reconciler.syntax.files import find_files
 from reconciler.workspace.loader import Loader
 from reconciler.workspace.silence import Silencing
@@ -111,8 +111,3 @@ def _placed(audit: Audit, found: list[AuditFinding], session: Session, options: 
         ),
         suppressed=told.suppressed,
     )
-
-
-def is_found(audit: Audit, least: Severity) -> bool:
-    """Return whether there is a finding of at least this severity."""
-    return any(least is Severity.WARNING or complaint.is_error for complaint in audit.complaints)

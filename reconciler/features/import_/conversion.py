@@ -173,7 +173,8 @@ class Fields:
             if key in self._inner:
                 for fields in self._inner[key]:
                     yield from (f"{key}.{name}" for name in fields.unread())
-                if key not in self._read and _holds_others(value):
+                elements = value if isinstance(value, list) else []
+                if key not in self._read and not all(isinstance(item, dict) for item in elements):
                     yield key
             elif key not in self._read and value not in (None, "", [], {}):
                 yield key
@@ -187,10 +188,6 @@ class Fields:
     def _noted(self, key: str, value: _Value) -> _Value:
         self._read.add(key)
         return value
-
-
-def _holds_others(value: Json) -> bool:
-    return isinstance(value, list) and not all(isinstance(element, dict) for element in value)
 
 
 class Notes:

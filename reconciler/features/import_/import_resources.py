@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -166,6 +166,13 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     return work.result
 
 
+def _filled(manifest: Manifest, ids: Mapping[Ref, RemoteId]) -> dict[str, Json]:
+    """Return a manifest's document with the known ids filled in."""
+    spec = resolve(manifest.spec, ids)
+    assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
+    return spec
+
+
 @dataclass(slots=True, kw_only=True)
 class _Work:
     options: Options
@@ -213,8 +220,9 @@ class _Work:
             refused = {candidate.brief for candidate in wrong}
             briefs = [brief for brief in briefs if brief not in refused]
         self.result.skipped.extend((*self.gathered.left, *self.matched.left))
+        ids = self.there.ids()
         for resource, manifest in self.matched.declared:
-            self.result.skipped.append(self._declared(resource, manifest))
+            self.result.skipped.append(self._declared(resource, manifest, ids))
         self._check_files()
         for (kind, remote_id), ref in sorted(not_imported(self.matched).items(), key=str):
             self._note_found(kind, remote_id, f"{ref} refers to it")
@@ -254,9 +262,9 @@ class _Work:
         why = f"found, not imported: {remark}; {how}"
         self.result.skipped.append(Left(f"{kind} {remote_id}", why))
 
-    def _declared(self, brief: Brief, manifest: Manifest) -> Left:
+    def _declared(self, brief: Brief, manifest: Manifest, ids: Mapping[Ref, RemoteId]) -> Left:
         """Return the note that a manifest exists; agree to its journal entry if there is none."""
-        spec = self._filled(manifest)
+        spec = _filled(manifest, ids)
         live = conceal(self.spool.spec(brief), spec, brief.kind.shape)
         note = f"it is declared at {manifest.source} already"
         if not covers(live, spec, brief.kind.shape):
@@ -268,12 +276,6 @@ class _Work:
         if is_news and brief.is_remembered and not holds_seal(spec):
             self.agreed.append((brief, manifest))
         return Left(str(manifest.ref), note)
-
-    def _filled(self, manifest: Manifest) -> dict[str, Json]:
-        """Return a manifest's document with the known ids filled in."""
-        spec = resolve(manifest.spec, self.there.ids())
-        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
-        return spec
 
     def _choose_files(self) -> None:
         new = self.matched.new
@@ -338,8 +340,9 @@ class _Work:
                 if entries:
                     journal.append(entries)
                 step.done += len(some)
+        ids = self.there.ids()
         known = [
-            self._entry(resource, manifest.ref, begun, self._filled(manifest))
+            self._entry(resource, manifest.ref, begun, _filled(manifest, ids))
             for resource, manifest in self.agreed
         ]
         if known:
