@@ -89,8 +89,8 @@ def adopt(
         if remove_left(run.folders):
             options.reporter.say(LEFT_BESIDE)
         for file in run.files:
-            path, name, before = file.script.path, file.script.name, file.script.text
-            replace_text(path, name, run.roots, before=before, after=file.after)
+            script = file.script
+            replace_text(script.path, script.name, run.roots, before=script.text, after=file.after)
             reached(Point.FILE_REPLACED)
         entries = [*_entries(made, name, journal.now())]
         if entries:
