@@ -222,7 +222,6 @@ PIES = frozenset(("piechart", "grafana-piechart-panel"))
 LOGS = frozenset(("logs",))
 TEXTS = frozenset(("text",))
 UNITS = {"percent": "UNIT_PERCENT", "short": "UNIT_NUMBER", "none": "UNIT_NUMBER"}
-REFRESHES = ((2, "twoMinutes"), (5, "fiveMinutes"))
 USUAL_HEIGHT, USUAL_ROW = 8, 19
 """Default heights: of a panel in Grafana's units, and of a row here."""
 
@@ -302,8 +301,8 @@ def _put_times(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> None:
             notes.leave(f"refresh: {named(written)}", "it cannot be read: off")
         dashboard["off"] = {}
         return
-    minutes, field = REFRESHES[refreshes > REFRESHES[0][0] * 60]
-    dashboard[field] = {}
+    minutes, name = (2, "twoMinutes") if refreshes <= 120 else (5, "fiveMinutes")  # noqa: PLR2004 - the two that there are
+    dashboard[name] = {}
     if refreshes != minutes * 60:
         notes.leave(f"refresh: {named(written)}", f"every {minutes} minutes is the nearest")
 

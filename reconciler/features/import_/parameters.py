@@ -61,14 +61,17 @@ def parameterised(
     """
     result = Parameterised()
     by_key: dict[Key, dict[str, list[ImportRecord]]] = defaultdict(lambda: defaultdict(list))
-    things: dict[tuple[str, RemoteId], Key] = {}
     for name, records in found.items():
         for record in records:
             title = plain_name(f"{record.title} {record.suffix}")
             key = record.kind.name, title or kind_word(record.kind.name)
             by_key[key][name].append(record)
-            if record.remote_id is not None:
-                things[record.kind.name, record.remote_id] = key
+    things = {
+        (record.kind.name, record.remote_id): key
+        for key, of in by_key.items()
+        for record in chain.from_iterable(of.values())
+        if record.remote_id is not None
+    }
     naming = _Naming(tuple(found), known, result.variables)
     joined: list[tuple[dict[str, ImportRecord], _Joined]] = []
     for key, of in by_key.items():
