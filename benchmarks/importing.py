@@ -22,8 +22,8 @@ from benchmarks.measuring import cpu_of, medians, verdict
 from benchmarks.planning import API_ROOT, KEY, PATHS, get_all, service
 from reconciler.api.wire import make_transport
 from reconciler.document import Json
-from reconciler.features.import_.import_resources import ToImport, import_now
-from reconciler.features.import_.import_sources import ImportSources
+from reconciler.features.import_.import_resources import import_now
+from reconciler.features.import_.import_sources import ToImport
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import BY_NAME
 from reconciler.operations.open_project import Options
@@ -76,7 +76,7 @@ def _import(folder: Path, ids: list[str]) -> None:
     file.write_text("environments: {}\n", encoding="utf-8")
     asked = Options(paths=(), environment=None, project=file, verbose=False, quiet=True)
     live = tuple((BY_NAME["Dashboard"], id_) for id_ in ids)
-    result = import_now(asked, ToImport(what=ImportSources(live=live)), LockTimeout())
+    result = import_now(asked, ToImport(live=live), LockTimeout())
     if len(result.imported) < DASHBOARDS:
         raise SystemExit(f"{len(result.imported)} were imported: {result.skipped[:3]}")
 

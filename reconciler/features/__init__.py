@@ -55,13 +55,11 @@ FEATURES: dict[str, dict[str, dict[str, str]]] = {
     "doctor": {
         "commands": {
             "doctor": "command:doctor Check everything that a run needs, with reads only.",
-            "conformance": (
-                "conformance_command:conformance Compare a service with the API document."
-            ),
+            "conformance": "api_conformance:conformance Compare a service with the API document.",
         },
         "schemas": {
             "doctor": "permissions:DoctorDocument What doctor found",
-            "conformance": "permissions:ConformanceDocument What a service answered",
+            "conformance": "api_conformance:ConformanceDocument What a service answered",
         },
     },
     "explain": {

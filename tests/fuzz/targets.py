@@ -80,7 +80,7 @@ class Foreign:
 
     def read(self, content: bytes) -> None:
         """Convert one, and judge what it became."""
-        from reconciler.features.import_.conversion import FileDocuments  # noqa: PLC0415 - as above
+        from reconciler.features.import_.conversion import Beside  # noqa: PLC0415 - as above
         from reconciler.features.import_.converters import CONVERTERS  # noqa: PLC0415 - as above
         from reconciler.kinds.judge_spec import judge  # noqa: PLC0415 - as above
         from reconciler.syntax.diagnostic import Severity  # noqa: PLC0415 - as above
@@ -89,7 +89,7 @@ class Foreign:
         for converter in CONVERTERS:
             if not converter.recognise(document):
                 continue
-            done = converter.convert(document, "f", FileDocuments([document]))
+            done = converter.convert(document, "f", Beside([document]))
             left = [
                 *done.left_behind,
                 *(left_behind for converted in done.made for left_behind in converted.left_behind),

@@ -235,7 +235,7 @@ ALLOWED = {
     "reconciler/workspace/completion_names.py": "a pattern of a key in a text",
     "reconciler/syntax/scalars.py": "a pattern of expressions",
     "reconciler/operations/open_session.py": "a pattern of names in manifests",
-    "reconciler/features/import_/hide_secrets.py": "a pattern of secrets",
+    "reconciler/features/import_/records.py": "a pattern of secrets",
     "reconciler/ci/change_owners.py": "a pattern of paths",
     "reconciler/ci/forge/pull_requests.py": "a branch as one part of a path",
     "reconciler/workspace/workspace_checks.py": "a pattern of what expressions give",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -21,6 +22,7 @@ from reconciler.features.adopt.adoption import (
 )
 from reconciler.features.adopt.adoption_formats import adopted_markdown
 from reconciler.features.adopt.live_edits import Scene, adoption, look, what_is_left
+from reconciler.features.adopt.merge_fields import MergeOptions
 from reconciler.journal.entries import Entry, Started, WrittenEntry
 from reconciler.journal.journal import Journal
 from reconciler.journal.store import LockTimeout
@@ -87,19 +89,15 @@ def adopt(
         if remove_left(run.folders):
             options.reporter.say(LEFT_BESIDE)
         for file in run.files:
-            _write(file, run.roots)
+            script = file.script
+            replace_text(script.path, script.name, run.roots, before=script.text, after=file.after)
+            reached(Point.FILE_REPLACED)
         entries = [*_entries(made, name, journal.now())]
         if entries:
             commit = applied_commit(session.project)
             journal.begin(journal.run_entry(name, "adopt", commit))
             journal.append(entries)
     return made
-
-
-def _write(file: Edited, roots: tuple[Path, ...]) -> None:
-    script = file.script
-    replace_text(script.path, script.name, roots, before=script.text, after=file.after)
-    reached(Point.FILE_REPLACED)
 
 
 def _entries(made: AdoptionRun, run: str, at: str) -> Iterator[Entry]:
@@ -132,18 +130,6 @@ def _entries(made: AdoptionRun, run: str, at: str) -> Iterator[Entry]:
             yield rewritten_entry(run, at, adopted.ref, base.leftover)
 
 
-@dataclass(frozen=True, slots=True)
-class _Wrong:
-    """Resources that the edited files would declare wrongly.
-
-    `refused` has the reason for each. For `unsettled` resources, the next plan would still change
-    something.
-    """
-
-    refused: Mapping[Ref, str] = field(default_factory=dict)
-    unsettled: frozenset[Ref] = frozenset()
-
-
 @dataclass(slots=True)
 class _Run:
     """One adoption, up to the new texts of the files."""
@@ -166,13 +152,14 @@ class _Run:
         self._find(named)
         scene = asyncio.run(self._look(named))
         adoptions = {
-            manifest.ref: self._adoption(manifest, scene) for manifest in sorted(named, key=_ref)
+            manifest.ref: self._adoption(manifest, scene)
+            for manifest in sorted(named, key=attrgetter("ref"))
         }
         self.files = self._files(adoptions, scene)
         for ref, names in self._elsewhere().items():
             adoptions[ref] = replace(adoptions[ref], elsewhere=names)
         for ref, why in self.why.items():
-            adoptions[ref] = replace(adoptions[ref], state="refused", why=why, edit=None, base=None)
+            adoptions[ref] = _refused(adoptions[ref], why)
         return AdoptionRun(
             environment=session.name,
             target=session.target.name,
@@ -213,32 +200,26 @@ class _Run:
 
     async def _look(self, named: Sequence[Manifest]) -> Scene:
         session = self.session
-        place = PlanTarget(
-            session.name,
-            session.target.name,
-            embedded=isinstance(session.target, Embedded),
-            salt=session.salt(),
-        )
-        variables = session.environment.variables
         values = {
             expression(ExpressionKind.VARIABLE, key): spelled(variable)
-            for key, variable in variables.items()
+            for key, variable in session.environment.variables.items()
             if not isinstance(variable, dict | list)
         }
+        unread = Scene(
+            place=PlanTarget(
+                session.name,
+                session.target.name,
+                embedded=isinstance(session.target, Embedded),
+                salt=session.salt(),
+            ),
+            history=self.journal.history,
+            rules=MergeOptions(side=self.wanted.side, values=values),
+            ignore=session.project.settings.drift_ignore,
+            older=OlderSeals(lambda: self.journal.entries),
+        )
         every = (*session.workspace.manifests, *session.others)
-        refs = [manifest.ref for manifest in named]
         async with open_api(session) as api:
-            return await look(
-                api,
-                every,
-                refs,
-                self.journal.history,
-                place,
-                values=values,
-                side=self.wanted.side,
-                ignore=session.project.settings.drift_ignore,
-                older=OlderSeals(lambda: self.journal.entries),
-            )
+            return await look(api, every, [manifest.ref for manifest in named], unread)
 
     def _adoption(self, manifest: Manifest, scene: Scene) -> Adoption:
         original = self.originals.get(manifest.ref)
@@ -250,11 +231,16 @@ class _Run:
             return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
         try:
             found = adoption(manifest, original.spec, scene)
-            made = manifest.source.item is not None and found.edit is not None
-            return _with_unique_names(found, manifest) if made else found
         except RecursionError:
             why = "what is live is nested too deep"
             return Adoption(ref=manifest.ref, source=manifest.source, state="refused", why=why)
+        if manifest.source.item is None or found.edit is None or found.state != "adopted":
+            return found
+        return _refused(
+            found,
+            f"it is made by the `forEach` at {manifest.source}: edit the item, or what all are "
+            "made of, by hand",
+        )
 
     def _files(self, adoptions: dict[Ref, Adoption], scene: Scene) -> list[Edited]:
         """Return the edited files. Edits are refused until no file is wrong."""
@@ -268,41 +254,45 @@ class _Run:
             }
             files, refused = write_edits(edits)
             self.why |= {unadopted.ref: unadopted.why for unadopted in refused}
-            wrong = self._judged(files, adoptions, scene)
-            if not wrong.refused and not wrong.unsettled:
+            wrong, unsettled = self._judged(files, adoptions, scene)
+            if not wrong and not unsettled:
                 return files
-            again = wrong.unsettled - tried
+            again = unsettled - tried
+            naming = replace(scene, rules=replace(scene.rules, names=True))
             tried |= again
             for ref in again:
                 # An item without a name was found by its position, which no longer finds it: name
                 # the items.
-                adoptions[ref] = self._adoption(manifests[ref], replace(scene, names=True))
-            self.why |= wrong.refused
-            self.why |= dict.fromkeys(
-                wrong.unsettled - again, "the next plan would still change it: edit it by hand"
+                adoptions[ref] = self._adoption(manifests[ref], naming)
+            self.why |= wrong | dict.fromkeys(
+                unsettled - again, "the next plan would still change it: edit it by hand"
             )
 
     def _judged(
         self, files: Sequence[Edited], adoptions: Mapping[Ref, Adoption], scene: Scene
-    ) -> _Wrong:
-        """Return the resources that would be wrong if the files were written.
+    ) -> tuple[dict[Ref, str], set[Ref]]:
+        """Return the resources that the files would declare wrongly, each with the reason.
 
-        The new texts are read as any run reads files, instead of the present texts.
+        The second result are resources that the next plan would still change. The new texts are
+        read as any run reads files, instead of the present texts.
         """
         if not files:
-            return _Wrong()
-        after = self._read({file.script.path.resolve(): file.after for file in files})
+            return {}, set()
+        session = self.session
+        instead = {file.script.path.resolve(): file.after for file in files}
+        scope = replace(session.scope(self.options), may_lack=True)
+        after = read_workspaces(self.options, session.project, [scope], instead)[session.name]
         edited = sorted({ref for file in files for ref in file.refs})
         refused = _complained_of(after, files)
         if refused:
-            return _Wrong(refused)
-        workspace = self.session.workspace
+            return refused, set()
+        workspace = session.workspace
         now = {manifest.ref: manifest for manifest in (*after.manifests, *after.left_out)}
         for manifest in (*workspace.manifests, *workspace.left_out):
             ref = manifest.ref
             if ref not in edited and (ref not in now or now[ref].spec != manifest.spec):
                 reason = f"it would change {ref} too: edit it by hand"
-                return _Wrong(dict.fromkeys(edited, reason))
+                return dict.fromkeys(edited, reason), set()
         unsettled: set[Ref] = set()
         for ref in edited:
             adopted = adoptions[ref]
@@ -310,12 +300,7 @@ class _Run:
                 refused[ref] = "its manifest would be another one: edit it by hand"
             elif what_is_left(scene.change_after(now[ref], adopted.base), adopted):
                 unsettled.add(ref)
-        return _Wrong(refused, frozenset(unsettled))
-
-    def _read(self, instead: Mapping[Path, str]) -> Workspace:
-        session = self.session
-        scope = replace(session.scope(self.options), may_lack=True)
-        return read_workspaces(self.options, session.project, [scope], instead)[session.name]
+        return refused, unsettled
 
     def _elsewhere(self) -> Mapping[Ref, tuple[str, ...]]:
         """Return, by resource, the other environments in which the edits change the declaration."""
@@ -353,25 +338,8 @@ def _complained_of(after: Workspace, files: Sequence[Edited]) -> dict[Ref, str]:
     return wrong
 
 
-def _with_unique_names(found: Adoption, manifest: Manifest) -> Adoption:
-    """Refuse an edit of a resource that a `forEach` makes together with others."""
-    if found.state != "adopted":
-        return found
-    why = (
-        f"it is made by the `forEach` at {manifest.source}: edit the item, or what all are made "
-        "of, by hand"
-    )
-    return replace(found, state="refused", why=why, edit=None, base=None)
-
-
-def _ref(manifest: Manifest) -> Ref:
-    return manifest.ref
-
-
-def check_names(names: Sequence[str], *, every: bool) -> None:
-    """Raise UsageError unless either some resources are named or all are chosen."""
-    if bool(names) == every:
-        raise UsageError("name what to adopt, as Kind/name, or give --all")
+def _refused(adopted: Adoption, why: str) -> Adoption:
+    return replace(adopted, state="refused", why=why, edit=None, base=None)
 
 
 DECIDED: Final[tuple[AdoptionState, ...]] = ("adopted", "same", "unseen", "gone")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Final, Literal, NotRequired
+from typing import Annotated, Final, Literal, NamedTuple, NotRequired
 
 from pydantic import ConfigDict, Field, JsonValue, with_config
 from typing_extensions import TypedDict
@@ -16,7 +16,6 @@ from reconciler.features.adopt.adoption import (
     AdoptionRun,
     AdoptionState,
     Conflict,
-    EditedText,
     Side,
 )
 from reconciler.kinds import BY_NAME
@@ -44,25 +43,30 @@ from reconciler.report.words import plural, value
 LONGEST_VALUE, LONGEST_CELL = 70, 80
 MOST_ROWS, MOST_NAMED = 50, 3
 SIDES: Final = "applied", "live"
-_SIGNS: Final[dict[AdoptionState, tuple[str, Colour]]] = {
-    "adopted": ("~", Colour.YELLOW),
-    "same": ("=", Colour.DIM),
-    "conflict": ("!", Colour.RED),
-    "refused": ("x", Colour.RED),
-    "blocked": ("x", Colour.RED),
-    "unread": ("x", Colour.RED),
-    "gone": ("-", Colour.RED),
-    "unseen": ("?", Colour.DIM),
-}
-_MEANINGS: Final[dict[AdoptionState, str]] = {
-    "adopted": "its manifest stays: only the journal takes up what is live",
-    "same": "as live already",
-    "conflict": "git and live changed the same field",
-    "refused": "its manifest is left as it is",
-    "blocked": "cannot be adopted as it is",
-    "unread": "could not be read",
-    "gone": "gone live: remove its manifest, or apply to create it again",
-    "unseen": "the API cannot show it",
+
+
+class _State(NamedTuple):
+    """How a state is shown: its sign and colour, its meaning, and its words after a count."""
+
+    sign: str
+    colour: Colour
+    meaning: str
+    counted: str = ""
+
+
+_STATES: Final[dict[AdoptionState, _State]] = {
+    "adopted": _State(
+        "~", Colour.YELLOW, "its manifest stays: only the journal takes up what is live"
+    ),
+    "same": _State("=", Colour.DIM, "as live already"),
+    "conflict": _State("!", Colour.RED, "git and live changed the same field", "in conflict"),
+    "refused": _State("x", Colour.RED, "its manifest is left as it is", "refused"),
+    "blocked": _State("x", Colour.RED, "cannot be adopted as it is", "blocked"),
+    "unread": _State("x", Colour.RED, "could not be read", "that could not be read"),
+    "gone": _State(
+        "-", Colour.RED, "gone live: remove its manifest, or apply to create it again", "gone"
+    ),
+    "unseen": _State("?", Colour.DIM, "the API cannot show it", "that the API cannot show"),
 }
 ALSO = (
     "its manifest is that of {names} too, and says this there from now on: what is meant here "
@@ -88,10 +92,11 @@ def difference_of(field: Adopted) -> Difference:
 
 def notes_on(adoption: Adoption) -> list[str]:
     """Return notes on the state of an adoption and its reasons; none where its fields suffice."""
-    meaning = (
-        _MEANINGS[adoption.state] if adoption.state != "adopted" or adoption.is_only_noted else ""
-    )
-    meaning = _GIT_WAITS if adoption.git_waits else meaning
+    meaning = _STATES[adoption.state].meaning
+    if adoption.git_waits:
+        meaning = _GIT_WAITS
+    elif adoption.state == "adopted" and not adoption.is_only_noted:
+        meaning = ""
     if adoption.elsewhere and adoption.state == "adopted":
         named = ", ".join(map(safe, adoption.elsewhere))
         meaning = f"{meaning}; " * bool(meaning) + ALSO.format(names=named)
@@ -121,18 +126,8 @@ def adoption_summary(run: AdoptionRun) -> str:
     head = f"{plural(counts['adopted'], 'resource')}{' would be' if run.only_shown else ''} adopted"
     head += f" in {plural(len(run.files), 'file')}"
     head += f", {noted:,} of them in the journal alone" if noted else ""
-    rest = [
-        f"{counts[state]} {said}"
-        for state, said in (
-            ("conflict", "in conflict"),
-            ("refused", "refused"),
-            ("blocked", "blocked"),
-            ("unread", "that could not be read"),
-            ("gone", "gone"),
-            ("unseen", "that the API cannot show"),
-        )
-        if counts[state]
-    ]
+    shown = ((counts[state], known.counted) for state, known in _STATES.items())
+    rest = [f"{count} {words}" for count, words in shown if count and words]
     waiting = sum(adoption.git_waits for adoption in run.adoptions)
     same = f"{counts['same'] - waiting} as live already"
     rest += [f"{waiting} that only git changed"] if waiting else []
@@ -142,12 +137,11 @@ def adoption_summary(run: AdoptionRun) -> str:
 
 
 def _lines(adoption: Adoption, run: AdoptionRun, style: Style) -> Iterator[str]:
-    sign, colour = _SIGNS[adoption.state]
+    sign, colour, meaning, _ = _STATES[adoption.state]
     is_quiet = (adoption.state == "same" and not adoption.git_waits) or adoption.is_only_noted
     if (is_quiet and not adoption.conflicts) or (adoption.state == "unseen" and not run.named):
         if style.verbose:
-            line = f"  {sign} {safe(str(adoption.ref))}  {_MEANINGS[adoption.state]}"
-            yield style.paint(line, Colour.DIM)
+            yield style.paint(f"  {sign} {safe(str(adoption.ref))}  {meaning}", Colour.DIM)
         return
     name = style.paint(f"{sign} {safe(str(adoption.ref))}", colour)
     yield f"  {name}  {style.paint(safe(str(adoption.source)), Colour.DIM)}"
@@ -218,11 +212,13 @@ def _conflict_lines(adoption: Adoption, style: Style) -> Iterator[str]:
 _RESOLVED = {Side.OURS: ": git stays", Side.THEIRS: ": live comes in", None: ""}
 
 
-def _sides(conflict: Conflict) -> tuple[tuple[str, Json | Missing], ...]:
+def _sides(
+    conflict: Conflict,
+) -> tuple[tuple[Literal["base", "git", "live"], Json | Missing], ...]:
     return ("base", conflict.base), ("git", conflict.git), ("live", conflict.live)
 
 
-def adopted_markdown(run: AdoptionRun, budget: int = COMMENT_BYTES, drift_page: str = "") -> str:
+def adopted_markdown(run: AdoptionRun, drift_page: str = "") -> str:
     """Return the body of a pull request: who changed which field, when and where.
 
     `drift_page` is the name of the artifact with the pictures, "" for none.
@@ -231,7 +227,7 @@ def adopted_markdown(run: AdoptionRun, budget: int = COMMENT_BYTES, drift_page: 
     folds = [
         _fold(adoption) for adoption in run.adoptions if adoption.adopted or adoption.conflicts
     ]
-    room = budget - len(head.encode()) - 1
+    room = COMMENT_BYTES - len(head.encode()) - 1
     return head + "\n" + folds_markdown(folds, room, WHOLE_ADOPTION)
 
 
@@ -372,7 +368,14 @@ def adopted_json(run: AdoptionRun) -> str:
         "dryRun": run.only_shown,
         "summary": _counts(run),
         "resources": [_resource(adoption, run) for adoption in run.adoptions],
-        "files": [_file(file) for file in run.files],
+        "files": [
+            {
+                "file": file.name,
+                "diff": fix_diff(file.name, file.before, file.after),
+                "forks": [{"line": fork.line, "anchor": fork.anchor} for fork in file.forks],
+            }
+            for file in run.files
+        ],
     }
     if run.selected is not None:
         document["selection"] = selection_document(run.selected)
@@ -400,15 +403,14 @@ def _resource(adoption: Adoption, run: AdoptionRun) -> AdoptedResource:
         "state": adoption.state,
         "source": source_document(adoption.source),
         "files": [file.name for file in run.files if adoption.ref in file.refs],
-        "fields": [_field(field) for field in adoption.adopted],
+        "fields": [
+            {**difference_document(difference_of(field)), "gaveWay": field.gave_way}
+            for field in adoption.adopted
+        ],
         "conflicts": [_conflict(conflict) for conflict in adoption.conflicts],
         "lastEdit": {"who": adoption.last.who, "at": adoption.last.at, "how": adoption.last.how},
         "note": "; ".join(notes_on(adoption)),
     }
-
-
-def _field(field: Adopted) -> AdoptedField:
-    return {**difference_document(difference_of(field)), "gaveWay": field.gave_way}
 
 
 def _conflict(conflict: Conflict) -> ConflictDocument:
@@ -417,18 +419,7 @@ def _conflict(conflict: Conflict) -> ConflictDocument:
         "secret": conflict.holds_secret,
         "resolved": None if conflict.side is None else conflict.side.value,
     }
-    if conflict.base is not ABSENT:
-        found["base"] = conflict.base
-    if conflict.git is not ABSENT:
-        found["git"] = conflict.git
-    if conflict.live is not ABSENT:
-        found["live"] = conflict.live
+    for name, side in _sides(conflict):
+        if side is not ABSENT:
+            found[name] = side
     return found
-
-
-def _file(file: EditedText) -> EditedFileDocument:
-    return {
-        "file": file.name,
-        "diff": fix_diff(file.name, file.before, file.after),
-        "forks": [{"line": fork.line, "anchor": fork.anchor} for fork in file.forks],
-    }

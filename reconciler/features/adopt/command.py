@@ -8,9 +8,9 @@ from reconciler.cli import options
 from reconciler.cli.console import data, stdout_style
 from reconciler.cli.lock_wait import lock_timeout
 from reconciler.errors import UsageError
-from reconciler.features.adopt.adopt_live import ToAdopt, check_names, wanted_refs
+from reconciler.features.adopt.adopt_live import ToAdopt, wanted_refs
 from reconciler.features.adopt.adopt_live import adopt as adopt_now
-from reconciler.features.adopt.adoption import AdoptionRun, Side
+from reconciler.features.adopt.adoption import Side
 from reconciler.features.adopt.adoption_formats import adopted_json, adopted_markdown, adopted_text
 from reconciler.journal.store import LockTimeout
 from reconciler.operations.open_project import Options
@@ -45,23 +45,19 @@ def adopt(  # noqa: PLR0913 - one parameter a flag
     manifest of that resource is touched, and the command ends with 3.
     """
     every = every or (bool(options.selection) and not refs)
-    check_names(refs, every=every)
+    if bool(refs) == every:
+        raise UsageError("name what to adopt, as Kind/name, or give --all")
     if ours and theirs:
         raise UsageError("--ours and --theirs exclude each other")
     side = Side.OURS if ours else Side.THEIRS if theirs else None
     session = begin_session(options, may_lack=True)
     wanted = ToAdopt(refs=wanted_refs(session, refs), every=every, side=side, only_shown=dry_run)
     made = adopt_now(session, options, wanted, patience)
-    style = stdout_style(verbose=options.verbose)
-    return data(shown(made, form) or adopted_text(made, style), ending=made.exit_code)
-
-
-def shown(made: AdoptionRun, form: str) -> str:
-    """Return an adoption in a machine-readable format by its name, "" for text."""
     match form:
         case "json":
-            return adopted_json(made)
+            text = adopted_json(made)
         case "markdown":
-            return adopted_markdown(made)
+            text = adopted_markdown(made)
         case _:
-            return ""
+            text = adopted_text(made, stdout_style(verbose=options.verbose))
+    return data(text, ending=made.exit_code)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import assert_never
 
+from reconciler import model
 from reconciler.api.client import Api
 from reconciler.document import (
     ABSENT,
@@ -23,26 +25,12 @@ from reconciler.document import (
     same,
 )
 from reconciler.features.adopt.adoption import Adoption, AdoptionState, NewBase, Side
-from reconciler.features.adopt.merge_fields import Merged, MergeInputs, MergeOptions, joined, merged
+from reconciler.features.adopt.merge_fields import MergeInputs, MergeOptions, joined, merged
 from reconciler.journal.entries import LastWrite
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import in_usual_order
-from reconciler.model import (
-    Absent,
-    Action,
-    Change,
-    Manifest,
-    Observation,
-    Reason,
-    Ref,
-    Remembered,
-    RemoteId,
-    Seen,
-    Unknown,
-    Unread,
-)
 from reconciler.planning.consequences import unexpected
 from reconciler.planning.decide import Knowledge, decide, without_own_secrets
 from reconciler.planning.find_drift import covers_ends, is_covered
@@ -103,22 +91,20 @@ def _held_items(
     if theirs is None or mine is None:
         if len(live) != len(wanted):
             return live
-        pairs = zip(live, wanted, strict=True)
-        items = [
+        held = [
             _held(element, other, shape.item, (*path, nth), rules)
-            for nth, (element, other) in enumerate(pairs)
+            for nth, (element, other) in enumerate(zip(live, wanted, strict=True))
         ]
-        return [item for item in items if item is not ABSENT]
-    places = [(*path, name) for name in {**mine, **theirs}]
-    if all(any(rule.covers(place) for rule in rules) for place in places):
-        return wanted
-    held = {
-        name: _held(
-            theirs.get(name, ABSENT), mine.get(name, ABSENT), shape.item, (*path, name), rules
-        )
-        for name in joined([*theirs], [*mine])
-    }
-    return [item for item in held.values() if item is not ABSENT]
+    else:
+        names = joined([*theirs], [*mine])
+        if all(any(rule.covers((*path, name)) for rule in rules) for name in names):
+            return wanted
+        pairs = ((name, theirs.get(name, ABSENT), mine.get(name, ABSENT)) for name in names)
+        held = [
+            _held(element, other, shape.item, (*path, name), rules)
+            for name, element, other in pairs
+        ]
+    return [item for item in held if item is not ABSENT]
 
 
 def put(document: Json, path: Path, value: Json | Missing, shape: Shape) -> Json:
@@ -157,54 +143,37 @@ def _put_in_object(
 class Scene:
     """The inputs that all adoptions of a run share.
 
-    `values` are the texts of variables by their expressions. `told` are the reasons why it is not
-    certain, or not in the journal yet, which object a manifest is about. With `names`, items
-    without a written name get one. What rules of `ignore` cover is left alone. `older` returns the
-    seals of secrets that a resource ever held.
+    `rules` are the options of each merge. `told` are the reasons why it is not certain, or not in
+    the journal yet, which object a manifest is about. What rules of `ignore` cover is left alone.
+    `older` returns the seals of secrets that a resource ever held.
     """
 
     place: PlanTarget
     history: History
-    ids: Mapping[Ref, RemoteId]
-    observations: Mapping[Ref, Observation]
-    values: Mapping[str, str]
-    told: Mapping[Ref, tuple[Reason, ...]] = field(default_factory=dict)
-    side: Side | None = None
-    names: bool = False
-    ignore: tuple[DriftIgnore, ...] = ()
+    rules: MergeOptions
+    ids: Mapping[model.Ref, model.RemoteId] = field(default_factory=dict)
+    observations: Mapping[model.Ref, model.Observation] = field(default_factory=dict)
+    told: Mapping[model.Ref, tuple[model.Reason, ...]] = field(default_factory=dict)
+    ignore: Sequence[DriftIgnore] = ()
     older: Older = no_seals
 
-    def about(self, ref: Ref) -> list[DriftIgnore]:
+    def about(self, ref: model.Ref) -> list[DriftIgnore]:
         """Return the rules of expected drift that are about a resource."""
         return [rule for rule in self.ignore if rule.is_about(ref.kind, ref.name)]
 
-    @property
-    def rules(self) -> MergeOptions:
-        """The options of the merge: how conflicts are resolved, and the texts of expressions."""
-        references = {
-            expression(ExpressionKind.REFERENCE, str(ref)): str(id_)
-            for ref, id_ in self.ids.items()
-        }
-        return MergeOptions(
-            side=self.side,
-            values={**self.values, **references},
-            refs={reference: id_text for id_text, reference in references.items()},
-            names=self.names,
-        )
-
-    def change_of(self, manifest: Manifest) -> Change:
+    def change_of(self, manifest: model.Manifest) -> model.Change:
         """Return what a plan would do with a manifest."""
         memory = self.history.of(manifest.ref)
         return decide(manifest, self._knowledge(manifest.ref, memory))
 
-    def _knowledge(self, ref: Ref, memory: Memory) -> Knowledge:
+    def _knowledge(self, ref: model.Ref, memory: Memory) -> Knowledge:
         seen = self.observations[ref]
         place = self.place
         return Knowledge(
             seen, memory, self.ids, place=str(place), salt=place.salt, seed=self.history.seed
         )
 
-    def change_after(self, manifest: Manifest, new: NewBase) -> Change:
+    def change_after(self, manifest: model.Manifest, new: NewBase) -> model.Change:
         """Return what the next plan would do, once the new base is in the journal."""
         last = LastWrite(
             remote_id=new.remote_id,
@@ -222,31 +191,22 @@ class Scene:
             difference
             for difference in change.differences
             if difference.path not in left
-            and not (isinstance(seen, Seen) and seen.cannot_tell(difference.path))
+            and not (isinstance(seen, model.Seen) and seen.cannot_tell(difference.path))
             and not any(is_covered(rule, difference) for rule in about)
         )
-        if change.action is Action.UPDATE and not found:
-            return replace(change, action=Action.KEEP, differences=())
+        if change.action is model.Action.UPDATE and not found:
+            return replace(change, action=model.Action.KEEP, differences=())
         return replace(change, differences=found)
 
 
-async def look(  # noqa: PLR0913 - what a scene is made of
-    api: Api,
-    manifests: Sequence[Manifest],
-    wanted: Iterable[Ref],
-    history: History,
-    place: PlanTarget,
-    *,
-    values: Mapping[str, str],
-    side: Side | None,
-    ignore: Sequence[DriftIgnore] = (),
-    older: Older = no_seals,
+async def look(
+    api: Api, manifests: Sequence[model.Manifest], wanted: Iterable[model.Ref], scene: Scene
 ) -> Scene:
-    """Observe the resources to adopt and those that they refer to.
+    """Return a scene with what is observed of the resources to adopt and those they refer to.
 
     Raises what `Api.read` raises.
     """
-    known = identify(manifests, history)
+    known = identify(manifests, scene.history)
     examined = set(wanted)
     examined |= {
         ref for manifest in manifests if manifest.ref in examined for ref in manifest.references
@@ -254,66 +214,70 @@ async def look(  # noqa: PLR0913 - what a scene is made of
     named = [manifest for manifest in manifests if manifest.ref in examined]
     found = await observe_all(api, named, known.history)
     observed = {manifest.ref: seen for manifest, seen in zip(named, found, strict=True)}
-    known = identify(manifests, history, observed)
+    known = identify(manifests, scene.history, observed)
     ids = {
         ref: seen.remote_id
         for ref, seen in observed.items()
-        if not isinstance(seen, Absent) and seen.remote_id is not None
+        if not isinstance(seen, model.Absent) and seen.remote_id is not None
     }
-    return Scene(
-        place=place,
+    references = {
+        expression(ExpressionKind.REFERENCE, str(ref)): str(id_) for ref, id_ in ids.items()
+    }
+    rules = replace(
+        scene.rules,
+        values={**scene.rules.values, **references},
+        refs={reference: id_text for id_text, reference in references.items()},
+    )
+    return replace(
+        scene,
         history=known.history,
+        rules=rules,
         ids=ids,
         observations=observed,
-        values=values,
         told=known.reasons,
-        side=side,
-        ignore=tuple(ignore),
-        older=older,
     )
 
 
-def adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
+def adoption(manifest: model.Manifest, written: Json, scene: Scene) -> Adoption:
     """Merge the live edits of one resource into its manifest.
 
     `written` is its `spec` before expressions are filled in.
     """
-    ref, source = manifest.ref, manifest.source
-    seen = scene.observations[ref]
+    made = partial(Adoption, ref=manifest.ref, source=manifest.source)
+    seen = scene.observations[manifest.ref]
     match seen:
-        case Seen():
+        case model.Seen():
             return _adoption(manifest, written, scene)
-        case Absent(why=why):
-            return Adoption(ref=ref, source=source, state="gone", why=why)
-        case Unread(why=why, exit_code=code):
-            return Adoption(ref=ref, source=source, state="unread", why=why, exit_code=code)
-        case Remembered() | Unknown():
-            return Adoption(ref=ref, source=source, state="unseen", why=BY_NAME[ref.kind].limits)
+        case model.Absent(why=why):
+            return made(state="gone", why=why)
+        case model.Unread(why=why, exit_code=code):
+            return made(state="unread", why=why, exit_code=code)
+        case model.Remembered() | model.Unknown():
+            return made(state="unseen", why=BY_NAME[manifest.ref.kind].limits)
         case _:
             assert_never(seen)
 
 
-def _adoption(manifest: Manifest, written: Json, scene: Scene) -> Adoption:
+def _adoption(manifest: model.Manifest, written: Json, scene: Scene) -> Adoption:
     """Merge a resource that was seen, unless its identity or state blocks it."""
-    ref, source = manifest.ref, manifest.source
-    if reasons := scene.told.get(ref):
-        return Adoption(ref=ref, source=source, state="blocked", reasons=reasons)
-    memory = scene.history.of(ref)
+    blocked = partial(Adoption, ref=manifest.ref, source=manifest.source, state="blocked")
+    if reasons := scene.told.get(manifest.ref):
+        return blocked(reasons=reasons)
+    memory = scene.history.of(manifest.ref)
     if memory.pending is not None:
-        why = "the answer to a write of it was lost: apply first"
-        return Adoption(ref=ref, source=source, state="blocked", why=why)
+        return blocked(why="the answer to a write of it was lost: apply first")
     change = scene.change_of(manifest)
-    if change.action is Action.BLOCKED:
-        return Adoption(ref=ref, source=source, state="blocked", reasons=change.reasons)
+    if change.action is model.Action.BLOCKED:
+        return blocked(reasons=change.reasons)
     return _merged(manifest, written, scene, change, memory)
 
 
 def _merged(
-    manifest: Manifest, written: Json, scene: Scene, change: Change, memory: Memory
+    manifest: model.Manifest, written: Json, scene: Scene, change: model.Change, memory: Memory
 ) -> Adoption:
     kind = BY_NAME[manifest.ref.kind]
     seen = change.observation
-    assert isinstance(seen, Seen)  # noqa: S101 - asked before
+    assert isinstance(seen, model.Seen)  # noqa: S101 - asked before
     base: Json | Missing = memory.last.declared if memory.last is not None else ABSENT
     ours = change.declared
     if memory.last is not None:
@@ -335,9 +299,9 @@ def _merged(
     sides = MergeInputs(written=written, ours=ours, base=base, live=live, shown=hidden)
     found = merged(sides, kind.shape, replace(scene.rules, unseen=seen.unseen))
     new = _new_base(kind, sides, change, memory, made)
-    state: AdoptionState = (
-        "conflict" if found.open else "adopted" if _does(found, new, memory) else "same"
-    )
+    last = memory.last
+    is_news = found.edit is not None or last is None or last.declared != new.declared
+    state: AdoptionState = "conflict" if found.open else "adopted" if is_news else "same"
     return Adoption(
         ref=manifest.ref,
         source=manifest.source,
@@ -356,14 +320,8 @@ def _merged(
     )
 
 
-def _does(found: Merged, new: NewBase, memory: Memory) -> bool:
-    """Return whether there is something to write, be it in the journal alone."""
-    last = memory.last
-    return found.edit is not None or last is None or last.declared != new.declared
-
-
 def _as_expected(
-    kind: Kind, seen: Seen, base: Json | Missing, memory: Memory, salt: str
+    kind: Kind, seen: model.Seen, base: Json | Missing, memory: Memory, salt: str
 ) -> tuple[Json, frozenset[Path]]:
     """Return live without what is no edit, and the places that the service itself changed.
 
@@ -389,7 +347,7 @@ def _as_expected(
 
 
 def _new_base(
-    kind: Kind, sides: MergeInputs, change: Change, memory: Memory, made: frozenset[Path]
+    kind: Kind, sides: MergeInputs, change: model.Change, memory: Memory, made: frozenset[Path]
 ) -> NewBase:
     """Return the base of the next merge: what was declared, with all live edits."""
     base = sides.ours if sides.base is ABSENT else sides.base
@@ -399,7 +357,7 @@ def _new_base(
     declared = base if found.edit is None else followed(base, found.edit, base)
     assert isinstance(declared, dict)  # noqa: S101 - an edit of an object gives one
     seen = change.observation
-    assert isinstance(seen, Seen)  # noqa: S101 - asked before
+    assert isinstance(seen, model.Seen)  # noqa: S101 - asked before
     live = seen.document
     wanted = merge(ABSENT, declared, live, kind.shape)
     left = differences(live, wanted, kind.shape)
@@ -414,11 +372,11 @@ def _new_base(
     )
 
 
-def what_is_left(after: Change, before: Adoption) -> tuple[Difference, ...]:
+def what_is_left(after: model.Change, before: Adoption) -> tuple[Difference, ...]:
     """Return what the next plan would change of a resource that had no pending change in git.
 
     What git changed itself, and is not applied yet, is not for the merge to decide.
     """
     if not before.settled or before.conflicts:
         return ()
-    return after.differences if after.action is not Action.KEEP else ()
+    return after.differences if after.action is not model.Action.KEEP else ()

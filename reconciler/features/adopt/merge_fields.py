@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from reconciler.document import (
     ABSENT,
@@ -58,14 +58,14 @@ class MergeInputs:
     live: Json | Missing
     shown: Json | Missing
 
-    def at(self, key: str) -> MergeInputs:
-        """Return the sides of a field."""
+    def at(self, declared: str | int | None, live: str | int | None) -> MergeInputs:
+        """Return the sides of a field or item, by its step as declared, and live; None for none."""
         return MergeInputs(
-            written=_field(self.written, key),
-            ours=_field(self.ours, key),
-            base=_field(self.base, key),
-            live=_field(self.live, key),
-            shown=_field(self.shown, key),
+            written=_inside(self.written, declared),
+            ours=_inside(self.ours, declared),
+            base=_inside(self.base, declared),
+            live=_inside(self.live, live),
+            shown=_inside(self.shown, live),
         )
 
 
@@ -100,18 +100,8 @@ class MergeOptions:
     unseen: tuple[Path, ...] = ()
 
 
-DEFAULT: Final = MergeOptions()
-
-
-def sides_of(sides: MergeInputs, nth: int | None, index: int | None) -> MergeInputs:
-    """Return the sides of a list item: number `nth` as declared, number `index` live."""
-    return MergeInputs(
-        written=_nth(sides.written, nth),
-        ours=_nth(sides.ours, nth),
-        base=_nth(sides.base, nth),
-        live=_nth(sides.live, index),
-        shown=_nth(sides.shown, index),
-    )
+def _inside(document: Json | Missing, step: str | int | None) -> Json | Missing:
+    return ABSENT if step is None else value_at(document, (step,))
 
 
 def as_spelled(live: _Side, written: Json | Missing) -> _Side | int:
@@ -135,16 +125,6 @@ def agrees(live: Json | Missing, declared: Json | Missing, shape: Shape) -> bool
     if live is ABSENT:
         return shape.are_one(live, declared)
     return covers(live, declared, shape)
-
-
-def _field(document: Json | Missing, key: str) -> Json | Missing:
-    return document.get(key, ABSENT) if isinstance(document, dict) else ABSENT
-
-
-def _nth(document: Json | Missing, nth: int | None) -> Json | Missing:
-    if nth is None or not isinstance(document, list) or nth >= len(document):
-        return ABSENT
-    return document[nth]
 
 
 def items_of(document: Json | Missing) -> list[Json]:
@@ -173,37 +153,11 @@ class KeyedItem:
 KeyedItems: TypeAlias = dict[Key, list[KeyedItem]]
 
 
-class Merge(Protocol):
-    """The walk that meets a list; `ours`, `base` and `live` map items to their places."""
-
-    rules: MergeOptions
-    side: Side | None
-    result: Merged
-    whole: MergeInputs
-    ours: KeyedItems
-    base: KeyedItems
-    live: KeyedItems
-    remade: bool
-    """Whether a new live item may be a secret's item that was deleted and made again by hand."""
-
-    def at(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
-        """Return the edit of one place."""
-
-    def note(self, sides: MergeInputs, path: Path, gave_way: str = "") -> None:
-        """Record what is adopted."""
-
-    def take(self, sides: MergeInputs, path: Path, shape: Shape) -> Edit | None:
-        """Adopt a live edit."""
-
-    def conflict(self, sides: MergeInputs, path: Path, shape: Shape | None = None) -> Edit | None:
-        """Record a conflict, and return its edit where it was resolved for live."""
-
-
 @dataclass(slots=True, kw_only=True)
 class KeyedList:
     """One keyed list: its items are identified by name, and may come from another list."""
 
-    merge: Merge
+    merge: _Merge
     sides: MergeInputs
     shape: Shape
     path: Path
@@ -215,14 +169,13 @@ class KeyedList:
 
     def edit(self) -> Edit | None:
         """Return the edit of the list."""
-        places = {name: nth for nth, name in enumerate(self.ours)}
-        for name, nth in places.items():
-            self._declared(name, nth)
-        for index, name in enumerate(self.live):
+        found = {name: index for index, name in enumerate(self.live)}
+        for nth, name in enumerate(self.ours):
+            self._declared(name, nth, found.get(name))
+        for name, index in found.items():
             if name not in self.ours:
                 self._found(name, index)
-        order = self._order()
-        items = tuple(self.edits[name] for name in order if name in self.edits)
+        items = tuple(self.edits[name] for name in self._order() if name in self.edits)
         before = tuple(ListItem((*self.at, nth)) for nth in range(len(self.ours)))
         if items == before:
             return None
@@ -247,53 +200,59 @@ class KeyedList:
         own = item.edit.fields if isinstance(item.edit, Within) else {}
         return ListItem(item.origin, Within({self.shape.identity[0]: Put(value), **own}))
 
-    def _declared(self, name: str, nth: int) -> None:
-        """Merge an item that git declares here."""
+    def _declared(self, name: str, nth: int, index: int | None) -> None:
+        """Merge an item that git declares here as number `nth`; live has it as number `index`."""
         place = (*self.path, name)
-        inner = self._sides(name, nth)
         origin = (*self.at, nth)
-        if name in self.live:
+        inner = self.sides.at(nth, index)
+        if index is not None:
             inner = replace(inner, base=self._base(name))
-            self.edits[name] = ListItem(
-                origin, self.merge.at(inner, self.shape.item, place, origin)
-            )
-            return
-        if self._moved_away(name):
-            return
+            edit = self.merge.at(inner, self.shape.item, place, origin)
+            self.edits[name] = ListItem(origin, edit)
+        elif not self._moved_away(name):
+            inner = replace(inner, base=self.base.get(name, ABSENT))
+            if not self._is_gone(name, inner, place):
+                self.edits[name] = ListItem(origin)
+
+    def _is_gone(self, name: str, inner: MergeInputs, place: Path) -> bool:
+        """Return whether a declared item that live lacks is removed; record that, or a conflict."""
         if self._base(name) is ABSENT:
-            self.edits[name] = ListItem(origin)
-            return
-        if self.merge.remade and (secrets := self._gone_secrets(inner.ours)):
-            for inside in secrets:
-                # The live value, if there is one, is in an item that cannot be identified.
-                self.merge.conflict(_inside(inner, inside), (*place, *inside))
-            self.edits[name] = ListItem(origin)
-            return
+            return False
+        besides = frozenset(self.merge.live)
+        # The live value of a secret, if there is one, is in an item that cannot be identified.
+        if self.merge.remade and self._hidden(inner, inner.ours, place, besides):
+            return False
         if same(self._base(name), inner.ours, exactly(self.shape.item)):
             self.merge.note(inner, place)
-            return
-        gone = self.merge.conflict(inner, place, self.shape.item)
-        if gone is None:
-            self.edits[name] = ListItem(origin)
+            return True
+        return self.merge.conflict(inner, place, self.shape.item) is not None
 
-    def _gone_secrets(self, item: Json | Missing) -> list[Path]:
-        """Return the secrets of an item, but for items that live has under the same name."""
-        places = secret_places(item, self.shape.item, frozenset(self.merge.live))
-        return list(places)
+    def _hidden(
+        self,
+        sides: MergeInputs,
+        item: Json | Missing,
+        place: Path,
+        besides: Container[Key] = frozenset(),
+    ) -> bool:
+        """Record a conflict at each secret place of an item; return whether there is any."""
+        secrets = list(secret_places(item, self.shape.item, besides))
+        for path in secrets:
+            inner = sides
+            for step in path:
+                inner = inner.at(str(step), str(step))
+            inner = replace(inner, live=HIDDEN, shown=HIDDEN)
+            self.merge.conflict(inner, (*place, *path))
+        return bool(secrets)
 
-    def _sides(self, name: str, nth: int) -> MergeInputs:
-        index = list(self.live).index(name) if name in self.live else None
-        sides = sides_of(self.sides, nth, index)
-        return replace(sides, base=self.base.get(name, ABSENT))
-
-    def _key(self, name: str) -> Key:
-        return key_of(self.shape, name)
+    def _homes(self, items: KeyedItems, name: str) -> list[KeyedItem]:
+        """Return the places of an item in all lists of one side."""
+        return items.get(key_of(self.shape, name), [])
 
     def _base(self, name: str) -> Json | Missing:
         """Return what was last applied of an item, in whichever list it was then."""
         if name in self.base:
             return self.base[name]
-        homes = self.merge.base.get(self._key(name), [])
+        homes = self._homes(self.merge.base, name)
         return homes[0].item if len(homes) == 1 else ABSENT
 
     def _moved_away(self, name: str) -> bool:
@@ -301,48 +260,38 @@ class KeyedList:
 
         An item that was declared elsewhere at the base does not count.
         """
-        homes = self.merge.live.get(self._key(name), [])
         was_here = name in self.base or self._base(name) is ABSENT
-        return len(homes) == 1 and was_here and self._once(name)
-
-    def _once(self, name: str) -> bool:
-        return len(self.merge.ours.get(self._key(name), [])) == 1
+        sides = (self.merge.live, self.merge.ours)
+        return was_here and all(len(self._homes(side, name)) == 1 for side in sides)
 
     def _found(self, name: str, index: int) -> None:
         """Merge an item that only live has here."""
         place = (*self.path, name)
-        inner = replace(sides_of(self.sides, None, index), base=self._base(name))
-        homes = self.merge.ours.get(self._key(name), [])
-        lone = len(self.merge.live.get(self._key(name), [])) == 1
-        if len(homes) == 1 and lone:
+        inner = replace(self.sides.at(None, index), base=self._base(name))
+        homes = self._homes(self.merge.ours, name)
+        if len(homes) == 1 and len(self._homes(self.merge.live, name)) == 1:
             self._arrived(name, homes[0], inner)
             return
         if inner.base is not ABSENT:
             if agrees(inner.live, inner.base, self.shape.item) and name in self.base:
                 return
             edit = self.merge.conflict(inner, place, self.shape.item)
-        elif hidden := list(secret_places(inner.shown, self.shape.item)):
-            for inside in hidden:
-                self.merge.conflict(_inside(inner, inside), (*place, *inside))
+        elif self._hidden(inner, inner.shown, place):
             return
         else:
             edit = self.merge.take(inner, place, self.shape.item)
         if edit is not None:
-            self.edits[name] = ListItem(None, edit, self._unreported(place))
-
-    def _unreported(self, place: Path) -> tuple[str, ...]:
-        """Return the fields of an item that the service does not return, as dotted paths."""
-        inside = [
-            pair[len(place) :] for pair in self.merge.rules.unseen if pair[: len(place)] == place
-        ]
-        return tuple(".".join(map(str, steps)) for steps in inside if steps)
+            depth, unseen = len(place), self.merge.rules.unseen
+            inside = [path[depth:] for path in unseen if path[:depth] == place]
+            names = tuple(".".join(map(str, steps)) for steps in inside if steps)
+            self.edits[name] = ListItem(None, edit, names)
 
     def _arrived(self, name: str, home: KeyedItem, inner: MergeInputs) -> None:
         """Merge an item that git declares in another list."""
         place = (*self.path, name)
         written = value_at(self.merge.whole.written, home.at)
         inner = replace(inner, ours=home.item, written=written)
-        was = self.merge.base.get(self._key(name), [])
+        was = self._homes(self.merge.base, name)
         if name in self.base:
             # Git moved the item, and the move is not applied yet.
             return
@@ -361,11 +310,9 @@ class KeyedList:
         theirs_moved = _among(base, live) != _among(live, base)
         ours_moved = _among(base, ours) != _among(ours, base)
         if theirs_moved and ours_moved and _among(ours, live) != _among(live, ours):
-            orders = (_names(element) for element in (base, ours, live))
-            before, declared, found = orders
             side = self.merge.side
             self.merge.result.conflicts.append(
-                Conflict(path=self.path, base=before, git=declared, live=found, side=side)
+                Conflict(path=self.path, base=[*base], git=[*ours], live=[*live], side=side)
             )
             theirs_moved = side is Side.THEIRS
         elif theirs_moved and not ours_moved:
@@ -403,20 +350,6 @@ def secret_places(
             yield from ((name, *inside) for inside in secret_places(item, shape.item, besides))
     if named is None:
         yield ()
-
-
-def _inside(sides: MergeInputs, path: Path) -> MergeInputs:
-    """Return the sides of a place inside an item where a secret is, or something is hidden.
-
-    The live value there is always shown as hidden.
-    """
-    for step in path:
-        sides = sides.at(str(step))
-    return replace(sides, live=HIDDEN, shown=HIDDEN)
-
-
-def _names(names: Sequence[str]) -> Json:
-    return [*names]
 
 
 def _among(names: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -468,7 +401,7 @@ MOST_ALIGNED: Final = 400
 """Most items, between a common head and tail of two lists, that are paired by their content."""
 
 
-def merged(sides: MergeInputs, shape: Shape, rules: MergeOptions = DEFAULT) -> Merged:
+def merged(sides: MergeInputs, shape: Shape, rules: MergeOptions) -> Merged:
     """Merge a resource."""
     walk = _Merge(shape, sides, rules)
     walk.result.edit = walk.at(sides, shape, (), ())
@@ -486,6 +419,7 @@ class _Merge:
         self.ours, self.base, self.live = (
             homes_of(value, shape) for value in (sides.ours, sides.base, sides.live)
         )
+        # A new live item may be a secret's item that was deleted and made again by hand.
         known = {*self.ours, *self.base}
         self.remade = any(
             key not in known and any(holds_hidden(home.item) for home in homes)
@@ -495,21 +429,13 @@ class _Merge:
     def at(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         """Return the edit of one place; None where it stays as written."""
         if isinstance(sides.ours, dict) and isinstance(sides.live, dict):
-            if not self._is_one_choice(sides, shape):
+            # Only an object of unknown form may be another object, not another version of it.
+            mine = [side for side in (sides.ours, sides.base) if isinstance(side, dict)]
+            if shape.known or not any(another_choice(side, sides.live) for side in mine):
                 return self._within(sides, shape, path, at)
         elif isinstance(sides.ours, list) and isinstance(sides.live, list):
             return self._list(sides, shape, path, at)
         return self._whole(sides, shape, path)
-
-    def _is_one_choice(self, sides: MergeInputs, shape: Shape) -> bool:
-        """Return whether live chose another object, not another version of it.
-
-        That is decided only for an object of unknown form.
-        """
-        if shape.known or not isinstance(sides.live, dict):
-            return False
-        mine = [value for value in (sides.ours, sides.base) if isinstance(value, dict)]
-        return any(another_choice(value, sides.live) for value in mine)
 
     def _within(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
         fields: dict[str, Edit] = {}
@@ -530,7 +456,7 @@ class _Merge:
     def _field(
         self, sides: MergeInputs, key: str, shape: Shape, path: Path, at: Path
     ) -> Edit | None:
-        inner = sides.at(key)
+        inner = sides.at(key, key)
         rivals = [alternative for alternative in shape.alternatives if key in alternative]
         if inner.live is not ABSENT and inner.base is ABSENT and rivals:
             chosen = _chosen(sides.ours, rivals), _chosen(sides.base, rivals)
@@ -592,8 +518,9 @@ class _Merge:
     def note(self, sides: MergeInputs, path: Path, gave_way: str = "") -> None:
         before = sides.base if sides.base is not ABSENT else sides.ours
         after = as_spelled(sides.shown, sides.written)
-        adopted = Adopted(path=path, before=before, after=after, gave_way=gave_way)
-        self.result.adopted.append(adopted)
+        self.result.adopted.append(
+            Adopted(path=path, before=before, after=after, gave_way=gave_way)
+        )
 
     def _text_of(self, sides: MergeInputs, shape: Shape) -> Json:
         """Return a live value as a manifest writes it; expressions are kept where they agree."""
@@ -638,11 +565,9 @@ class _Merge:
         return filled
 
     def _list(self, sides: MergeInputs, shape: Shape, path: Path, at: Path) -> Edit | None:
-        named = [
-            by_identity(element if isinstance(element, list) else [], shape)
-            for element in (sides.ours, sides.base, sides.live)
-        ]
-        ours, base, live = named
+        ours, base, live = (
+            by_identity(items_of(side), shape) for side in (sides.ours, sides.base, sides.live)
+        )
         if ours is not None and base is not None and live is not None:
             return KeyedList(
                 merge=self,
@@ -654,8 +579,8 @@ class _Merge:
                 base=base,
                 live=live,
             ).edit()
-        holds = [element for element in (sides.ours, sides.live) if isinstance(element, list)]
-        if any(isinstance(item, dict | list) for element in holds for item in element):
+        items = (*items_of(sides.ours), *items_of(sides.live))
+        if any(isinstance(item, dict | list) for item in items):
             return self._unnamed(sides, shape, path, at)
         if shape.unordered:
             return self._set(sides, path, at)
@@ -670,10 +595,12 @@ class _Merge:
         items: list[ListItem] = []
         for value in sides.live:
             text = canonical_text(value)
-            nth = ours.index(text) if text in ours else -1
-            items.append(ListItem((*at, nth)) if nth >= 0 else ListItem(None, Put(self.out(value))))
-            if nth >= 0:
+            if text in ours:
+                nth = ours.index(text)
                 ours[nth] = ""
+                items.append(ListItem((*at, nth)))
+            else:
+                items.append(ListItem(None, Put(self.out(value))))
         return ListItems(tuple(items))
 
     def _set(self, sides: MergeInputs, path: Path, at: Path) -> Edit | None:
@@ -713,7 +640,7 @@ class _Merge:
             return self.conflict(sides, path, shape)
         items: list[ListItem] = []
         for index, nth in enumerate(pairs):
-            inner = sides_of(sides, nth, index)
+            inner = sides.at(nth, index)
             place = (*path, index)
             if nth is None:
                 edit = self.take(inner, place, shape.item)
@@ -721,7 +648,7 @@ class _Merge:
             else:
                 items.append(ListItem((*at, nth), self.at(inner, shape.item, place, (*at, nth))))
         for nth in sorted(set(range(len(base))) - {pair for pair in pairs if pair is not None}):
-            self.note(sides_of(sides, nth, None), (*path, nth))
+            self.note(sides.at(nth, None), (*path, nth))
         before = [ListItem((*at, nth)) for nth in range(len(ours))]
         return None if items == before else ListItems(tuple(items))
 

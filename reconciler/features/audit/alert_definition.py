@@ -22,6 +22,7 @@ from reconciler.kinds.alert_definition.weak_points import (
 from reconciler.kinds.shape import EACH, places
 from reconciler.kinds.spec_finding import Neighbours, SpecFinding, text_of
 from reconciler.model import Manifest
+from reconciler.report.words import plural
 from reconciler.syntax.diagnostic import Advice
 
 DAILY_SHARE = 0.9
@@ -35,25 +36,11 @@ TOGETHER = timedelta(minutes=10)
 _NAME = ("name",)
 _COMPARED = ("logs", "metric", "tracing")
 _THRESHOLDS = frozenset(("threshold", "override"))
-_FLOW = (
-    "flow",
-    "stages",
-    EACH,
-    "flowStagesGroups",
-    "groups",
-    EACH,
-    "alertDefs",
-    EACH,
-    "id",
-)
+_FLOW = ("flow", "stages", EACH, "flowStagesGroups", "groups", EACH, "alertDefs", EACH, "id")
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
-
-
-def _days(count: int) -> str:
-    return "1 day" if count == 1 else f"{count:,} days"
 
 
 def _awake(
@@ -70,7 +57,7 @@ def _never_fired(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trac
         known = record.declared(manifest)
         is_young = known is not None and record.at - known.at < timedelta(days=record.days)
         if not happened.fired and not happened.lasted and not happened.unclear and not is_young:
-            message = f"this alert never fired in {_days(record.days)}"
+            message = f"this alert never fired in {plural(record.days, 'day')}"
             remedy = Advice("ask whether it can still fire: test it, sharpen it, or remove it")
             figures: dict[str, Json] = {"fired": 0, "days": record.days}
             if known is not None:
@@ -86,8 +73,8 @@ def _daily(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
         if on >= DAILY_SHARE * record.covered:
             count = len(happened.fired)
             message = (
-                f"this alert fired on {on:,} of {_days(record.covered)}, {_times(count)}: what "
-                "comes every day is soon no longer read"
+                f"this alert fired on {on:,} of {plural(record.covered, 'day')}, {_times(count)}: "
+                "what comes every day is soon no longer read"
             )
             remedy = Advice("raise its threshold, fix what it reports, or make it a figure")
             figures = {"fired": count, "daysFired": on, "days": record.covered}
@@ -100,8 +87,8 @@ def _open_for_weeks(neighbours: Neighbours, record: AuditEvidence) -> Iterator[T
         if old:
             age = (record.at - min(old)).days
             several = "an incident" if len(old) == 1 else f"{len(old):,} incidents"
-            are = "is" if len(old) == 1 else "are"
-            message = f"{several} of this alert {are} open for weeks, the oldest for {_days(age)}"
+            are, days = "is" if len(old) == 1 else "are", plural(age, "day")
+            message = f"{several} of this alert {are} open for weeks, the oldest for {days}"
             remedy = Advice("close what is over with `incidents close`, or give it an owner")
             figures: dict[str, Json] = {
                 "open": len(old),
@@ -176,13 +163,11 @@ def _alike(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Trace]:
         other = first.setdefault(looks, manifest) if looks else manifest
         if other is manifest:
             continue
-        message = f"`{other.ref}` at {other.source} looks for the same, with other thresholds"
-        if _thresholds(other.spec) == _thresholds(manifest.spec):
-            message = (
-                f"`{other.ref}` at {other.source} looks for the same, with the same thresholds"
-            )
+        is_same = _thresholds(other.spec) == _thresholds(manifest.spec)
+        which = "the same" if is_same else "other"
+        message = f"`{other.ref}` at {other.source} looks for the same, with {which} thresholds"
         figures: dict[str, Json] = {"other": str(other.ref)}
-        if record.tells((Rest.EVENTS,)):
+        if Rest.EVENTS not in record.lacks:
             ours, theirs = record.about(manifest).fired, record.about(other).fired
             both = sum(map(partial(_is_near, theirs), ours))
             figures |= {"fired": len(ours), "otherFired": len(theirs), "together": both}
@@ -251,7 +236,7 @@ def _off_for_long(neighbours: Neighbours, record: AuditEvidence) -> Iterator[Tra
                 flag = str(found.path[0])
                 message = (
                     f"this alert is {'disabled' if flag == 'enabled' else 'a phantom'} for "
-                    f"{_days(age)} at least, as {since.by} shows"
+                    f"{plural(age, 'day')} at least, as {since.by} shows"
                 )
                 remedy = Advice("switch it on, remove it, or say until when in `exempt:`")
                 figures: dict[str, Json] = {

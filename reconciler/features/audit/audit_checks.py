@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import import_module
@@ -95,7 +95,7 @@ class Ages:
         # The time when its file began to name it; `--follow` would guess.
         name = manifest.ref.name.replace(".", "[.]")
         by_git = self._git(manifest, f"name[\"']?:[ ]*[\"']?{name}", first=True)
-        return min((since for since in (by_journal, by_git) if since is not None), default=None)
+        return min(filter(None, (by_journal, by_git)), default=None)
 
     def since(self, manifest: Manifest, path: Place) -> Since | None:
         """Return since when a value is as it is, at least; None where that is unknown."""
@@ -104,7 +104,7 @@ class Ages:
         by_git = None
         if self._is_plain(manifest, str(path[-1]), value):
             by_git = self._git(manifest, f"{path[-1]}[\"']?:")
-        found = min((since for since in (by_journal, by_git) if since is not None), default=None)
+        found = min(filter(None, (by_journal, by_git)), default=None)
         if found is None:
             self.unknown.add(manifest.ref)
         return found
@@ -133,12 +133,8 @@ class Ages:
             text = (self.root / manifest.source.file).read_text(encoding="utf-8")
         except (OSError, ValueError):
             return False
-        values = re.findall(rf"\b{key}[\"']?\s*:\s*([^\s,}}#]+)", text)
-        return (
-            bool(values)
-            and all(text in ("true", "false") for text in values)
-            and (str(value).lower() in values)
-        )
+        values = {*re.findall(rf"\b{key}[\"']?\s*:\s*([^\s,}}#]+)", text)}
+        return str(value).lower() in values <= {"true", "false"}
 
     def _git(self, manifest: Manifest, touched: str, *, first: bool = False) -> Since | None:
         """Return when a matching line of the file was changed last, or first.
@@ -199,20 +195,9 @@ class AuditFinding(NamedTuple):
     trace: Trace
 
 
-@dataclass(frozen=True, slots=True)
-class AuditedManifests:
-    """The manifests that are judged, all of the project, and those of other environments."""
-
-    judged: Sequence[Manifest]
-    every: Sequence[Manifest]
-    elsewhere: Sequence[Ref] = ()
-
-
-def checks_of(
-    declared: AuditedManifests, levels: Mapping[str, Level]
-) -> list[tuple[str, AuditRule]]:
-    """Return the checks that are on, of the declared kinds, each with its kind."""
-    kinds = {manifest.ref.kind for manifest in declared.judged}
+def checks_of(declared: Neighbours, levels: Mapping[str, Level]) -> list[tuple[str, AuditRule]]:
+    """Return the checks that are on, of the kinds that are judged, each with its kind."""
+    kinds = {manifest.ref.kind for manifest in declared.own}
     return [
         (kind, check)
         for kind in BY_NAME
@@ -262,8 +247,7 @@ def counted(told: LookedBack, span: Span, declared: Iterable[Manifest]) -> Audit
 
 def _find_gaps(events: Sequence[AlertEvent], lacks: dict[Rest, str]) -> None:
     """Record what events leave out, without which it is unknown what happened."""
-    nameless = sum(not event.alert_id for event in events)
-    if nameless:
+    if nameless := sum(not event.alert_id for event in events):
         lacks[Rest.NAMES] = f"{nameless:,} of {len(events):,} events name no alert"
     if events and nameless == len(events):
         lacks[Rest.EVENTS] = "no event names its alert"
@@ -289,16 +273,16 @@ def _happened(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, Alert
     return {
         alert: AlertHistory(
             tuple(sorted(fired[alert].values())),
-            tuple(_lasted(fired[alert], over[alert])),
+            tuple(
+                over[alert][key] - at
+                for key, at in fired[alert].items()
+                if key in over[alert] and over[alert][key] >= at
+            ),
             tuple(sorted(still_open.get(alert, ()))),
             unclear[alert],
         )
         for alert in alerts
     }
-
-
-def _lasted(fired: Mapping[str, datetime], over: Mapping[str, datetime]) -> list[timedelta]:
-    return [over[key] - at for key, at in fired.items() if key in over and over[key] >= at]
 
 
 def _open_since(told: LookedBack, declared: Iterable[Manifest]) -> dict[str, list[datetime]]:
@@ -326,20 +310,22 @@ def _ids_by_name(declared: Iterable[Manifest]) -> dict[str, str]:
 
 
 def judged(
-    declared: AuditedManifests, record: AuditEvidence, levels: Mapping[str, Level]
+    declared: Neighbours, record: AuditEvidence, levels: Mapping[str, Level]
 ) -> tuple[list[AuditFinding], list[Unjudged]]:
-    """Return the findings of the checks, and the checks that cannot be made, by what is lacking."""
+    """Return the findings of the checks, and the checks that cannot be made, by what is lacking.
+
+    `own` of what is declared are the manifests that are judged, of all kinds.
+    """
     found: list[AuditFinding] = []
     lacking: dict[Rest, list[str]] = defaultdict(list)
-    wanted = {manifest.ref for manifest in declared.judged}
+    wanted = {manifest.ref for manifest in declared.own}
     for kind, check in checks_of(declared, levels):
         missing = next((rest for rest in check.rests_on if rest in record.lacks), None)
         if missing is not None:
             lacking[missing].append(check.code)
             continue
         own = [manifest for manifest in declared.every if manifest.ref.kind == kind]
-        neighbours = Neighbours(own, declared.every, declared.elsewhere)
-        traces = check.find(neighbours, record)
+        traces = check.find(replace(declared, own=own), record)
         found.extend(AuditFinding(check, trace) for trace in traces if trace.manifest.ref in wanted)
     unjudged = [Unjudged(tuple(codes), rest, record.lacks[rest]) for rest, codes in lacking.items()]
     return found, unjudged

@@ -8,11 +8,7 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from reconciler.features.audit.audit_rule import Audit, Audited, Unjudged
-from reconciler.report.complaints.document import (
-    ComplaintDocument,
-    advice,
-    complaint_document,
-)
+from reconciler.report.complaints.document import ComplaintDocument, advice, complaint_document
 from reconciler.report.complaints.sarif import Tool, complaints_sarif
 from reconciler.report.complaints.text import complaints_text
 from reconciler.report.markdown import COMMENT_BYTES, code
@@ -97,7 +93,16 @@ def audit_json(audit: Audit, environment: str, target: str) -> str:
         "resources": audit.resources,
         "events": audit.events,
         "requests": audit.requests,
-        "findings": [_found(audited) for audited in audit.found],
+        "findings": [
+            {
+                **complaint_document(audited.complaint),
+                "evidence": {
+                    "figures": dict(audited.figures),
+                    "restsOn": ["manifests", *(rest.value for rest in audited.rests_on)],
+                },
+            }
+            for audited in audit.found
+        ],
         "notJudged": [
             {"codes": [*unjudged.codes], "lacks": unjudged.rest.value, "why": unjudged.why}
             for unjudged in audit.unjudged
@@ -107,23 +112,10 @@ def audit_json(audit: Audit, environment: str, target: str) -> str:
     return json_text(document)
 
 
-def _found(audited: Audited) -> FoundDocument:
-    evidence: EvidenceDocument = {
-        "figures": dict(audited.figures),
-        "restsOn": ["manifests", *(rest.value for rest in audited.rests_on)],
-    }
-    return {**complaint_document(audited.complaint), "evidence": evidence}
-
-
 def audit_sarif(audit: Audit, folder: str, environment: str) -> str:
     """Return a SARIF log in its own category, so that it does not replace that of `validate`."""
-    tool = Tool(
-        AUDITED,
-        "reconciler audit -v",
-        "audit",
-        "audit",
-        tuple(map(describe_unjudged, audit.unjudged)),
-    )
+    unjudged = tuple(map(describe_unjudged, audit.unjudged))
+    tool = Tool(AUDITED, "reconciler audit -v", "audit", "audit", unjudged)
     return complaints_sarif(audit.complaints, folder, environment, len(audit.suppressed), tool)
 
 
@@ -149,16 +141,11 @@ def audit_summary(audit: Audit) -> str:
     ignored = f", {len(audit.suppressed):,} ignored" if audit.suppressed else ""
     left = sum(len(unjudged.codes) for unjudged in audit.unjudged)
     unjudged = f", {plural(left, 'check')} not judged" if left else ""
+    covered = "" if audit.covered >= audit.days else f"{audit.covered:,} of "
     return (
         f"{found} in {plural(audit.resources, 'resource')}{ignored}{unjudged}: "
-        f"{plural(audit.events, 'alert event')} of {describe_span(audit)}."
+        f"{plural(audit.events, 'alert event')} of {covered}{plural(audit.days, 'day')}."
     )
-
-
-def describe_span(audit: Audit) -> str:
-    """Return the audited period in days, and how many of them the service has data for."""
-    days = plural(audit.days, "day")
-    return days if audit.covered >= audit.days else f"{audit.covered:,} of {days}"
 
 
 def describe_requests(audit: Audit) -> str:

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from reconciler.features.audit.audit_rule import Audit, Audited
 from reconciler.model import Ref, Source
+from reconciler.report.complaints.document import advice
 from reconciler.report.html.cards import Card, card, filter_bar, group, notes
 from reconciler.report.html.page import (
     NOTHING,
@@ -22,7 +23,7 @@ from reconciler.report.html.page import (
     spans,
 )
 from reconciler.report.words import plural
-from reconciler.syntax.diagnostic import AUDITED, Advice, Complaint, Excerpt
+from reconciler.syntax.diagnostic import AUDITED, Excerpt
 
 OPEN_UP_TO = 6
 _SIGNS = {"error": "x", "warning": "!"}
@@ -35,6 +36,12 @@ def audit_html(
     title = f"Audit of {environment}"
     found = sorted(audit.found, key=lambda audited: (audited.complaint.code, audited.complaint))
     shown = [_card(audited, f"finding-{number}") for number, audited in enumerate(found, 1)]
+    unjudged = (
+        element(
+            "li", None, element("strong", None, ", ".join(check.codes)), " not judged: ", check.why
+        )
+        for check in audit.unjudged
+    )
     return page(
         f"{title}: {summary}",
         skip_link("changes", "To what was found"),
@@ -44,7 +51,7 @@ def audit_html(
             made,
             _counts(found),
             element("p", None, summary),
-            _unjudged(audit),
+            of_class("ul", "notices", *unjudged) if audit.unjudged else NOTHING,
         ),
         element(
             "main",
@@ -70,22 +77,6 @@ def _counts(found: list[Audited]) -> Markup:
     return of_class("ul", "counts", *items) if items else NOTHING
 
 
-def _unjudged(audit: Audit) -> Markup:
-    if not audit.unjudged:
-        return NOTHING
-    items = (
-        element(
-            "li",
-            None,
-            element("strong", None, ", ".join(unjudged.codes)),
-            " not judged: ",
-            unjudged.why,
-        )
-        for unjudged in audit.unjudged
-    )
-    return of_class("ul", "notices", *items)
-
-
 def _groups(shown: list[Card], found: list[Audited]) -> Iterator[Markup]:
     pairs = zip(shown, found, strict=True)
     for name, run in groupby(pairs, key=lambda pair: pair[1].complaint.code):
@@ -109,15 +100,10 @@ def _card(audited: Audited, identity: str) -> Card:
         said=(spans(complaint.message),),
         body=(
             _frame(complaint.excerpt),
-            notes(tuple(filter(None, (_advice(complaint),)))),
+            notes(tuple(filter(None, (advice(complaint),)))),
             _figures(audited),
         ),
     )
-
-
-def _advice(complaint: Complaint) -> str:
-    is_text = complaint.suggestion and not isinstance(complaint.suggestion, Advice)
-    return f"write {complaint.suggestion}" if is_text else complaint.suggestion
 
 
 def _frame(excerpt: Excerpt | None) -> Markup:

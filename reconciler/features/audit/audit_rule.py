@@ -5,7 +5,7 @@ Source: docs/evidence.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
@@ -80,10 +80,6 @@ class AuditEvidence:
     def about(self, manifest: Manifest) -> AlertHistory:
         """Return the history of the alert of a manifest."""
         return self.of.get(str(manifest.remote_id).lower(), NOTHING_HAPPENED)
-
-    def tells(self, rests_on: Sequence[Rest]) -> bool:
-        """Return whether all sources of a check are present."""
-        return not any(rest in self.lacks for rest in rests_on)
 
 
 class Trace(NamedTuple):

@@ -9,19 +9,23 @@ from datetime import timedelta
 
 from reconciler.features.audit.audit_checks import (
     Ages,
-    AuditedManifests,
     AuditFinding,
     checks_of,
     counted,
     judged,
 )
 from reconciler.features.audit.audit_rule import Audit, Audited, Rest, Unjudged
-from reconciler.features.audit.look_back import LookedBack, look_back, placed
+from reconciler.features.audit.look_back import LookedBack, look_back
+from reconciler.kinds.spec_finding import Neighbours
 from reconciler.operations.open_project import Options, manifest_paths, now
 from reconciler.operations.open_session import Session, open_api
 from reconciler.records.record import Span
 from reconciler.report.words import plural
-from reconciler.syntax.diagnostic import Finding, Severity
+from reconciler.syntax.diagnostic import Complaint, warning
+from reconciler.syntax.files import find_files
+from reconciler.workspace.loader import Loader
+from reconciler.workspace.silence import Silencing
+from reconciler.workspace.workspace import sources_of
 
 
 def audit_now(session: Session, options: Options, days: int) -> Audit:
@@ -31,7 +35,9 @@ def audit_now(session: Session, options: Options, days: int) -> Audit:
     """
     until = now().replace(microsecond=0)
     span = Span(until - timedelta(days=days), until)
-    declared = _declared(session)
+    workspace = session.workspace
+    every = {manifest.ref: manifest for manifest in (*workspace.manifests, *session.others)}
+    declared = Neighbours(workspace.manifests, tuple(every.values()), workspace.elsewhere)
     levels = session.project.settings.checks
     checks = checks_of(declared, levels)
     wanted = {rest for _, check in checks for rest in check.rests_on}
@@ -54,16 +60,10 @@ def audit_now(session: Session, options: Options, days: int) -> Audit:
         covered=record.covered,
         events=len(lookback.events),
         requests=requests,
-        resources=len(declared.judged),
+        resources=len(declared.own),
         unjudged=tuple(unjudged),
     )
     return _placed(audit, found, session, options)
-
-
-def _declared(session: Session) -> AuditedManifests:
-    workspace = session.workspace
-    every = {manifest.ref: manifest for manifest in (*workspace.manifests, *session.others)}
-    return AuditedManifests(workspace.manifests, tuple(every.values()), workspace.elsewhere)
 
 
 async def _reported(session: Session, span: Span, wanted: set[Rest]) -> tuple[LookedBack, int]:
@@ -72,50 +72,42 @@ async def _reported(session: Session, span: Span, wanted: set[Rest]) -> tuple[Lo
 
 
 def _placed(audit: Audit, found: list[AuditFinding], session: Session, options: Options) -> Audit:
-    """Return the audit with its findings, each at its line in a manifest."""
-    findings = [
-        (
-            trace.manifest.ref,
-            Finding(
-                check.code,
-                trace.found.path,
-                trace.found.message,
-                Severity.WARNING,
-                trace.found.suggestion,
-                trace.found.at_key,
-            ),
-        )
-        for check, trace in found
-    ]
-    placement = placed(
-        findings,
-        manifest_paths(options, session.project),
-        session.project.root,
+    """Return the audit with its findings, each at its line in a manifest, without silenced ones.
+
+    The files are read again because nothing else keeps their text.
+    """
+    root, settings = session.project.root, session.project.settings
+    paths = manifest_paths(options, session.project)
+    files = find_files(paths, root, settings.exclude, settings.limits.files)
+    silencing = Silencing(settings.checks, [rule.name for rule in settings.own_rules])
+    loader = Loader(
+        files.root,
+        sources_of(paths, root, settings.limits.size),
         replace(session.scope(options), may_lack=True),
-        session.project.settings,
+        settings.environments,
+        silencing,
     )
-    behind = {
-        (
-            str(lint_finding.trace.manifest.ref),
-            lint_finding.check.code,
-            lint_finding.trace.found.path,
-        ): lint_finding
-        for lint_finding in found
-    }
-    audited = []
-    for complaint in placement.complaints:
-        # The path of a complaint begins at the document's root, the path of a trace at `spec`.
-        source = behind.get((complaint.ref, complaint.code, complaint.path[1:]))
-        if source is None:
-            source = next(
-                candidate
-                for (ref, code, _), candidate in behind.items()
-                if (ref, code) == (complaint.ref, complaint.code)
-            )
-        audited.append(Audited(complaint, source.trace.figures, source.check.rests_on))
-    return replace(audit, found=tuple(audited), suppressed=placement.suppressed)
-
-
-def is_found(audit: Audit, least: Severity) -> bool:
-    """Return whether there is a finding of at least this severity."""
-    return any(least is Severity.WARNING or complaint.is_error for complaint in audit.complaints)
+    loader.sources.begin()
+    for file in files.files:
+        loader.load(file)
+    loader.complain_of_strays()
+    texts = {declared.manifest.ref: declared.spec for declared in loader.declared}
+    complaints: list[Complaint] = []
+    evidence: dict[tuple[Complaint, str], AuditFinding] = {}
+    for finding in found:
+        check, (manifest, (path, message, suggestion, at_key), _) = finding
+        if manifest.ref in texts:
+            remark = warning(check.code, path, message, suggestion, at_key=at_key)
+            complaint = texts[manifest.ref].complaint(remark)
+            complaints.append(complaint)
+            evidence[complaint, complaint.ref] = finding
+    told = silencing.told(sorted(complaints), [declared.manifest for declared in loader.declared])
+    shown = ((complaint, evidence[complaint, complaint.ref]) for complaint in told.complaints)
+    return replace(
+        audit,
+        found=tuple(
+            Audited(complaint, finding.trace.figures, finding.check.rests_on)
+            for complaint, finding in shown
+        ),
+        suppressed=told.suppressed,
+    )

@@ -40,7 +40,7 @@ def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int
     Each finding has a code, its place and its evidence. What the service does not
     show is named, and what rests on it is not judged. Nothing is written.
     """
-    from reconciler.features.audit.audit_workspace import audit_now, is_found  # noqa: PLC0415 - heavy
+    from reconciler.features.audit.audit_workspace import audit_now  # noqa: PLC0415 - heavy
 
     session = begin_session(options, may_lack=True)
     made = audit_now(session, options, days)
@@ -49,7 +49,9 @@ def audit(*, options: Options, days: int, form: str, fail_on: str | None) -> int
         from reconciler.features.audit.audit_formats import describe_requests  # noqa: PLC0415 - heavy
 
         words(describe_requests(made))
-    failed = fail_on is not None and is_found(made, Severity(fail_on))
+    counts_all = fail_on == Severity.WARNING.value
+    failing = [complaint for complaint in made.complaints if complaint.is_error or counts_all]
+    failed = fail_on is not None and failing
     return data(shown, ending=ExitCode.DIFFERENT if failed else ExitCode.DONE)
 
 

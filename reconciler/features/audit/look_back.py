@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequen
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from reconciler.errors import (
@@ -24,8 +23,6 @@ from reconciler.errors import (
 from reconciler.features.audit.audit_rule import Rest
 from reconciler.kinds.assumed_reads import text as text_of
 from reconciler.kinds.log_policy_set.remote import bulk_test
-from reconciler.model import Ref
-from reconciler.project import ProjectFile
 from reconciler.records.alert_events import AlertEvent, EventFilter, list_alert_events
 from reconciler.records.incident_records import (
     UNRESOLVED,
@@ -37,45 +34,10 @@ from reconciler.records.incident_records import (
 )
 from reconciler.records.log_policies import SEVERITIES, list_log_policies
 from reconciler.records.record import PAGE_SIZE, Span, moment
-from reconciler.syntax.diagnostic import Finding
-from reconciler.syntax.files import find_files
-from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.loader import Loader
-from reconciler.workspace.silence import Silenced, Silencing
-from reconciler.workspace.workspace import sources_of
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
     from reconciler.document import Json
-
-
-def placed(
-    found: Sequence[tuple[Ref, Finding]],
-    paths: Sequence[Path],
-    root: Path,
-    scope: Scope,
-    settings: ProjectFile,
-) -> Silenced:
-    """Return findings about the `spec` of resources at their places, without the silenced ones.
-
-    The files are read again because nothing else keeps their text.
-    """
-    silencing = Silencing(settings.checks, [rule.name for rule in settings.own_rules])
-    files = find_files(paths, root, settings.exclude, settings.limits.files)
-    loader = Loader(
-        files.root,
-        sources_of(paths, root, settings.limits.size),
-        scope,
-        settings.environments,
-        silencing,
-    )
-    loader.sources.begin()
-    for file in files.files:
-        loader.load(file)
-    loader.complain_of_strays()
-    places = {manifest.manifest.ref: manifest for manifest in loader.declared}
-    complaints = [places[ref].spec.complaint(finding) for ref, finding in found if ref in places]
-    return silencing.told(sorted(complaints), [manifest.manifest for manifest in loader.declared])
 
 
 MOST_EVENTS: Final = 10_000
@@ -115,13 +77,11 @@ class LookedBack:
     asked: int = 0
 
 
-async def look_back(
-    api: Api, span: Span, wanted: Collection[Rest], samples: Sequence[Row] = ()
-) -> LookedBack:
+async def look_back(api: Api, span: Span, wanted: Collection[Rest]) -> LookedBack:
     """Read what is wanted.
 
-    `samples` are logs to ask about besides those that events name. Raises NotAuthorised where the
-    key is refused, and Unavailable where nothing at all could be read.
+    Raises NotAuthorised where the key is refused, and Unavailable where nothing at all could be
+    read.
     """
     found = LookedBack()
     if Rest.EVENTS in wanted:
@@ -136,7 +96,7 @@ async def look_back(
         if found.incidents:
             found.behind = await _alerts_behind(api, found)
     if Rest.LOGS in wanted and Rest.EVENTS not in found.lacks:
-        await _take_logs(api, found, samples)
+        await _take_logs(api, found)
     down = [failure for failure in found.failures if isinstance(failure, Unavailable)]
     if down and len(found.failures) == found.asked:
         raise down[0]
@@ -173,16 +133,16 @@ def _note(error: ReconcilerError, rest: Rest, told: LookedBack) -> None:
     if not isinstance(error, NotAuthorised | ServiceRefused | Unavailable):
         raise error
     told.failures.append(error)
-    match error:
-        case NotAuthorised():
-            kind = "the key may not read them"
-        case WrongRoute():
-            kind = "this service has no such listing"
-        case UnreadableReply():
-            kind = "the answer cannot be used"
-        case _:
-            kind = "the service does not say"
+    kind = next((words for kind, words in _WHY.items() if isinstance(error, kind)), _NOT_SAID)
     told.lacks[rest] = f"{kind}: {error}"
+
+
+_NOT_SAID: Final = "the service does not say"
+_WHY: Final = {
+    NotAuthorised: "the key may not read them",
+    WrongRoute: "this service has no such listing",
+    UnreadableReply: "the answer cannot be used",
+}
 
 
 async def _alerts_behind(api: Api, told: LookedBack) -> dict[str, str]:
@@ -211,9 +171,9 @@ async def _alerts_behind(api: Api, told: LookedBack) -> dict[str, str]:
     return behind
 
 
-async def _take_logs(api: Api, told: LookedBack, samples: Sequence[Row]) -> None:
+async def _take_logs(api: Api, told: LookedBack) -> None:
     """Find the policies that the known logs meet."""
-    rows = [*dict.fromkeys((*logs_in(told.events), *samples))]
+    rows = logs_in(told.events)
     if not rows:
         told.lacks[Rest.LOGS] = "no alert event names an application or a subsystem"
         return

@@ -2,35 +2,63 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
-from typing import Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import ValidationError
+import click
+from pydantic import ConfigDict, Field, ValidationError, with_config
+from typing_extensions import TypedDict
 
 from reconciler.api.client import Api
 from reconciler.api.replies import NotFound, Reply, meaning_of_404, message_of, phrase
 from reconciler.api.retry import LOST_STATUSES, Method
 from reconciler.api.secret import Secret
+from reconciler.cli import options
+from reconciler.cli.console import data, json_data, stdout_style, words
 from reconciler.document import Json, value_at
-from reconciler.errors import ExitCode, ReconcilerError, UnreadableReply
-from reconciler.features.doctor.permissions import DISLIKED, NOBODY, REFUSED
+from reconciler.errors import ExitCode, InvalidInput, ReconcilerError, UnreadableReply, worst
+from reconciler.features.doctor.permissions import DISLIKED, NOBODY, REFUSED, asked, with_hint
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.assumed_reads import existing_in
 from reconciler.kinds.dashboard.remote import BY_SLUG, DASHBOARDS
 from reconciler.kinds.log_policy_set.remote import BULK_TEST, LOGS_ONLY
 from reconciler.kinds.slo.remote import SLOS, VALIDATE
 from reconciler.model.assumptions import POLICIES, Listing, Parameter, Reads
+from reconciler.operations.open_project import Options, open_project
+from reconciler.operations.open_session import Session, open_api, open_target
+from reconciler.operations.secret_sources import named_secrets
+from reconciler.project import Environment, Service, choose_environment, unsafe_base_url
 from reconciler.records.alert_events import ALERT_EVENTS, AlertEvent
 from reconciler.records.case_records import CASES, Case
 from reconciler.records.data_usage import DAILY_UNITS, DailyUnits
 from reconciler.records.incident_records import EVENTS, INCIDENTS, ExtendedIncidentEvent, Incident
 from reconciler.records.log_policies import LogPolicy
 from reconciler.records.record import Record
+from reconciler.report.safe import safe
+from reconciler.report.table import Colour, Style
+from reconciler.workspace.workspace import Workspace
 
 Verdict = Literal["agrees", "differs", "untold"]
 LONGEST_DETAIL = 160
+
+
+@with_config(ConfigDict(extra="forbid"))
+class AnswerDocument(TypedDict):
+    """A question that `conformance` asked the service."""
+
+    endpoint: int
+    question: str
+    verdict: Verdict
+    detail: str
+
+
+ConformanceDocument: TypeAlias = Annotated[
+    list[AnswerDocument], Field(description="What `conformance --format json` prints.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +95,7 @@ class Answer:
 
 
 Judge: TypeAlias = Callable[[Answer], "tuple[Verdict, str]"]
+AGREES: Final[tuple[Verdict, str]] = ("agrees", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +119,7 @@ MEANINGS = {NotFound.WRONG_ROUTE: "a wrong path", NotFound.UNCLEAR: "anything, a
 
 def _unauthorised(answer: Answer) -> tuple[Verdict, str]:
     expected = answer.reply.status == HTTPStatus.UNAUTHORIZED
-    return ("agrees", "") if expected else ("differs", answer.words)
+    return AGREES if expected else ("differs", answer.words)
 
 
 def _absent(answer: Answer) -> tuple[Verdict, str]:
@@ -98,7 +127,7 @@ def _absent(answer: Answer) -> tuple[Verdict, str]:
         return "differs", answer.words
     meaning = meaning_of_404(answer.reply)
     if meaning is NotFound.ABSENT:
-        return "agrees", ""
+        return AGREES
     return "differs", f"what is not there looks like {MEANINGS[meaning]} ({answer.words})"
 
 
@@ -112,7 +141,7 @@ def _records(member: str, record: type[Record]) -> Judge:
         if not items:
             return "untold", f"`{member}` is empty here"
         problems = list(dict.fromkeys(_problems(items, record)))
-        return ("differs", "; ".join(problems[:3])) if problems else ("agrees", "")
+        return ("differs", "; ".join(problems[:3])) if problems else AGREES
 
     return judge
 
@@ -140,7 +169,7 @@ def _policy_order(answer: Answer) -> tuple[Verdict, str]:
     orders = [value_at(policy, ("order",)) for policy in policies]
     if not all(isinstance(order, int) for order in orders):
         return "differs", "not every policy has an `order`"
-    return "agrees", ""
+    return AGREES
 
 
 def _paged(member: str, record: type[Record], *, always: bool = True) -> Judge:
@@ -236,7 +265,7 @@ def _listing(name: str, listing: Listing) -> Judge:
             found = existing_in(answer.document, name, BY_NAME[name].id_form, listing)
         except UnreadableReply as error:
             return "differs", str(error)
-        return ("agrees", "") if found else ("untold", "it is empty here")
+        return AGREES if found else ("untold", "it is empty here")
 
     return judge
 
@@ -245,9 +274,9 @@ def _validated(answer: Answer) -> tuple[Verdict, str]:
     if answer.reply.status in (*DISLIKED, HTTPStatus.NOT_FOUND):
         return "untold", answer.words
     if answer.is_bare:
-        return "agrees", ""
+        return AGREES
     listed = value_at(answer.document, ("alertsValidationResult",))
-    return ("agrees", "") if isinstance(listed, list) else ("differs", answer.words)
+    return AGREES if isinstance(listed, list) else ("differs", answer.words)
 
 
 def _tested(answer: Answer) -> tuple[Verdict, str]:
@@ -256,7 +285,7 @@ def _tested(answer: Answer) -> tuple[Verdict, str]:
         return "differs", f"not one result for one row ({answer.words})"
     if not isinstance(value_at(results[0], ("matched",)), bool):
         return "differs", "a result has no `matched`"
-    return "agrees", ""
+    return AGREES
 
 
 async def examine(api: Api) -> list[ConformanceFinding]:
@@ -276,34 +305,95 @@ async def examine(api: Api) -> list[ConformanceFinding]:
     return findings
 
 
-def _hint(api: Api, question: ConformanceCheck, reply: Reply) -> str:
-    """Return a hint about a wrong setting.
-
-    It is given once: with the key, the list of policies always exists.
-    """
-    if question.path != POLICIES or question.keyless:
-        return ""
-    return api.way.path_hint if reply.status == HTTPStatus.NOT_FOUND else api.way.hint(reply)
-
-
 async def _examined(api: Api, question: ConformanceCheck) -> ConformanceFinding:
-    params = [
-        pair
-        for name, value in (question.params or {}).items()
-        for pair in api.assumptions.parameter(name, value)
-    ]
-    endpoint, words = question.endpoint, question.words
-    try:
-        reply = await api.probe(question.method, question.path, params, question.body)
-    except ReconcilerError as error:
-        return ConformanceFinding(endpoint, words, "untold", str(error), error.exit_code)
+    found = partial(ConformanceFinding, question.endpoint, question.words)
+    reply = await asked(api, question.method, question.path, question.params, question.body)
+    if isinstance(reply, ReconcilerError):
+        return found("untold", str(reply), reply.exit_code)
     text = message_of(reply, api.redaction) if not reply.is_json or not reply.ok else ""
-    words_of_reply = phrase(reply.status) + (f": {text}"[:LONGEST_DETAIL] if text else "")
-    hint = _hint(api, question, reply)
-    answer = Answer(reply, words_of_reply + (f"; {hint}" if hint else ""))
+    words = phrase(reply.status) + (f": {text}"[:LONGEST_DETAIL] if text else "")
+    if question.path == POLICIES and not question.keyless:
+        words = with_hint(api, reply, words)
     if reply.status in REFUSED and not question.keyless:
-        return ConformanceFinding(endpoint, words, "untold", answer.words, 10)
+        return found("untold", words, 10)
     if reply.status in LOST_STATUSES:
-        return ConformanceFinding(endpoint, words, "untold", answer.words, 9)
-    verdict, detail = question.judge(answer)
-    return ConformanceFinding(endpoint, words, verdict, detail)
+        return found("untold", words, 9)
+    return found(*question.judge(Answer(reply, words)))
+
+
+_COLOURS = {"agrees": Colour.GREEN, "differs": Colour.RED, "untold": Colour.DIM}
+
+
+@click.command
+@click.option("--base-url", metavar="URL", help="The service; else that of the environment.")
+@options.connected
+@options.formats("text", "json")
+def conformance(
+    *,
+    base_url: str | None,
+    options: Options,
+    form: str,
+) -> int:
+    """Ask a service what can be asked without changing it; exit with 2 where it differs.
+
+    What its data cannot show is `untold`. Exits with 9 or 10 where a question got no answer.
+    """
+    session = _session(options, base_url)
+    found = asyncio.run(_found(session))
+    differing = sum(finding.verdict == "differs" for finding in found)
+    code = worst({finding.exit_code for finding in found} - {0}) or (
+        ExitCode.DIFFERENT if differing else ExitCode.DONE
+    )
+    if form == "json":
+        document: ConformanceDocument = [
+            {
+                "endpoint": finding.endpoint,
+                "question": finding.question,
+                "verdict": finding.verdict,
+                "detail": finding.detail,
+            }
+            for finding in found
+        ]
+        json_data(document, ending=code)
+    else:
+        style = stdout_style(verbose=options.verbose)
+        data("".join(_line(finding, style) for finding in found), ending=code)
+    if not options.quiet:
+        words(f"questions: {len(found)}, and {differing} differ")
+    return code
+
+
+def _line(finding: ConformanceFinding, style: Style) -> str:
+    verdict = style.paint(finding.verdict.ljust(7), _COLOURS[finding.verdict])
+    detail = f": {safe(finding.detail)}" if finding.detail else ""
+    return f"{verdict}  {finding.endpoint or '-':>2}  {finding.question}{detail}\n"
+
+
+def _session(options: Options, base_url: str | None) -> Session:
+    if base_url is None:
+        return open_target(options)
+    why = unsafe_base_url(base_url)
+    if why:
+        raise InvalidInput(f"--base-url {why}")
+    found = open_project(options)
+    name, chosen = ("default", Environment())
+    if options.environment is not None:
+        name, chosen = choose_environment(found, options.environment)
+    target = Service(base_url.rstrip("/"), chosen.authorization)
+    named = named_secrets(options, found, name, chosen)
+    return Session(
+        project=found,
+        name=name,
+        environment=chosen,
+        target=target,
+        workspace=Workspace(),
+        whole=False,
+        named=named,
+        waits=options.waits,
+        reporter=options.reporter,
+    )
+
+
+async def _found(session: Session) -> list[ConformanceFinding]:
+    async with open_api(session) as api:
+        return await examine(api)

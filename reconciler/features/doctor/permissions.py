@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from enum import Enum
 from http import HTTPStatus
 from typing import Annotated, Literal, TypeAlias
 
@@ -28,33 +27,20 @@ from reconciler.records.case_records import CASES
 from reconciler.records.data_usage import DAILY_UNITS
 from reconciler.records.incident_records import EVENTS, INCIDENTS
 
+CheckState: TypeAlias = Literal["ok", "warning", "failed"]
+
 
 @with_config(ConfigDict(extra="forbid"))
 class CheckDocument(TypedDict):
     """A check of `doctor`."""
 
     check: str
-    state: Literal["ok", "warning", "failed"]
+    state: CheckState
     detail: str
 
 
 DoctorDocument: TypeAlias = Annotated[
     list[CheckDocument], Field(description="What `doctor --format json` prints.")
-]
-
-
-@with_config(ConfigDict(extra="forbid"))
-class AnswerDocument(TypedDict):
-    """A question that `conformance` asked the service."""
-
-    endpoint: int
-    question: str
-    verdict: Literal["agrees", "differs", "untold"]
-    detail: str
-
-
-ConformanceDocument: TypeAlias = Annotated[
-    list[AnswerDocument], Field(description="What `conformance --format json` prints.")
 ]
 
 
@@ -68,14 +54,6 @@ LARGEST_SKEW_SECONDS = 60
 REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 DISLIKED = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
 NO_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.NOT_IMPLEMENTED)
-
-
-class CheckState(Enum):
-    """The result of a check."""
-
-    OK = "ok"
-    WARNING = "warning"
-    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,28 +107,39 @@ async def check_service(api: Api, now: datetime) -> list[Check]:
     first, *others = probes()
     opening = await _ask(api, first)
     if isinstance(opening, ReconcilerError):
-        return [Check("service", CheckState.FAILED, str(opening), opening.exit_code)]
+        return [Check("service", "failed", str(opening), opening.exit_code)]
     if opening.status == HTTPStatus.UNAUTHORIZED:
-        check = Check("key accepted", CheckState.FAILED, f"no: {_describe(api, opening)}", 10)
-        return [_with_hint(api, opening, check)]
+        detail = with_hint(api, opening, f"no: {_describe(api, opening)}")
+        return [Check("key accepted", "failed", detail, 10)]
     replies = [opening, *await asyncio.gather(*(_ask(api, probe) for probe in others))]
     checks = [_judged(api, *pair) for pair in zip((first, *others), replies, strict=True)]
     # A wrong setting of the connection affects all checks, so the hint is given once.
-    checks[0] = _with_hint(api, opening, checks[0])
+    checks[0] = replace(checks[0], detail=with_hint(api, opening, checks[0].detail))
     heard = [reply for reply in replies if isinstance(reply, Reply)]
     return [*checks, _clock(heard, now)]
 
 
-async def _ask(api: Api, probe: Probe) -> Reply | ReconcilerError:
-    params = [
+async def asked(
+    api: Api,
+    method: Method,
+    path: str,
+    params: Mapping[Parameter, Json] | None,
+    body: Json,
+) -> Reply | ReconcilerError:
+    """Return the answer to a read, or why there is none."""
+    pairs = [
         pair
-        for name, value in (probe.params or {}).items()
+        for name, value in (params or {}).items()
         for pair in api.assumptions.parameter(name, value)
     ]
     try:
-        return await api.probe(probe.method, probe.path, params, probe.body)
+        return await api.probe(method, path, pairs, body)
     except ReconcilerError as error:
         return error
+
+
+async def _ask(api: Api, probe: Probe) -> Reply | ReconcilerError:
+    return await asked(api, probe.method, probe.path, probe.params, probe.body)
 
 
 def _describe(api: Api, reply: Reply) -> str:
@@ -158,49 +147,45 @@ def _describe(api: Api, reply: Reply) -> str:
     return phrase(reply.status) + (f": {text}" if text else "")
 
 
-def _with_hint(api: Api, reply: Reply, check: Check) -> Check:
+def with_hint(api: Api, reply: Reply, text: str) -> str:
     """Add a hint about a wrong setting, by the answer for the policy list, which always exists."""
     missing = reply.status == HTTPStatus.NOT_FOUND
     hint = api.way.path_hint if missing else api.way.hint(reply)
-    return replace(check, detail=f"{check.detail}; {hint}") if hint else check
+    return f"{text}; {hint}" if hint else text
 
 
 def _judged(api: Api, probe: Probe, reply: Reply | ReconcilerError) -> Check:
     name = f"may read {probe.name}"
     if isinstance(reply, ReconcilerError):
-        return Check(name, CheckState.FAILED, str(reply), reply.exit_code)
+        return Check(name, "failed", str(reply), reply.exit_code)
     if reply.ok:
         return _answered(name, reply)
     if reply.status in NO_ROUTE:
         return _not_there(name, probe, reply)
     if reply.status in DISLIKED:
         text = f"answered, but did not like the question ({_describe(api, reply)})"
-        return Check(name, CheckState.WARNING, text)
-    return Check(
-        name, CheckState.FAILED, _describe(api, reply), 10 if reply.status in REFUSED else 9
-    )
+        return Check(name, "warning", text)
+    return Check(name, "failed", _describe(api, reply), 10 if reply.status in REFUSED else 9)
 
 
 def _answered(name: str, reply: Reply) -> Check:
     if reply.is_readable:
-        return Check(name, CheckState.OK, phrase(reply.status))
+        return Check(name, "ok", phrase(reply.status))
     flaw = "the body is not JSON" if reply.is_whole else "it is a part of the answer only"
     text = f"{phrase(reply.status)}, but {flaw}"
-    return Check(name, CheckState.FAILED, text, 9)
+    return Check(name, "failed", text, 9)
 
 
 def _not_there(name: str, probe: Probe, reply: Reply) -> Check:
     if reply.status == HTTPStatus.NOT_FOUND and probe.for_nothing:
         match meaning_of_404(reply):
             case NotFound.ABSENT:
-                return Check(name, CheckState.OK, MADE_UP)
+                return Check(name, "ok", MADE_UP)
             case NotFound.UNCLEAR:
-                return Check(
-                    name, CheckState.WARNING, "404 without a message, which may mean anything"
-                )
+                return Check(name, "warning", "404 without a message, which may mean anything")
             case NotFound.WRONG_ROUTE:
                 pass
-    return Check(name, CheckState.FAILED, f"{phrase(reply.status)}: no such path", 9)
+    return Check(name, "failed", f"{phrase(reply.status)}: no such path", 9)
 
 
 def _clock(replies: Sequence[Reply], now: datetime) -> Check:
@@ -208,12 +193,10 @@ def _clock(replies: Sequence[Reply], now: datetime) -> Check:
     try:
         skew = (parsedate_to_datetime(dated) - now).total_seconds()
     except (ValueError, TypeError):
-        return Check("clock", CheckState.WARNING, "the service sends no Date to compare with")
+        return Check("clock", "warning", "the service sends no Date to compare with")
     if abs(skew) <= SMALLEST_SKEW_SECONDS:
-        return Check("clock", CheckState.OK, "the service's clock agrees")
+        return Check("clock", "ok", "the service's clock agrees")
     text = f"the service's clock is {abs(skew):,.0f} s {'ahead' if skew > 0 else 'behind'}"
     if abs(skew) > LARGEST_SKEW_SECONDS:
-        return Check(
-            "clock", CheckState.WARNING, f"{text}: `--since` and journal times will be off"
-        )
-    return Check("clock", CheckState.OK, text)
+        return Check("clock", "warning", f"{text}: `--since` and journal times will be off")
+    return Check("clock", "ok", text)

@@ -138,18 +138,13 @@ def value_of(field: Field, depth: int = 0) -> Json:
     return found
 
 
-def _is_needed(field: Field) -> bool:
-    """Return whether every manifest needs the field."""
-    known = MANIFEST.get(field.name)
-    return known is not None and known.required
-
-
 def document_of(field: Field) -> dict[str, Json]:
     """Return an example of a field at its place, from the top of a file; lists have one item."""
     if field.root == PROJECT:
         return _wrapped(field)
     if not field.path:
-        around = {child.name: child.example for child in field.fields if _is_needed(child)}
+        needed = {name for name, known in MANIFEST.items() if known.required}
+        around = {child.name: child.example for child in field.fields if child.name in needed}
         known = BY_NAME.get(field.root)
         return {**around, "spec": known.example() if known is not None else {}}
     outside = field.path and field.path[0] in MANIFEST
@@ -218,7 +213,9 @@ def _plain(field: Field) -> Json:
     if field.refers:
         return expression(ExpressionKind.REFERENCE, f"{field.refers}/checkout")
     if field.default:
-        return _of_default(field)
+        if field.form == "whole number":
+            return int(field.default)
+        return field.default == "true" if field.form == "true or false" else field.default
     forms: dict[str, Json] = {
         "text": "checkout",
         "list of text": "checkout",
@@ -233,9 +230,3 @@ def _plain(field: Field) -> Json:
     if any("uuid" in bound for bound in field.bounds):
         return EXAMPLE_UUID
     return forms.get(field.form, "checkout")
-
-
-def _of_default(field: Field) -> Json:
-    if field.form == "whole number":
-        return int(field.default)
-    return field.default == "true" if field.form == "true or false" else field.default

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, NotRequired, assert_never
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Final, NotRequired, assert_never
 
 from pydantic import Field as Said
 from typing_extensions import TypedDict
@@ -124,22 +124,19 @@ def facts_of(field: Field) -> Iterator[tuple[str, str]]:
     if field.read_only is not None:
         instead = safe(field.read_only.instead)
         yield "read-only", f"it {field.read_only.why}; instead: {instead}"
-    yield from (fact for fact in (*_of_value(field), *_of_others(field)) if fact[1])
+    yield from (fact for fact in _facts(field) if fact[1])
 
 
-def _of_value(field: Field) -> Iterator[tuple[str, str]]:
+def _facts(field: Field) -> Iterator[tuple[str, str]]:
     yield "bounds", "; ".join(field.bounds)
     limits = "; ".join(filter(None, field.limits))
     yield "limits", f"services are known to want {limits}" if limits else ""
-    yield "values", f"{', '.join(field.values)}{_other_values(field)}" if field.values else ""
+    others = _OTHER_VALUES.get(field.listing, "")
+    yield "values", f"{', '.join(field.values)}{others}" if field.values else ""
     yield "default", field.default
     yield "unit", field.unit.value if field.unit is not None else ""
-    with_unique_names = f"identified by `{'.'.join(field.identity)}`" if field.identity else ""
-    yield "items", with_unique_names
+    yield "items", f"identified by `{'.'.join(field.identity)}`" if field.identity else ""
     yield "order", "means nothing: the list is a set" if field.unordered else ""
-
-
-def _of_others(field: Field) -> Iterator[tuple[str, str]]:
     refers = f"{expression(ExpressionKind.REFERENCE, f'{field.refers}/name')}, or the id itself"
     yield "refers to", refers if field.refers else ""
     yield "excludes", ", ".join(field.excludes)
@@ -147,20 +144,14 @@ def _of_others(field: Field) -> Iterator[tuple[str, str]]:
     yield "inside", f"of fields that exclude each other, {chosen}" if chosen else ""
     seen = "seen of services; the API document does not show it"
     yield "source", seen if field.observed else ""
-    yield (
-        "carried by",
-        ", ".join(f"{endpoint.number} {endpoint.shown}" for endpoint in field.endpoints),
-    )
+    requests = (f"{endpoint.number} {endpoint.shown}" for endpoint in field.endpoints)
+    yield "carried by", ", ".join(requests)
 
 
-def _other_values(field: Field) -> str:
-    match field.listing:
-        case ValueCoverage.CLOSED:
-            return "; there are no others"
-        case ValueCoverage.EXAMPLES:
-            return "; others begin with the same prefix"
-        case _:
-            return ""
+_OTHER_VALUES: Final[Mapping[ValueCoverage | None, str]] = {
+    ValueCoverage.CLOSED: "; there are no others",
+    ValueCoverage.EXAMPLES: "; others begin with the same prefix",
+}
 
 
 def _field_lines(field: Field, style: Style) -> Iterator[str]:
@@ -179,27 +170,16 @@ def _field_lines(field: Field, style: Style) -> Iterator[str]:
     if field.fields:
         yield ""
         yield style.paint(f"fields below ({MARKS})", Colour.DIM)
-        yield from _listed(field.fields, style)
+        widest = max(columns(child.name) + 3 for child in field.fields)
+        yield from (_line(child, "  ", widest, style) for child in field.fields)
 
 
 def _tree_lines(field: Field, style: Style) -> Iterator[str]:
     yield f"{style.paint(field.address, Colour.BOLD)} ({MARKS})"
-    depth = len(field.path) + 1
-    inside = list(field.inside())
-    widest = min(_WIDEST_NAME, max((_indent(field, depth) for field in inside), default=0))
-    for child in inside:
-        margin = "  " * (len(child.path) - depth + 1)
-        yield _line(child, margin, widest, style)
-
-
-def _indent(field: Field, depth: int) -> int:
-    return 2 * (len(field.path) - depth + 1) + columns(field.name) + 1
-
-
-def _listed(fields: Sequence[Field], style: Style) -> Iterator[str]:
-    widest = max((columns(field.name) + 3 for field in fields), default=0)
-    for field in fields:
-        yield _line(field, "  ", widest, style)
+    inside = [("  " * (len(child.path) - len(field.path)), child) for child in field.inside()]
+    widths = (len(margin) + columns(child.name) + 1 for margin, child in inside)
+    widest = min(_WIDEST_NAME, max(widths, default=0))
+    yield from (_line(child, margin, widest, style) for margin, child in inside)
 
 
 def _line(field: Field, margin: str, widest: int, style: Style) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
@@ -13,27 +13,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from reconciler.document import Json
-from reconciler.kinds import BY_NAME, KINDS
+from reconciler.kinds import BY_NAME, KINDS, field_traits
 from reconciler.kinds.envelope_fields import MANIFEST, METADATA, EnvelopeField
-from reconciler.kinds.field_traits import (
-    FORMS,
-    INT32_MAX,
-    AtMost,
-    Choosing,
-    Formed,
-    Int64,
-    Keyed,
-    KnownValues,
-    Observed,
-    Part,
-    ReadOnly,
-    Refers,
-    Unit,
-    Unordered,
-    ValueCoverage,
-)
-from reconciler.kinds.id_forms import UUID, IdForm
-from reconciler.kinds.kind import Endpoint
+from reconciler.kinds.id_forms import UUID
+from reconciler.kinds.kind import Endpoint, Kind
 from reconciler.model.model_config import descriptions_of
 from reconciler.project.settings import ProjectFile
 
@@ -76,11 +59,11 @@ class Field:
     bounds: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
-    listing: ValueCoverage | None = None
-    read_only: ReadOnly | None = None
+    listing: field_traits.ValueCoverage | None = None
+    read_only: field_traits.ReadOnly | None = None
     identity: tuple[str, ...] = ()
     unordered: bool = False
-    unit: Unit | None = None
+    unit: field_traits.Unit | None = None
     refers: str = ""
     excludes: tuple[str, ...] = ()
     observed: bool = False
@@ -121,15 +104,9 @@ class Field:
 @cache
 def roots() -> Mapping[str, Field]:
     """Return the tree of each kind and of the project file, by the root of its paths."""
-    trees = [_kind_tree(kind.name) for kind in KINDS]
-    project = Field(
-        root=PROJECT,
-        path=(),
-        said="The project file, reconciler.yaml: where manifests are, and where they are applied.",
-        form="mapping",
-        model=ProjectFile,
-        fields=_fields(ProjectFile, PROJECT, ()),
-    )
+    trees = [_kind_tree(kind) for kind in KINDS]
+    said = "The project file, reconciler.yaml: where manifests are, and where they are applied."
+    project = replace(_tree(ProjectFile, PROJECT, ()), said=said)
     any_kind = Field(
         root=MANIFESTS,
         path=(),
@@ -146,26 +123,23 @@ def all_fields() -> tuple[Field, ...]:
     return tuple(field for root in roots().values() for field in (root, *root.inside()))
 
 
-def _kind_tree(name: str) -> Field:
-    kind = BY_NAME[name]
-    description = f"{(kind.spec.__doc__ or '').strip().splitlines()[0]} {kind.limits}"
-    fields = (*_fields(kind.spec, name, ()), *_envelope(name))
-    return Field(
-        root=name, path=(), said=description, form="mapping", model=kind.spec, fields=fields
-    )
+def _kind_tree(kind: Kind) -> Field:
+    tree = _tree(kind.spec, kind.name, ())
+    fields = (*tree.fields, *_envelope(kind.name))
+    return replace(tree, said=f"{tree.said} {kind.limits}", fields=fields)
 
 
 def _envelope(kind: str) -> Iterator[Field]:
+    has_id = kind not in BY_NAME or BY_NAME[kind].id_form.schema
+    metadata = tuple(
+        _of_envelope(kind, ("metadata", name), envelope_field, ())
+        for name, envelope_field in METADATA.items()
+        if has_id or not name.startswith("id")
+    )
     for name, envelope_field in MANIFEST.items():
         if name != "spec":
-            below = tuple(_metadata(kind)) if name == "metadata" else ()
+            below = metadata if name == "metadata" else ()
             yield _of_envelope(kind, (name,), envelope_field, below)
-
-
-def _metadata(kind: str) -> Iterator[Field]:
-    for name, envelope_field in METADATA.items():
-        if kind not in BY_NAME or BY_NAME[kind].id_form.schema or not name.startswith("id"):
-            yield _of_envelope(kind, ("metadata", name), envelope_field, ())
 
 
 def _of_envelope(
@@ -178,6 +152,7 @@ def _of_envelope(
         example = {"name": "checkout", "id": "ID"}
     shown = kind if known is not None else KINDS[0].name
     needs_id = known is not None and form.required and path[-1] in {"id", "ids"}
+    uuid_or_short = EXAMPLE_UUID if form.parse(EXAMPLE_UUID) == EXAMPLE_UUID else EXAMPLE_SHORT_ID
     return Field(
         root=kind,
         path=path,
@@ -188,15 +163,9 @@ def _of_envelope(
         need=Need.REQUIRED if envelope_field.required else Need.OPTIONAL,
         bounds=("one of `id` and `ids` is required",) if needs_id else (),
         values=tuple(BY_NAME) if path == ("kind",) and known is None else (),
-        example=_filled(example, shown, _example_id(form)),
+        example=_filled(example, shown, 12 if form.counted else uuid_or_short),
         fields=fields,
     )
-
-
-def _example_id(form: IdForm) -> Json:
-    if form.counted:
-        return 12
-    return EXAMPLE_UUID if form.parse(EXAMPLE_UUID) == EXAMPLE_UUID else EXAMPLE_SHORT_ID
 
 
 def _filled(example: Json, kind: str, remote_id: Json) -> Json:
@@ -216,12 +185,13 @@ def _fields(model: type[BaseModel], root: str, path: tuple[str, ...]) -> tuple[F
         fields.append(_field(model, key, info, descriptions[key], root=root, path=(*path, key)))
     free = get_type_hints(model).get("__pydantic_extra__")
     if free is not None:
-        fields.append(_free_field(get_args(free)[1], root, (*path, FREE)))
+        # One field represents all fields with a kind's name.
+        fields.append(_tree(get_args(free)[1], root, (*path, FREE)))
     return tuple(fields)
 
 
-def _free_field(model: type[BaseModel], root: str, path: tuple[str, ...]) -> Field:
-    """Return the field that represents all fields with a kind's name."""
+def _tree(model: type[BaseModel], root: str, path: tuple[str, ...]) -> Field:
+    """Return a mapping of a model with all its fields, described by the model's docstring."""
     return Field(
         root=root,
         path=path,
@@ -288,12 +258,12 @@ def _field(
 ) -> Field:
     of = _taken_apart(info.annotation, tuple(_spread(list(info.metadata))))
     markers = of.all_markers
-    known = next((marker for marker in markers if isinstance(marker, KnownValues)), None)
-    keyed = next((marker for marker in markers if isinstance(marker, Keyed)), None)
-    refers = next((marker for marker in markers if isinstance(marker, Refers)), None)
+    known, keyed = _first(markers, field_traits.KnownValues), _first(markers, field_traits.Keyed)
+    refers = _first(markers, field_traits.Refers)
     bare = of.last.bare
     part = bare if isinstance(bare, type) and issubclass(bare, BaseModel) else None
     literal = get_args(bare) if get_origin(bare) is Literal else ()
+    closed = field_traits.ValueCoverage.CLOSED if literal else None
     return Field(
         root=root,
         path=path,
@@ -303,14 +273,15 @@ def _field(
         bounds=tuple(_bounds(of)),
         limits=tuple(_limits(of)),
         values=known.values if known is not None else tuple(map(str, literal)),
-        listing=known.listing if known is not None else (ValueCoverage.CLOSED if literal else None),
-        read_only=next((marker for marker in markers if isinstance(marker, ReadOnly)), None),
+        listing=closed if known is None else known.listing,
+        read_only=_first(markers, field_traits.ReadOnly),
         identity=keyed.identity if keyed is not None else (),
-        unordered=any(isinstance(marker, Unordered) for marker in markers),
-        unit=next((marker for marker in markers if isinstance(marker, Unit)), None),
+        unordered=_first(markers, field_traits.Unordered) is not None,
+        unit=_first(markers, field_traits.Unit),
         refers=refers.kind if refers is not None else "",
         excludes=_excluded(model, key),
-        observed=_is_observed(model, of),
+        observed=issubclass(model, field_traits.Part)
+        and not (model.documented and _first(of.markers, field_traits.Observed) is None),
         default=_default(info),
         each=of.each,
         model=part,
@@ -318,31 +289,33 @@ def _field(
     )
 
 
+def _first(markers: tuple[object, ...], kind: type[Any]) -> Any:
+    return next((marker for marker in markers if isinstance(marker, kind)), None)
+
+
 def _need(model: type[BaseModel], key: str, info: FieldInfo) -> Need:
     if info.is_required():
         return Need.REQUIRED
-    if issubclass(model, Part) and key in model.needed:
+    if issubclass(model, field_traits.Part) and key in model.needed:
         return Need.EXPECTED
     return Need.OPTIONAL
 
 
 def _excluded(model: type[BaseModel], key: str) -> tuple[str, ...]:
-    groups = model.alternatives if issubclass(model, Part) else ()
+    groups = model.alternatives if issubclass(model, field_traits.Part) else ()
     return tuple(sorted(text for group in groups if key in group for text in group if text != key))
 
 
 def chosen_of(model: type[BaseModel] | None) -> str:
     """Return in words whether one of alternatives is needed; "" where there are none."""
-    if model is None or not issubclass(model, Part) or model.choosing is Choosing.FREE:
+    if (
+        model is None
+        or not issubclass(model, field_traits.Part)
+        or model.choosing is field_traits.Choosing.FREE
+    ):
         return ""
     words: str = model.choosing.value
     return words
-
-
-def _is_observed(model: type[BaseModel], of: _Type) -> bool:
-    if not issubclass(model, Part):
-        return False
-    return not model.documented or any(isinstance(marker, Observed) for marker in of.markers)
 
 
 def _default(info: FieldInfo) -> str:
@@ -362,7 +335,7 @@ _SIMPLE: Final[Mapping[Any, str]] = {
 
 
 def _form(of: _Type) -> str:
-    if any(isinstance(marker, Int64) for marker in of.markers):
+    if any(isinstance(marker, field_traits.Int64) for marker in of.markers):
         return "whole number, best written as text"
     if of.inner is not None:
         held = _form(of.inner)
@@ -381,7 +354,7 @@ def _bounds(of: _Type) -> Iterator[str]:
     for marker in of.all_markers:
         low, high = getattr(marker, "ge", None), getattr(marker, "le", None)
         pattern, least = getattr(marker, "pattern", None), getattr(marker, "min_length", None)
-        if high == INT32_MAX or low == -INT32_MAX - 1:
+        if high == field_traits.INT32_MAX or low == -field_traits.INT32_MAX - 1:
             yield from ("32 bits",) if high is not None else ()
         elif low is not None:
             yield f"at least {low:,}"
@@ -389,16 +362,18 @@ def _bounds(of: _Type) -> Iterator[str]:
             yield f"at most {high:,}"
         elif least == 1:
             yield "not empty"
-        elif isinstance(pattern, str) and not any(isinstance(mark, Int64) for mark in of.markers):
-            yield FORMS.get(pattern, f"of the form {pattern}")
+        elif isinstance(pattern, str) and not any(
+            isinstance(mark, field_traits.Int64) for mark in of.markers
+        ):
+            yield field_traits.FORMS.get(pattern, f"of the form {pattern}")
 
 
 def _limits(of: _Type) -> Iterator[str]:
     """Yield the limits that services are only observed to have."""
     unit = " items" if of.each == "list" else " characters" if of.bare is str else ""
     for marker in of.markers:
-        if isinstance(marker, AtMost):
+        if isinstance(marker, field_traits.AtMost):
             ends = [("at least", marker.low), ("at most", marker.high)]
             yield " and ".join(f"{word} {end:,}{unit}" for word, end in ends if end is not None)
-        elif isinstance(marker, Formed):
+        elif isinstance(marker, field_traits.Formed):
             yield marker.words.rstrip(",")

@@ -48,10 +48,8 @@ def graph(*, options: Options, form: str, metric: str | None, uses: str | None) 
         _tell(uses, whole.names, shown, options)
     if checked.selected is not None and not options.quiet:
         words(safe(describe_selection(checked.selected)))
-    return data(
-        rendered(shown, form, options, checked.selected),
-        ending=InvalidInput.exit_code if checked.workspace.errors else 0,
-    )
+    text = _rendered(shown, form, options, checked.selected)
+    return data(text, ending=InvalidInput.exit_code if checked.workspace.errors else 0)
 
 
 def _check_is_declared(name: str, whole: Graph, shown: Graph) -> None:
@@ -76,8 +74,7 @@ def _tell(name: str, known: list[str], shown: Graph, options: Options) -> None:
     words(f"nothing uses `{safe(name)}`{hint}")
 
 
-def rendered(shown: Graph, form: str, options: Options, selected: Selected | None = None) -> str:
-    """Return a graph in a format by its name; `selected` is what it is limited to."""
+def _rendered(shown: Graph, form: str, options: Options, selected: Selected | None) -> str:
     match form:
         case "dot":
             return graph_dot(shown)

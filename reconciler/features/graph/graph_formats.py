@@ -12,7 +12,6 @@ from typing_extensions import TypedDict
 from reconciler.features.graph.load_graph import Graph, Use
 from reconciler.kinds import BY_NAME
 from reconciler.model import Manifest, Selected, Source
-from reconciler.queries import Matcher
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.labels import place_in
 from reconciler.report.safe import json_text, safe
@@ -79,8 +78,8 @@ class GraphDocument(TypedDict):
     selection: NotRequired[Limited]
 
 
-def graph_document(graph: Graph, selected: Selected | None = None) -> GraphDocument:
-    """Return a graph as a document; `selected` is its selection, None for no limit."""
+def graph_json(graph: Graph, selected: Selected | None = None) -> str:
+    """Return the JSON of schemas/graph.schema.json; `selected` is a selection, None for all."""
     document = GraphDocument(
         resources=[
             ResourceDocument(ref=str(manifest.ref), source=_place(manifest.source))
@@ -94,12 +93,7 @@ def graph_document(graph: Graph, selected: Selected | None = None) -> GraphDocum
     )
     if selected is not None:
         document["selection"] = selection_document(selected)
-    return document
-
-
-def graph_json(graph: Graph, selected: Selected | None = None) -> str:
-    """Return a graph as JSON: see schemas/graph.schema.json."""
-    return json_text(graph_document(graph, selected))
+    return json_text(document)
 
 
 def _place(source: Source) -> PlaceDocument:
@@ -158,17 +152,15 @@ def _said(use: Use) -> Iterator[str]:
     if parsed.metrics:
         yield f"metrics: {_listed(parsed.metrics)}"
     if parsed.matchers:
-        yield f"labels: {_listed([_matched(matcher) for matcher in parsed.matchers])}"
+        values = [(matcher, safe(matcher.value, LONGEST_VALUE)) for matcher in parsed.matchers]
+        matchers = [f'{matcher.label}{matcher.op}"{value}"' for matcher, value in values]
+        yield f"labels: {_listed(matchers)}"
     if parsed.fields:
         yield f"fields: {_listed(parsed.fields)}"
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(safe(name, LONGEST_LABEL) for name in names)
-
-
-def _matched(matcher: Matcher) -> str:
-    return f'{matcher.label}{matcher.op}"{safe(matcher.value, LONGEST_VALUE)}"'
 
 
 def graph_dot(graph: Graph) -> str:
@@ -212,20 +204,15 @@ def _nodes(graph: Graph) -> list[str]:
 
 
 def _used_names(graph: Graph) -> list[str]:
-    uses = [name for use in graph.uses for name in (*_metrics(use), *_fields(use))]
-    return [*dict.fromkeys(uses)]
+    return [*dict.fromkeys(name for use in graph.uses for name in _names(use))]
 
 
-def _metrics(use: Use) -> Iterator[str]:
-    return (f"metric {name}" for name in use.parsed.metrics)
-
-
-def _fields(use: Use) -> Iterator[str]:
-    return (f"field {name}" for name in use.parsed.fields)
+def _names(use: Use) -> Iterator[str]:
+    yield from (f"metric {name}" for name in use.parsed.metrics)
+    yield from (f"field {name}" for name in use.parsed.fields)
 
 
 def _edges(graph: Graph) -> list[tuple[str, str]]:
     edges = [(str(link.start), str(link.end)) for link in graph.links]
-    for use in graph.uses:
-        edges += [(str(use.manifest.ref), name) for name in (*_metrics(use), *_fields(use))]
+    edges += [(str(use.manifest.ref), name) for use in graph.uses for name in _names(use)]
     return [*dict.fromkeys(edges)]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path as File
 
-from reconciler.document import Json, Path
+from reconciler.document import Path
 from reconciler.kinds import BY_NAME
-from reconciler.kinds.shape import Facts, facts_within
+from reconciler.kinds.shape import references_in
 from reconciler.model.manifest import Manifest, Ref, Source
 from reconciler.operations.check_project import Checked, check
 from reconciler.operations.open_project import Options, manifest_paths
@@ -65,8 +65,7 @@ class Graph:
     def of_uses(self, wanted: Callable[[Use], bool]) -> Graph:
         """Return the graph of the wanted queries: their resources, and who refers to these."""
         uses = tuple(filter(wanted, self.uses))
-        refs = {use.manifest.ref for use in uses}
-        return self._around(refs, uses)
+        return self._around({use.manifest.ref for use in uses}, uses)
 
     def with_metric(self, name: str) -> Graph:
         """Return the graph of what uses a metric; `*` and `?` match other characters."""
@@ -76,11 +75,9 @@ class Graph:
         """Return the graph of what uses a metric, a label, a log field or a `Kind/name`."""
         found = self.of_uses(lambda use: _named(name, use.names))
         ends = {link.end for link in self.links if fnmatchcase(str(link.end), name)}
-        links = tuple(link for link in self.links if link.end in ends)
-        if not links:
+        if not ends:
             return found
-        refs = {use.manifest.ref for use in found.uses} | ends
-        return self._around(refs, found.uses)
+        return self._around({use.manifest.ref for use in found.uses} | ends, found.uses)
 
     def _around(self, refs: set[Ref], uses: Sequence[Use]) -> Graph:
         links = tuple(link for link in self.links if link.end in refs)
@@ -164,7 +161,17 @@ def graph_of(declared: Sequence[DeclaredManifest], scope: Scope) -> Graph:
     return Graph(
         tuple(manifest.manifest for manifest in selected),
         tuple(link for manifest in selected for link in _links(manifest, ids, places)),
-        tuple(use for manifest in selected for use in _uses(manifest, places)),
+        tuple(
+            Use(
+                manifest=manifest.manifest,
+                path=query.path,
+                source=_source(manifest, query.path, places),
+                language=query.language,
+                parsed=parse(query.language, query.text),
+            )
+            for manifest in selected
+            for query in manifest.kind.queries(manifest.manifest.spec)
+        ),
     )
 
 
@@ -176,36 +183,11 @@ def _links(
         for reference in references:
             line, column = text.document.locate_spot(reference.path, reference.spot)
             yield Link(start, reference.ref, Source(text.file, line, column))
-    for path, kind, value in _ids_in(declared.manifest.spec, Facts(part=declared.kind.spec), ()):
-        known = BY_NAME.get(kind)
-        end = ids.get((kind, str(known.normal_id(value)))) if known is not None else None
-        if end is not None and OPEN not in value:
-            yield Link(start, end, _source(declared, path, places))
-
-
-def _ids_in(value: Json, facts: Facts, path: Path) -> Iterator[tuple[Path, str, str]]:
-    """Yield the texts that are ids of other resources, with the kinds of those resources."""
-    if facts.refers is not None and isinstance(value, str):
-        yield path, facts.refers.kind, value
-    elif facts.part is None and facts.items is None and facts.values is None:
-        return
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _ids_in(inner, facts_within(facts, key), (*path, key))
-    elif isinstance(value, list):
-        for nth, inner in enumerate(value):
-            yield from _ids_in(inner, facts_within(facts, nth), (*path, nth))
-
-
-def _uses(declared: DeclaredManifest, places: QueryPositions) -> Iterator[Use]:
-    for query in declared.kind.queries(declared.manifest.spec):
-        yield Use(
-            manifest=declared.manifest,
-            path=query.path,
-            source=_source(declared, query.path, places),
-            language=query.language,
-            parsed=parse(query.language, query.text),
-        )
+    for path, kind, value in references_in(declared.manifest.spec, declared.kind.spec):
+        if isinstance(value, str) and OPEN not in value:
+            end = ids.get((kind, str(BY_NAME[kind].normal_id(value))))
+            if end is not None:
+                yield Link(start, end, _source(declared, path, places))
 
 
 def _source(declared: DeclaredManifest, path: Path, places: QueryPositions) -> Source:

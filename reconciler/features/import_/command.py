@@ -11,13 +11,8 @@ from reconciler.cli import options
 from reconciler.cli.console import data, json_data, words
 from reconciler.cli.lock_wait import lock_timeout
 from reconciler.errors import UsageError, worst
-from reconciler.features.import_.import_resources import (
-    ImportDocument,
-    ImportResult,
-    ToImport,
-    import_now,
-)
-from reconciler.features.import_.import_sources import ImportSources
+from reconciler.features.import_.import_resources import ImportDocument, ImportResult, import_now
+from reconciler.features.import_.import_sources import ToImport
 from reconciler.journal.store import LockTimeout
 from reconciler.kinds import KINDS
 from reconciler.kinds.kind import Kind
@@ -95,19 +90,24 @@ def import_(  # noqa: PLR0913 - one for each option
             "`import policies`, `import --from PATH`, `import --all`, and `import alert ID` or "
             "`import view ID` where `api: reads:` of the project file says how to read them"
         )
-    names = environments_in(parameterise, len(paths))
-    ids = ids_in(given_ids, is_used=bool(paths))
-    sources = ImportSources(
-        live=live, exports=paths, everything=everything, environments=names, ids=ids
+    wanted = ToImport(
+        live=live,
+        exports=paths,
+        everything=everything,
+        environments=environments_in(parameterise, len(paths)),
+        ids=ids_in(given_ids, is_used=bool(paths)),
+        to=to,
+        keep_json=keep_json,
+        dry_run=dry_run,
     )
-    wanted = ToImport(what=sources, to=to, keep_json=keep_json, dry_run=dry_run)
     result = import_now(options, wanted, patience)
     code = worst(result.exit_codes)
     report_skipped(result, quiet=options.quiet)
     if form == "json":
         json_data(document_of(result), ending=code)
     else:
-        data("".join(f"{safe(line)}\n" for line in lines_of(result)), ending=code)
+        files = (file for resource in result.imported for file in resource.files)
+        data("".join(f"{safe(os.path.relpath(file))}\n" for file in files), ending=code)
     if not options.quiet:
         words(summary_of(result, dry_run=dry_run))
         if exports and not dry_run and (unwatched := describe_unwatched(result)):
@@ -162,11 +162,6 @@ def live_of(given: tuple[str, ...]) -> tuple[tuple[Kind, str], ...]:
     if not names:
         raise UsageError(f"`import {noun}` wants ids: one {kind.name} or more")
     return tuple((kind, name) for name in names)
-
-
-def lines_of(result: ImportResult) -> list[str]:
-    """Return the paths of the written files, relative to the working folder."""
-    return [os.path.relpath(file) for resource in result.imported for file in resource.files]
 
 
 def document_of(result: ImportResult) -> ImportDocument:

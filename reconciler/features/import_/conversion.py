@@ -12,9 +12,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
-from reconciler.document import Json, Path
+from reconciler.document import Json, Missing, Path, value_at
+from reconciler.errors import ExitCode
+from reconciler.features.import_.records import Left
 from reconciler.kinds.kind import Kind
 from reconciler.report.safe import safe
 
@@ -33,20 +35,11 @@ MOST_DIGITS = 15
 
 
 @dataclass(frozen=True, slots=True)
-class LeftBehind:
-    """A part of a document that no manifest has, or only nearly, and the reason.
-
-    `is_whole` marks a rule, SLO or dashboard from which nothing was converted.
-    """
-
-    what: str
-    why: str
-    is_whole: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Converted:
     """A resource as the `spec` of a manifest; `comments` are about the places below them.
+
+    `left_behind` are parts of its source that no manifest has, or only nearly. `where` is its
+    place, which is added once the converter is done.
 
     Resources of one `name` get different manifest names by their `labels`, else by the `digest` of
     their source. `labels` is None for a resource that has no labels.
@@ -56,9 +49,10 @@ class Converted:
     name: str
     spec: dict[str, Json]
     comments: Mapping[Path, str] = field(default_factory=dict)
-    left_behind: tuple[LeftBehind, ...] = ()
+    left_behind: tuple[Left, ...] = ()
     labels: Mapping[str, str] | None = None
     digest: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +60,22 @@ class Conversion:
     """The result of a document; `left_behind` are parts that belong to no resource."""
 
     made: tuple[Converted, ...] = ()
-    left_behind: tuple[LeftBehind, ...] = ()
+    left_behind: tuple[Left, ...] = ()
 
 
-class FileDocuments:
-    """The documents of one file, which may refer to each other."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """The context of a document: the documents of its file, and ids by names.
 
-    def __init__(self, documents: Sequence[Json] = ()) -> None:
-        self.documents = documents
+    Where there are ids, `met` collects the names of all resources that may have an id.
+    """
+
+    documents: Sequence[Json] = ()
+    ids: Mapping[str, str] = field(default_factory=dict)
+    met: set[str] = field(default_factory=set)
 
 
-ALONE = FileDocuments()
+ALONE: Final = Beside()
 
 
 class Converter(Protocol):
@@ -85,7 +84,7 @@ class Converter(Protocol):
     def recognise(self, document: Json) -> bool:
         """Return whether a document belongs to the tool."""
 
-    def convert(self, document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
+    def convert(self, document: Json, source: str, beside: Beside = ALONE) -> Conversion:
         """Return the result of a document; a document in another form is left behind."""
 
 
@@ -143,7 +142,10 @@ class Fields:
         """Return an object at a path; an empty object for anything else."""
         fields = self
         for key in path:
-            fields = fields._opened(key)
+            value = fields.document.get(key)
+            if not isinstance(value, dict):
+                return Fields({})
+            fields = fields._inner.setdefault(key, [Fields(value)])[0]
         return fields
 
     def each(self, key: str) -> list[Fields]:
@@ -171,7 +173,8 @@ class Fields:
             if key in self._inner:
                 for fields in self._inner[key]:
                     yield from (f"{key}.{name}" for name in fields.unread())
-                if key not in self._read and _holds_others(value):
+                elements = value if isinstance(value, list) else []
+                if key not in self._read and not all(isinstance(item, dict) for item in elements):
                     yield key
             elif key not in self._read and value not in (None, "", [], {}):
                 yield key
@@ -182,19 +185,9 @@ class Fields:
         rest._read, rest._inner = self._read, self._inner
         return rest
 
-    def _opened(self, key: str) -> Fields:
-        value = self.document.get(key)
-        if not isinstance(value, dict):
-            return Fields({})
-        return self._inner.setdefault(key, [Fields(value)])[0]
-
     def _noted(self, key: str, value: _Value) -> _Value:
         self._read.add(key)
         return value
-
-
-def _holds_others(value: Json) -> bool:
-    return isinstance(value, list) and not all(isinstance(element, dict) for element in value)
 
 
 class Notes:
@@ -204,13 +197,14 @@ class Notes:
     """
 
     def __init__(self) -> None:
-        self._left: dict[LeftBehind, None] = {}
-        self._unread: dict[LeftBehind, None] = {}
+        self._left: dict[Left, None] = {}
+        self._unread: dict[Left, None] = {}
         self._more = 0
 
     def leave(self, what: str, why: str, *, is_whole: bool = False) -> None:
-        """Add a part; foreign names in it are made harmless."""
-        self._note(self._left, LeftBehind(safe(what), safe(why), is_whole))
+        """Add a part, or a whole rule, SLO or dashboard; foreign names in it are made harmless."""
+        code = ExitCode.PARTIAL if is_whole else ExitCode.DONE
+        self._note(self._left, Left(safe(what), safe(why), code))
 
     def unread(self, called: str, fields: Fields) -> None:
         """Add the unread fields of an object, in one line, and count them as read."""
@@ -221,37 +215,28 @@ class Notes:
             shown.append(f"and {len(names) - MOST_FIELDS:,} more fields")
         if shown:
             text = safe(": ".join(filter(None, (called, ", ".join(shown)))))
-            self._note(self._unread, LeftBehind(text, NOTHING_ALIKE))
+            self._note(self._unread, Left(text, NOTHING_ALIKE))
 
-    def _note(self, where: dict[LeftBehind, None], left: LeftBehind) -> None:
-        if left in where:
-            return
-        if len(where) >= MOST_LEFT:
-            self._more += 1
-        else:
+    def _note(self, where: dict[Left, None], left: Left) -> None:
+        if left in where or len(where) < MOST_LEFT:
             where[left] = None
+        else:
+            self._more += 1
 
     @property
-    def all(self) -> tuple[LeftBehind, ...]:
+    def all(self) -> tuple[Left, ...]:
         """All parts that were added."""
-        more = (LeftBehind(f"{self._more:,} more", "too many to name"),) if self._more else ()
+        more = (Left(f"{self._more:,} more", "too many to name"),) if self._more else ()
         return (*self._left, *self._unread, *more)
-
-
-def at(document: Json, *path: str) -> Json:
-    """Return the value at a path of keys, None for none."""
-    for key in path:
-        document = document.get(key) if isinstance(document, dict) else None
-    return document
 
 
 def text_at(document: Json, *path: str) -> str:
     """Return a text at a path, "" where there is none."""
-    value = at(document, *path)
+    value = value_at(document, path)
     return value if isinstance(value, str) else ""
 
 
-def number_of(value: Json) -> Decimal | None:
+def number_of(value: Json | Missing) -> Decimal | None:
     """Return a number, from a number or a text; else None."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None

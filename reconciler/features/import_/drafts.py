@@ -1,26 +1,101 @@
-"""An import with a name, as the text of a manifest. Pure."""
+"""Documents of an import, stored until their names are known; then the texts of manifests."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path as File
+from typing import IO
 
 from reconciler.document import Json, Path, value_at
 from reconciler.errors import ExitCode
-from reconciler.features.import_.records import ImportRecord, Left
-from reconciler.features.import_.references import KnownRefs, Mention, with_references
-from reconciler.model import API_VERSION, Ref
+from reconciler.features.import_.match_declared import (
+    Brief,
+    ImportOrigin,
+    KnownRefs,
+    Mention,
+    NamedImport,
+    Stretch,
+    mentions_in,
+    with_references,
+)
+from reconciler.features.import_.names import content_mark
+from reconciler.features.import_.records import Hiding, ImportRecord, Left
+from reconciler.model import API_VERSION, Manifest, Ref, Source
+from reconciler.model.assumptions import Assumptions
+from reconciler.operations.open_session import Session
+from reconciler.project import ProjectVariable, with_target
+from reconciler.syntax.expressions import OPEN, is_allowed_in
+from reconciler.syntax.read_text import read_text
 from reconciler.workspace.compose import UnwritableError, composed_json, laid_out
+from reconciler.workspace.envelope import Around, read_envelope
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.new_files import holds, led
+from reconciler.workspace.secret_scan import withheld_from
+from reconciler.workspace.workspace import wrong_in
+
+# The documents were parsed from text, so they hold no circle.
+_WRITER = json.JSONEncoder(check_circular=False)
+
+
+class Buffer:
+    """Documents in a temporary file until their names are known."""
+
+    def __init__(self, stream: IO[bytes], assumptions: Assumptions) -> None:
+        self._stream = stream
+        self._assumptions = assumptions
+
+    def keep(self, record: ImportRecord, origin: ImportOrigin, revision: str = "") -> Brief:
+        """Store the document of a record, and return the record without it."""
+        stretch = self.put(_WRITER.encode(record.spec).encode())
+        nameless = Manifest(Ref(record.kind.name, ""), record.spec, Source("", 1))
+        slugs = record.kind.identities(nameless)
+        # Hashing the whole document is slow, and an id alone identifies its object.
+        is_told_by_content = record.remote_id is None or record.elsewhere
+        return Brief(
+            record=replace(record, spec={}),
+            title=record.title,
+            mark=content_mark(record.spec if is_told_by_content else record.remote_id),
+            mentions=tuple(mentions_in(record.spec, record.kind)),
+            slugs=tuple((label, slug) for label, slug in slugs.items() if slug),
+            origin=origin,
+            can_be_read=record.kind.readable_by(self._assumptions),
+            revision=revision,
+            stretch=stretch,
+        )
+
+    def put(self, content: bytes) -> Stretch:
+        """Append bytes to the file, and return where they are."""
+        offset = self._stream.seek(0, os.SEEK_END)
+        self._stream.write(content)
+        return offset, len(content)
+
+    def get(self, stretch: Stretch) -> bytes:
+        """Return the stored bytes."""
+        offset, length = stretch
+        self._stream.seek(offset)
+        return self._stream.read(length)
+
+    def spec(self, brief: Brief) -> dict[str, Json]:
+        """Return the stored document of a record."""
+        spec: dict[str, Json] = json.loads(self.get(brief.stretch))
+        return spec
+
+    def holds(self, brief: Brief, document: Json) -> bool:
+        """Return whether a document equals the stored one, including the order of its fields."""
+        return _WRITER.encode(document).encode() == self.get(brief.stretch)
+
+    def record(self, brief: Brief) -> ImportRecord:
+        """Return a record with its document."""
+        content = self.get(brief.stretch)
+        return replace(
+            brief.record, spec=json.loads(content), is_literal=OPEN.encode() not in content
+        )
+
 
 SPEC: Path = ("spec",)
-
-
-@dataclass(frozen=True, slots=True)
-class IdPlace:
-    """The environment of the ids, and whether the project has no other."""
-
-    environment: str
-    alone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +115,14 @@ def draft_of(
     ref: Ref,
     mentions: Sequence[Mention],
     known: KnownRefs,
-    place: IdPlace,
+    environment: str,
     *,
     json_name: str = "",
 ) -> Draft | Left:
     """Return the texts of a record; with a `json_name`, its content stays JSON in that file.
 
-    A record that no file can hold is returned as Left with the reason.
+    Its id is that in an `environment`, "" where the project has no other. A record that no file can
+    hold is returned as Left with the reason.
     """
     spec, comments = (
         (record.spec, {})
@@ -57,12 +133,15 @@ def draft_of(
     export: str | None = None
     try:
         if json_name:
-            content, spec, comments = _kept_apart(record, spec, json_name)
-            export = composed_json(content)
+            bare = record.kind.spec.bare
+            content = value_at(spec, (bare,))
+            export = composed_json(content if isinstance(content, dict) else {})
+            rest = {key: value for key, value in spec.items() if key != bare}
+            spec, comments = {"file": json_name, **rest}, {}
         document: dict[str, Json] = {
             "apiVersion": API_VERSION,
             "kind": ref.kind,
-            "metadata": _metadata(record, ref, place),
+            "metadata": _metadata(record, ref, environment),
             "spec": spec,
         }
         text = laid_out(document, {(*SPEC, *path): comment for path, comment in comments.items()})
@@ -73,28 +152,117 @@ def draft_of(
     return Draft(text, export, document if is_sure else None)
 
 
-def _metadata(record: ImportRecord, ref: Ref, place: IdPlace) -> dict[str, Json]:
+def _metadata(record: ImportRecord, ref: Ref, environment: str) -> dict[str, Json]:
     metadata: dict[str, Json] = {"name": ref.name}
-    ids = dict(record.ids)
-    if record.remote_id is not None and not ids and not place.alone:
-        ids = {place.environment: record.remote_id}
+    ids, only = dict(record.ids), record.only
+    if record.remote_id is not None and not ids and environment:
+        ids = {environment: record.remote_id}
     if ids:
-        metadata["ids"] = {name: ids[name] for name in ids}
-        if record.kind.id_form.required and not record.only:
-            # Where it has no id it cannot be declared.
-            record = replace(record, only=tuple(ids))
+        metadata["ids"] = {**ids}
+        # Where it has no id it cannot be declared.
+        only = only or (tuple(ids) if record.kind.id_form.required else ())
     elif record.remote_id is not None:
         metadata["id"] = record.remote_id
-    if record.only:
-        metadata["environments"] = list(record.only)
+    if only:
+        metadata["environments"] = list(only)
     return metadata
 
 
-def _kept_apart(
-    record: ImportRecord, spec: dict[str, Json], name: str
-) -> tuple[Json, dict[str, Json], dict[Path, str]]:
-    """Return the content for the JSON file, and the short `spec` that names the file."""
-    bare = record.kind.spec.bare
-    content = value_at(spec, (bare,))
-    rest = {key: value for key, value in spec.items() if key != bare}
-    return (content if isinstance(content, dict) else {}), {"file": name, **rest}, {}
+@dataclass(slots=True, kw_only=True)
+class Drawings:
+    """Texts of new manifests. Each is rendered once, when all names are known.
+
+    `more` are variables that the project file will have.
+    """
+
+    session: Session
+    spool: Buffer
+    hiding: Hiding
+    more: Mapping[str, Mapping[str, ProjectVariable]]
+    keep_json: bool
+    _root: File = field(init=False)
+    _scope: Scope = field(init=False)
+    _environment: str = field(init=False)
+    _kept: dict[Ref, list[tuple[File, Stretch]]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._root = self.session.project.root.resolve()
+        name, environment = self.session.name, self.session.environment
+        variables = {**environment.variables, **self.more.get(name, {})}
+        withheld = withheld_from(os.environ)
+        self._scope = Scope(
+            name, variables, self.hiding.values, salt=self.hiding.salt, withheld=withheld
+        )
+        self._environment = name if with_target(self.session.project) - {name} else ""
+
+    def draw(self, candidate: NamedImport, known: KnownRefs) -> Left | None:
+        """Render a manifest and check it as runs read it; return why it cannot be written."""
+        record, ref, file = self.record(candidate), candidate.ref, candidate.file
+        name = f"{file.stem}.json" if self._keeps_json(candidate) else ""
+        mentions = candidate.brief.mentions
+        drawn = draft_of(record, ref, mentions, known, self._environment, json_name=name)
+        if isinstance(drawn, Left):
+            return drawn
+        exports = [] if drawn.export is None else [(file.with_suffix(".json"), drawn.export)]
+        texts = [*exports, (file, led(drawn.manifest, file, self._root))]
+        if not self._is_plain(candidate, record, drawn):
+            settings = self.session.project.settings.environments
+            environments = {**settings, self.session.name: self.session.environment}
+            error = wrong_in(dict(texts), file, self._root, self._scope, environments)
+            if error is not None:
+                called = f"{record.called} ({record.where})"
+                return Left(called, f"{error.message} [{error.code}]", ExitCode.INVALID)
+        self._kept[candidate.ref] = [(path, self.spool.put(text.encode())) for path, text in texts]
+        return None
+
+    def record(self, candidate: NamedImport) -> ImportRecord:
+        """Return the imported record, with seals in place of secrets."""
+        return self.hiding.record(self.spool.record(candidate.brief))
+
+    def texts(self, candidate: NamedImport) -> Iterator[tuple[File, str]]:
+        """Yield the files of a manifest with their texts; files that it names come first."""
+        for path, stretch in self._kept[candidate.ref]:
+            yield path, self.spool.get(stretch).decode()
+
+    def files_of(self, candidate: NamedImport) -> list[File]:
+        """Return the files that a manifest needs, itself first."""
+        file = candidate.file
+        return [file, file.with_suffix(".json")] if self._keeps_json(candidate) else [file]
+
+    def is_ours(self, file: File, candidate: NamedImport) -> bool:
+        """Return whether a file has the text that would be written, as after a stopped run."""
+        return all(
+            holds(path, text, self._root) for path, text in self.texts(candidate) if path == file
+        )
+
+    def _keeps_json(self, candidate: NamedImport) -> bool:
+        return self.keep_json and candidate.brief.kind.from_export is not None
+
+    def _is_plain(self, candidate: NamedImport, record: ImportRecord, drawn: Draft) -> bool:
+        """Return whether the text declares exactly the document that was checked already.
+
+        Text with an expression, or with values that may be withheld, is always checked as it is
+        read.
+        """
+        text = drawn.manifest
+        if drawn.export is not None or is_allowed_in(text) or self._scope.withheld.lies_in(text):
+            return False
+        read = drawn.document if drawn.document is not None else _read_back(text)
+        if read is None:
+            return False
+        known = {**self.session.project.settings.environments, self.session.name: None}
+        around = Around(environments=known, environment=self.session.name, today=self._scope.today)
+        envelope = read_envelope(read, around)
+        # Most specs come back as the same object, which needs no comparison.
+        as_judged = envelope.spec is record.spec or self.spool.holds(candidate.brief, envelope.spec)
+        return as_judged and not envelope.findings and envelope.name == candidate.ref.name
+
+
+def _read_back(text: str) -> dict[str, Json] | None:
+    """Return the document of a rendered manifest; None where reading it finds a flaw."""
+    reading = read_text(text)
+    if reading.flaws or len(reading.documents) != 1:
+        return None
+    read = reading.documents[0].value
+    assert isinstance(read, dict)  # noqa: S101 - as every manifest that is drawn
+    return read

@@ -17,12 +17,11 @@ from reconciler.document import Json
 from reconciler.features.import_.conversion import (
     ALONE,
     NOTHING_ALIKE,
+    Beside,
     Conversion,
     Converted,
     Fields,
-    FileDocuments,
     Notes,
-    at,
     named,
     number_of,
     plain,
@@ -38,9 +37,9 @@ GRID, WIDEST = 24, 1_280
 """The width of a dashboard in Grafana's units, and here, in pixels of a usual window."""
 
 
-def place(panel: Fields) -> tuple[float, float]:
-    """Return the sort key of a panel, for the order of display."""
-    return grid(panel, "y"), grid(panel, "x")
+def last_first(panels: Sequence[Fields]) -> list[Fields]:
+    """Return panels in the reverse order of display."""
+    return sorted(panels, key=lambda panel: (grid(panel, "y"), grid(panel, "x")), reverse=True)
 
 
 def grid(panel: Fields, side: str) -> float:
@@ -77,6 +76,27 @@ def widths(panels: Sequence[Fields]) -> list[int]:
     return [max(1, round(share * WIDEST / GRID)) for share in shares]
 
 
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A panel, its name in reports, and notes on what of it is left behind."""
+
+    fields: Fields
+    name: str
+    notes: Notes
+
+    def leave(self, what: str, why: str) -> None:
+        """Add a part of the panel; "" is the panel itself."""
+        self.notes.leave(": ".join(filter(None, (self.name, what))), why)
+
+    def leave_unless(self, usual: Sequence[Json], *path: str) -> None:
+        """Add a setting with its value, unless it equals the widget's own behaviour."""
+        *around, key = path
+        value = self.fields.inner(*around).value(key)
+        if value is not None and value not in usual:
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            self.leave(f"{'.'.join(path)}: {named(shown)}", NOTHING_ALIKE)
+
+
 LONGEST_QUERY = 10_000
 PROMQL, LUCENE = "promql", "lucene"
 PROMQL_KINDS = ("prom", "thanos", "cortex", "mimir", "victoria")
@@ -104,33 +124,28 @@ class PanelQuery:
     source: str = ""
     target: Fields = field(default_factory=lambda: Fields({}), compare=False)
 
-    def take_source(self, panel: Fields) -> None:
-        """Count the data source as read: the language of the query follows from it."""
-        holder = self.target if "datasource" in self.target else panel
-        holder.take("datasource")
-        holder.inner("datasource").take("type")
 
-
-def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
+def queries_of(panel: Panel) -> list[PanelQuery]:
     """Return the queries of a panel; queries without a text are left behind."""
     found = []
-    panel_source = _source_of(panel)
-    for number, target in enumerate(panel.each("targets"), 1):
+    panel_source = _source_of(panel.fields)
+    for number, target in enumerate(panel.fields.each("targets"), 1):
         text = next(filter(None, (target.text(key) for key in ("expr", "query", "rawSql"))), "")
         query_id = text_at(target.document, "refId") or str(number)
+        query_name = f"query {named(query_id)}"
         if not text:
-            notes.leave(f"{called}: query {named(query_id)}", "it holds no text of a query")
-            notes.unread(f"{called}: query {named(query_id)}", target)
+            panel.leave(query_name, "it holds no text of a query")
+            panel.notes.unread(f"{panel.name}: {query_name}", target)
             continue
         if len(text) > LONGEST_QUERY:
-            notes.leave(called, f"a query is longer than {LONGEST_QUERY:,} characters, and is cut")
+            panel.leave("", f"a query is longer than {LONGEST_QUERY:,} characters, and is cut")
         source = _source_of(target) or panel_source
         is_promql = bool(target.text("expr")) and _is_promql(source, text)
         language = PROMQL if is_promql and len(text) <= LONGEST_QUERY else ""
         lucene = "" if is_promql else lucene_of(text)
         if is_promql and source.is_only_named:
-            what = f"its source `{named(source.name)}` has only a name: taken for Prometheus"
-            notes.leave(called, what)
+            why = f"its source `{named(source.name)}` has only a name: taken for Prometheus"
+            panel.leave("", why)
         legend = target.text("legendFormat")
         found.append(
             PanelQuery(
@@ -144,8 +159,7 @@ def queries_of(panel: Fields, called: str, notes: Notes) -> list[PanelQuery]:
             )
         )
         if interval := target.scalar("interval"):
-            query_name = f"{called}: query {named(query_id)}"
-            notes.leave(f"{query_name}: interval: {named(interval)}", NOTHING_ALIKE)
+            panel.leave(f"{query_name}: interval: {named(interval)}", NOTHING_ALIKE)
     return found
 
 
@@ -185,16 +199,16 @@ def lucene_of(query: str) -> str:
     found = _SELECTOR.fullmatch(query) if len(query) <= LONGEST_QUERY else None
     if found is None:
         return ""
-    parts: list[str] = []
+    parts: list[tuple[str, str]] = []
     place = 0
     while place < len(found[1].rstrip()):
         matcher = _MATCHER.match(found[1], place)
         if matcher is None:
             return ""
-        parts.append(f"{'NOT ' if matcher[2] == '!=' else ''}{matcher[1]}:{matcher[3]}")
+        parts.append((matcher[2], f"{matcher[1]}:{matcher[3]}"))
         place = matcher.end()
-    parts += [f"{'NOT ' if sign == '!=' else ''}{text}" for sign, text in _LINE.findall(found[2])]
-    return " AND ".join(parts)
+    parts += _LINE.findall(found[2])
+    return " AND ".join(f"{'NOT ' if sign == '!=' else ''}{text}" for sign, text in parts)
 
 
 MOST_PANELS = 1_000
@@ -246,11 +260,11 @@ class _Section:
 recognise = is_grafana
 
 
-def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
+def convert(document: Json, source: str, beside: Beside = ALONE) -> Conversion:
     """Return the dashboard of a document."""
     del beside
     outer, notes = Fields(document), Notes()
-    inner = outer.inner("dashboard") if isinstance(at(document, "dashboard"), dict) else outer
+    inner = outer.inner("dashboard") if isinstance(outer.document.get("dashboard"), dict) else outer
     title = inner.text("title") or source
     dashboard: dict[str, Json] = {"name": title[:LONGEST_TEXT]}
     if description := inner.text("description"):
@@ -287,10 +301,10 @@ def _put_times(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> None:
             notes.leave(f"refresh: {named(written)}", "it cannot be read: off")
         dashboard["off"] = {}
         return
-    nearest = 120 if refreshes <= 120 else 300  # noqa: PLR2004 - the two that there are
-    dashboard["twoMinutes" if refreshes <= 120 else "fiveMinutes"] = {}  # noqa: PLR2004 - as above
-    if refreshes != nearest:
-        notes.leave(f"refresh: {named(written)}", f"every {nearest // 60} minutes is the nearest")
+    minutes, name = (2, "twoMinutes") if refreshes <= 120 else (5, "fiveMinutes")  # noqa: PLR2004 - the two that there are
+    dashboard[name] = {}
+    if refreshes != minutes * 60:
+        notes.leave(f"refresh: {named(written)}", f"every {minutes} minutes is the nearest")
 
 
 def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> frozenset[str]:
@@ -299,8 +313,8 @@ def _put_variables(dashboard: dict[str, Json], inner: Fields, notes: Notes) -> f
     for variable in inner.inner("templating").each("list"):
         name, kind = variable.text("name"), variable.text("type")
         called = f"variable `{named(name)}`"
-        values = [part.strip() for part in text_at(variable.document, "query").split(",")]
-        values = [value for value in values if value]
+        listed = text_at(variable.document, "query").split(",")
+        values = [*filter(None, map(str.strip, listed))]
         if kind != "interval" or not name or not values or name in made:
             reason = f"variables of the type {named(kind)} are not taken over"
             notes.leave(called, reason if name not in made else "there are two of this name")
@@ -341,13 +355,12 @@ def _sections(inner: Fields, notes: Notes) -> list[_Section]:
         notes.leave("panels", f"only the first {MOST_PANELS:,} are read")
     for panel, is_row in panels[:MOST_PANELS]:
         if is_row:
-            title = panel.text("title")
+            title, row_name = panel.text("title"), called(panel, "row")
             is_folded = panel.flag("collapsed") or panel.flag("collapse")
             sections.append(_Section(title, is_folded))
-            panel_name = called(panel, "row")
             if is_folded and not title:
-                notes.leave(f"{panel_name}: collapsed", "a section without a title is not folded")
-            notes.unread(panel_name, panel.without("panels"))
+                notes.leave(f"{row_name}: collapsed", "a section without a title is not folded")
+            notes.unread(row_name, panel.without("panels"))
         else:
             sections[-1].panels.append(panel)
     for panel, _ in panels[MOST_PANELS:]:
@@ -363,13 +376,13 @@ def _panels(inner: Fields) -> Iterator[tuple[Fields, bool]]:
     for row in inner.each("rows"):
         yield row, True
         yield from ((panel, False) for panel in row.each("panels"))
-    waiting = sorted(inner.each("panels"), key=place, reverse=True)
+    waiting = last_first(inner.each("panels"))
     while waiting:
         panel = waiting.pop()
         is_row = panel.text("type") == ROW
         yield panel, is_row
         if is_row:
-            waiting.extend(sorted(panel.each("panels"), key=place, reverse=True))
+            waiting.extend(last_first(panel.each("panels")))
 
 
 def _section(section: _Section, variables: frozenset[str], notes: Notes) -> Json:
@@ -381,129 +394,101 @@ def _section(section: _Section, variables: frozenset[str], notes: Notes) -> Json
         panels = [*beside]
         height = max(grid(panel, "h") for panel in panels) or USUAL_HEIGHT
         height = min(TALLEST, max(1, round(height * USUAL_ROW / USUAL_HEIGHT)))
-        shares = widths(panels)
         widgets = [
             _widget(panel, width, variables, notes)
-            for panel, width in zip(panels, shares, strict=True)
+            for panel, width in zip(panels, widths(panels), strict=True)
         ]
         name_places(panels, notes)
         rows.append({"appearance": {"height": height}, "widgets": widgets})
     return {"options": options, "rows": rows}
 
 
-def _widget(panel: Fields, width: int, variables: frozenset[str], notes: Notes) -> Json:
-    title = panel.text("title")
-    panel_name = called(panel)
-    widget: dict[str, Json] = {"title": title}
-    if description := panel.text("description"):
+def _widget(fields: Fields, width: int, variables: frozenset[str], notes: Notes) -> Json:
+    panel = Panel(fields, called(fields), notes)
+    widget: dict[str, Json] = {"title": fields.text("title")}
+    if description := fields.text("description"):
         widget["description"] = description
     widget["appearance"] = {"width": width}
     # Queries of a text panel are left behind like any other field.
-    queries = [] if panel.text("type") in TEXTS else queries_of(panel, panel_name, notes)
-    widget["definition"] = _definition(panel, queries, panel_name, notes)
-    notes.unread(panel_name, panel)
+    queries = [] if fields.text("type") in TEXTS else queries_of(panel)
+    widget["definition"] = _definition(panel, queries)
+    notes.unread(panel.name, fields)
     used = {match[1] or match[2] for query in queries for match in _VARIABLE.finditer(query.text)}
     if lost := sorted(used - variables):
-        reason = f"its queries name variables that are not there: {', '.join(lost[:5])}"
-        notes.leave(panel_name, reason)
+        panel.leave("", f"its queries name variables that are not there: {', '.join(lost[:5])}")
     return widget
 
 
-def _definition(panel: Fields, queries: Sequence[PanelQuery], called: str, notes: Notes) -> Json:
-    kind = panel.text("type")
+def _definition(panel: Panel, queries: Sequence[PanelQuery]) -> Json:
+    kind = panel.fields.text("type")
     if kind in TEXTS:
-        return _markdown(_text(panel, called, notes))
-    mapped, definition = _mapped(kind, panel, queries, _Said(called, notes))
+        return _markdown(_text(panel))
+    mapped, definition = _mapped(kind, panel, queries)
     if kind not in LINES or not mapped:
-        _name_settings(queries, called, notes)
+        _name_settings(panel, queries)
     if not mapped:
-        notes.leave(called, _why_text(kind, queries))
-        if len(queries) > MOST_TOLD:
-            left = ", ".join(f"{named(query.id)}: expr" for query in queries[MOST_TOLD:])
-            notes.leave(f"{called}: queries {left}", f"only the first {MOST_TOLD} are in the text")
-        return _markdown(_apology(kind, queries))
+        return _markdown(_apology(kind, panel, queries))
     for query in mapped:
-        query.take_source(panel)
+        # The language of the query follows from its data source.
+        holder = query.target if "datasource" in query.target else panel.fields
+        holder.take("datasource")
+        holder.inner("datasource").take("type")
     if mapped[0].language == LUCENE:
-        notes.leave(called, "labels of its query are taken for fields of the same names")
+        panel.leave("", "labels of its query are taken for fields of the same names")
     if len(mapped) < len(queries):
         left = ", ".join(named(query.id) for query in queries if query not in mapped)
-        notes.leave(f"{called}: queries {left}", "this widget cannot hold them")
+        panel.leave(f"queries {left}", "this widget cannot hold them")
     return definition
 
 
-def _text(panel: Fields, called: str, notes: Notes) -> str:
-    options = panel.inner("options")
-    text = options.text("content") or panel.text("content")
-    mode = options.text("mode") or panel.text("mode")
+def _text(panel: Panel) -> str:
+    options = panel.fields.inner("options")
+    text = options.text("content") or panel.fields.text("content")
+    mode = options.text("mode") or panel.fields.text("mode")
     if mode == "html":
-        notes.leave(called, "its text is HTML, and is kept as it is")
+        panel.leave("", "its text is HTML, and is kept as it is")
     elif mode not in ("", "markdown"):
-        notes.leave(f"{called}: mode: {named(mode)}", "its text is Markdown here")
+        panel.leave(f"mode: {named(mode)}", "its text is Markdown here")
     return text
 
 
-def _why_text(kind: str, queries: Sequence[PanelQuery]) -> str:
-    sources = dict.fromkeys(named(query.source) for query in queries if not query.language)
-    reason = f"a panel `{named(kind)}` with these queries has no counterpart: text"
-    sources_note = (
-        f"; it asks {', '.join(sources)}: only PromQL and plain LogQL map" if sources else ""
-    )
-    return f"{reason}{sources_note}"
-
-
-def _name_settings(queries: Sequence[PanelQuery], called: str, notes: Notes) -> None:
+def _name_settings(panel: Panel, queries: Sequence[PanelQuery]) -> None:
     """Add the settings of queries that only a line chart has a place for."""
     for query in queries:
-        query_name = f"{called}: query {named(query.id)}"
+        query_name = f"query {named(query.id)}"
         if query.legend:
-            notes.leave(f"{query_name}: legendFormat: {named(query.legend)}", NOTHING_ALIKE)
+            panel.leave(f"{query_name}: legendFormat: {named(query.legend)}", NOTHING_ALIKE)
         if query.is_hidden:
-            notes.leave(f"{query_name}: hide", NOTHING_ALIKE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """Notes on the settings of one panel that its widget has no place for."""
-
-    called: str
-    notes: Notes
-
-    def unless(self, holder: Fields, usual: Sequence[Json], *path: str) -> None:
-        """Add a setting with its value, unless it equals the widget's own behaviour."""
-        *around, key = path
-        value = holder.inner(*around).value(key)
-        if value is not None and value not in usual:
-            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            self.notes.leave(f"{self.called}: {'.'.join(path)}: {named(shown)}", NOTHING_ALIKE)
+            panel.leave(f"{query_name}: hide", NOTHING_ALIKE)
 
 
 def _mapped(
-    kind: str, panel: Fields, queries: Sequence[PanelQuery], report: _Said
+    kind: str, panel: Panel, queries: Sequence[PanelQuery]
 ) -> tuple[Sequence[PanelQuery], Json]:
     """Return the queries of a panel that its chart uses, and the chart; None for no chart."""
     metrics = [query for query in queries if query.language == PROMQL]
     logs = [query for query in queries if query.language == LUCENE]
     if kind in LINES and metrics:
-        return metrics, _line_chart(panel, metrics, report)
+        return metrics, _line_chart(panel, metrics)
     if kind in NUMBERS and metrics:
-        return metrics[:1], _gauge(panel, metrics[0], report)
+        return metrics[:1], _gauge(panel, metrics[0])
     if kind in TABLES | PIES and metrics:
         chart = "pieChart" if kind in PIES else "dataTable"
         if kind in PIES:
-            report.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
+            panel.leave_unless(LAST_OF, "options", "reduceOptions", "calcs")
         return metrics[:1], {chart: {"query": _instant(metrics[0])}}
     if kind in TABLES | LOGS and logs:
-        return logs[:1], {"dataTable": {"query": _of_logs(logs[0]), "resultsPerPage": 100}}
+        query: Json = {"logs": {"luceneQuery": {"value": logs[0].text}, "filters": []}}
+        return logs[:1], {"dataTable": {"query": query, "resultsPerPage": 100}}
     return (), None
 
 
-def _line_chart(panel: Fields, queries: Sequence[PanelQuery], report: _Said) -> Json:
-    unit = _unit(panel, report)
+def _line_chart(panel: Panel, queries: Sequence[PanelQuery]) -> Json:
+    unit = _unit(panel)
     for query in queries:
         query.target.take("refId")
     for path, usual in USUAL.items():
-        report.unless(panel, usual, *path)
+        panel.leave_unless(usual, *path)
     return {
         "lineChart": {
             "queryDefinitions": [
@@ -521,23 +506,22 @@ def _line_chart(panel: Fields, queries: Sequence[PanelQuery], report: _Said) -> 
     }
 
 
-def _gauge(panel: Fields, query: PanelQuery, report: _Said) -> Json:
-    gauge: dict[str, Json] = {"query": _instant(query), "unit": _unit(panel, report)}
-    report.unless(panel, LAST_OF, "options", "reduceOptions", "calcs")
-    report.unless(panel, LAST, "valueName")
-    defaults = panel.inner("fieldConfig", "defaults")
-    low, high = (number_of(at(defaults.document, side)) for side in ("min", "max"))
+def _gauge(panel: Panel, query: PanelQuery) -> Json:
+    gauge: dict[str, Json] = {"query": _instant(query), "unit": _unit(panel)}
+    panel.leave_unless(LAST_OF, "options", "reduceOptions", "calcs")
+    panel.leave_unless(LAST, "valueName")
+    defaults = panel.fields.inner("fieldConfig", "defaults")
+    low, high = (number_of(defaults.document.get(side)) for side in ("min", "max"))
     if low is not None and high is not None and low < high:
         gauge |= {"min": plain(low), "max": plain(high)}
         defaults.take("min", "max")
     return {"gauge": gauge}
 
 
-def _unit(panel: Fields, report: _Said) -> str:
-    defaults = panel.inner("fieldConfig", "defaults")
-    unit = defaults.text("unit")
+def _unit(panel: Panel) -> str:
+    unit = panel.fields.inner("fieldConfig", "defaults").text("unit")
     if unit and unit not in UNITS:
-        report.notes.leave(f"{report.called}: unit {named(unit)}", NOTHING_ALIKE)
+        panel.leave(f"unit {named(unit)}", NOTHING_ALIKE)
     return UNITS.get(unit, "UNIT_UNSPECIFIED")
 
 
@@ -546,15 +530,20 @@ def _instant(query: PanelQuery) -> Json:
     return {"metrics": {"promqlQuery": {"value": query.text}, "promqlQueryType": kind}}
 
 
-def _of_logs(query: PanelQuery) -> Json:
-    return {"logs": {"luceneQuery": {"value": query.text}, "filters": []}}
-
-
 def _markdown(text: str) -> Json:
     return {"markdown": {"markdownText": text}}
 
 
-def _apology(kind: str, queries: Sequence[PanelQuery]) -> str:
+def _apology(kind: str, panel: Panel, queries: Sequence[PanelQuery]) -> str:
+    """Return the text in place of a panel without a counterpart, with its queries."""
+    reason = f"a panel `{named(kind)}` with these queries has no counterpart: text"
+    sources = dict.fromkeys(named(query.source) for query in queries if not query.language)
+    if sources:
+        reason += f"; it asks {', '.join(sources)}: only PromQL and plain LogQL map"
+    panel.leave("", reason)
+    if len(queries) > MOST_TOLD:
+        left = ", ".join(f"{named(query.id)}: expr" for query in queries[MOST_TOLD:])
+        panel.leave(f"queries {left}", f"only the first {MOST_TOLD} are in the text")
     lines = [f"A Grafana panel of the type `{named(kind).replace('`', '')}` stood here."]
     for query in queries[:MOST_TOLD]:
         lines += ["", fenced("", query.text[:LONGEST_QUERY].splitlines())]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated
@@ -14,12 +14,10 @@ from typing_extensions import TypedDict
 
 from reconciler.document import Json, covers
 from reconciler.errors import ExitCode
-from reconciler.features.import_.buffer import Buffer
-from reconciler.features.import_.hide_secrets import IN_A_VARIABLE, Hiding
+from reconciler.features.import_.drafts import Buffer, Drawings
 from reconciler.features.import_.import_sources import (
-    Drawings,
     Gathered,
-    ImportSources,
+    ToImport,
     gather,
     how_to_get,
 )
@@ -38,7 +36,7 @@ from reconciler.features.import_.match_declared import (
     not_imported,
 )
 from reconciler.features.import_.names import file_names
-from reconciler.features.import_.records import Left
+from reconciler.features.import_.records import IN_A_VARIABLE, Hiding, ImportRecord, Left
 from reconciler.journal.entries import Entry, ImportedEntry, RunEntry
 from reconciler.journal.history import Memory
 from reconciler.journal.journal import Journal
@@ -46,6 +44,7 @@ from reconciler.journal.store import LockTimeout
 from reconciler.model import Manifest, Ref, RemoteId, Seen, Source
 from reconciler.operations.open_project import Options, applied_commit
 from reconciler.operations.open_session import Session
+from reconciler.project import ProjectVariable
 from reconciler.records.mentions import ALERTS
 from reconciler.redaction.redact import conceal
 from reconciler.redaction.templates import holds_seal, resolve
@@ -98,16 +97,6 @@ TOGETHER = 100
 """Number of manifests that are written before the journal gets their entries."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToImport:
-    """Resources to import, and how to write them."""
-
-    what: ImportSources
-    to: Path | None = None
-    keep_json: bool = False
-    dry_run: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class ImportedResource:
     """A resource that has a manifest now; `files` are the files that were written for it.
@@ -141,14 +130,21 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
     Raises InvalidInput where another file is in the way; nothing is written then. Raises
     UsageError, and what opening a target, a journal and the service raise.
     """
-    session, secrets = open_for_import(options, wanted.what.exports)
+    session, secrets = open_for_import(options, wanted.exports)
     journal = session.journal()
     if wanted.to is not None:
         folder_inside(Path.cwd() / wanted.to, session.project.root.resolve())
     with TemporaryFile() as stream:
         spool = Buffer(stream, session.environment.api)
-        gathered = gather(options, session, wanted.what, journal.history, spool)
+        gathered = gather(options, session, wanted, journal.history, spool)
         hiding = Hiding(secrets, lambda: journal.salt)
+        drawings = Drawings(
+            session=session,
+            spool=spool,
+            hiding=hiding,
+            more=gathered.variables,
+            keep_json=wanted.keep_json,
+        )
         work = _Work(
             options=options,
             wanted=wanted,
@@ -157,16 +153,24 @@ def import_now(options: Options, wanted: ToImport, patience: LockTimeout) -> Imp
             spool=spool,
             gathered=gathered,
             hiding=hiding,
+            drawings=drawings,
         )
         work.match()
         if wanted.dry_run:
             work.rehearse()
-        else:
-            work.clear()
-        if work.has_work and not wanted.dry_run:
+            return work.result
+        work.clear()
+        if work.matched.new or work.agreed:
             with journal.locked(str(uuid4()), patience):
                 work.write()
     return work.result
+
+
+def _filled(manifest: Manifest, ids: Mapping[Ref, RemoteId]) -> dict[str, Json]:
+    """Return a manifest's document with the known ids filled in."""
+    spec = resolve(manifest.spec, ids)
+    assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
+    return spec
 
 
 @dataclass(slots=True, kw_only=True)
@@ -178,22 +182,16 @@ class _Work:
     spool: Buffer
     gathered: Gathered
     hiding: Hiding
+    drawings: Drawings
     result: ImportResult = field(default_factory=ImportResult)
     matched: Matched = field(default_factory=Matched)
-    files: dict[Ref, Path] = field(default_factory=dict)
     agreed: list[tuple[Brief, Manifest]] = field(default_factory=list)
     left_behind: set[Path] = field(default_factory=set)
-    drawings: Drawings = field(init=False)
 
     @property
     def root(self) -> Path:
         """Return the folder of the project, without links."""
         return self.session.project.root.resolve()
-
-    @property
-    def has_work(self) -> bool:
-        """Return whether anything is to be written or journaled."""
-        return bool(self.matched.new or self.agreed)
 
     @property
     def there(self) -> There:
@@ -209,9 +207,11 @@ class _Work:
         briefs = [brief for brief in self.gathered.briefs if not self._shows_secrets(brief)]
         while True:
             self.matched = matched(briefs, self.there)
-            self._name_files()
+            self._choose_files()
+            known = self.matched.known
             new = self.options.waits.each(Deed.JUDGING, self.matched.new)
-            wrong = {candidate: why for candidate in new if (why := self.drawings.draw(candidate))}
+            drawn = ((candidate, self.drawings.draw(candidate, known)) for candidate in new)
+            wrong = {candidate: why for candidate, why in drawn if why is not None}
             if not wrong:
                 break
             # References to a refused resource become references to its id, and its name becomes
@@ -220,8 +220,9 @@ class _Work:
             refused = {candidate.brief for candidate in wrong}
             briefs = [brief for brief in briefs if brief not in refused]
         self.result.skipped.extend((*self.gathered.left, *self.matched.left))
+        ids = self.there.ids()
         for resource, manifest in self.matched.declared:
-            self.result.skipped.append(self._declared(resource, manifest))
+            self.result.skipped.append(self._declared(resource, manifest, ids))
         self._check_files()
         for (kind, remote_id), ref in sorted(not_imported(self.matched).items(), key=str):
             self._note_found(kind, remote_id, f"{ref} refers to it")
@@ -234,27 +235,36 @@ class _Work:
         if not self.hiding.values:
             return False
         record = self.spool.record(brief)
-        text = "\n".join(record.expressions.values())
         why = self.hiding.why_not(record)
-        for variables in self.gathered.variables.values():
-            for key, variable in variables.items():
-                if expression(ExpressionKind.VARIABLE, key) in text and self.hiding.lies_in(
-                    str(variable)
-                ):
-                    why = IN_A_VARIABLE
+        for variables in self._used_by([record]).values():
+            if any(self.hiding.lies_in(str(variable)) for variable in variables.values()):
+                why = IN_A_VARIABLE
         if why:
             called = self.hiding.without(brief.said)
             self.result.skipped.append(Left(called, why, ExitCode.INVALID))
         return bool(why)
+
+    def _used_by(self, records: Iterable[ImportRecord]) -> dict[str, dict[str, ProjectVariable]]:
+        """Return the new variables that records name, by environment."""
+        texts = (text for record in records for text in record.expressions.values())
+        whole = "\n".join(texts)
+        return {
+            name: {
+                key: variable
+                for key, variable in variables.items()
+                if expression(ExpressionKind.VARIABLE, key) in whole
+            }
+            for name, variables in self.gathered.variables.items()
+        }
 
     def _note_found(self, kind: str, remote_id: RemoteId, remark: str) -> None:
         how = how_to_get(kind, remote_id, self.session.environment.api)
         why = f"found, not imported: {remark}; {how}"
         self.result.skipped.append(Left(f"{kind} {remote_id}", why))
 
-    def _declared(self, brief: Brief, manifest: Manifest) -> Left:
+    def _declared(self, brief: Brief, manifest: Manifest, ids: Mapping[Ref, RemoteId]) -> Left:
         """Return the note that a manifest exists; agree to its journal entry if there is none."""
-        spec = self._filled(manifest)
+        spec = _filled(manifest, ids)
         live = conceal(self.spool.spec(brief), spec, brief.kind.shape)
         note = f"it is declared at {manifest.source} already"
         if not covers(live, spec, brief.kind.shape):
@@ -267,36 +277,21 @@ class _Work:
             self.agreed.append((brief, manifest))
         return Left(str(manifest.ref), note)
 
-    def _filled(self, manifest: Manifest) -> dict[str, Json]:
-        """Return a manifest's document with the known ids filled in."""
-        spec = resolve(manifest.spec, self.there.ids())
-        assert isinstance(spec, dict)  # noqa: S101 - filling references keeps the form
-        return spec
-
-    def _name_files(self) -> None:
+    def _choose_files(self) -> None:
         new = self.matched.new
-        stems = file_names(
-            [candidate.ref for candidate in new], together=self.wanted.to is not None
-        )
-        folders = {candidate.brief.kind.name: candidate.brief.kind for candidate in new}
-        places = {
-            name: folder_for(kind, self.session.project, self.wanted.to)
-            for name, kind in folders.items()
-        }
-        self.files = {
-            candidate.ref: places[candidate.ref.kind] / f"{stems[candidate.ref]}.yaml"
-            for candidate in new
-        }
-        variables, keep_json = self.gathered.variables, self.wanted.keep_json
-        self.drawings = Drawings(
-            session=self.session,
-            spool=self.spool,
-            hiding=self.hiding,
-            matched=self.matched,
-            files=self.files,
-            more=variables,
-            keep_json=keep_json,
-        )
+        refs = [candidate.ref for candidate in new]
+        stems = file_names(refs, together=self.wanted.to is not None)
+        folders = self._folders(candidate.brief for candidate in new)
+        files = (folders[ref.kind] / f"{stems[ref]}.yaml" for ref in refs)
+        self.matched.new = [
+            replace(candidate, file=file) for candidate, file in zip(new, files, strict=True)
+        ]
+
+    def _folders(self, briefs: Iterable[Brief]) -> dict[str, Path]:
+        """Return the folder of each kind."""
+        kinds = {brief.kind.name: brief.kind for brief in briefs}
+        project, to = self.session.project, self.wanted.to
+        return {name: folder_for(kind, project, to) for name, kind in kinds.items()}
 
     def _check_files(self) -> None:
         """Record which files exist already with the text that would be written.
@@ -305,10 +300,9 @@ class _Work:
         the files.
         """
         new = self.matched.new
-        check_read([*self.files.values()], self.session.project)
-        there = {
-            folder: names_in(folder) for folder in {file.parent for file in self.files.values()}
-        }
+        check_read([candidate.file for candidate in new], self.session.project)
+        folders = {candidate.file.parent for candidate in new}
+        there = {folder: names_in(folder) for folder in folders}
         drawings = self.drawings
         owners = {file: candidate for candidate in new for file in drawings.files_of(candidate)}
         taken = [file for file in owners if file.name.casefold() in there[file.parent]]
@@ -317,11 +311,7 @@ class _Work:
 
     def clear(self) -> None:
         """Remove files that a killed run left in the folders of this import, and report them."""
-        kinds = {brief.kind.name: brief.kind for brief in self.gathered.briefs}
-        folders = [
-            folder_for(kind, self.session.project, self.wanted.to) for kind in kinds.values()
-        ]
-        if count := remove_left(folders):
+        if count := remove_left(self._folders(self.gathered.briefs).values()):
             self.options.reporter.say(LEFT_BESIDE.format(what=plural(count, "file")))
 
     def rehearse(self) -> None:
@@ -330,7 +320,7 @@ class _Work:
             self._note(candidate, self.drawings.files_of(candidate))
 
     def _note(self, candidate: NamedImport, files: Sequence[Path]) -> None:
-        shown = display_name(self.files[candidate.ref], self.root)
+        shown = display_name(candidate.file, self.root)
         remote_id = candidate.brief.record.remote_id
         readable = candidate.brief.can_be_read
         taken = ImportedResource(candidate.ref, shown, remote_id, tuple(sorted(files)), readable)
@@ -350,8 +340,9 @@ class _Work:
                 if entries:
                     journal.append(entries)
                 step.done += len(some)
+        ids = self.there.ids()
         known = [
-            self._entry(resource, manifest.ref, self._filled(manifest), self._seen(resource), begun)
+            self._entry(resource, manifest.ref, begun, _filled(manifest, ids))
             for resource, manifest in self.agreed
         ]
         if known:
@@ -359,19 +350,8 @@ class _Work:
 
     def _declare_variables(self) -> None:
         """Write the variables of new manifests into the project file, before the manifests."""
-        new = self.matched.new
-        text = "\n".join(
-            source for candidate in new for source in candidate.brief.record.expressions.values()
-        )
-        used = {
-            name: {
-                key: variable
-                for key, variable in more.items()
-                if expression(ExpressionKind.VARIABLE, key) in text
-            }
-            for name, more in self.gathered.variables.items()
-        }
-        used = {name: more for name, more in used.items() if more}
+        found = self._used_by(candidate.brief.record for candidate in self.matched.new)
+        used = {name: more for name, more in found.items() if more}
         file = self.session.project.file
         if used and file is not None:
             add_variables(file, used)
@@ -398,22 +378,22 @@ class _Work:
         for candidate in some:
             if candidate.brief.record.untold or candidate.brief.record.keys:
                 self._warn(candidate)
-        remembered = [candidate for candidate in some if candidate.brief.is_remembered]
-        seen = [self._seen(candidate.brief) for candidate in remembered]
         return [
-            self._entry(candidate.brief, candidate.ref, spec, spec, run)
-            for candidate, spec in zip(remembered, seen, strict=True)
+            self._entry(candidate.brief, candidate.ref, run)
+            for candidate in some
+            if candidate.brief.is_remembered
         ]
 
-    def _seen(self, brief: Brief) -> dict[str, Json]:
-        """Return the observed document, with seals in place of secrets."""
-        return self.hiding.hidden(self.spool.spec(brief))
-
     def _entry(
-        self, brief: Brief, ref: Ref, spec: dict[str, Json], live: dict[str, Json], run: RunEntry
+        self, brief: Brief, ref: Ref, run: RunEntry, declared: dict[str, Json] | None = None
     ) -> Entry:
-        """Return the journal entry of a resource, with the document as a plan will declare it."""
+        """Return the journal entry of a resource, with the document as a plan will declare it.
+
+        `declared` is the document of an existing manifest; a new one declares what was observed.
+        """
         remote_id = brief.record.remote_id
+        live = self.hiding.hidden(self.spool.spec(brief))
+        spec = live if declared is None else declared
         manifest = Manifest(ref, spec, Source("", 1), remote_id)
         seen = Seen(remote_id, live)
         return ImportedEntry(
@@ -429,7 +409,7 @@ class _Work:
     def _warn(self, candidate: NamedImport) -> None:
         """Report what the service did not return, and show literals that look like keys."""
         record, ref = self.drawings.record(candidate), candidate.ref
-        name = display_name(self.files[ref], self.root)
+        name = display_name(candidate.file, self.root)
         [*_, (_, manifest)] = texts = [*self.drawings.texts(candidate)]
         if record.untold and not self.options.quiet:
             fields = ", ".join(dict.fromkeys(label for _, label in record.untold))

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING
 from reconciler.document import Json, value_at
 from reconciler.document import Path as Place
 from reconciler.errors import ExitCode, ReconcilerError, ServiceRefused, UnreadableReply, UsageError
-from reconciler.features.import_.buffer import Buffer
-from reconciler.features.import_.conversion import FileDocuments, named
-from reconciler.features.import_.converters import Beside, Foreign, records_of
-from reconciler.features.import_.drafts import Draft, IdPlace, draft_of
-from reconciler.features.import_.hide_secrets import Hiding
-from reconciler.features.import_.match_declared import Brief, Matched, NamedImport, Stretch
+from reconciler.features.import_.conversion import Beside, Converted, named
+from reconciler.features.import_.converters import (
+    ParsedExport,
+    documents_in,
+    found_in,
+    records_of,
+)
+from reconciler.features.import_.drafts import Buffer
+from reconciler.features.import_.match_declared import Brief
 from reconciler.features.import_.parameters import parameterised
 from reconciler.features.import_.records import ImportRecord, Left, judged
-from reconciler.features.import_.shapes import ParsedExport, documents_in, found_in
 from reconciler.journal.history import History, Memory
 from reconciler.kinds import BY_NAME, KINDS
 from reconciler.kinds.assumed_reads import list_existing
@@ -29,131 +31,19 @@ from reconciler.model import Absent, Manifest, Observation, Ref, RemoteId, Seen,
 from reconciler.model.assumptions import Assumptions
 from reconciler.operations.open_project import Options
 from reconciler.operations.open_session import Session, open_api
-from reconciler.project import ProjectVariable, with_target
+from reconciler.project import ProjectVariable
 from reconciler.records.mentions import mentioned_alerts
 from reconciler.runtime.advice import on_service
 from reconciler.runtime.progress import Deed, Waits
 from reconciler.syntax.diagnostic import Complaint
-from reconciler.syntax.expressions import is_allowed_in
 from reconciler.syntax.files import find_files
 from reconciler.syntax.parsed_text import Reading, complaints_of_text
-from reconciler.syntax.read_text import read_text
 from reconciler.syntax.suggestions import nearest, shortened
-from reconciler.workspace.envelope import Around, read_envelope
-from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.new_files import holds, led
 from reconciler.workspace.secret_scan import Withheld, withheld_from
-from reconciler.workspace.workspace import sources_of, wrong_in
+from reconciler.workspace.workspace import sources_of
 
 if TYPE_CHECKING:
     from reconciler.api.client import Api
-
-
-@dataclass(slots=True, kw_only=True)
-class Drawings:
-    """Texts of new manifests. Each is rendered once, when all names are known.
-
-    `files` are their places, and `more` are variables that the project file will have.
-    """
-
-    session: Session
-    spool: Buffer
-    hiding: Hiding
-    matched: Matched
-    files: Mapping[Ref, Path]
-    more: Mapping[str, Mapping[str, ProjectVariable]]
-    keep_json: bool
-    _root: Path = field(init=False)
-    _scope: Scope = field(init=False)
-    _place: IdPlace = field(init=False)
-    _kept: dict[Ref, list[tuple[Path, Stretch]]] = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._root = self.session.project.root.resolve()
-        name, environment = self.session.name, self.session.environment
-        variables = {**environment.variables, **self.more.get(name, {})}
-        withheld = withheld_from(os.environ)
-        self._scope = Scope(
-            name, variables, self.hiding.values, salt=self.hiding.salt, withheld=withheld
-        )
-        others = with_target(self.session.project) - {name}
-        self._place = IdPlace(name, alone=not others)
-
-    def draw(self, candidate: NamedImport) -> Left | None:
-        """Render a manifest and check it as runs read it; return why it cannot be written."""
-        record = self.record(candidate)
-        drawn = self._drawn(candidate, record)
-        if isinstance(drawn, Left):
-            return drawn
-        file = self.files[candidate.ref]
-        exports = [] if drawn.export is None else [(file.with_suffix(".json"), drawn.export)]
-        texts = [*exports, (file, led(drawn.manifest, file, self._root))]
-        if not self._is_plain(candidate, record, drawn):
-            settings = self.session.project.settings.environments
-            known = {**settings, self.session.name: self.session.environment}
-            error = wrong_in(dict(texts), file, self._root, self._scope, known)
-            if error is not None:
-                called = f"{record.called} ({record.where})"
-                return Left(called, f"{error.message} [{error.code}]", ExitCode.INVALID)
-        self._kept[candidate.ref] = [(path, self.spool.put(text.encode())) for path, text in texts]
-        return None
-
-    def record(self, candidate: NamedImport) -> ImportRecord:
-        """Return the imported record, with seals in place of secrets."""
-        return self.hiding.record(self.spool.record(candidate.brief))
-
-    def texts(self, candidate: NamedImport) -> Iterator[tuple[Path, str]]:
-        """Yield the files of a manifest with their texts; files that it names come first."""
-        for path, stretch in self._kept[candidate.ref]:
-            yield path, self.spool.get(stretch).decode()
-
-    def files_of(self, candidate: NamedImport) -> list[Path]:
-        """Return the files that a manifest needs, itself first."""
-        file = self.files[candidate.ref]
-        return [file, file.with_suffix(".json")] if self._keeps_json(candidate) else [file]
-
-    def is_ours(self, file: Path, candidate: NamedImport) -> bool:
-        """Return whether a file has the text that would be written, as after a stopped run."""
-        return all(
-            holds(path, text, self._root) for path, text in self.texts(candidate) if path == file
-        )
-
-    def _keeps_json(self, candidate: NamedImport) -> bool:
-        return self.keep_json and candidate.brief.kind.from_export is not None
-
-    def _drawn(self, candidate: NamedImport, record: ImportRecord) -> Draft | Left:
-        json_name = f"{self.files[candidate.ref].stem}.json" if self._keeps_json(candidate) else ""
-        known, mentions = self.matched.known, candidate.brief.mentions
-        return draft_of(record, candidate.ref, mentions, known, self._place, json_name=json_name)
-
-    def _is_plain(self, candidate: NamedImport, record: ImportRecord, drawn: Draft) -> bool:
-        """Return whether the text declares exactly the document that was checked already.
-
-        Text with an expression, or with values that may be withheld, is always checked as it is
-        read.
-        """
-        text = drawn.manifest
-        if drawn.export is not None or is_allowed_in(text) or self._scope.withheld.lies_in(text):
-            return False
-        read = drawn.document if drawn.document is not None else _read_back(text)
-        if read is None:
-            return False
-        known = {**self.session.project.settings.environments, self.session.name: None}
-        around = Around(environments=known, environment=self.session.name, today=self._scope.today)
-        envelope = read_envelope(read, around)
-        # Most specs come back as the same object, which needs no comparison.
-        as_judged = envelope.spec is record.spec or self.spool.holds(candidate.brief, envelope.spec)
-        return as_judged and not envelope.findings and envelope.name == candidate.ref.name
-
-
-def _read_back(text: str) -> dict[str, Json] | None:
-    """Return the document of a rendered manifest; None where reading it finds a flaw."""
-    reading = read_text(text)
-    if reading.flaws or len(reading.documents) != 1:
-        return None
-    read = reading.documents[0].value
-    assert isinstance(read, dict)  # noqa: S101 - as every manifest that is drawn
-    return read
 
 
 NO_LIST = (
@@ -168,11 +58,11 @@ NO_READ = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportSources:
+class ToImport:
     """Resources to import: objects of the service by their id or name, or exports.
 
     Exports of `environments`, one path for each, become manifests with variables. `ids` are the ids
-    of documents that hold none, by their names.
+    of documents that hold none, by their names. `to` is the folder to write to, None for the usual.
     """
 
     live: tuple[tuple[Kind, str], ...] = ()
@@ -180,6 +70,9 @@ class ImportSources:
     everything: bool = False
     environments: tuple[str, ...] = ()
     ids: Mapping[str, str] = field(default_factory=dict)
+    to: Path | None = None
+    keep_json: bool = False
+    dry_run: bool = False
 
 
 @dataclass(slots=True)
@@ -208,7 +101,7 @@ class Gathered:
 
 
 def gather(
-    options: Options, session: Session, sources: ImportSources, history: History, spool: Buffer
+    options: Options, session: Session, sources: ToImport, history: History, spool: Buffer
 ) -> Gathered:
     """Read all wanted records.
 
@@ -253,7 +146,7 @@ def _ids_of_nothing(beside: Beside) -> Iterator[Left]:
 
 
 async def _from_service(
-    session: Session, sources: ImportSources, history: History, withheld: Withheld, spool: Buffer
+    session: Session, sources: ToImport, history: History, withheld: Withheld, spool: Buffer
 ) -> Gathered:
     async with open_api(session) as api:
         if not sources.everything:
@@ -428,7 +321,7 @@ def read_exports(
 
     Documents of other tools come last, as their names depend on all of them.
     """
-    foreign: list[Foreign] = []
+    foreign: list[Converted] = []
     for path in paths:
         files = find_files([path], root)
         sources = sources_of([path], root)
@@ -437,17 +330,13 @@ def read_exports(
             reading = sources.read(file.path, file.name, is_json=file.is_json)
             if isinstance(reading, Reading) and not reading.has_errors:
                 for parsed in _in_file(file.name, reading, withheld, beside):
-                    if isinstance(parsed, Foreign):
+                    if isinstance(parsed, Converted):
                         foreign.append(parsed)
                     else:
                         yield parsed
             elif isinstance(reading, Reading):
-                wrong = (
-                    complaint
-                    for complaint in complaints_of_text(file.name, reading)
-                    if complaint.is_error
-                )
-                yield _unread(next(wrong))
+                complaints = complaints_of_text(file.name, reading)
+                yield _unread(next(complaint for complaint in complaints if complaint.is_error))
             else:
                 yield _unread(reading)
         if not files.files and not files.complaints:
@@ -462,7 +351,7 @@ def _in_file(
     if not documents:
         yield Left(name, EMPTY)
     values = [export for document in documents for export in documents_in(document.value)]
-    beside = replace(beside, documents=FileDocuments(values))
+    beside = replace(beside, documents=values)
     for number, document in enumerate(documents, 1):
         where = f"{name}, document {number}" if len(documents) > 1 else name
         yield from found_in(document.value, where, withheld, beside)

@@ -1,24 +1,141 @@
-"""Matching of imports with declared manifests: what is new, and its names.
+"""Matching of imports with declared manifests: what is new, its names, and who refers to whom.
 
-Pure.
+Ids of other resources become `${ref:}`, if they are known and close no circle. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path as File
 from typing import Literal, TypeAlias
 
+from reconciler.document import Json, Path
 from reconciler.errors import ExitCode
 from reconciler.features.import_.names import Titled, names_for, own_names
 from reconciler.features.import_.records import ImportRecord, Left
-from reconciler.features.import_.references import KnownRefs, Mention, circles_in
 from reconciler.journal.history import History
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Kind
+from reconciler.kinds.shape import references_in as mentioned_in
 from reconciler.model import Manifest, Ref, RemoteId
-from reconciler.redaction.templates import references_in
+from reconciler.redaction.templates import references_in, written_out
+from reconciler.syntax.expressions import ExpressionKind, expression
 from reconciler.workspace.envelope import LONGEST_NAME, NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """The id of another resource at a place of a document."""
+
+    path: Path
+    kind: str
+    remote_id: RemoteId
+
+
+def mentions_in(spec: Json, kind: Kind) -> Iterator[Mention]:
+    """Yield the places where a document refers to others by id."""
+    for path, other, value in mentioned_in(spec, kind.spec):
+        remote_id = BY_NAME[other].id_form.parse(value)
+        if remote_id is not None:
+            yield Mention(path, other, remote_id)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRefs:
+    """The resource of each object, and the resources that form circles."""
+
+    refs: Mapping[tuple[str, RemoteId], Ref]
+    circles: Mapping[Ref, int] = field(default_factory=dict)
+
+    def ref_of(self, mention: Mention) -> Ref | None:
+        """Return the resource that a mention refers to, None where it is unknown."""
+        return self.refs.get((mention.kind, mention.remote_id))
+
+    def leads_back(self, ref: Ref, other: Ref) -> bool:
+        """Return whether a reference would close a circle with others."""
+        return ref == other or (
+            ref in self.circles and self.circles[ref] == self.circles.get(other, -1)
+        )
+
+
+IN_A_CIRCLE = "{ref} leads back here, and references may not form a circle: so its id is here"
+
+
+def with_references(
+    spec: dict[str, Json],
+    ref: Ref,
+    mentions: Iterable[Mention],
+    known: KnownRefs,
+    expressions: Mapping[Path, str],
+) -> tuple[dict[str, Json], dict[Path, str]]:
+    """Return a document to write: known ids as references, and all other text escaped.
+
+    `expressions` are those that it contains already. The second result are comments on ids that
+    have to stay.
+    """
+    references = dict(expressions)
+    comments: dict[Path, str] = {}
+    for mention in mentions:
+        other = known.ref_of(mention)
+        if other is None or mention.path in expressions:
+            continue
+        if known.leads_back(ref, other):
+            comments[mention.path] = IN_A_CIRCLE.format(ref=other)
+        else:
+            references[mention.path] = expression(ExpressionKind.REFERENCE, str(other))
+    written = _written(spec, (), references) if references else written_out(spec)
+    assert isinstance(written, dict)  # noqa: S101 - an object stays one
+    return written, comments
+
+
+def _written(value: Json, path: Path, references: Mapping[Path, str]) -> Json:
+    if isinstance(value, dict):
+        return {key: _written(member, (*path, key), references) for key, member in value.items()}
+    if isinstance(value, list):
+        return [
+            _written(element, (*path, index), references) for index, element in enumerate(value)
+        ]
+    return references[path] if path in references else written_out(value)
+
+
+def circles_in(edges: Mapping[Ref, Iterable[Ref]]) -> dict[Ref, int]:
+    """Return the number of its circle of references for each resource that is in one.
+
+    Circles that share a resource are one.
+    """
+    back: dict[Ref, list[Ref]] = defaultdict(list)
+    for ref, others in edges.items():
+        for other in others:
+            back[other].append(ref)
+    circles: dict[Ref, int] = {}
+    met: set[Ref] = set()
+    # By Kosaraju: from the last resource to the first, what is left to walk back is its circle.
+    for start in reversed([*_walked(edges, edges, set())]):
+        members = [*_walked([start], back, met)]
+        if len(members) > 1:
+            circles.update(dict.fromkeys(members, len(circles)))
+    return circles
+
+
+def _walked(
+    starts: Iterable[Ref], edges: Mapping[Ref, Iterable[Ref]], met: set[Ref]
+) -> Iterator[Ref]:
+    """Yield the resources that were not met yet, each after all that it leads to."""
+    for start in starts:
+        trail = [] if start in met else [(start, iter(edges.get(start, ())))]
+        met.add(start)
+        while trail:
+            ref, rest = trail[-1]
+            other = next((other for other in rest if other not in met), None)
+            if other is None:
+                trail.pop()
+                yield ref
+            else:
+                met.add(other)
+                trail.append((other, iter(edges.get(other, ()))))
+
 
 ImportOrigin: TypeAlias = Literal["live", "export"]
 Stretch: TypeAlias = tuple[int, int]
@@ -77,10 +194,11 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class NamedImport:
-    """A record to import, with its name."""
+    """A record to import, with its name; `file` is its place, once that is chosen."""
 
     brief: Brief
     ref: Ref
+    file: File = File()
 
 
 @dataclass(slots=True)
@@ -175,7 +293,10 @@ def matched(found: Sequence[Brief], there: There) -> Matched:
             reason = "it is declared for other environments already"
             result.left.append(Left(str(away), reason))
         elif resource.thing is None and twin is not None:
-            result.left.append(_twin(resource, twin, by_ref.get(twin)))
+            same = by_ref.get(twin)
+            where = f"is declared at {same.source}" if same is not None else "is known already"
+            reason = f"{twin} {where}, and it is unknown whether this is the same, as it has no id"
+            result.left.append(Left(resource.said, reason, ExitCode.INVALID))
         else:
             result.new.append(NamedImport(resource, ref))
     result.known = _known(result.new, there)
@@ -215,17 +336,14 @@ def _not_declared(found: Sequence[Brief], there: There, result: Matched) -> Iter
         yield resource
 
 
-def _twin(brief: Brief, ref: Ref, manifest: Manifest | None) -> Left:
-    where = f"is declared at {manifest.source}" if manifest is not None else "is known already"
-    reason = f"{ref} {where}, and it is unknown whether this is the same, as it has no id"
-    return Left(brief.said, reason, ExitCode.INVALID)
-
-
 def _known(new: Sequence[NamedImport], there: There) -> KnownRefs:
     refs = {pair: manifest.ref for pair, manifest in there.objects().items()}
     for candidate in new:
-        for pair in things_of(candidate.brief):
-            refs[pair] = candidate.ref
+        brief = candidate.brief
+        if brief.thing is not None:
+            refs[brief.thing] = candidate.ref
+        # In other environments it is another object.
+        refs |= {(brief.kind.name, other): candidate.ref for other in brief.record.ids.values()}
     edges: dict[Ref, list[Ref]] = {
         manifest.ref: sorted(references_in(manifest.spec)) for manifest in there.manifests
     }
@@ -235,14 +353,6 @@ def _known(new: Sequence[NamedImport], there: There) -> KnownRefs:
         )
         edges[candidate.ref] = [meant_ref for meant_ref in meant if meant_ref is not None]
     return KnownRefs(refs, circles_in(edges))
-
-
-def things_of(brief: Brief) -> Iterator[ObjectId]:
-    """Yield the objects of a record, one for each environment."""
-    if brief.thing is not None:
-        yield brief.thing
-    for remote_id in brief.record.ids.values():
-        yield brief.kind.name, remote_id
 
 
 def not_imported(matched: Matched) -> dict[ObjectId, Ref]:

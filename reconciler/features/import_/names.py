@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from reconciler.document import Json, digest
 from reconciler.errors import ExitCode
@@ -88,9 +89,14 @@ def names_for(things: Sequence[Titled], taken: Container[Ref]) -> list[Ref]:
         if alone and ref not in used:
             refs[index] = ref
             used.add(ref)
-    for index in sorted(set(range(len(things))) - refs.keys(), key=lambda nth: _order(things[nth])):
-        refs[index] = _marked(things[index], plain[index], taken, used)
-        used.add(refs[index])
+    ordered = sorted(
+        enumerate(things), key=lambda pair: (str(pair[1].remote_id or ""), pair[1].content)
+    )
+    for index, titled in ordered:
+        if index not in refs:
+            marked = (Ref(titled.kind, f"{plain[index]}-{mark}") for mark in _marks(titled))
+            refs[index] = next(ref for ref in marked if ref not in taken and ref not in used)
+            used.add(refs[index])
     return [refs[index] for index in range(len(things))]
 
 
@@ -111,25 +117,9 @@ def _plain(titled: Titled) -> str:
     return f"{name}-{kind_word(titled.kind)}" if name in _RESERVED else name
 
 
-def _order(titled: Titled) -> tuple[str, str]:
-    return str(titled.remote_id or ""), titled.content
-
-
-def _marked(titled: Titled, name: str, taken: Container[Ref], used: Container[Ref]) -> Ref:
-    for mark in _marks(titled):
-        ref = Ref(titled.kind, f"{name}-{mark}")
-        if ref not in taken and ref not in used:
-            return ref
-    raise AssertionError("marks never end")
-
-
-def _marks(titled: Titled) -> Iterable[str]:
-    yield titled.mark
-    yield titled.content[: 2 * MARK]
-    number = 2
-    while True:
-        yield f"{titled.mark}-{number}"
-        number += 1
+def _marks(titled: Titled) -> Iterator[str]:
+    yield from (titled.mark, titled.content[: 2 * MARK])
+    yield from (f"{titled.mark}-{number}" for number in itertools.count(2))
 
 
 def file_names(refs: Sequence[Ref], *, together: bool) -> Mapping[Ref, str]:
@@ -147,7 +137,7 @@ TWIN = "the same is in these documents twice: one manifest is made of both"
 _SELECTS = re.compile(r"(.+)\[([^\[\]]+)\]", re.DOTALL)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Naming:
     """The names of a resource: `handle` for people and `--id`, `mark` in its manifest's name.
 
@@ -155,6 +145,7 @@ class Naming:
     `why_not`, is not imported.
     """
 
+    made: Converted
     handle: str
     mark: str = ""
     remote_id: str = ""
@@ -167,8 +158,8 @@ class UniqueNames:
     """The names of each resource, the names `met` that `--id` accepts, and the ids `left` over."""
 
     each: Sequence[Naming]
-    met: set[str]
-    left: list[Left]
+    met: set[str] = field(default_factory=set)
+    left: list[Left] = field(default_factory=list)
 
 
 def with_unique_names(made: Sequence[Converted], ids: Mapping[str, str]) -> UniqueNames:
@@ -177,39 +168,37 @@ def with_unique_names(made: Sequence[Converted], ids: Mapping[str, str]) -> Uniq
     Resources of one name are distinguished by severity, else by the first different label in
     alphabetical order, else by digits of their digests.
     """
-    given = [Naming(resource.name) for resource in made]
-    firsts = _without_twins(made, given)
-    alike: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for nth in firsts:
-        alike[made[nth].kind.name, plain_name(made[nth].name)].append(nth)
+    result = UniqueNames([Naming(resource, resource.name) for resource in made])
+    firsts = [*_without_twins(result.each)]
+    alike: dict[tuple[str, str], list[Naming]] = defaultdict(list)
+    for naming in firsts:
+        alike[naming.made.kind.name, plain_name(naming.made.name)].append(naming)
     for group in alike.values():
         if len(group) > 1:
-            for nth, mark in zip(group, marks_of([made[nth] for nth in group]), strict=True):
-                given[nth].handle = f"{made[nth].name}[{mark}]"
-                given[nth].mark = "" if made[nth].labels is None else mark
-    result = UniqueNames(given, set(), [])
-    for nth in firsts if ids else ():
-        result.met.update((made[nth].name, given[nth].handle))
-    _hand_out(made, firsts, ids, result)
+            for naming, mark in zip(group, marks_of(group), strict=True):
+                naming.handle = f"{naming.made.name}[{mark}]"
+                naming.mark = "" if naming.made.labels is None else mark
+    if ids:
+        _hand_out(firsts, ids, result)
     return result
 
 
-def _without_twins(made: Sequence[Converted], given: Sequence[Naming]) -> list[int]:
-    """Return the indices of all resources without repetitions; a resource without labels stays."""
+def _without_twins(given: Sequence[Naming]) -> Iterator[Naming]:
+    """Yield the resources without repetitions; a resource without labels stays."""
     seen: set[tuple[str, str, str]] = set()
-    firsts: list[int] = []
-    for nth, resource in enumerate(made):
-        key = (resource.kind.name, resource.name, resource.digest)
-        if resource.labels is not None and key in seen:
-            given[nth].why_not, given[nth].is_twin = TWIN, True
+    for naming in given:
+        made = naming.made
+        key = (made.kind.name, made.name, made.digest)
+        if made.labels is not None and key in seen:
+            naming.why_not, naming.is_twin = TWIN, True
         else:
-            firsts.append(nth)
             seen.add(key)
-    return firsts
+            yield naming
 
 
-def marks_of(made: Sequence[Converted]) -> list[str]:
+def marks_of(given: Sequence[Naming]) -> list[str]:
     """Return a mark for each of the resources of one name, all unique."""
+    made = [naming.made for naming in given]
     holders: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for nth, resource in enumerate(made):
         for name, value in (resource.labels or {}).items():
@@ -228,50 +217,41 @@ def marks_of(made: Sequence[Converted]) -> list[str]:
     ]
 
 
-def _hand_out(
-    made: Sequence[Converted], firsts: Sequence[int], ids: Mapping[str, str], result: UniqueNames
-) -> None:
+def _hand_out(firsts: Sequence[Naming], ids: Mapping[str, str], result: UniqueNames) -> None:
     """Assign each id to its resource; an id that fits several resources of a kind is left."""
-    by_name: dict[str, list[int]] = defaultdict(list)
-    for nth in firsts if ids else ():
-        by_name[made[nth].name].append(nth)
-    owners: dict[tuple[str, str], list[int]] = defaultdict(list)
+    by_name: dict[str, list[Naming]] = defaultdict(list)
+    for naming in firsts:
+        result.met.update((naming.made.name, naming.handle))
+        by_name[naming.made.name].append(naming)
+    owners: dict[tuple[str, str], list[Naming]] = defaultdict(list)
     for key, remote_id in ids.items():
-        found = by_name.get(key) or _selected(key, made, by_name, result.each)
+        found = by_name.get(key) or _selected(key, by_name)
         if found:
             result.met.add(key)
-        of_kind: dict[str, list[int]] = defaultdict(list)
-        for nth in found:
-            of_kind[made[nth].kind.name].append(nth)
-        for kind, nths in of_kind.items():
-            if len(nths) > 1:
-                result.left.append(_ambiguous(key, kind, [result.each[nth] for nth in nths]))
+        of_kind: dict[str, list[Naming]] = defaultdict(list)
+        for naming in found:
+            of_kind[naming.made.kind.name].append(naming)
+        for kind, namings in of_kind.items():
+            if len(namings) > 1:
+                result.left.append(_ambiguous(key, kind, namings))
                 continue
-            owners[kind, remote_id.lower()].append(nths[0])
-            result.each[nths[0]].remote_id = remote_id
-    _refuse_shared(made, owners, result.each)
+            owners[kind, remote_id.lower()].append(namings[0])
+            namings[0].remote_id = remote_id
+    _refuse_shared(owners)
 
 
-def _selected(
-    key: str,
-    made: Sequence[Converted],
-    by_name: Mapping[str, Sequence[int]],
-    given: Sequence[Naming],
-) -> list[int]:
-    """Return the indices for `NAME[LABEL]`: a mark, the value of a label, or `label=value`."""
+def _selected(key: str, by_name: Mapping[str, Sequence[Naming]]) -> list[Naming]:
+    """Return the resources for `NAME[LABEL]`: a mark, the value of a label, or `label=value`."""
     found = _SELECTS.fullmatch(key)
-    nths = by_name.get(found[1], ()) if found is not None else ()
-    for nth in nths:
-        if given[nth].handle == key:
-            return [nth]
-    wanted = found[2] if found is not None else ""
-    return [nth for nth in nths if wanted in _describe(made[nth].labels or {})]
-
-
-def _describe(labels: Mapping[str, str]) -> Iterable[str]:
-    for name, value in labels.items():
-        yield value
-        yield f"{name}={value}"
+    if found is None:
+        return []
+    same = by_name.get(found[1], ())
+    labelled = [(naming, naming.made.labels or {}) for naming in same]
+    return [naming for naming in same if naming.handle == key][:1] or [
+        naming
+        for naming, labels in labelled
+        if found[2] in (*labels.values(), *map("=".join, labels.items()))
+    ]
 
 
 def _ambiguous(key: str, kind: str, namings: Sequence[Naming]) -> Left:
@@ -281,19 +261,14 @@ def _ambiguous(key: str, kind: str, namings: Sequence[Naming]) -> Left:
     return Left(f"--id `{named(key)}`", reason, ExitCode.INVALID)
 
 
-def _refuse_shared(
-    made: Sequence[Converted],
-    owners: Mapping[tuple[str, str], Sequence[int]],
-    given: Sequence[Naming],
-) -> None:
+def _refuse_shared(owners: Mapping[tuple[str, str], Sequence[Naming]]) -> None:
     """Refuse resources that share an id, and resources with several ids."""
-    id_counts: Counter[int] = Counter(nth for nths in owners.values() for nth in {*nths})
-    for (_, remote_id), nths in owners.items():
-        if len({*nths}) > 1:
-            for nth in nths:
-                others = (named(given[number].handle) for number in nths if number != nth)
-                reason = f"its id {named(remote_id)} is given to `{next(others)}` too"
-                given[nth].why_not = reason
-    for nth, count in id_counts.items():
+    for (_, remote_id), namings in owners.items():
+        for naming in namings:
+            others = [named(other.handle) for other in namings if other is not naming]
+            if others:
+                naming.why_not = f"its id {named(remote_id)} is given to `{others[0]}` too"
+    counts = Counter(naming for namings in owners.values() for naming in {*namings})
+    for naming, count in counts.items():
         if count > 1:
-            given[nth].why_not = f"--id gives it {count} ids: {named(made[nth].name)} has one"
+            naming.why_not = f"--id gives it {count} ids: {named(naming.made.name)} has one"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -11,10 +11,10 @@ from reconciler.document import Json, Path
 from reconciler.features.import_.conversion import (
     ALONE,
     MOST_MADE,
+    Beside,
     Conversion,
     Converted,
     Fields,
-    FileDocuments,
     Notes,
     bracketed,
     named,
@@ -59,7 +59,7 @@ class _Draft:
 recognise = is_openslo
 
 
-def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
+def convert(document: Json, source: str, beside: Beside = ALONE) -> Conversion:
     """Return an SLO for each objective; an indicator may be in another document of the file."""
     notes = Notes()
     fields = Fields(document)
@@ -74,21 +74,14 @@ def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conve
         return _objectives(fields, called, beside)
     elif kind != _INDICATOR:
         notes.leave(called, "only objectives become manifests: it has no counterpart here")
-    elif name not in _in_file(beside).referred_to:
+    elif name not in _in_file(beside)[1]:
         notes.leave(called, "no objective of this file refers to it")
     return Conversion(left_behind=notes.all)
 
 
-@dataclass(frozen=True, slots=True)
-class _InFile:
-    """The indicators of a file by name, and the names that objectives refer to."""
-
-    indicators: Mapping[str, dict[str, Json]]
-    referred_to: frozenset[str]
-
-
 @lru_cache(maxsize=1)
-def _in_file(beside: FileDocuments) -> _InFile:
+def _in_file(beside: Beside) -> tuple[Mapping[str, dict[str, Json]], Collection[str]]:
+    """Return the indicators of a file by name, and the names that objectives refer to."""
     indicators: dict[str, dict[str, Json]] = {}
     referred_to: set[str] = set()
     for document in beside.documents:
@@ -102,10 +95,10 @@ def _in_file(beside: FileDocuments) -> _InFile:
             referred_to.update(
                 fields.text("indicatorRef") for fields in (spec, *spec.each("objectives"))
             )
-    return _InFile(indicators, frozenset(referred_to))
+    return indicators, referred_to
 
 
-def _objectives(fields: Fields, called: str, beside: FileDocuments) -> Conversion:
+def _objectives(fields: Fields, called: str, beside: Beside) -> Conversion:
     notes = Notes()
     spec = fields.inner("spec")
     objectives = spec.each("objectives")
@@ -128,7 +121,7 @@ def _objectives(fields: Fields, called: str, beside: FileDocuments) -> Conversio
     return Conversion(tuple(made), notes.all)
 
 
-def _converted(document: Fields, beside: FileDocuments, *, number: int) -> Converted:
+def _converted(document: Fields, beside: Beside, *, number: int) -> Converted:
     document.take("apiVersion", "kind")
     metadata, spec = document.inner("metadata"), document.inner("spec")
     (objective,) = spec.each("objectives")
@@ -137,8 +130,7 @@ def _converted(document: Fields, beside: FileDocuments, *, number: int) -> Conve
     if number:
         title = f"{title}: {objective.text('displayName') or f'objective {number}'}"
     draft = _Draft({"name": title})
-    description = spec.text("description")
-    if description:
+    if description := spec.text("description"):
         draft.spec["description"] = description
     draft.spec["targetThresholdPercentage"] = plain(_target(objective))
     _put_frame(draft, spec)
@@ -194,23 +186,12 @@ def _put_labels(draft: _Draft, spec: Fields, metadata: Fields) -> None:
         draft.spec["labels"] = labels
 
 
-def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: FileDocuments) -> None:
+def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: Beside) -> None:
     called, indicator = _indicator(spec, objective, beside)
     written = spec.text("budgetingMethod")
-    method = written.casefold()
     metric = indicator.inner("spec")
     if metric.inner("ratioMetric").document:
-        good, total = _good_and_total(draft, metric.inner("ratioMetric"))
-        if method in (_SLICES, _RATIO_SLICES):
-            _put_slices_of_ratio(draft, objective, good, total)
-        else:
-            if method != _OCCURRENCES:
-                reason = "events are counted, as with Occurrences"
-                draft.notes.leave(f"budgetingMethod: {named(written)}", reason)
-            draft.spec["requestBasedMetricSli"] = {
-                "goodEvents": {"query": good},
-                "totalEvents": {"query": total},
-            }
+        _put_ratio(draft, objective, metric.inner("ratioMetric"), written)
     elif metric.inner("thresholdMetric").document:
         operator = OPERATORS.get(objective.text("op").casefold())
         value = objective.number("value")
@@ -218,7 +199,7 @@ def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: FileD
             raise _NotMapped("its threshold needs `op` (lt, lte, gt or gte) and `value`")
         query = _query(draft, metric.inner("thresholdMetric"), "thresholdMetric")
         _put_windows(draft, objective, query, operator, value)
-        if method != _SLICES:
+        if written.casefold() != _SLICES:
             reason = "its budget counts measurements; here windows of time are counted"
             draft.notes.leave(f"budgetingMethod: {named(written)}", reason)
     else:
@@ -229,7 +210,7 @@ def _put_indicator(draft: _Draft, spec: Fields, objective: Fields, beside: FileD
         draft.notes.unread(called, indicator)
 
 
-def _indicator(spec: Fields, objective: Fields, beside: FileDocuments) -> tuple[str, Fields]:
+def _indicator(spec: Fields, objective: Fields, beside: Beside) -> tuple[str, Fields]:
     """Return an indicator, and its name in reports if it is a document of its own."""
     for holder in (objective, spec):
         inline = holder.inner("indicator")
@@ -238,11 +219,29 @@ def _indicator(spec: Fields, objective: Fields, beside: FileDocuments) -> tuple[
         name = holder.text("indicatorRef")
         if not name:
             continue
-        found = _in_file(beside).indicators.get(name)
+        found = _in_file(beside)[0].get(name)
         if found is not None:
             return f"SLI `{named(name)}`", Fields(found)
         raise _NotMapped(f"its indicator `{named(name)}` is in no document of this file: add it")
     raise _NotMapped("it has no indicator")
+
+
+def _put_ratio(draft: _Draft, objective: Fields, ratio: Fields, method: str) -> None:
+    good, total = _good_and_total(draft, ratio)
+    if method.casefold() in (_SLICES, _RATIO_SLICES):
+        least = objective.number("timeSliceTarget")
+        if least is None:
+            raise _NotMapped("its time slices need a `timeSliceTarget`")
+        share = f"{bracketed(good)} / {bracketed(total)}"
+        _put_windows(draft, objective, share, OPERATORS["gte"], least)
+        return
+    if method.casefold() != _OCCURRENCES:
+        reason = "events are counted, as with Occurrences"
+        draft.notes.leave(f"budgetingMethod: {named(method)}", reason)
+    draft.spec["requestBasedMetricSli"] = {
+        "goodEvents": {"query": good},
+        "totalEvents": {"query": total},
+    }
 
 
 def _good_and_total(draft: _Draft, ratio: Fields) -> tuple[str, str]:
@@ -258,15 +257,6 @@ def _good_and_total(draft: _Draft, ratio: Fields) -> tuple[str, str]:
     # Without failures there may be no series, and then the difference would have none either.
     whole_, failed = bracketed(whole), bracketed(failed)
     return f"{whole_} - ({failed} or {whole_} * 0)", whole
-
-
-def _put_slices_of_ratio(draft: _Draft, objective: Fields, good: str, total: str) -> None:
-    least = objective.number("timeSliceTarget")
-    if least is None:
-        raise _NotMapped("its time slices need a `timeSliceTarget`")
-    _put_windows(
-        draft, objective, f"{bracketed(good)} / {bracketed(total)}", OPERATORS["gte"], least
-    )
 
 
 def _put_windows(

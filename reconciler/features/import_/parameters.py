@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 
-from reconciler.document import Json, Path, identical
+from reconciler.document import Json, Path, identical, value_at
 from reconciler.features.import_.names import kind_word, plain_name
 from reconciler.features.import_.records import ImportRecord, Left
 from reconciler.kinds.shape import NOTHING, Facts, facts_of, references_in
@@ -61,12 +63,13 @@ def parameterised(
     by_key: dict[Key, dict[str, list[ImportRecord]]] = defaultdict(lambda: defaultdict(list))
     for name, records in found.items():
         for record in records:
-            by_key[_key(record)][name].append(record)
+            title = plain_name(f"{record.title} {record.suffix}")
+            key = record.kind.name, title or kind_word(record.kind.name)
+            by_key[key][name].append(record)
     things = {
         (record.kind.name, record.remote_id): key
         for key, of in by_key.items()
-        for records_of_name in of.values()
-        for record in records_of_name
+        for record in chain.from_iterable(of.values())
         if record.remote_id is not None
     }
     naming = _Naming(tuple(found), known, result.variables)
@@ -97,11 +100,6 @@ def parameterised(
     for single, differing in joined:
         result.records.append(_record(single, differing, naming, here))
     return result
-
-
-def _key(record: ImportRecord) -> Key:
-    title = plain_name(f"{record.title} {record.suffix}")
-    return record.kind.name, title or kind_word(record.kind.name)
 
 
 def _only(record: ImportRecord, name: str, here: str, suffix: str) -> ImportRecord:
@@ -143,41 +141,31 @@ def _differing(
     first = values[0]
     if all(type(value) is type(first) and identical(value, first) for value in values):
         return
-    if isinstance(first, dict):
-        yield from _in_objects(values, first, facts, path, joined)
-    elif isinstance(first, list):
-        yield from _in_lists(values, first, facts, path, joined)
-    else:
-        scalars = [value for value in values if isinstance(value, str | int | float)]
-        if len(scalars) != len(values):
-            raise _ApartError(path)
+    objects = [value for value in values if isinstance(value, dict)]
+    lists = [value for value in values if isinstance(value, list)]
+    scalars = [value for value in values if isinstance(value, str | int | float)]
+    if len(scalars) == len(values):
         yield path, tuple(scalars)
-
-
-def _in_objects(
-    values: Sequence[Json], first: dict[str, Json], facts: Facts, path: Path, joined: _Joined
-) -> Iterator[tuple[Path, Values]]:
-    objects = [
-        value for value in values if isinstance(value, dict) and value.keys() == first.keys()
-    ]
-    if len(objects) != len(values):
+    elif len(objects) == len(values) and all(
+        value.keys() == objects[0].keys() for value in objects
+    ):
+        fields = facts_of(facts.part) if facts.part is not None else {}
+        for key in objects[0]:
+            members = [value[key] for value in objects]
+            inner = fields.get(key, facts.values or NOTHING)
+            yield from _differing(members, inner, (*path, key), joined)
+    elif len(lists) == len(values) and len({*map(len, lists)}) == 1:
+        yield from _in_lists(lists, facts, path, joined)
+    else:
         raise _ApartError(path)
-    fields = facts_of(facts.part) if facts.part is not None else {}
-    for key in first:
-        inner = fields.get(key, facts.values or NOTHING)
-        yield from _differing([object_[key] for object_ in objects], inner, (*path, key), joined)
 
 
 def _in_lists(
-    values: Sequence[Json], first: list[Json], facts: Facts, path: Path, joined: _Joined
+    lists: Sequence[list[Json]], facts: Facts, path: Path, joined: _Joined
 ) -> Iterator[tuple[Path, Values]]:
-    lists = [value for value in values if isinstance(value, list) and len(value) == len(first)]
-    if len(lists) != len(values):
-        raise _ApartError(path)
     own = facts.keyed.identity if facts.keyed is not None else ()
-    for index in range(len(first)):
+    for index, items in enumerate(zip(*lists, strict=True)):
         here: Path = (*path, index)
-        items = [element[index] for element in lists]
         for place, found in _differing(items, facts.items or NOTHING, here, joined):
             if own[:1] == ("id",) and place == (*here, *own):
                 # Each environment assigned its own id, and keeps it where none is written.
@@ -214,21 +202,15 @@ class _Naming:
         return known
 
     def _known(self, values: Values) -> str:
-        pairs = [*zip(self.environments, values, strict=True)]
         for name in self.known.get(self.environments[0], {}):
-            held = [self.known.get(environment, {}).get(name) for environment, _ in pairs]
-            both = zip(held, (value for _, value in pairs), strict=True)
-            if all(
-                held_value == value and type(held_value) is type(value)
-                for held_value, value in both
-            ):
+            held = [self.known.get(environment, {}).get(name) for environment in self.environments]
+            if held == [*values] and [*map(type, held)] == [*map(type, values)]:
                 return name
         return ""
 
     def _wanted(self, values: Values) -> str:
-        if tuple(str(value).casefold() for value in values) == tuple(
-            environment.casefold() for environment in self.environments
-        ):
+        environments = [environment.casefold() for environment in self.environments]
+        if [str(value).casefold() for value in values] == environments:
             return _ENVIRONMENT
         uses = self.uses[values]
         steps = [str(step) for step in uses[0][1] if isinstance(step, str)]
@@ -241,14 +223,9 @@ class _Naming:
         return head + last[0].upper() + last[1:]
 
     def _unused(self, wanted: str) -> str:
-        taken = {
-            name for variables in (*self.known.values(), *self.new.values()) for name in variables
-        }
-        number, name = 1, wanted
-        while name in taken:
-            number += 1
-            name = f"{wanted}{number}"
-        return name
+        taken = {*chain.from_iterable((*self.known.values(), *self.new.values()))}
+        names = chain([wanted], (f"{wanted}{number}" for number in count(2)))
+        return next(name for name in names if name not in taken)
 
 
 def _camel(name: str) -> str:
@@ -296,12 +273,12 @@ def _written(values: Values, naming: _Naming) -> str:
 
 def _reads_back(written: str, pieces: Sequence[str | Values]) -> bool:
     read = [part for part in parts_of(written) if part != ""]
-    names = [part for part in read if isinstance(part, Expression)]
-    text = "".join(text for text in read if isinstance(text, str))
+    texts = [part for part in read if isinstance(part, str)]
+    names = sum(isinstance(part, Expression) for part in read)
     return (
-        len(names) == sum(isinstance(piece, tuple) for piece in pieces)
-        and text == "".join(piece for piece in pieces if isinstance(piece, str))
-        and all(isinstance(part, str | Expression) for part in read)
+        names == sum(isinstance(piece, tuple) for piece in pieces)
+        and names + len(texts) == len(read)
+        and "".join(texts) == "".join(piece for piece in pieces if isinstance(piece, str))
     )
 
 
@@ -309,9 +286,11 @@ def _record(
     single: Mapping[str, ImportRecord], joined: _Joined, naming: _Naming, here: str
 ) -> ImportRecord:
     record = single[here]
-    spec = record.spec
-    for path in joined.left_out:
-        spec = _without_id(spec, path)
+    spec = deepcopy(record.spec) if joined.left_out else record.spec
+    for *holder, key in joined.left_out:
+        item = value_at(spec, holder)
+        assert isinstance(item, dict)  # noqa: S101 - the id was found in it
+        del item[str(key)]
     known = {
         name: record.remote_id for name, record in single.items() if record.remote_id is not None
     }
@@ -322,25 +301,3 @@ def _record(
         ids=known,
         only=() if single.keys() >= naming.known.keys() else tuple(single),
     )
-
-
-def _without_id(spec: dict[str, Json], path: Path) -> dict[str, Json]:
-    found = _without(spec, path)
-    assert isinstance(found, dict)  # noqa: S101 - an object stays one
-    return found
-
-
-def _without(value: Json, path: Path) -> Json:
-    first, *rest = path
-    if isinstance(value, list) and isinstance(first, int):
-        return [
-            _without(element, tuple(rest)) if at == first else element
-            for at, element in enumerate(value)
-        ]
-    assert isinstance(value, dict)  # noqa: S101 - the path was found in it
-    if not rest:
-        return {key: member for key, member in value.items() if key != first}
-    return {
-        key: _without(member, tuple(rest)) if key == first else member
-        for key, member in value.items()
-    }

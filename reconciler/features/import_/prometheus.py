@@ -16,10 +16,10 @@ from reconciler.features.import_.conversion import (
     ALONE,
     MOST_MADE,
     NOTHING_ALIKE,
+    Beside,
     Conversion,
     Converted,
     Fields,
-    FileDocuments,
     Notes,
     bracketed,
     named,
@@ -82,7 +82,7 @@ class ThresholdQuery:
 recognise = is_rule_file
 
 
-def convert(document: Json, source: str, beside: FileDocuments = ALONE) -> Conversion:
+def convert(document: Json, source: str, beside: Beside = ALONE) -> Conversion:
     """Return an alert definition for each alerting rule that can be mapped."""
     del beside
     notes = Notes()
@@ -104,9 +104,8 @@ def _alerts_of(group: Fields, source: str, most: int, notes: Notes) -> list[Conv
     of_all = _OfGroup(dict(group.inner("labels").scalars()), group.scalar("interval") or "")
     made: list[Converted] = []
     recorded: list[str] = []
-    rules = group.each("rules")
     of_all.left.unread("group", group.without("rules"))
-    for rule in rules:
+    for rule in group.each("rules"):
         name = rule.text("alert")
         called = f"alert `{named(name)}` ({where})"
         why = _why_not(rule, is_too_many=len(made) >= most)
@@ -163,7 +162,9 @@ def _converted(rule: Fields, group: _OfGroup) -> Converted:
     spec["enabled"] = True
     # A rule's own label takes precedence over its group's.
     all_labels = {**group.labels, **dict(rule.inner("labels").scalars())}
-    labels = dict(_labels(all_labels, notes))
+    labels = {key: value for key, value in all_labels.items() if "{{" not in value}
+    for key in (key for key in all_labels if key not in labels):
+        notes.leave(f"label {named(key)}", "it is a template, which a label here cannot be")
     severity = labels.get(SEVERITY, "")
     if severity.lower() in PRIORITIES:
         spec["priority"] = f"ALERT_DEF_PRIORITY_{PRIORITIES[severity.lower()]}"
@@ -237,14 +238,6 @@ def _window(rule: Fields, group: _OfGroup, notes: Notes) -> str:
     return (f"{hours}h" if hours else "") + (f"{rest}m" if rest or not hours else "")
 
 
-def _labels(labels: Mapping[str, str], notes: Notes) -> Iterator[tuple[str, str]]:
-    for key, value in labels.items():
-        if "{{" in value:
-            notes.leave(f"label {named(key)}", "it is a template, which a label here cannot be")
-        else:
-            yield key, value
-
-
 def _description(rule: Fields, notes: Notes) -> str:
     annotations = dict(rule.inner("annotations").scalars())
     lines = [annotations.pop(name).strip() for name in DESCRIBING if name in annotations]
@@ -262,20 +255,16 @@ def compared_in(expression: str) -> ThresholdQuery:
 
     Any other expression is kept whole: `group without ()` returns 1 for each of its series.
     """
-    whole = ThresholdQuery(
-        f"group without () {bracketed(expression)}", MORE, Decimal(0), is_firing=True
-    )
     signs = [*_top_level(expression)]
     compared = [sign for sign in signs if sign.group() in _COMPARISONS]
-    if len(compared) != 1 or any(sign.group().lower() in _SET_OPERATORS for sign in signs):
-        return whole
-    sign = compared[0]
-    left, right = expression[: sign.start()].strip(), expression[sign.end() :].strip()
-    right_number, left_number = number_of(right), number_of(left)
-    if left and right_number is not None and left_number is None:
+    if len(compared) == 1 and not any(sign.group().lower() in _SET_OPERATORS for sign in signs):
+        sign = compared[0]
+        left, threshold = expression[: sign.start()].strip(), number_of(expression[sign.end() :])
         condition = {">": MORE, "<": LESS}.get(sign.group())
-        return ThresholdQuery(left, condition, right_number) if condition else whole
-    return whole
+        if condition and left and threshold is not None and number_of(left) is None:
+            return ThresholdQuery(left, condition, threshold)
+    whole = f"group without () {bracketed(expression)}"
+    return ThresholdQuery(whole, MORE, Decimal(0), is_firing=True)
 
 
 def is_logql(expression: str) -> bool:

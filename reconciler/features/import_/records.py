@@ -1,23 +1,31 @@
-"""A stored resource as the `spec` of a manifest, or why it cannot be one."""
+"""A stored resource as the `spec` of a manifest, or why it cannot be one.
+
+Values of secrets are replaced by `${secret:}` where possible; else the resource is refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import MappingProxyType
 
-from reconciler.document import Json, Path, value_at
+from reconciler.api.secret import SHORTEST_REDACTED, Redaction
+from reconciler.document import ABSENT, Json, Path, value_at
 from reconciler.errors import ExitCode
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.repairs import MOST_ROUNDS, MoveId, PasteRepair, in_reported_order, repaired
 from reconciler.kinds.shape import in_usual_order
 from reconciler.model import RemoteId
+from reconciler.redaction.templates import SecretHole, Template, seal, written_out
 from reconciler.syntax.diagnostic import Finding, Severity
 from reconciler.workspace.compose import UnwritableError, check_writable
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.interpolate import fill
 from reconciler.workspace.layout import describe_unreported
-from reconciler.workspace.secret_scan import Withheld
+from reconciler.workspace.secret_scan import SHORTEST_FOUND_INSIDE, Withheld
 
 LITERAL_KEY = "M313"
 MISSING = "M302"
@@ -117,11 +125,11 @@ def record_of(
             break
         for repair in made:
             if isinstance(repair, MoveId):
-                remote_id = kind.id_form.parse(_json(value_at(document, repair.path)))
+                remote_id = _id_at(kind, document, repair.path)
         document = in_reported_order(repaired(document, made), kind.spec)
     spec = document if isinstance(document, dict) else {}
     if kind.inner_id and remote_id is None:
-        remote_id = kind.id_form.parse(_json(value_at(spec, kind.inner_id)))
+        remote_id = _id_at(kind, spec, kind.inner_id)
     spec = _without(spec, kind.inner_id)
     record = ImportRecord(kind=kind, spec=spec, remote_id=remote_id, where=where)
     if remote_id is None and record.title:
@@ -192,5 +200,142 @@ def _without(spec: dict[str, Json], path: tuple[str, ...]) -> dict[str, Json]:
     return {**spec, first: _without(inner, tuple(rest))}
 
 
-def _json(value: object) -> Json:
-    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+def _id_at(kind: Kind, document: Json, path: Path) -> RemoteId | None:
+    value = value_at(document, path)
+    return None if value is ABSENT else kind.id_form.parse(value)
+
+
+IN_A_NAME = "what it is called, or its id, holds the value of a secret that the manifests name"
+IN_A_VARIABLE = "a variable that it needs would hold the value of a secret that the manifests name"
+IN_THE_WAY = (
+    "it holds the value of a secret that the manifests name where no `${secret:}` can be: in "
+    "the name of a field, in a number, or spelled in another way"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hiding:
+    """The secrets that manifests name, by name; `salt` returns the salt of their seals.
+
+    A value of fewer than eight characters is only found as a whole text, and a value of fewer than
+    four is never found.
+    """
+
+    values: Mapping[str, str]
+    salt: Callable[[], str]
+    _names: dict[str, str] = field(init=False, default_factory=dict, repr=False)
+    _inside: re.Pattern[str] | None = field(init=False, default=None, repr=False)
+    _filter: Redaction = field(init=False, default_factory=Redaction, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, value in sorted(self.values.items(), reverse=True):
+            if len(value) >= SHORTEST_REDACTED:
+                self._names[value] = name
+        long = [name for name in self._names if len(name) >= SHORTEST_FOUND_INSIDE]
+        if long:
+            found = "|".join(map(re.escape, sorted(long, key=lambda value: (-len(value), value))))
+            object.__setattr__(self, "_inside", re.compile(f"({found})"))
+        for value in long:
+            self._filter.add(value)
+
+    def record(self, record: ImportRecord) -> ImportRecord:
+        """Return a record with seals in place of secrets, and the expressions to write for them."""
+        if not self.values:
+            return record
+        spec = self.hidden(record.spec)
+        places = dict(self.written(spec))
+        return replace(
+            record,
+            spec=spec,
+            expressions={**record.expressions, **places},
+            comments={path: self.without(comment) for path, comment in record.comments.items()},
+            keys=tuple(key for key in record.keys if key.path not in places),
+        )
+
+    def hidden(self, document: dict[str, Json]) -> dict[str, Json]:
+        """Return a document with seals in place of secrets."""
+        if not self._names:
+            return document
+        changed = self._hidden(document)
+        assert isinstance(changed, dict)  # noqa: S101 - an object stays one
+        return changed
+
+    def _hidden(self, value: Json) -> Json:
+        match value:
+            case dict():
+                return {key: self._hidden(member) for key, member in value.items()}
+            case list():
+                return [self._hidden(element) for element in value]
+            case str():
+                return self._text(value)
+            case _:
+                return value
+
+    def _text(self, text: str) -> str:
+        if text in self._names:
+            return Template((self._hole(text),))
+        if self._inside is None or self._inside.search(text) is None:
+            return text
+        # The pattern is one group, so every second part is the value of a secret.
+        parts = enumerate(self._inside.split(text))
+        return Template(tuple(self._hole(part) if nth % 2 else part for nth, part in parts if part))
+
+    def _hole(self, value: str) -> SecretHole:
+        name = self._names[value]
+        return SecretHole(name, value, seal(value, name, self.salt()))
+
+    def written(self, document: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
+        """Yield the expressions to write for the seals in a document that `hidden` returned."""
+        match document:
+            case dict():
+                for key, value in document.items():
+                    yield from self.written(value, (*path, key))
+            case list():
+                for index, value in enumerate(document):
+                    yield from self.written(value, (*path, index))
+            case Template():
+                yield path, str(written_out(document))
+            case _:
+                return
+
+    def without(self, text: str) -> str:
+        """Return a text for people without any secret."""
+        return self._filter(text)
+
+    def lies_in(self, text: str) -> bool:
+        """Return whether a text contains a secret, in any spelling."""
+        return text in self._names or self._filter(text) != text
+
+    def why_not(self, record: ImportRecord) -> str:
+        """Return why a record cannot be written without a secret in clear, "" where it can."""
+        if not self._names:
+            return ""
+        ids = (*record.ids.values(), *([] if record.remote_id is None else [record.remote_id]))
+        if any(self.lies_in(str(id_)) for id_ in (record.title, *ids)):
+            return IN_A_NAME
+        hidden = self.hidden(record.spec)
+        places = dict(self.written(hidden))
+        if not places.keys().isdisjoint(record.expressions):
+            return IN_A_VARIABLE
+        return "" if self._stays_hidden(hidden) else IN_THE_WAY
+
+    def _stays_hidden(self, value: Json) -> bool:
+        match value:
+            case dict():
+                return not any(map(self.lies_in, value)) and all(
+                    map(self._stays_hidden, value.values())
+                )
+            case list():
+                return all(map(self._stays_hidden, value))
+            case Template():
+                pieces = (part for part in value.parts if isinstance(part, str))
+                # A `$` before the text may escape it.
+                read = fill(str(written_out(value)), Scope("", {}, self.values, self.salt))
+                is_read_back = not read.findings and read.document == value
+                return is_read_back and not any(map(self.lies_in, pieces))
+            case str():
+                return not self.lies_in(value)
+            case bool() | None:
+                return True
+            case _:
+                return str(value) not in self._names

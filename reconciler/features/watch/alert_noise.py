@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import product
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from reconciler.document import value_at
@@ -143,7 +144,9 @@ def _upper(count: int, total: int, share: float) -> float:
     """Return the sum of the terms from `count` on, which is at or above the mean, so they fall."""
     if count > total:
         return 0.0
-    term = _term(count, total, share)
+    ways = math.lgamma(total + 1) - math.lgamma(count + 1) - math.lgamma(total - count + 1)
+    rest = (total - count) * math.log1p(-share)
+    term = math.exp(ways + count * math.log(share) + rest)
     odds = share / (1 - share)
     terms: list[float] = []
     for number in range(count, total + 1):
@@ -155,12 +158,6 @@ def _upper(count: int, total: int, share: float) -> float:
 
 
 _NOTHING = 1e-20
-
-
-def _term(count: int, total: int, share: float) -> float:
-    ways = math.lgamma(total + 1) - math.lgamma(count + 1) - math.lgamma(total - count + 1)
-    rest = (total - count) * math.log1p(-share)
-    return math.exp(ways + count * math.log(share) + rest)
 
 
 def corrected(ps: Sequence[float]) -> list[float]:
@@ -331,7 +328,7 @@ async def watch(
         until=stamp(until),
         level=LEVEL,
         alerts=tuple(judged(alerts, listed)),
-        complete=listed.complete,
+        complete=not (listed.unread or listed.cut),
         unread=listed.unread,
         commit=run.commit,
     )
@@ -348,37 +345,24 @@ class ReportedEvents:
     unread: str = ""
     cut: bool = False
 
-    @property
-    def complete(self) -> bool:
-        """Return whether all events were returned."""
-        return not (self.unread or self.cut)
-
 
 async def _asked(api: Api, spans: Iterable[Span], alerts: Sequence[Touched]) -> ReportedEvents:
     pages = Allowance(MOST_REQUESTS)
     events: list[AlertEvent] = []
+    unread = ""
+    # Where not all versions are known, one empty batch reads the events of all alerts.
+    batches: list[tuple[str, ...]] = [()]
+    if all(alert.all_versions for alert in alerts):
+        batches = in_batches(sorted({version for alert in alerts for version in alert.versions}))
     try:
-        for span in spans:
-            for versions in _batches(alerts):
-                wanted = EventFilter(alert_version_ids=versions, span=span)
-                events += [event async for event in list_alert_events(api, wanted, pages)]
-    except NotAuthorised as error:
-        if not error.known:
+        for span, versions in product(spans, batches):
+            wanted = EventFilter(alert_version_ids=versions, span=span)
+            events += [event async for event in list_alert_events(api, wanted, pages)]
+    except (NotAuthorised, ServiceRefused, UnreadableReply) as error:
+        if isinstance(error, NotAuthorised) and not error.known:
             raise
-        return ReportedEvents(events=tuple(events), unread=str(error))
-    except (ServiceRefused, UnreadableReply) as error:
-        return ReportedEvents(events=tuple(events), unread=str(error))
-    return ReportedEvents(events=tuple(events), cut=pages.cut)
-
-
-def _batches(alerts: Sequence[Touched]) -> list[tuple[str, ...]]:
-    """Return the batches of versions to read.
-
-    Where not all versions are known, one empty batch reads the events of all alerts.
-    """
-    if not all(alert.all_versions for alert in alerts):
-        return [()]
-    return in_batches(sorted({version for alert in alerts for version in alert.versions}))
+        unread = str(error)
+    return ReportedEvents(events=tuple(events), unread=unread, cut=pages.cut)
 
 
 def judged(
@@ -387,18 +371,14 @@ def judged(
     """Yield the verdict on each alert, at a level that holds for all of them together."""
     moments, unassigned = _moments(alerts, told.events)
     counted = [_counted(alert, moments.get(alert.ref, []), told, unassigned) for alert in alerts]
-    known = [result for result in counted if result.tails is not None]
-    many = corrected([result.tails.as_many for result in known if result.tails is not None])
-    few = corrected([result.tails.as_few for result in known if result.tails is not None])
-    ps = {
-        result.found.ref: pair
-        for result, pair in zip(known, zip(many, few, strict=True), strict=True)
-    }
+    known = [result.tails for result in counted if result.tails is not None]
+    many = iter(corrected([tail.as_many for tail in known]))
+    few = iter(corrected([tail.as_few for tail in known]))
     for result in counted:
-        if result.found.ref not in ps:
+        if result.tails is None:
             yield result.found
         else:
-            as_many, as_few = ps[result.found.ref]
+            as_many, as_few = next(many), next(few)
             verdict = result.verdict(as_many, as_few, level)
             yield replace(result.found, verdict=verdict, p=min(as_many, as_few))
 

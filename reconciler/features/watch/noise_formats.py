@@ -125,7 +125,7 @@ def _alert(alert: WatchedAlert) -> WatchedAlertDocument:
         "weekBefore": None if alert.week_before is None else alert.week_before.events,
         "after": None if alert.after is None else alert.after.events,
         "perHour": None if alert.after is None else round(alert.after.per_hour, 4),
-        "base": _counted(alert.base),
+        "base": None if alert.base is None else _counted(alert.base),
         "spans": alert.spans,
         "verdict": alert.verdict,
         "p": alert.p,
@@ -135,9 +135,7 @@ def _alert(alert: WatchedAlert) -> WatchedAlertDocument:
     }
 
 
-def _counted(counted: Counted | None) -> CountedDocument | None:
-    if counted is None:
-        return None
+def _counted(counted: Counted) -> CountedDocument:
     hours, rate = round(counted.hours, 4), round(counted.per_hour, 4)
     return {"events": counted.events, "hours": hours, "perHour": rate}
 
@@ -185,11 +183,9 @@ def watched_text(found: NoiseWatch, style: Style) -> str:
     """Return the report for a terminal, ending in a line break."""
     run = f"run {found.run} ({found.command}) of {found.since}, up to {found.until}"
     lines = list(wrapped(f"{run}: {describe_summary(found)}", style, margin=""))
+    figures = ("before", "base/h", "after/h", "after", "p")
     headings = [Heading("verdict", whole=True), Heading("alert")]
-    headings += [
-        Heading(title, whole=True, right=True) for title in ("before", "base/h", "after/h")
-    ]
-    headings += [Heading("after", whole=True, right=True), Heading("p", whole=True, right=True)]
+    headings += [Heading(title, whole=True, right=True) for title in figures]
     rows = [_row(alert) for alert in _sorted(found)]
     shown = table(headings, rows, style) if rows else ""
     notes = [f"{alert.ref}: {describe_cause(alert)}" for alert in _sorted(found) if alert.cause]
@@ -220,7 +216,7 @@ def _row(alert: WatchedAlert) -> list[str]:
 def watched_markdown(found: NoiseWatch, environment: str) -> str:
     """Return the report for a comment or a summary, ending in a line break."""
     since = f"`{safe(found.since)}` to `{safe(found.until)}`"
-    lines = [f"### Noise since the apply to {code(environment, LONGEST_NAME)}", ""]
+    lines = [_title(environment), ""]
     lines += [f"{describe_summary(found)} ({since}, run {code(found.run, LONGEST_NAME)})."]
     rows = _sorted(found)
     if rows:
@@ -261,9 +257,9 @@ def with_watch(body: str, found: NoiseWatch, environment: str, back: str = "") -
     whole = f"{kept}\n\n{section}"
     if len(whole.encode()) <= COMMENT_BYTES:
         return whole
-    return f"{kept}\n\n{BEGINS}\n{_short(found, environment)}{advice}{ENDS}\n"
+    short = f"{_title(environment)}\n\n{describe_summary(found)}.\n"
+    return f"{kept}\n\n{BEGINS}\n{short}{advice}{ENDS}\n"
 
 
-def _short(found: NoiseWatch, environment: str) -> str:
-    title = f"### Noise since the apply to {code(environment, LONGEST_NAME)}"
-    return f"{title}\n\n{describe_summary(found)}.\n"
+def _title(environment: str) -> str:
+    return f"### Noise since the apply to {code(environment, LONGEST_NAME)}"

@@ -59,11 +59,7 @@ class ToWatch:
     remember: bool = False
 
 
-def watch_now(
-    session: Session,
-    wanted: ToWatch,
-    patience: LockTimeout | None = None,
-) -> NoiseWatch:
+def watch_now(session: Session, wanted: ToWatch, patience: LockTimeout | None = None) -> NoiseWatch:
     """Check once, over an own API client.
 
     Raises UsageError where there is no such run, where several match, or where the journal no
@@ -71,20 +67,23 @@ def watch_now(
     """
     run = _run(session.journal(), wanted.run)
     if wanted.wait is not None:
-        _wait(session, _time_of(run) + wanted.wait)
-    # Another run may have written to the journal meanwhile.
-    journal = session.journal() if wanted.wait is None else _read_again(session)
+        begun = moment(run.at)
+        if begun is None:
+            raise UsageError(f"the journal does not say when the run {run.run} was: `{run.at}`")
+        _wait(session, begun + wanted.wait)
+    journal = session.journal()
+    if wanted.wait is not None:
+        # Another run may have written to the journal meanwhile.
+        journal.load()
     found = asyncio.run(_look(session, journal, _run(journal, run.run), now()))
     if wanted.remember:
         with journal.locked(str(uuid4()), patience):
-            journal.append([_remembered(found, journal.now())])
+            verdicts = tuple(
+                SeenVerdict(ref=alert.ref, verdict=alert.verdict) for alert in found.alerts
+            )
+            at = journal.now()
+            journal.append([WatchedEntry(at=at, run=found.run, until=found.until, found=verdicts)])
     return found
-
-
-def _read_again(session: Session) -> Journal:
-    journal = session.journal()
-    journal.load()
-    return journal
 
 
 def _run(journal: Journal, name: str) -> RunSummary:
@@ -94,13 +93,6 @@ def _run(journal: Journal, name: str) -> RunSummary:
             f"the journal was compacted after the run {run.run}, and no longer says what it wrote"
         )
     return run
-
-
-def _time_of(run: RunSummary) -> datetime:
-    found = moment(run.at)
-    if found is None:
-        raise UsageError(f"the journal does not say when the run {run.run} was: `{run.at}`")
-    return found
 
 
 def _wait(session: Session, due: datetime) -> None:
@@ -117,11 +109,6 @@ async def _look(session: Session, journal: Journal, run: RunSummary, until: date
     alerts = alerts_of_run(journal.entries, journal.history, run, until)
     async with open_api(session) as api:
         return await watch(api, run, alerts, until)
-
-
-def _remembered(found: NoiseWatch, at: str) -> WatchedEntry:
-    verdicts = tuple(SeenVerdict(ref=alert.ref, verdict=alert.verdict) for alert in found.alerts)
-    return WatchedEntry(at=at, run=found.run, until=found.until, found=verdicts)
 
 
 def describe_way_back(found: NoiseWatch) -> str:

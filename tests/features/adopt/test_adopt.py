@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -206,6 +207,20 @@ def test_edits_come_in(shop: Workspace) -> None:
     assert text_of(shop) == head + title + latency + moved
     assert {change["action"] for change in shop.plan()["changes"]} == {"keep"}
     assert adopt(shop, "--all", "--format", "json").json["summary"]["same"] == 1
+
+
+def test_one_run(shop: Workspace) -> None:
+    """All entries of an adoption are of one run, which has an id of its own."""
+    before = len(journal_of(shop).splitlines())
+    edit_live(shop, rename)
+
+    assert adopt(shop, "--all").code == 0
+
+    new = [json.loads(line) for line in journal_of(shop).splitlines()[before:]]
+    runs = {entry["run"] for entry in new if "run" in entry}
+    assert {"run", "started", "written"} <= {entry["entry"] for entry in new}
+    assert [str(UUID(run)) for run in runs] == [*runs]
+    assert len(runs) == 1
 
 
 def test_dry_run(shop: Workspace, golden: Golden) -> None:

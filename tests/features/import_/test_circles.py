@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.features.import_.references import KnownRefs, circles_in
+from reconciler.features.import_.match_declared import KnownRefs, circles_in
 from reconciler.model import Ref
 
 REFS = [Ref("Dashboard", name) for name in "abcdef"]

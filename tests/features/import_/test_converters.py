@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json
 from reconciler.features.import_ import grafana, openslo, prometheus
-from reconciler.features.import_.conversion import Conversion, Converted, FileDocuments
+from reconciler.features.import_.conversion import Beside, Conversion, Converted
 from reconciler.features.import_.converters import CONVERTERS
 from reconciler.features.import_.prometheus import compared_in
 from reconciler.kinds.judge_spec import judge
@@ -116,11 +116,11 @@ def test_an_indicator_beside() -> None:
     slo["spec"]["indicatorRef"] = "ratio"
     beside = {"apiVersion": "openslo/v1", "kind": "SLI", **indicator}
 
-    assert flawless(only(openslo.convert(slo, "f", FileDocuments([slo, beside])))) == flawless(
+    assert flawless(only(openslo.convert(slo, "f", Beside([slo, beside])))) == flawless(
         only(openslo.convert(yaml(SLO), "f"))
     )
-    assert "is in no document of this file" in left(openslo.convert(slo, "f", FileDocuments([slo])))
-    assert openslo.convert(beside, "f", FileDocuments([slo, beside])) == Conversion()
+    assert "is in no document of this file" in left(openslo.convert(slo, "f", Beside([slo])))
+    assert openslo.convert(beside, "f", Beside([slo, beside])) == Conversion()
     assert "no objective of this file refers to it" in left(openslo.convert(beside, "f"))
 
 
@@ -298,7 +298,7 @@ def test_hostile_documents(seed: Json, odd: Json, path: list[int]) -> None:
     for document in (odd, grown(seed, odd, path)):
         for converter in CONVERTERS:
             if converter.recognise(document):
-                for converted in converter.convert(document, "f", FileDocuments([document])).made:
+                for converted in converter.convert(document, "f", Beside([document])).made:
                     found = judge(
                         converted.kind, converted.spec, converted.spec, has_id=True
                     ).findings

@@ -6,9 +6,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reconciler.document import Json, identical
-from reconciler.features.import_.drafts import Draft, IdPlace, draft_of
+from reconciler.features.import_.drafts import Draft, draft_of
+from reconciler.features.import_.match_declared import KnownRefs
 from reconciler.features.import_.records import ImportRecord
-from reconciler.features.import_.references import KnownRefs
 from reconciler.kinds import BY_NAME
 from reconciler.model import Ref
 from reconciler.syntax.read_text import read_text
@@ -37,7 +37,7 @@ def test_what_a_draft_says_of_itself_is_what_is_read(spec: dict[str, Json]) -> N
     except UnwritableError:
         return
     record = ImportRecord(kind=BY_NAME["SLO"], spec=spec, remote_id="1", where="live")
-    drawn = draft_of(record, Ref("SLO", "x"), (), KnownRefs({}), IdPlace("production", alone=True))
+    drawn = draft_of(record, Ref("SLO", "x"), (), KnownRefs({}), "")
     assert isinstance(drawn, Draft)
     if drawn.document is None:
         assert not drawn.manifest.isascii() or "\\" in drawn.manifest

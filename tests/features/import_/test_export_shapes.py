@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.document import Json
+from reconciler.features.import_.converters import found_in
 from reconciler.features.import_.records import ImportRecord, Left
-from reconciler.features.import_.shapes import found_in
 from reconciler.workspace.secret_scan import Withheld
 
 ALERT_ID = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"

@@ -14,6 +14,8 @@ from harness.golden import Golden
 from harness.profiles import profile, reads_of
 from harness.workspaces import SEEDED, Shop
 
+from reconciler.features.import_.match_declared import There
+from reconciler.model import Ref, RemoteId
 from reconciler.runtime import failpoints
 from reconciler.runtime.failpoints import Point
 
@@ -92,6 +94,22 @@ def test_again(shop: Shop) -> None:
     everything(shop)
 
     assert files(shop) == before
+
+
+def test_ids_are_added_up_once(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many declared resources an import meets, their ids are added up once."""
+    everything(shop)
+    added_up = []
+    ids = There.ids
+
+    def counted(there: There) -> dict[Ref, RemoteId]:
+        added_up.append(len(there.manifests))
+        return ids(there)
+
+    monkeypatch.setattr(There, "ids", counted)
+
+    assert shop.run("import", "slo", *SLOS).code == 0
+    assert len(added_up) == 1
 
 
 def test_printed(shop: Shop) -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from reconciler.document import Json, digest
 from reconciler.features.import_ import prometheus
-from reconciler.features.import_.conversion import FileDocuments
-from reconciler.features.import_.converters import Beside, Foreign, converted_in, records_of
+from reconciler.features.import_.conversion import Beside, Converted
+from reconciler.features.import_.converters import converted_in, records_of
 from reconciler.features.import_.names import with_unique_names
 from reconciler.features.import_.records import ImportRecord, Left
 from reconciler.workspace.secret_scan import Withheld
@@ -184,9 +184,9 @@ def test_any_order(rules: list[Json], random: Random) -> None:
 @given(RULES)
 def test_no_rule_is_dropped(rules: list[Json]) -> None:
     """Each rule that has an id of its own is a record of that id, and a rule twice is named."""
-    pieces = [*(converted_in(document_of(rules), "f", Beside(FileDocuments())) or ())]
-    foreign = [piece for piece in pieces if isinstance(piece, Foreign)]
-    each = with_unique_names([one.made for one in foreign], {}).each
+    pieces = [*(converted_in(document_of(rules), "f", Beside()) or ())]
+    foreign = [piece for piece in pieces if isinstance(piece, Converted)]
+    each = with_unique_names(foreign, {}).each
     ids = {
         mine.handle: str(UUID(int=n, version=4)) for n, mine in enumerate(each) if not mine.is_twin
     }
