@@ -11,9 +11,8 @@ from typing import Annotated
 from pydantic import Field
 
 from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import Call, Endpoint, Resource
+from reconciler.emulator.endpoint import Call, Resource
 from reconciler.emulator.paging import (
-    Criterion,
     FieldOrder,
     Listing,
     Objects,
@@ -22,7 +21,6 @@ from reconciler.emulator.paging import (
     TextMap,
     TimeRange,
     any_of,
-    criterion,
     has_labels,
 )
 from reconciler.emulator.rendering import Rendered, as_text
@@ -64,61 +62,29 @@ class AlertEventListReply(WireObject):
     pagination: PageInfo
 
 
-_TABLE = """alert_events (
-    key TEXT PRIMARY KEY, at TEXT NOT NULL, version_id TEXT NOT NULL, record TEXT NOT NULL
-)"""
-_FIELDS = ("cxEventTimestamp", "cxEventType", "cxEventKey")
+ALERT_EVENTS = Resource(
+    "alert_events (key TEXT PRIMARY KEY, at TEXT NOT NULL,"
+    " version_id TEXT NOT NULL, record TEXT NOT NULL)",
+)
+_LISTING = Listing("events", ("cxEventTimestamp", "cxEventType", "cxEventKey"), "cxEventKey")
 
 
 def keep_alert_event(store: Store, event: AlertEvent, *, version_id: str) -> None:
     """Store an event of an alert version; one with the same key is replaced."""
-    store.write(
-        "INSERT OR REPLACE INTO alert_events VALUES (?, ?, ?, ?)",
-        event.cx_event_key,
-        timestamp(datetime.fromtimestamp(int(event.cx_event_timestamp), UTC)),
-        version_id,
-        as_text(event),
-    )
+    at = timestamp(datetime.fromtimestamp(int(event.cx_event_timestamp), UTC))
+    store.keep("alert_events", event.cx_event_key, at, version_id, as_text(event))
 
 
-def _list(call: Call, asked: AlertEventQuery) -> Rendered:
-    orders = [
-        criterion(order.field_name, order.direction, known=_FIELDS, default=_FIELDS[0])
-        for order in asked.order_bys
-    ]
-    listing = Listing(
-        records=_found(call.store, asked),
-        criteria=tuple(orders) or (Criterion(_FIELDS[0]),),
-        identity="cxEventKey",
-        asked=asked,
-    )
-    page = listing.page(asked.pagination.page_size, asked.pagination.page_token)
-    return as_text({"events": page.records, "pagination": page.info})
-
-
-def _found(store: Store, asked: AlertEventQuery) -> list[JsonObject]:
-    window = asked.timestamp_range
-    rows = store.rows(
-        "SELECT version_id, record FROM alert_events WHERE at >= ? AND (? IS NULL OR at < ?)",
-        window.from_ or "",
-        window.to,
-        window.to,
-    )
-    events = [json.loads(record) for version, record in rows if any_of(asked.alert_ids, version)]
-    return [event for event in events if has_labels(event["cxEventLabels"], asked.cx_event_labels)]
-
-
-ALERT_EVENTS = Resource(
-    tables=(_TABLE,),
-    endpoints=(
-        Endpoint(
-            2,
-            "GET",
-            "/alerts/events/v3/alert-events",
-            AlertEventQuery,
-            AlertEventListReply,
-            _list,
-            in_query=True,
-        ),
-    ),
+@ALERT_EVENTS.answers(
+    2, "GET", "/alerts/events/v3/alert-events", AlertEventQuery, AlertEventListReply, in_query=True
 )
+def _list(call: Call, asked: AlertEventQuery) -> Rendered:
+    rows = call.store.rows("SELECT at, version_id, record FROM alert_events")
+    events = [
+        json.loads(record)
+        for at, version, record in rows
+        if asked.timestamp_range.holds(at) and any_of(asked.alert_ids, version)
+    ]
+    found = [event for event in events if has_labels(event["cxEventLabels"], asked.cx_event_labels)]
+    orders = [(order.field_name, order.direction) for order in asked.order_bys]
+    return _LISTING.page(found, asked, *orders)

@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from typing import Annotated, ClassVar
 
 from pydantic import Field
+from pydantic.alias_generators import to_camel
 
 from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import Call, Endpoint, Resource
+from reconciler.emulator.endpoint import Call, Resource
 from reconciler.emulator.http_errors import InvalidRequestError
-from reconciler.emulator.paging import LARGEST_PAGE, Criterion, Listing, PageInfo, any_of, criterion
+from reconciler.emulator.paging import LARGEST_PAGE, Listing, PageInfo, any_of
 from reconciler.emulator.rendering import Rendered, as_text
 from reconciler.emulator.wire_models import (
     Empty,
@@ -180,30 +181,35 @@ class CaseListReply(WireObject):
     pagination: PageInfo
 
 
-_TABLE = "cases (id TEXT PRIMARY KEY, record TEXT NOT NULL)"
-_USUAL_PAGE = 50
+CASES = Resource("cases (id TEXT PRIMARY KEY, record TEXT NOT NULL)")
 _STATUS = "CASE_STATUS_"
-_FIELDS = ("createTime", "updateTime", "priority", "state", "status", "title")
 _TEXTS = ("title", "description", "readableId")
+_LISTING = Listing(
+    "cases", ("createTime", "updateTime", "priority", "state", "status", "title"), "id"
+)
 
 
 def keep_case(store: Store, case: Case) -> None:
     """Store a case; a case with the same id is replaced."""
-    store.write("INSERT OR REPLACE INTO cases VALUES (?, ?)", case.id, as_text(case))
+    store.keep("cases", case.id, as_text(case))
 
 
-def cases_in(store: Store) -> list[JsonObject]:
-    """Return all cases as they are stored."""
-    return store.records("SELECT record FROM cases")
-
-
+@CASES.answers(
+    7,
+    "POST",
+    "/cases/cases/v1",
+    CaseListRequest,
+    CaseListReply,
+    permission="case:Read",
+    only_reads=True,
+)
 def _list(call: Call, request: CaseListRequest) -> Rendered:
     _check_statuses(call, request.filters.statuses)
-    found = [case for case in cases_in(call.store) if _passes(case, request.filters)]
-    listing = Listing(found, (_order(request.order_by),), "id", request)
-    wanted = request.pagination
-    page = listing.page(wanted.page_size or _USUAL_PAGE, wanted.page_token, skip=wanted.skip)
-    return as_text({"cases": page.records, "pagination": page.info})
+    found = [case for case in call.store.records("cases") if _passes(case, request.filters)]
+    # `CASE_ORDER_BY_FIELD_CREATE_TIME` is `createTime`.
+    field = to_camel(request.order_by.field.removeprefix("CASE_ORDER_BY_FIELD_").lower())
+    order = ("" if field == "unspecified" else field, request.order_by.direction)
+    return _LISTING.page(found, request, order)
 
 
 def _check_statuses(call: Call, statuses: Iterable[str]) -> None:
@@ -214,31 +220,21 @@ def _check_statuses(call: Call, statuses: Iterable[str]) -> None:
             raise InvalidRequestError(f"filters.statuses[{index}]: {status!r} is not {wanted}")
 
 
-def _order(order: CaseOrder) -> Criterion:
-    """Return the criterion of an order: `CASE_ORDER_BY_FIELD_CREATE_TIME` is `createTime`."""
-    first, *rest = order.field.removeprefix("CASE_ORDER_BY_FIELD_").lower().split("_")
-    name = first + "".join(word.title() for word in rest)
-    field = "" if name == "unspecified" else name
-    return criterion(field, order.direction, known=_FIELDS, default="createTime")
-
-
 def _passes(case: JsonObject, filters: CaseFilters) -> bool:
     text = filters.text_search.casefold()
     return (
         any_of(filters.categories, case["category"])
         and any_of(filters.priorities, case["priority"])
         and any_of(filters.states, case["state"])
-        and any_of([_status(status) for status in filters.statuses], case["status"])
+        # A status may be short, as in the API document.
+        and any_of(
+            [_STATUS + status.removeprefix(_STATUS) for status in filters.statuses], case["status"]
+        )
         and _has_pairs(case.get("groupings", []), filters.groupings)
         and _has_pairs(case.get("labels", []), filters.labels)
         and _has_assignee(case, filters.assignees)
         and any(text in case.get(field, "").casefold() for field in _TEXTS)
     )
-
-
-def _status(sent: str) -> str:
-    """Return the whole value of a status, which may be short as in the API document."""
-    return _STATUS + sent.removeprefix(_STATUS)
 
 
 def _has_pairs(pairs: list[JsonObject], wanted: Iterable[KeyValues]) -> bool:
@@ -259,20 +255,3 @@ def _has_assignee(case: JsonObject, wanted: list[AssigneeFilter]) -> bool:
         else assignee_filter.unassigned is None or holder is None
         for assignee_filter in wanted
     )
-
-
-CASES = Resource(
-    tables=(_TABLE,),
-    endpoints=(
-        Endpoint(
-            7,
-            "POST",
-            "/cases/cases/v1",
-            CaseListRequest,
-            CaseListReply,
-            _list,
-            permission="case:Read",
-            only_reads=True,
-        ),
-    ),
-)

@@ -69,19 +69,30 @@ class WidgetDefinition(WireObject):
         return self
 
 
+class Identified(WireObject):
+    """An object that services are known to require an id of."""
+
+    needed: ClassVar[frozenset[str]] = frozenset({"id"})
+
+    id: Identifier | None = None
+
+    @property
+    def key(self) -> str:
+        """The id; hand-made dashboards use one for several objects."""
+        return self.id.value if self.id else ""
+
+
 class WidgetAppearance(WireObject):
     """Zero means the width the row gives."""
 
     width: Annotated[Int32, bounds(0)] = 0
 
 
-class Widget(WireObject):
+class Widget(Identified):
     """One widget; only the service sets its times."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"createdAt", "updatedAt"})
-    needed: ClassVar[tuple[str, ...]] = ("id",)
 
-    id: Identifier | None = None
     title: str = ""
     description: str = ""
     appearance: WidgetAppearance | None = None
@@ -96,12 +107,9 @@ class RowAppearance(WireObject):
     height: Annotated[Int32, bounds(1)] | None = None
 
 
-class Row(WireObject):
+class Row(Identified):
     """Widgets side by side."""
 
-    needed: ClassVar[tuple[str, ...]] = ("id",)
-
-    id: Identifier | None = None
     appearance: RowAppearance | None = None
     widgets: Annotated[list[Widget], Field(max_length=1000)] = Field(default_factory=list)
 
@@ -118,12 +126,9 @@ class SectionOptions(WireObject):
         return self
 
 
-class Section(WireObject):
+class Section(Identified):
     """Rows under one heading."""
 
-    needed: ClassVar[tuple[str, ...]] = ("id",)
-
-    id: Identifier | None = None
     options: SectionOptions | None = None
     rows: Annotated[list[Row], Field(max_length=1000)] = Field(default_factory=list)
 
@@ -132,12 +137,6 @@ class Layout(WireObject):
     """The sections, in order."""
 
     sections: Annotated[list[Section], Field(max_length=1000)] = Field(default_factory=list)
-
-    def widgets(self) -> list[Widget]:
-        """Yield all widgets, in reading order."""
-        return [
-            widget for section in self.sections for row in section.rows for widget in row.widgets
-        ]
 
 
 AnnotationColor = Annotated[str, OpenEnum("ANNOTATION_COLOR_", "UNSPECIFIED")]
@@ -287,12 +286,9 @@ class VariableValue(WireObject):
     interval: IntervalValue | None = None
 
 
-class VariableV2(WireObject):
+class VariableV2(Identified):
     """A variable of the second generation, known by its id."""
 
-    needed: ClassVar[tuple[str, ...]] = ("id",)
-
-    id: Identifier | None = None
     name: str = ""
     display_name: str = ""
     description: str = ""
@@ -385,12 +381,9 @@ class FilterSource(WireObject):
     metrics: MetricsFilterSource | None = None
 
 
-class DashboardFilter(WireObject):
+class DashboardFilter(Identified):
     """A filter over the whole dashboard."""
 
-    needed: ClassVar[tuple[str, ...]] = ("id",)
-
-    id: Identifier | None = None
     display_name: str = ""
     enabled: bool = False
     collapsed: bool = False
@@ -424,6 +417,11 @@ class Dashboard(WireObject):
         only_one(self, "relative_time_frame", "absolute_time_frame")
         only_one(self, "folder_id", "folder_path")
         return self
+
+    def widgets(self) -> list[Widget]:
+        """Return all widgets, in reading order."""
+        sections = self.layout.sections if self.layout else []
+        return [widget for section in sections for row in section.rows for widget in row.widgets]
 
 
 class DashboardWriteRequest(WireObject):

@@ -20,11 +20,9 @@ from pydantic import Field
 
 from reconciler.emulator.case_endpoints import KeyValue
 from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import Call, Endpoint, Resource
-from reconciler.emulator.fault_rules import PartialBulk
+from reconciler.emulator.endpoint import Call, Resource
 from reconciler.emulator.http_errors import MissingObjectError
 from reconciler.emulator.paging import (
-    Criterion,
     FieldOrder,
     Flag,
     Listing,
@@ -35,7 +33,6 @@ from reconciler.emulator.paging import (
     TextMap,
     TimeRange,
     any_of,
-    criterion,
     has_labels,
 )
 from reconciler.emulator.reading import read
@@ -233,11 +230,10 @@ class CloseQuery(WireObject):
     incident_ids: Annotated[list[str], Field(alias="incident_ids", min_length=1)]
 
 
-INCIDENT_TABLES = (
+INCIDENTS = Resource(
     "incidents (id TEXT PRIMARY KEY, alert TEXT NOT NULL, record TEXT NOT NULL)",
-    """incident_events (
-        key TEXT PRIMARY KEY, incident_id TEXT NOT NULL, at TEXT NOT NULL, record TEXT NOT NULL
-    )""",
+    "incident_events (key TEXT PRIMARY KEY, incident_id TEXT NOT NULL,"
+    " at TEXT NOT NULL, record TEXT NOT NULL)",
 )
 
 
@@ -250,14 +246,10 @@ class AlertBehind:
     labels: dict[str, str]
     group_by: tuple[str, ...] = ()
 
-    def as_text(self) -> str:
-        """Return its text for the store."""
-        return json.dumps([self.id, self.name, self.labels, self.group_by])
-
 
 def incident_in(store: Store, incident_id: str) -> Incident | None:
     """Return a stored incident, or None."""
-    record = store.record("SELECT record FROM incidents WHERE id = ?", incident_id)
+    record = store.find("incidents", incident_id)
     return read(Incident, record) if record else None
 
 
@@ -275,7 +267,7 @@ def acknowledge(store: Store, incident: Incident, *, user_id: str, now: str) -> 
     _note(store, incident, _alert_of(store, incident), "ACKNOWLEDGE", now=now, user_id=user_id)
 
 
-def close(store: Store, incident: Incident, *, now: str, user_id: str | None = None) -> Incident:
+def close(store: Store, incident: Incident, *, now: str, user_id: str | None = None) -> None:
     """Close an incident: by a person, or by itself without `user_id`."""
     incident.state = "INCIDENT_STATE_RESOLVED"
     incident.status = "INCIDENT_STATUS_RESOLVED"
@@ -283,7 +275,6 @@ def close(store: Store, incident: Incident, *, now: str, user_id: str | None = N
     lasted = datetime.fromisoformat(now) - datetime.fromisoformat(incident.created_at or now)
     incident.duration = f"{max(0, int(lasted.total_seconds()))}s"
     _note(store, incident, _alert_of(store, incident), "CLOSE", now=now, user_id=user_id)
-    return incident
 
 
 def _note(
@@ -305,25 +296,9 @@ def _note(
     incident.events.append(event)
     incident.last_state_update_time = now
     incident.last_state_update_key = event.id
-    store.write(
-        "INSERT OR REPLACE INTO incidents VALUES (?, ?, ?)",
-        incident.id,
-        alert.as_text(),
-        as_text(incident),
-    )
-    store.write(
-        "INSERT INTO incident_events VALUES (?, ?, ?, ?)",
-        event.id,
-        incident.id,
-        now,
-        as_text(_extended(incident, event, alert, now)),
-    )
-
-
-def _extended(
-    incident: Incident, event: IncidentEvent, alert: AlertBehind, now: str
-) -> ExtendedIncidentEvent:
-    return ExtendedIncidentEvent(
+    behind = json.dumps([alert.id, alert.name, alert.labels, alert.group_by])
+    store.keep("incidents", incident.id, behind, as_text(incident))
+    extended = ExtendedIncidentEvent(
         cx_event_key=event.id,
         cx_event_timestamp=now,
         incident_event=event,
@@ -339,6 +314,7 @@ def _extended(
             is_muted=incident.is_muted,
         ),
     )
+    store.keep("incident_events", event.id, incident.id, now, as_text(extended))
 
 
 def _alert_of(store: Store, incident: Incident) -> AlertBehind:
@@ -348,32 +324,22 @@ def _alert_of(store: Store, incident: Incident) -> AlertBehind:
 
 
 _PATH = "/incidents/incidents/v1"
-_FIELDS = (
-    "createdAt",
-    "closedAt",
-    "lastStateUpdateTime",
-    "name",
-    "severity",
-    "state",
-    "status",
+_LISTING = Listing(
+    "incidents",
+    ("createdAt", "closedAt", "lastStateUpdateTime", "name", "severity", "state", "status"),
+    "id",
 )
-_EVENT_FIELDS = ("cxEventTimestamp", "cxEventKey")
+_EVENT_LISTING = Listing("items", ("cxEventTimestamp", "cxEventKey"), "cxEventKey")
 
 
+@INCIDENTS.answers(
+    8, "POST", _PATH, IncidentQuery, IncidentListReply, in_query=True, only_reads=True
+)
 def _list(call: Call, asked: IncidentQuery) -> Rendered:
-    found = [incident for incident in incidents_in(call.store) if _passes(incident, asked.filter)]
-    orders = [
-        criterion(order.field_name, order.direction, known=_FIELDS, default="createdAt")
-        for order in asked.order_bys
-    ]
-    listing = Listing(found, tuple(orders) or (Criterion("createdAt"),), "id", asked)
-    page = listing.page(asked.pagination.page_size, asked.pagination.page_token)
-    return as_text({"incidents": page.records, "pagination": page.info})
-
-
-def incidents_in(store: Store) -> list[JsonObject]:
-    """Return all incidents as they are stored."""
-    return store.records("SELECT record FROM incidents")
+    incidents = call.store.records("incidents")
+    found = [incident for incident in incidents if _passes(incident, asked.filter)]
+    orders = [(order.field_name, order.direction) for order in asked.order_bys]
+    return _LISTING.page(found, asked, *orders)
 
 
 def _passes(incident: JsonObject, wanted: IncidentFilter) -> bool:
@@ -405,28 +371,17 @@ def _has_assignee(incident: JsonObject, wanted: list[str]) -> bool:
     return not wanted or not holders.isdisjoint(wanted)
 
 
+@INCIDENTS.answers(
+    9, "GET", _PATH + "/events", IncidentEventQuery, IncidentEventListReply, in_query=True
+)
 def _list_events(call: Call, asked: IncidentEventQuery) -> Rendered:
-    order = asked.order_by
-    listing = Listing(
-        _events(call.store, asked.filter),
-        (criterion(order.field, order.direction, known=_EVENT_FIELDS, default=_EVENT_FIELDS[0]),),
-        "cxEventKey",
-        asked,
-    )
-    page = listing.page(asked.pagination.page_size, asked.pagination.page_token)
-    return as_text({"items": page.records, "pagination": page.info})
-
-
-def _events(store: Store, wanted: IncidentEventFilter) -> list[JsonObject]:
-    rows = store.rows(
+    rows = call.store.rows(
         """SELECT incident_events.record, incidents.record
            FROM incident_events JOIN incidents ON incidents.id = incident_events.incident_id"""
     )
-    return [
-        event
-        for event, incident in ((json.loads(value), json.loads(other)) for value, other in rows)
-        if _event_passes(event, incident, wanted)
-    ]
+    both = ((json.loads(event), json.loads(incident)) for event, incident in rows)
+    found = [event for event, incident in both if _event_passes(event, incident, asked.filter)]
+    return _EVENT_LISTING.page(found, asked, (asked.order_by.field, asked.order_by.direction))
 
 
 def _event_passes(event: JsonObject, incident: JsonObject, wanted: IncidentEventFilter) -> bool:
@@ -444,50 +399,18 @@ def _event_passes(event: JsonObject, incident: JsonObject, wanted: IncidentEvent
     )
 
 
+@INCIDENTS.answers(10, "POST", _PATH + "/close", CloseQuery, IncidentCloseReply, in_query=True)
 def _close(call: Call, asked: CloseQuery) -> IncidentCloseReply:
-    named = [_named(call.store, incident_id) for incident_id in dict.fromkeys(asked.incident_ids)]
-    partial = call.partial or PartialBulk()
-    closed = {
-        index: close(call.store, incident, now=call.now, user_id=call.author.id)
-        for index, incident in enumerate(named)
-        if incident.closed_at is None and partial.carries_out(index)
-    }
-    return IncidentCloseReply(
-        incidents=[incident for index, incident in closed.items() if partial.shows(index)]
-    )
-
-
-def _named(store: Store, incident_id: str) -> Incident:
-    incident = incident_in(store, incident_id)
-    if incident is None:
-        raise MissingObjectError("incident", incident_id)
-    return incident
-
-
-INCIDENTS = Resource(
-    tables=INCIDENT_TABLES,
-    endpoints=(
-        Endpoint(
-            8,
-            "POST",
-            _PATH,
-            IncidentQuery,
-            IncidentListReply,
-            _list,
-            in_query=True,
-            only_reads=True,
-        ),
-        Endpoint(
-            9,
-            "GET",
-            _PATH + "/events",
-            IncidentEventQuery,
-            IncidentEventListReply,
-            _list_events,
-            in_query=True,
-        ),
-        Endpoint(
-            10, "POST", _PATH + "/close", CloseQuery, IncidentCloseReply, _close, in_query=True
-        ),
-    ),
-)
+    named = []
+    for incident_id in dict.fromkeys(asked.incident_ids):
+        incident = incident_in(call.store, incident_id)
+        if incident is None:
+            raise MissingObjectError("incident", incident_id)
+        named.append(incident)
+    reply = IncidentCloseReply()
+    for index, incident in enumerate(named):
+        if incident.closed_at is None and call.partial.carries_out(index):
+            close(call.store, incident, now=call.now, user_id=call.author.id)
+            if call.partial.shows(index):
+                reply.incidents.append(incident)
+    return reply

@@ -235,14 +235,10 @@ class Trouble:
         )
 
     def _stored_case(self, store: Store) -> cases.Case | None:
-        query = "SELECT record FROM cases WHERE id = ?"
-        record = store.record(query, drawn_id("case", self._id))
+        record = store.find("cases", drawn_id("case", self._id))
         return read(cases.Case, record) if record else None
 
 
-TABLE = """active_alerts (
-    alert_id TEXT PRIMARY KEY, since TEXT NOT NULL, until TEXT NOT NULL
-)"""
 _COMPANY_ID = 1001
 _PER_HOUR = {"P1": 0.002, "P2": 0.005, "P3": 0.02, "P4": 0.06}  # by priority, before its nature
 _PER_HOUR_ELSE = 0.2
@@ -377,8 +373,8 @@ _FIRST = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
 
 LIFE = Resource(
-    tables=(TABLE, "lived (id INTEGER PRIMARY KEY CHECK (id = 1), until TEXT NOT NULL)"),
-    endpoints=(),
+    "active_alerts (alert_id TEXT PRIMARY KEY, since TEXT NOT NULL, until TEXT NOT NULL)",
+    "lived (id INTEGER PRIMARY KEY CHECK (id = 1), until TEXT NOT NULL)",
 )
 
 
@@ -437,8 +433,8 @@ def let_pass(store: Store, since: datetime, now: datetime) -> Happened:
 
 
 def _awake(store: Store) -> list[dict[str, object]]:
-    query = "SELECT record FROM alert_definitions ORDER BY id"
-    records = [whole(StoredAlertDefinition, record) for record in store.records(query)]
+    stored = store.records("alert_definitions")
+    records = [whole(StoredAlertDefinition, record) for record in stored]
     return [
         record
         for record in records

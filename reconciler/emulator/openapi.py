@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from reconciler.emulator.endpoint import API_ROOT, Endpoint, NoBody
+from reconciler.emulator.endpoint import API_ROOT, Endpoint
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.resources import RESOURCES, extra_endpoints
 from reconciler.emulator.wire_models import JsonObject, WireObject
@@ -169,11 +169,7 @@ def _tidied(value: Any) -> Any:
 
 
 def _schemas(endpoints: list[Endpoint[Any]]) -> JsonObject:
-    bodies = {
-        endpoint.request
-        for endpoint in endpoints
-        if not endpoint.in_query and endpoint.request is not NoBody
-    }
+    bodies = {endpoint.request for endpoint in endpoints if endpoint.has_body}
     models = sorted(
         bodies | {endpoint.reply for endpoint in endpoints}, key=lambda model: model.__name__
     )
@@ -194,7 +190,7 @@ def _operation(endpoint: Endpoint[Any]) -> JsonObject:
         "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint)],
         "responses": _responses(endpoint),
     }
-    if not endpoint.in_query and endpoint.request is not NoBody:
+    if endpoint.has_body:
         operation["requestBody"] = {"required": True, "content": _json(endpoint.request)}
     return {name: part for name, part in operation.items() if part}
 
@@ -247,7 +243,7 @@ def _likely_refusals(endpoint: Endpoint[Any]) -> list[int]:
         403: bool(endpoint.permission),
         404: "{" in endpoint.path or endpoint.number in _NAMING_AN_OBJECT,
         409: endpoint.creates or endpoint.number in _NAMING_AN_OBJECT,
-        413: not endpoint.in_query and endpoint.request is not NoBody,
+        413: endpoint.has_body,
     }
     return [code for code, is_likely in likely.items() if is_likely]
 

@@ -8,7 +8,7 @@ HTML: every text is escaped unless it is markup.
 import base64
 import hashlib
 from collections.abc import Iterable, Sequence
-from datetime import date, timedelta
+from datetime import date
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -18,17 +18,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from reconciler.emulator.alert_definition_models import StoredAlertDefinition
-from reconciler.emulator.case_endpoints import cases_in
 from reconciler.emulator.dashboard_models import StoredDashboard
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import API_ROOT
-from reconciler.emulator.incident_endpoints import incidents_in
 from reconciler.emulator.log_policy_endpoints import LogPolicy
 from reconciler.emulator.reading import whole
 from reconciler.emulator.request_log import RequestRecord
 from reconciler.emulator.saved_view_endpoints import SavedView
 from reconciler.emulator.slo_endpoints import SloDefinition
-from reconciler.emulator.usage_endpoints import daily_units
+from reconciler.emulator.usage_endpoints import last_days
 from reconciler.emulator.wire_models import JsonObject, WireObject
 
 _EMPTY = frozenset({"meta", "link", "br", "rect", "line"})
@@ -333,13 +331,14 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-_QUERIES: dict[str, tuple[str, type[WireObject]]] = {
-    "dashboards": ("SELECT record FROM dashboards ORDER BY slug", StoredDashboard),
-    "alerts": ("SELECT record FROM alert_definitions", StoredAlertDefinition),
-    "slos": ("SELECT record FROM slos", SloDefinition),
-    "policies": ("SELECT record FROM log_policies ORDER BY place", LogPolicy),
-    "views": ("SELECT record FROM saved_views ORDER BY id", SavedView),
+_TABLES: dict[str, tuple[str, str, type[WireObject]]] = {
+    "dashboards": ("dashboards", "slug", StoredDashboard),
+    "alerts": ("alert_definitions", "rowid", StoredAlertDefinition),
+    "slos": ("slos", "rowid", SloDefinition),
+    "policies": ("log_policies", "place", LogPolicy),
+    "views": ("saved_views", "id", SavedView),
 }
+"""Table, column to sort by and model."""
 
 
 async def page(request: Request) -> Response:
@@ -383,10 +382,10 @@ def written_page(store: Store, record: RequestRecord, today: date) -> str:
 
 def _body(store: Store, record: RequestRecord, today: date) -> Markup:
     held = {
-        name: [whole(model, record) for record in store.records(query)]
-        for name, (query, model) in _QUERIES.items()
+        name: [whole(model, record) for record in store.records(table, f"ORDER BY {column}")]
+        for name, (table, column, model) in _TABLES.items()
     }
-    incidents, cases = incidents_in(store), cases_in(store)
+    incidents, cases = store.records("incidents"), store.records("cases")
     row = store.row("SELECT count(*) FROM alert_events")
     figures = {
         "dashboards": len(held["dashboards"]),
@@ -398,7 +397,7 @@ def _body(store: Store, record: RequestRecord, today: date) -> Markup:
         "open incidents": sum("closedAt" not in incident for incident in incidents),
         "cases": len(cases),
     }
-    days = daily_units(store, today - timedelta(days=_CHART_DAYS - 1), today)
+    days = last_days(store, today, _CHART_DAYS)
     grids = [dashboard_grid(dashboard) for dashboard in held["dashboards"]]
     return tag(
         "body",

@@ -8,7 +8,8 @@ from typing import Any
 
 from reconciler.emulator.alert_definition_endpoints import plant
 from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import Author, Call, Endpoint
+from reconciler.emulator.endpoint import Author, Call
+from reconciler.emulator.fault_rules import PartialBulk
 from reconciler.emulator.life import fill_usage, let_pass
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.reading import read
@@ -331,23 +332,18 @@ def fill(store: Store, seed: str, now: datetime) -> None:
 
 def _ask(store: Store, number: int, body: JsonObject, at: datetime) -> None:
     """Send a request as the company would have, except that ids are always the same."""
-    endpoint = _endpoint(number)
     call = Call(
         store=store,
         now=timestamp(at),
         author=Author("mira@shop.example"),
         path={},
-        query={},
         profile=Profile(client_slo_ids=True),
+        partial=PartialBulk(),
     )
-    endpoint.answer(call, read(endpoint.request, body))
-
-
-def _endpoint(number: int) -> Endpoint[Any]:
-    found = (
+    endpoint = next(
         endpoint
         for resource in RESOURCES
         for endpoint in resource.endpoints
         if endpoint.number == number
     )
-    return next(found)
+    endpoint.answer(call, read(endpoint.request, body))

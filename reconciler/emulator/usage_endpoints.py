@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import Call, Endpoint, Resource
+from reconciler.emulator.endpoint import Call, Resource
 from reconciler.emulator.rendering import Rendered, as_text
 from reconciler.emulator.wire_models import JsonObject, Timestamp, WireObject
 
@@ -65,7 +65,7 @@ class UsageReply(WireObject):
     units: list[DailyUnits] = Field(default_factory=list)
 
 
-_TABLE = "daily_units (day TEXT PRIMARY KEY, record TEXT NOT NULL)"
+DATA_USAGE = Resource("daily_units (day TEXT PRIMARY KEY, record TEXT NOT NULL)")
 _DAYS = {
     "RANGE_LAST_WEEK": 7,
     "RANGE_LAST_30_DAYS": 30,
@@ -76,36 +76,24 @@ _DAYS = {
 
 def keep_daily_units(store: Store, units: DailyUnits) -> None:
     """Store the usage of a day; an earlier record of the day is replaced."""
-    day = units.stats_date[:10]
-    store.write("INSERT OR REPLACE INTO daily_units VALUES (?, ?)", day, as_text(units))
+    store.keep("daily_units", units.stats_date[:10], as_text(units))
 
 
-def daily_units(store: Store, first: date, last: date) -> list[JsonObject]:
-    """Return the days from the first to the last, both included."""
-    return store.records(
-        "SELECT record FROM daily_units WHERE day BETWEEN ? AND ? ORDER BY day",
-        first.isoformat(),
-        last.isoformat(),
-    )
+def last_days(store: Store, today: date, number: int) -> list[JsonObject]:
+    """Return the last days, with today."""
+    first = today - timedelta(days=number - 1)
+    between = "WHERE day BETWEEN ? AND ? ORDER BY day"
+    return store.records("daily_units", between, first.isoformat(), today.isoformat())
 
 
+@DATA_USAGE.answers(
+    19,
+    "POST",
+    "/dataplans/data-usage/v2/daily:units",
+    UsageRequest,
+    UsageReply,
+    only_reads=True,
+)
 def _read(call: Call, request: UsageRequest) -> Rendered:
     today = date.fromisoformat(call.now[:10])
-    days = _DAYS.get(request.range, today.day)
-    return as_text({"units": daily_units(call.store, today - timedelta(days=days - 1), today)})
-
-
-DATA_USAGE = Resource(
-    tables=(_TABLE,),
-    endpoints=(
-        Endpoint(
-            19,
-            "POST",
-            "/dataplans/data-usage/v2/daily:units",
-            UsageRequest,
-            UsageReply,
-            _read,
-            only_reads=True,
-        ),
-    ),
-)
+    return as_text({"units": last_days(call.store, today, _DAYS.get(request.range, today.day))})

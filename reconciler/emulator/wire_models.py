@@ -66,7 +66,7 @@ class WireObject(BaseModel):
     required_in_answers: ClassVar[frozenset[str]] = frozenset()
     read_only: ClassVar[frozenset[str]] = frozenset()
     metadata: ClassVar[frozenset[str]] = frozenset()
-    needed: ClassVar[tuple[str, ...]] = ()
+    needed: ClassVar[frozenset[str]] = frozenset()
     digits: ClassVar[tuple[str, ...]] = ()
     uuids: ClassVar[tuple[str, ...]] = ()
 
