@@ -8,7 +8,6 @@
 The first rule that strikes decides. Source: docs/emulator.md.
 """
 
-import json
 import random
 from collections import deque
 from collections.abc import Callable
@@ -17,10 +16,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
-from reconciler.emulator.profile import UnreadableSettingsError, settings_in
+from reconciler.emulator.profile import SETTINGS, load_settings
 
 _LONGEST = 3600.0  # seconds
 
@@ -30,20 +28,13 @@ Seconds = Annotated[float, Field(ge=0, le=_LONGEST)]
 class _Settings(BaseModel):
     """A part of the file: names in lower camelCase, and no other names."""
 
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        validate_by_alias=True,
-        validate_by_name=True,
-    )
+    model_config = SETTINGS | {"frozen": True}
 
 
 class Drip(_Settings):
     """Send the body in pieces with a pause after each."""
 
-    size: Annotated[int, Field(ge=1)] = 1
+    size: int = Field(default=1, ge=1)
     every: Seconds = 0.1
 
 
@@ -79,41 +70,41 @@ class PartialBulk(_Settings):
 class Fault(_Settings):
     """One thing that goes wrong, or several at once."""
 
-    delay: Annotated[Seconds, Field(description="Wait before anything else happens.")] = 0.0
-    drop: Annotated[
-        Literal["before", "after"] | None,
-        Field(description="Close the connection before the request is carried out, or after."),
-    ] = None
-    status: Annotated[
-        int | None, Field(ge=200, le=599, description="Answer this status instead.")
-    ] = None
-    commit: Annotated[
-        bool, Field(description="Carry the request out all the same before answering `status`.")
-    ] = False
-    retry_after: Annotated[
-        str | list[str], Field(description="Retry-After as it is; a list is sent twice.")
-    ] = Field(default_factory=list)
-    retry_after_date: Annotated[
-        int | None,
-        Field(description="Retry-After as a date so many seconds from now, negative in the past."),
-    ] = None
-    headers: Annotated[dict[str, str], Field(description="Further headers: a Location.")] = Field(
-        default_factory=dict
+    delay: Seconds = Field(default=0.0, description="Wait before anything else happens.")
+    drop: Literal["before", "after"] | None = Field(
+        default=None,
+        description="Close the connection before the request is carried out, or after.",
     )
-    body: Annotated[str | None, Field(description="This text is the body.")] = None
-    html: Annotated[bool, Field(description="The body is a page of HTML.")] = False
-    content_type: Annotated[str | None, Field(description="The Content-Type says this.")] = None
-    truncate: Annotated[
-        int | None, Field(ge=0, description="Only so many bytes of the body are sent.")
-    ] = None
-    declared: Annotated[
-        Literal["cut", "whole"],
-        Field(description="Whether the Content-Length of a truncated body is that of the cut."),
-    ] = "cut"
-    drip: Annotated[Drip | None, Field(description="Send the body drop by drop.")] = None
-    partial: Annotated[
-        PartialBulk | None, Field(description="A bulk request that works in part.")
-    ] = None
+    status: int | None = Field(
+        default=None, ge=200, le=599, description="Answer this status instead."
+    )
+    commit: bool = Field(
+        default=False, description="Carry the request out all the same before answering `status`."
+    )
+    retry_after: str | list[str] = Field(
+        default_factory=list, description="Retry-After as it is; a list is sent twice."
+    )
+    retry_after_date: int | None = Field(
+        default=None,
+        description="Retry-After as a date so many seconds from now, negative in the past.",
+    )
+    headers: dict[str, str] = Field(
+        default_factory=dict, description="Further headers: a Location."
+    )
+    body: str | None = Field(default=None, description="This text is the body.")
+    html: bool = Field(default=False, description="The body is a page of HTML.")
+    content_type: str | None = Field(default=None, description="The Content-Type says this.")
+    truncate: int | None = Field(
+        default=None, ge=0, description="Only so many bytes of the body are sent."
+    )
+    declared: Literal["cut", "whole"] = Field(
+        default="cut",
+        description="Whether the Content-Length of a truncated body is that of the cut.",
+    )
+    drip: Drip | None = Field(default=None, description="Send the body drop by drop.")
+    partial: PartialBulk | None = Field(
+        default=None, description="A bulk request that works in part."
+    )
 
     @property
     def answers_alone(self) -> bool:
@@ -124,23 +115,21 @@ class Fault(_Settings):
 class Rule(_Settings):
     """Which requests a fault strikes; a rule without conditions strikes all."""
 
-    method: Annotated[
-        Literal["GET", "POST", "PUT", "*"], Field(description="GET, POST, PUT, or * for any.")
-    ] = "*"
-    path: Annotated[str, Field(description="Below the API root; * means any path.")] = "*"
-    nth: Annotated[
-        int | list[int], Field(description="Only the n-th request the rule fits, from 1.")
-    ] = Field(default_factory=list)
-    probability: Annotated[float, Field(ge=0, le=1, description="Only by this chance.")] = 1.0
-    times: Annotated[int | None, Field(ge=0, description="At most so often.")] = None
-    above: Annotated[
-        int | None,
-        Field(
-            ge=1,
-            description="Only what goes beyond so many requests in a second; those it strikes "
-            "do not count.",
-        ),
-    ] = None
+    method: Literal["GET", "POST", "PUT", "*"] = Field(
+        default="*", description="GET, POST, PUT, or * for any."
+    )
+    path: str = Field(default="*", description="Below the API root; * means any path.")
+    nth: int | list[int] = Field(
+        default_factory=list, description="Only the n-th request the rule fits, from 1."
+    )
+    probability: float = Field(default=1.0, ge=0, le=1, description="Only by this chance.")
+    times: int | None = Field(default=None, ge=0, description="At most so often.")
+    above: int | None = Field(
+        default=None,
+        ge=1,
+        description="Only what goes beyond so many requests in a second; those it strikes "
+        "do not count.",
+    )
     fault: Fault
 
 
@@ -152,11 +141,8 @@ class Faults(_Settings):
 
 
 def load_faults(path: Path) -> Faults:
-    """Read faults from a JSON file. Raises UnreadableSettingsError, which names the place."""
-    try:
-        return Faults.model_validate_json(json.dumps(settings_in(path)))
-    except ValidationError as problem:
-        raise UnreadableSettingsError.from_model(path, problem) from None
+    """Read faults from a JSON file. Raises UnreadableSettingsError."""
+    return load_settings(Faults, path)
 
 
 class FaultRules:
