@@ -66,16 +66,8 @@ def _emulated(bench: Workbench) -> None:
     bench.after(page, "from reconciler.emulator.log_policy_endpoints", line)
     line = '    "mutings": ("mutings", "id", Muting),'
     bench.after(page, '    "views": ("saved_views"', line)
-    bench.after(page, '        "views": len', '        "mutings": len(held["mutings"]),')
-    line = '            _section("Mutings", _muting_table(held["mutings"])),'
+    line = '            _section("Mutings", _table(_VIEWS, held["mutings"], "No mutings.")),'
     bench.after(page, '            _section("Saved views"', line)
-    bench.append(
-        page,
-        "\n\ndef _muting_table(records: list[JsonObject]) -> Markup:\n"
-        '    """List the mutings by id."""\n'
-        '    rows = ((record["id"], record["name"]) for record in records)\n'
-        '    return _table(("Id", "Muting"), rows, "No mutings.")\n',
-    )
     line = "from reconciler.emulator.muting_endpoints import MUTING_RECORDS"
     bench.after(f"{home}/app.py", "from reconciler.emulator.log_policy_endpoints", line)
     bench.after(f"{home}/app.py", '    "dashboards": ', '    "mutings": MUTING_RECORDS,')
