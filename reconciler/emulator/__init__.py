@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reconciler.emulator.app import create_app
     from reconciler.emulator.database import UnreadableDataError
-    from reconciler.emulator.fault_injection import DroppedConnectionError
-    from reconciler.emulator.fault_rules import Fault, Faults, Rule, load_faults
+    from reconciler.emulator.faults import DroppedConnectionError, Fault, Faults, Rule, load_faults
     from reconciler.emulator.life import tick
     from reconciler.emulator.profile import (
         Profile,
@@ -45,13 +44,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "DroppedConnectionError": "reconciler.emulator.fault_injection",
-    "Fault": "reconciler.emulator.fault_rules",
-    "Faults": "reconciler.emulator.fault_rules",
+    "DroppedConnectionError": "reconciler.emulator.faults",
+    "Fault": "reconciler.emulator.faults",
+    "Faults": "reconciler.emulator.faults",
     "Profile": "reconciler.emulator.profile",
-    "Rule": "reconciler.emulator.fault_rules",
+    "Rule": "reconciler.emulator.faults",
     "UnreadableSettingsError": "reconciler.emulator.profile",
-    "load_faults": "reconciler.emulator.fault_rules",
+    "load_faults": "reconciler.emulator.faults",
     "load_profile": "reconciler.emulator.profile",
     "profile_of": "reconciler.emulator.profile",
     "UnreadableDataError": "reconciler.emulator.database",

@@ -132,7 +132,7 @@ def _replace(call: Call, request: BulkReplaceRequest) -> BulkReplaceReply:
     reply, partial = BulkReplaceReply(), call.partial
     for index, (alert_id, properties) in enumerate(proposals):
         if partial.carries_out(index):
-            shown = reply if partial.shows(index) else BulkReplaceReply()
+            shown = reply if index not in partial.missing else BulkReplaceReply()
             _replace_one(call, alert_id, properties, shown)
         # A fault may name an item for several lists.
         if index in partial.failed:

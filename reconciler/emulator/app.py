@@ -18,14 +18,14 @@ from starlette.routing import Route
 from reconciler.emulator.alert_definition_endpoints import ALERT_RECORDS, plant
 from reconciler.emulator.dashboard_endpoints import DASHBOARD_RECORDS
 from reconciler.emulator.database import StaleReads, Store
-from reconciler.emulator.endpoint import API_ROOT, Answers, Deployment, Keys
-from reconciler.emulator.fault_injection import FaultInjection
-from reconciler.emulator.fault_rules import FaultRules, Faults
+from reconciler.emulator.endpoint import Answers, Deployment, Keys
+from reconciler.emulator.faults import FaultInjection, Faults
 from reconciler.emulator.http_errors import REFUSALS, unknown_route
 from reconciler.emulator.log_policy_endpoints import held_policies
 from reconciler.emulator.overview_page import page
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.request_log import (
+    API_ROOT,
     HEALTH_PATH,
     OPENAPI_PATH,
     PAGE_PATH,
@@ -95,7 +95,7 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
     if faults is not None:
         # Outside everything else, even the error pages.
         app.middleware_stack = FaultInjection(
-            app.build_middleware_stack(), rules=FaultRules(faults), record=record, clock=clock
+            app.build_middleware_stack(), faults, record=record, clock=clock
         )
     app.router.redirect_slashes = False
     app.state.profile = behaviour

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from reconciler.emulator.database import StaleReads, Store
-from reconciler.emulator.fault_rules import PartialBulk
+from reconciler.emulator.faults import PARTIAL, PartialBulk
 from reconciler.emulator.http_errors import (
     InvalidRequestError,
     MissingObjectError,
@@ -32,9 +32,7 @@ from reconciler.emulator.rendering import Rendered, as_text, in_form
 from reconciler.emulator.request_log import remember_body
 from reconciler.emulator.wire_models import Clock, Empty, JsonObject, WireObject, timestamp
 
-API_ROOT = "/mgmt/openapi/latest"
 API_KEY_NAME = "api-key"
-PARTIAL = "reconciler.emulator.partial"  # where a fault leaves a PartialBulk in the scope
 BODY_LIMIT = 16 * 2**20  # bytes; docs/emulator.md
 USER_HEADER = "x-emulator-user"
 

@@ -411,6 +411,6 @@ def _close(call: Call, asked: CloseQuery) -> IncidentCloseReply:
     for index, incident in enumerate(named):
         if incident.closed_at is None and call.partial.carries_out(index):
             close(call.store, incident, now=call.now, user_id=call.author.id)
-            if call.partial.shows(index):
+            if index not in call.partial.missing:
                 reply.incidents.append(incident)
     return reply

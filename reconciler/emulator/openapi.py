@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from reconciler.emulator.endpoint import API_ROOT, Endpoint
+from reconciler.emulator.endpoint import Endpoint
 from reconciler.emulator.profile import Profile
+from reconciler.emulator.request_log import API_ROOT
 from reconciler.emulator.resources import RESOURCES, extra_endpoints
 from reconciler.emulator.wire_models import JsonObject, WireObject
 

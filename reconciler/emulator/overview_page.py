@@ -21,10 +21,9 @@ from starlette.responses import HTMLResponse, Response
 from reconciler.emulator.alert_definition_models import StoredAlertDefinition
 from reconciler.emulator.dashboard_models import StoredDashboard
 from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import API_ROOT
 from reconciler.emulator.log_policy_endpoints import LogPolicy
 from reconciler.emulator.reading import whole
-from reconciler.emulator.request_log import RequestRecord
+from reconciler.emulator.request_log import API_ROOT, RequestRecord
 from reconciler.emulator.saved_view_endpoints import SavedView
 from reconciler.emulator.slo_endpoints import SloDefinition
 from reconciler.emulator.usage_endpoints import last_days

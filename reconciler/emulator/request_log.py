@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reconciler.emulator.wire_models import JsonObject, timestamp, utc_now
 
+API_ROOT = "/mgmt/openapi/latest"
 HEALTH_PATH = "/healthz"
 OPENAPI_PATH = "/openapi.json"
 PAGE_PATH = "/"

@@ -9,7 +9,7 @@ from typing import Any
 from reconciler.emulator.alert_definition_endpoints import plant
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Author, Call
-from reconciler.emulator.fault_rules import PartialBulk
+from reconciler.emulator.faults import PartialBulk
 from reconciler.emulator.life import fill_usage, let_pass
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.reading import read

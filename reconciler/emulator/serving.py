@@ -19,8 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reconciler.emulator.app import create_app
-from reconciler.emulator.fault_injection import CLOSE_EXTENSION
-from reconciler.emulator.fault_rules import Faults
+from reconciler.emulator.faults import CLOSE_EXTENSION, Faults
 from reconciler.emulator.http_errors import RefusalError, refusal
 from reconciler.emulator.life import keep_living
 from reconciler.emulator.profile import Profile
