@@ -4,9 +4,9 @@ The fields are those of the API document; the choices (`off`, `absoluteTimeFrame
 and the limits come from docs/assumptions.md.
 """
 
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from reconciler.emulator.wire_models import (
@@ -18,30 +18,24 @@ from reconciler.emulator.wire_models import (
     Timestamp,
     WireObject,
     bounds,
-    exactly_one,
-    only_one,
+    choice,
 )
 
 QUERY_LIMIT = 10_000  # docs/assumptions.md: characters of a metric query
 
 
-def _queries_in(definition: object) -> list[object]:
-    """Yield every `promqlQuery.value`, however deep, as definitions are opaque."""
-    found: list[object] = []
-    waiting = [definition]
+def _short_queries(definition: JsonObject) -> JsonObject:
+    """Refuse a long `promqlQuery`, however deep, as definitions are opaque."""
+    waiting: list[object] = [definition]
     while waiting:
         part = waiting.pop()
         if isinstance(part, list):
             waiting.extend(part)
-        elif isinstance(part, dict):
-            waiting.extend(part.values())
-            query = part.get("promqlQuery")
-            found.append(query.get("value") if isinstance(query, dict) else query)
-    return found
-
-
-def _short_queries(definition: JsonObject) -> JsonObject:
-    for query in _queries_in(definition):
+        if not isinstance(part, dict):
+            continue
+        waiting.extend(part.values())
+        query = part.get("promqlQuery")
+        query = query.get("value") if isinstance(query, dict) else query
         if isinstance(query, str) and len(query) > QUERY_LIMIT:
             raise PydanticCustomError("metric_query", "promqlQuery is longer than 10000 characters")
     return definition
@@ -63,10 +57,7 @@ class WidgetDefinition(WireObject):
     hexagon: Opaque | None = None
     dynamic: Opaque | None = None
 
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        exactly_one(self, *type(self).model_fields)
-        return self
+    _one_kind = choice(is_required=True)
 
 
 class Identified(WireObject):
@@ -120,10 +111,7 @@ class SectionOptions(WireObject):
     internal: Empty | None = None
     custom: JsonObject | None = None
 
-    @model_validator(mode="after")
-    def _one_option(self) -> Self:
-        only_one(self, "internal", "custom")
-        return self
+    _one_option = choice("internal", "custom")
 
 
 class Section(Identified):
@@ -411,12 +399,9 @@ class Dashboard(WireObject):
     variables: Annotated[list[Variable], Field(max_length=1000)] = Field(default_factory=list)
     variables_v2: Annotated[list[VariableV2], Field(max_length=1000)] = Field(default_factory=list)
 
-    @model_validator(mode="after")
-    def _choices(self) -> Self:
-        only_one(self, "off", "two_minutes", "five_minutes")
-        only_one(self, "relative_time_frame", "absolute_time_frame")
-        only_one(self, "folder_id", "folder_path")
-        return self
+    _one_refresh = choice("off", "two_minutes", "five_minutes")
+    _one_time_frame = choice("relative_time_frame", "absolute_time_frame")
+    _one_folder = choice("folder_id", "folder_path")
 
     def widgets(self) -> list[Widget]:
         """Return all widgets, in reading order."""

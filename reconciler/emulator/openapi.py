@@ -12,6 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from reconciler.emulator.endpoint import Endpoint
 from reconciler.emulator.profile import Profile
+from reconciler.emulator.rendering import rebuilt
 from reconciler.emulator.request_log import API_ROOT
 from reconciler.emulator.resources import RESOURCES, extra_endpoints
 from reconciler.emulator.wire_models import JsonObject, WireObject
@@ -129,19 +130,13 @@ def openapi_document(profile: Profile | None = None) -> Any:
             "securitySchemes": {"apiKey": key},
         },
     }
-    return _tidied(document)
+    return rebuilt(document, of_object=_tidied)
 
 
-def _tidied(value: Any) -> Any:
+def _tidied(members: JsonObject) -> JsonObject:
     """Return a schema without the keywords of a bound that are not of JSON Schema."""
-    match value:
-        case dict():
-            foreign = {"ge", "le"} if value.get("type") == "integer" else set()
-            return {key: _tidied(inner) for key, inner in value.items() if key not in foreign}
-        case list():
-            return [_tidied(item) for item in value]
-        case _:
-            return value
+    foreign = {"ge", "le"} if members.get("type") == "integer" else set()
+    return {key: member for key, member in members.items() if key not in foreign}
 
 
 def _schemas(endpoints: list[Endpoint[Any]]) -> JsonObject:

@@ -167,8 +167,8 @@ def _objects_in(value: object, place: _Steps) -> Iterator[tuple[_Steps, WireObje
     match value:
         case WireObject():
             yield place, value
-            for name, field in type(value).model_fields.items():
-                yield from _objects_in(getattr(value, name), (*place, field.alias or name))
+            for name, key in value.names_on_wire().items():
+                yield from _objects_in(getattr(value, name), (*place, key))
         case list():
             for index, item in enumerate(value):
                 yield from _objects_in(item, (*place, index))

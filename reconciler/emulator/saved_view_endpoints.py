@@ -13,7 +13,7 @@ from reconciler.emulator.endpoint import Call, Records, Resource
 from reconciler.emulator.http_errors import InvalidRequestError
 from reconciler.emulator.reading import read
 from reconciler.emulator.rendering import as_json, as_text
-from reconciler.emulator.wire_models import Int32, OpenEnum, Timestamp, WireObject, bounds, only_one
+from reconciler.emulator.wire_models import Int32, OpenEnum, Timestamp, WireObject, bounds, choice
 
 ViewType = Annotated[
     str,
@@ -51,10 +51,7 @@ class TimeSelection(WireObject):
     quick_selection: QuickSelection | None = None
     custom_selection: CustomSelection | None = None
 
-    @model_validator(mode="after")
-    def _one_selection(self) -> Self:
-        only_one(self, "quick_selection", "custom_selection")
-        return self
+    _one_selection = choice("quick_selection", "custom_selection")
 
 
 class ViewFilter(WireObject):

@@ -10,10 +10,10 @@ a service could hardly do without them.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 from uuid import uuid4
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from reconciler.emulator.alert_definition_endpoints import watching
@@ -29,7 +29,7 @@ from reconciler.emulator.wire_models import (
     Timestamp,
     Uuid,
     WireObject,
-    exactly_one,
+    choice,
 )
 
 SloTimeFrame = Literal[
@@ -125,10 +125,7 @@ class SloDefinition(WireObject):
     update_time: Timestamp | None = None
     revision: Revision | None = None
 
-    @model_validator(mode="after")
-    def _one_sli(self) -> Self:
-        exactly_one(self, "request_based_metric_sli", "window_based_metric_sli")
-        return self
+    _one_sli = choice("request_based_metric_sli", "window_based_metric_sli", is_required=True)
 
 
 class SloReply(WireObject):

@@ -93,16 +93,19 @@ class WireObject(BaseModel):
         What a client sent remembers its keys and their order.
         """
         if isinstance(sent, dict) and None in sent.values():
-            documented = {field.alias for field in cls.model_fields.values()}
+            names = cls.names_on_wire().values()
             sent = {
-                key: value
-                for key, value in sent.items()
-                if value is not None or key not in documented
+                key: value for key, value in sent.items() if value is not None or key not in names
             }
         made = handler(sent)
         if info.context == AS_SENT and isinstance(sent, dict):
             made.remember(tuple(sent))
         return made
+
+    @classmethod
+    def names_on_wire(cls) -> dict[str, str]:
+        """Return the names that the fields have on the wire, by their names here."""
+        return {name: field.alias or name for name, field in cls.model_fields.items()}
 
     @property
     def sent(self) -> tuple[str, ...] | None:
@@ -171,24 +174,23 @@ def bounds(least: int, most: int = 2**31 - 1) -> Any:
     return Field(ge=least, le=most, json_schema_extra=schema)
 
 
-def only_one(model: WireObject, *names: str) -> str | None:
-    """Return the only member of a choice that is set, or None; two are an error."""
-    chosen = [name for name in names if getattr(model, name) is not None]
-    if len(chosen) > 1:
-        fields = " and ".join(to_camel(name) for name in chosen)
-        raise PydanticCustomError("choice", "{fields} exclude each other", {"fields": fields})
-    return chosen[0] if chosen else None
+def choice(*names: str, is_required: bool = False) -> Any:
+    """Return a validator: only one of some fields, or of all, may be set, or has to be."""
 
+    def check(model: WireObject) -> WireObject:
+        members = names or tuple(type(model).model_fields)
+        chosen = [to_camel(name) for name in members if getattr(model, name) is not None]
+        if len(chosen) > 1:
+            fields = " and ".join(chosen)
+            raise PydanticCustomError("choice", "{fields} exclude each other", {"fields": fields})
+        if is_required and not chosen:
+            fields = ", ".join(map(to_camel, members))
+            raise PydanticCustomError(
+                "choice", "exactly one is required of: {fields}", {"fields": fields}
+            )
+        return model
 
-def exactly_one(model: WireObject, *names: str) -> str:
-    """Return the only member of a choice that is set; none or two are an error."""
-    chosen = only_one(model, *names)
-    if chosen is None:
-        fields = ", ".join(to_camel(name) for name in names)
-        raise PydanticCustomError(
-            "choice", "exactly one is required of: {fields}", {"fields": fields}
-        )
-    return chosen
+    return model_validator(mode="after")(check)
 
 
 Uuid = Annotated[str, AfterValidator(canonical_uuid), Field(json_schema_extra={"format": "uuid"})]
