@@ -59,36 +59,44 @@ def type_of(part: str) -> str:
     return f"ALERT_DEF_TYPE_{words}{ending}"
 
 
-def _complaint_about(properties: AlertDefProperties) -> str | None:
-    """Return the error of a definition, or None.
+def _is_allowed(properties: AlertDefProperties) -> bool:
+    """Return whether a definition keeps the rules.
 
     A definition without any part is accepted: the API document does not show the parts, so it
     cannot require any.
     """
     sent = as_json(properties)
-    parts = [part for part in _PARTS if part in sent]
-    for part in parts:
-        if properties.type != type_of(part):
-            return f"{part} does not go with {properties.type}"
-    complaints = (_complaint_about_part(part, sent[part]) for part in parts)
-    return next(filter(None, complaints), None)
+    return all(
+        properties.type == type_of(part) and _is_bounded(part, sent[part])
+        for part in _PARTS
+        if part in sent
+    )
 
 
-def _complaint_about_part(part: str, content: JsonObject) -> str | None:
-    for name, most in (("rules", 1 if part in _WITH_ONE_RULE else 5), ("stages", 30)):
-        items = content.get(name)
-        if items is not None and not (isinstance(items, list) and 1 <= len(items) <= most):
-            return f"{part}.{name}: 1 to {most}"
-    delay = content.get("evaluationDelayMs")
-    if isinstance(delay, str):
-        delay = int(delay) if delay.isdecimal() else 0
-    if isinstance(delay, int) and delay > _LONGEST_DELAY_MS:
-        return f"{part}.evaluationDelayMs: at most {_LONGEST_DELAY_MS}"
-    match content:
-        case {"metricFilter": {"promql": str(query)}} if len(query) > _LONGEST_PROMQL:
-            return f"{part}.metricFilter.promql: at most {_LONGEST_PROMQL} characters"
+def _is_bounded(part: str, content: JsonObject) -> bool:
+    match content.get("evaluationDelayMs"):
+        case str(digits) if digits.isdecimal():
+            delay = int(digits)
+        case int(delay):
+            pass
         case _:
-            return None
+            delay = 0
+    match content:
+        case {"metricFilter": {"promql": str(promql)}}:
+            pass
+        case _:
+            promql = ""
+    return (
+        _is_count(content.get("rules"), 1 if part in _WITH_ONE_RULE else 5)
+        and _is_count(content.get("stages"), 30)
+        and delay <= _LONGEST_DELAY_MS
+        and len(promql) <= _LONGEST_PROMQL
+    )
+
+
+def _is_count(items: object, most: int) -> bool:
+    """Return whether a list, if present, has 1 to `most` items."""
+    return items is None or (isinstance(items, list) and 1 <= len(items) <= most)
 
 
 ALERT_DEFINITIONS = Resource(
@@ -171,7 +179,7 @@ def _proposed(call: Call, index: int, item: AlertDefToReplace) -> AlertDefProper
         if problem.malformed:
             raise
         return None
-    return None if _complaint_about(properties) else properties
+    return properties if _is_allowed(properties) else None
 
 
 def _version(

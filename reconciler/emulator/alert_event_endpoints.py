@@ -10,19 +10,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from reconciler.emulator import paging
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Resource
-from reconciler.emulator.paging import (
-    FieldOrder,
-    Listing,
-    Objects,
-    OptionalPageRequest,
-    PageInfo,
-    TextMap,
-    TimeRange,
-    any_of,
-    has_labels,
-)
 from reconciler.emulator.rendering import Rendered, as_text
 from reconciler.emulator.wire_models import Int32, JsonObject, Labels, WireObject, timestamp
 
@@ -45,28 +35,30 @@ class AlertEventQuery(WireObject):
     """Query of endpoint 2; `alert_ids` are ids of alert *versions*."""
 
     alert_ids: Annotated[list[str], Field(alias="alert_ids")] = Field(default_factory=list)
-    timestamp_range: Annotated[TimeRange, Field(alias="timestamp_range")] = TimeRange()
-    cx_event_labels: Annotated[TextMap, Field(alias="cx_event_labels")] = Field(
+    timestamp_range: Annotated[paging.TimeRange, Field(alias="timestamp_range")] = (
+        paging.TimeRange()
+    )
+    cx_event_labels: Annotated[paging.TextMap, Field(alias="cx_event_labels")] = Field(
         default_factory=dict
     )
-    order_bys: Annotated[list[FieldOrder], Objects, Field(alias="order_bys")] = Field(
+    order_bys: Annotated[list[paging.FieldOrder], paging.Objects, Field(alias="order_bys")] = Field(
         default_factory=list
     )
-    pagination: OptionalPageRequest = OptionalPageRequest()
+    pagination: paging.OptionalPageRequest = paging.OptionalPageRequest()
 
 
 class AlertEventListReply(WireObject):
     """Reply of endpoint 2."""
 
     events: list[AlertEvent] = Field(default_factory=list)
-    pagination: PageInfo
+    pagination: paging.PageInfo
 
 
 ALERT_EVENTS = Resource(
     "alert_events (key TEXT PRIMARY KEY, at TEXT NOT NULL,"
     " version_id TEXT NOT NULL, record TEXT NOT NULL)",
 )
-_LISTING = Listing("events", ("cxEventTimestamp", "cxEventType", "cxEventKey"), "cxEventKey")
+_LISTING = paging.Listing("events", ("cxEventTimestamp", "cxEventType", "cxEventKey"), "cxEventKey")
 
 
 def keep_alert_event(store: Store, event: AlertEvent, *, version_id: str) -> None:
@@ -83,8 +75,12 @@ def _list(call: Call, asked: AlertEventQuery) -> Rendered:
     events = [
         json.loads(record)
         for at, version, record in rows
-        if asked.timestamp_range.holds(at) and any_of(asked.alert_ids, version)
+        if asked.timestamp_range.holds(at) and paging.any_of(asked.alert_ids, version)
     ]
-    found = [event for event in events if has_labels(event["cxEventLabels"], asked.cx_event_labels)]
+    found = [
+        event
+        for event in events
+        if paging.has_labels(event["cxEventLabels"], asked.cx_event_labels)
+    ]
     orders = [(order.field_name, order.direction) for order in asked.order_bys]
     return _LISTING.page(found, asked, *orders)

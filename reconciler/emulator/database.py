@@ -37,7 +37,8 @@ class Store:
 
     def _prepare(self, tables: Iterable[str]) -> None:
         self._connection.execute("PRAGMA busy_timeout = 10000")
-        if self._is_foreign():
+        mark = self.row("PRAGMA application_id")
+        if mark != (_APPLICATION,) and self.row("SELECT 1 FROM sqlite_schema") is not None:
             raise sqlite3.DatabaseError("it belongs to another program")
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
@@ -45,10 +46,6 @@ class Store:
             self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
             for table in tables:
                 self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} STRICT")
-
-    def _is_foreign(self) -> bool:
-        mark = self.row("PRAGMA application_id")
-        return mark != (_APPLICATION,) and self.row("SELECT 1 FROM sqlite_schema") is not None
 
     def row(self, query: str, *values: object) -> tuple[Any, ...] | None:
         """Return the first row, or None."""

@@ -18,23 +18,11 @@ from uuid import NAMESPACE_URL, uuid5
 
 from pydantic import Field
 
+from reconciler.emulator import paging
 from reconciler.emulator.case_endpoints import KeyValue
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Resource
 from reconciler.emulator.http_errors import MissingObjectError
-from reconciler.emulator.paging import (
-    FieldOrder,
-    Flag,
-    Listing,
-    Objects,
-    PageInfo,
-    PageRequest,
-    Text,
-    TextMap,
-    TimeRange,
-    any_of,
-    has_labels,
-)
 from reconciler.emulator.reading import read
 from reconciler.emulator.rendering import Rendered, as_text
 from reconciler.emulator.wire_models import (
@@ -151,7 +139,7 @@ class IncidentListReply(WireObject):
     required_in_answers: ClassVar[frozenset[str]] = frozenset({"incidents", "pagination"})
 
     incidents: list[Incident]
-    pagination: PageInfo
+    pagination: paging.PageInfo
 
 
 class IncidentEventListReply(WireObject):
@@ -160,7 +148,7 @@ class IncidentEventListReply(WireObject):
     required_in_answers: ClassVar[frozenset[str]] = frozenset({"items"})
 
     items: list[ExtendedIncidentEvent]
-    pagination: PageInfo | None = None
+    pagination: paging.PageInfo | None = None
 
 
 class IncidentCloseReply(WireObject):
@@ -178,20 +166,20 @@ class IncidentFilter(WireObject):
     severity: list[IncidentSeverity] = Field(default_factory=list)
     state: list[IncidentState] = Field(default_factory=list)
     status: list[IncidentStatus] = Field(default_factory=list)
-    is_muted: Flag | None = None
-    search_query: Text = ""
-    contextual_labels: TextMap = Field(default_factory=dict)
-    display_labels: TextMap = Field(default_factory=dict)
-    meta_labels: Annotated[list[KeyValue], Objects] = Field(default_factory=list)
-    created_at_range: TimeRange = TimeRange()
+    is_muted: paging.Flag | None = None
+    search_query: paging.Text = ""
+    contextual_labels: paging.TextMap = Field(default_factory=dict)
+    display_labels: paging.TextMap = Field(default_factory=dict)
+    meta_labels: Annotated[list[KeyValue], paging.Objects] = Field(default_factory=list)
+    created_at_range: paging.TimeRange = paging.TimeRange()
 
 
 class IncidentQuery(WireObject):
     """Query of endpoint 8, which has an empty body."""
 
     filter: IncidentFilter = IncidentFilter()
-    pagination: PageRequest
-    order_bys: Annotated[list[FieldOrder], Objects, Field(alias="order_bys")] = Field(
+    pagination: paging.PageRequest
+    order_bys: Annotated[list[paging.FieldOrder], paging.Objects, Field(alias="order_bys")] = Field(
         default_factory=list
     )
 
@@ -199,28 +187,28 @@ class IncidentQuery(WireObject):
 class IncidentEventFilter(WireObject):
     """Conditions on an incident event."""
 
-    name: Text = ""
+    name: paging.Text = ""
     severity: list[IncidentSeverity] = Field(default_factory=list)
     status: list[IncidentStatus] = Field(default_factory=list)
-    is_muted: Flag | None = None
-    labels: TextMap = Field(default_factory=dict)
-    contextual_labels: TextMap = Field(default_factory=dict)
-    display_labels: TextMap = Field(default_factory=dict)
-    timestamp: TimeRange = TimeRange()
+    is_muted: paging.Flag | None = None
+    labels: paging.TextMap = Field(default_factory=dict)
+    contextual_labels: paging.TextMap = Field(default_factory=dict)
+    display_labels: paging.TextMap = Field(default_factory=dict)
+    timestamp: paging.TimeRange = paging.TimeRange()
 
 
 class EventOrder(WireObject):
     """The sort order of incident events."""
 
-    field: Text = ""
-    direction: Text = ""
+    field: paging.Text = ""
+    direction: paging.Text = ""
 
 
 class IncidentEventQuery(WireObject):
     """Query of endpoint 9."""
 
     filter: IncidentEventFilter = IncidentEventFilter()
-    pagination: PageRequest
+    pagination: paging.PageRequest
     order_by: Annotated[EventOrder, Field(alias="order_by")] = EventOrder()
 
 
@@ -324,12 +312,12 @@ def _alert_of(store: Store, incident: Incident) -> AlertBehind:
 
 
 _PATH = "/incidents/incidents/v1"
-_LISTING = Listing(
+_LISTING = paging.Listing(
     "incidents",
     ("createdAt", "closedAt", "lastStateUpdateTime", "name", "severity", "state", "status"),
     "id",
 )
-_EVENT_LISTING = Listing("items", ("cxEventTimestamp", "cxEventKey"), "cxEventKey")
+_EVENT_LISTING = paging.Listing("items", ("cxEventTimestamp", "cxEventKey"), "cxEventKey")
 
 
 @INCIDENTS.answers(
@@ -346,16 +334,16 @@ def _passes(incident: JsonObject, wanted: IncidentFilter) -> bool:
     labels = incident["contextualLabels"]
     text = wanted.search_query.casefold()
     return (
-        any_of(wanted.application_name, labels.get("applicationName"))
-        and any_of(wanted.subsystem_name, labels.get("subsystemName"))
-        and any_of(wanted.severity, incident["severity"])
-        and any_of(wanted.state, incident["state"])
-        and any_of(wanted.status, incident["status"])
+        paging.any_of(wanted.application_name, labels.get("applicationName"))
+        and paging.any_of(wanted.subsystem_name, labels.get("subsystemName"))
+        and paging.any_of(wanted.severity, incident["severity"])
+        and paging.any_of(wanted.state, incident["state"])
+        and paging.any_of(wanted.status, incident["status"])
         and wanted.is_muted in (None, incident["isMuted"])
         and _has_assignee(incident, wanted.assignee)
         and any(text in incident[field].casefold() for field in ("name", "description"))
-        and has_labels(labels, wanted.contextual_labels)
-        and has_labels(incident["displayLabels"], wanted.display_labels)
+        and paging.has_labels(labels, wanted.contextual_labels)
+        and paging.has_labels(incident["displayLabels"], wanted.display_labels)
         and all(
             {"key": meta_label.key, "value": meta_label.value} in incident["metaLabels"]
             for meta_label in wanted.meta_labels
@@ -389,12 +377,12 @@ def _event_passes(event: JsonObject, incident: JsonObject, wanted: IncidentEvent
     labels = {pair["key"]: pair["value"] for pair in behind["alertLabels"]}
     return (
         wanted.name.casefold() in behind["alertName"].casefold()
-        and any_of(wanted.severity, behind["incidentSeverity"])
-        and any_of(wanted.status, behind["incidentStatus"])
+        and paging.any_of(wanted.severity, behind["incidentSeverity"])
+        and paging.any_of(wanted.status, behind["incidentStatus"])
         and wanted.is_muted in (None, behind["isMuted"])
-        and has_labels(labels, wanted.labels)
-        and has_labels(incident["contextualLabels"], wanted.contextual_labels)
-        and has_labels(incident["displayLabels"], wanted.display_labels)
+        and paging.has_labels(labels, wanted.labels)
+        and paging.has_labels(incident["contextualLabels"], wanted.contextual_labels)
+        and paging.has_labels(incident["displayLabels"], wanted.display_labels)
         and wanted.timestamp.holds(event["cxEventTimestamp"])
     )
 
