@@ -19,11 +19,11 @@ from uuid import NAMESPACE_URL, uuid5
 from pydantic import Field
 
 from reconciler.emulator import paging
-from reconciler.emulator.case_endpoints import KeyValue
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Resource
 from reconciler.emulator.http_errors import MissingObjectError
 from reconciler.emulator.reading import read
+from reconciler.emulator.record_endpoints import KeyValue
 from reconciler.emulator.rendering import Rendered, as_text
 from reconciler.emulator.wire_models import (
     Empty,
@@ -179,9 +179,7 @@ class IncidentQuery(WireObject):
 
     filter: IncidentFilter = IncidentFilter()
     pagination: paging.PageRequest
-    order_bys: Annotated[list[paging.FieldOrder], paging.Objects, Field(alias="order_bys")] = Field(
-        default_factory=list
-    )
+    order_bys: paging.OrderBys
 
 
 class IncidentEventFilter(WireObject):

@@ -16,14 +16,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
-from reconciler.emulator import case_endpoints as cases
 from reconciler.emulator import incident_endpoints as incidents
+from reconciler.emulator import record_endpoints as records
 from reconciler.emulator.alert_definition_models import StoredAlertDefinition
-from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Resource
 from reconciler.emulator.reading import read, whole
-from reconciler.emulator.usage_endpoints import DailyUnits, Units, keep_daily_units
 from reconciler.emulator.wire_models import Clock, JsonObject, timestamp
 
 
@@ -68,11 +66,11 @@ def fill_usage(store: Store, first: date, now: datetime) -> None:
     day, today = first, now.astimezone(UTC).date()
     while day <= today:
         gone = (now - datetime.combine(day, datetime.min.time(), UTC)).total_seconds() / 86400
-        keep_daily_units(store, _units_on(day, min(1.0, gone)))
+        records.keep_daily_units(store, _units_on(day, min(1.0, gone)))
         day += timedelta(days=1)
 
 
-def _units_on(day: date, share: float) -> DailyUnits:
+def _units_on(day: date, share: float) -> records.DailyUnits:
     growth = 1 + _YEARLY_GROWTH * (day - _EPOCH).days / 365
     level = growth * _WEEK[day.weekday()] * share
     units = {
@@ -80,10 +78,10 @@ def _units_on(day: date, share: float) -> DailyUnits:
         for name, usual in _SHARES.items()
     }
     used = sum(number for name, number in units.items() if not name.startswith("blocked"))
-    values = {name: Units(value=number) for name, number in units.items()}
-    return DailyUnits(
+    values = {name: records.Units(value=number) for name, number in units.items()}
+    return records.DailyUnits(
         stats_date=f"{day.isoformat()}T00:00:00.000Z",
-        total_units=Units(value=round(used, 3)),
+        total_units=records.Units(value=round(used, 3)),
         **values,
     )
 
@@ -122,7 +120,7 @@ class LivingAlert:
 
     @property
     def properties(self) -> JsonObject:
-        """What a person declared of it."""
+        """The properties that a person declared."""
         declared: JsonObject = self.record["alertDefProperties"]
         return declared
 
@@ -223,15 +221,15 @@ class Trouble:
         }
 
     @property
-    def _entity_labels(self) -> list[cases.KeyValue]:
+    def _entity_labels(self) -> list[records.KeyValue]:
         declared = self.alert.properties["entityLabels"]
-        return [cases.KeyValue(key=key, value=text) for key, text in declared.items()]
+        return [records.KeyValue(key=key, value=text) for key, text in declared.items()]
 
     def emit(self, kind: str, moment: datetime) -> None:
         """Add an alert event; both of one trigger share their dedup key."""
         alert, properties = self.alert, self.alert.properties
         version = alert.record["alertVersionId"]
-        event = AlertEvent(
+        event = records.AlertEvent(
             company_id=_COMPANY_ID,
             cx_event_key=drawn_id("event", kind, alert.id, moment),
             cx_event_dedup_key=drawn_id("trigger", alert.id, self.since),
@@ -249,7 +247,7 @@ class Trouble:
             cx_event_timestamp=str(int(moment.timestamp())),
             cx_event_type=f"alert_{kind}",
         )
-        keep_alert_event(alert.store, event, version_id=version)
+        records.keep_alert_event(alert.store, event, version_id=version)
         alert.happened.events += 1
 
     def begin(self) -> None:
@@ -258,7 +256,7 @@ class Trouble:
             self._open_incident()
             self.alert.happened.incidents += 1
         if self.alert.priority in _WITH_CASE:
-            cases.keep_case(self.alert.store, self._case())
+            records.keep_case(self.alert.store, self._case())
             self.alert.happened.cases += 1
 
     def be_noticed(self, minute: datetime) -> None:
@@ -275,9 +273,9 @@ class Trouble:
         if case and case.status == "CASE_STATUS_OPEN":
             case.status = "CASE_STATUS_ACKNOWLEDGED"
             case.state = "CASE_STATE_ACTIVE"
-            case.assignee = cases.Assignee(user_id=self._person)
+            case.assignee = records.Assignee(user_id=self._person)
             case.acknowledge_time = case.update_time = now
-            cases.keep_case(store, case)
+            records.keep_case(store, case)
 
     def end(self, minute: datetime) -> None:
         """Close what the alert opened, unless it is left for a person to close."""
@@ -295,10 +293,10 @@ class Trouble:
             case.update_time = now
             if not is_left_open:
                 case.state, case.status = "CASE_STATE_RESOLVED", "CASE_STATUS_CLOSED"
-                case.resolution_details = cases.ResolutionDetails(
+                case.resolution_details = records.ResolutionDetails(
                     resolve_time=now, resolved_by="CASE_RESOLVER_SYSTEM"
                 )
-            cases.keep_case(store, case)
+            records.keep_case(store, case)
 
     def _open_incident(self) -> None:
         properties, labels = self.alert.properties, self._labels
@@ -324,21 +322,21 @@ class Trouble:
         )
         incidents.open_incident(self.alert.store, incident, behind, now=timestamp(self.since))
 
-    def _case(self) -> cases.Case:
+    def _case(self) -> records.Case:
         ((number,),) = self.alert.store.rows("SELECT count(*) FROM cases")
         properties, region = self.alert.properties, self._labels["region"]
         now = timestamp(self.since)
         priority = f"CASE_PRIORITY_{self.alert.priority}"
         is_security = properties["entityLabels"].get("team") == "security"
-        groupings = [cases.KeyValue(key="region", value=region)]
-        return cases.Case(
+        groupings = [records.KeyValue(key="region", value=region)]
+        return records.Case(
             id=drawn_id("case", self._id),
             readable_id=f"CASE-{1001 + number}",
             title=f"{properties['name']} in {region}",
             description=properties["description"],
             category=f"CASE_CATEGORY_{'SECURITY' if is_security else 'AVAILABILITY'}",
             priority=priority,
-            priority_details=cases.PriorityDetails(system=priority),
+            priority_details=records.PriorityDetails(system=priority),
             state="CASE_STATE_CREATED",
             status="CASE_STATUS_OPEN",
             create_time=now,
@@ -346,7 +344,7 @@ class Trouble:
             groupings=groupings,
             labels=self._entity_labels,
             alert_indicators=[
-                cases.AlertIndicator(
+                records.AlertIndicator(
                     alert_id=self.alert.id,
                     alert_version_id=self.alert.record["alertVersionId"],
                     groupings=groupings,
@@ -357,9 +355,9 @@ class Trouble:
             ],
         )
 
-    def _stored_case(self) -> cases.Case | None:
+    def _stored_case(self) -> records.Case | None:
         record = self.alert.store.find("cases", drawn_id("case", self._id))
-        return read(cases.Case, record) if record else None
+        return read(records.Case, record) if record else None
 
 
 LONGEST = timedelta(days=35)  # time before that is left out
@@ -400,10 +398,10 @@ def let_pass(store: Store, since: datetime, now: datetime) -> Happened:
     end = now.astimezone(UTC).replace(second=0, microsecond=0)
     begin = max(since, now - LONGEST).astimezone(UTC)
     minute = begin.replace(second=0, microsecond=0)
-    records = [
-        whole(StoredAlertDefinition, record) for record in store.records("alert_definitions")
+    alerts = [
+        LivingAlert(store, whole(StoredAlertDefinition, stored), happened)
+        for stored in store.records("alert_definitions")
     ]
-    alerts = [LivingAlert(store, record, happened) for record in records]
     awake = [
         alert for alert in alerts if alert.properties["enabled"] and not alert.properties["deleted"]
     ]

@@ -16,7 +16,6 @@ from typing import Annotated, ClassVar, Literal
 from uuid import uuid4
 
 from pydantic import AfterValidator, BeforeValidator, Field
-from pydantic_core import PydanticCustomError
 
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Call, Resource
@@ -31,6 +30,7 @@ from reconciler.emulator.wire_models import (
     OpenEnum,
     Timestamp,
     WireObject,
+    rule,
 )
 
 PolicyPriority = Annotated[
@@ -50,17 +50,18 @@ SourceType = Literal["SOURCE_TYPE_UNSPECIFIED", "SOURCE_TYPE_LOGS", "SOURCE_TYPE
 POLICY_LIMIT = 200  # docs/assumptions.md: seen, not in the document
 
 
-def _latin_1(text: str) -> str:
-    try:
-        text.encode("latin-1")
-    except UnicodeEncodeError:
-        raise PydanticCustomError("latin_1", "has a character outside Latin-1") from None
-    return text
+def _is_latin_1(text: str) -> bool:
+    return all(ord(character) < 256 for character in text)  # noqa: PLR2004 - the size of Latin-1
 
 
 PolicyName = Annotated[str, Field(min_length=1, max_length=255)]
 _LATIN_1 = Field(json_schema_extra={"pattern": "^[\\u0000-\\u00ff]*$"})
-PolicyDescription = Annotated[str, Field(max_length=255), AfterValidator(_latin_1), _LATIN_1]
+PolicyDescription = Annotated[
+    str,
+    Field(max_length=255),
+    AfterValidator(rule(_is_latin_1, "latin_1", "has a character outside Latin-1")),
+    _LATIN_1,
+]
 
 
 class PolicyRule(WireObject):

@@ -23,10 +23,10 @@ from reconciler.emulator.dashboard_models import StoredDashboard
 from reconciler.emulator.database import Store
 from reconciler.emulator.log_policy_endpoints import LogPolicy
 from reconciler.emulator.reading import whole
+from reconciler.emulator.record_endpoints import last_days
 from reconciler.emulator.request_log import API_ROOT, RequestRecord
 from reconciler.emulator.saved_view_endpoints import SavedView
 from reconciler.emulator.slo_endpoints import SloDefinition
-from reconciler.emulator.usage_endpoints import last_days
 from reconciler.emulator.wire_models import JsonObject, WireObject
 
 _ENDS = {"meta": ">", "line": "/>"}

@@ -134,6 +134,9 @@ class FieldOrder(WireObject):
     direction: Text = ""
 
 
+OrderBys = Annotated[list[FieldOrder], Objects, Field(alias="order_bys", default_factory=list)]
+
+
 class PageInfo(WireObject):
     """The number of records in all, and the token of the next page; the last page has none."""
 

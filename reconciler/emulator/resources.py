@@ -10,18 +10,16 @@ from typing import Any
 
 from reconciler.emulator.alert_definition_endpoints import ALERT_DEFINITIONS, ALERT_RECORDS
 from reconciler.emulator.alert_definition_models import AlertDefProperties, StoredAlertDefinition
-from reconciler.emulator.alert_event_endpoints import ALERT_EVENTS
-from reconciler.emulator.case_endpoints import CASES
 from reconciler.emulator.dashboard_endpoints import DASHBOARD_RECORDS, DASHBOARDS
 from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Records, Resource
 from reconciler.emulator.incident_endpoints import INCIDENTS
 from reconciler.emulator.life import LIFE
 from reconciler.emulator.log_policy_endpoints import LOG_POLICIES
 from reconciler.emulator.profile import ExtraList, ExtraRead, Profile
+from reconciler.emulator.record_endpoints import PLATFORM_RECORDS
 from reconciler.emulator.rendering import Rendered, as_text, in_snake_case
 from reconciler.emulator.saved_view_endpoints import SAVED_VIEW_RECORDS, SAVED_VIEWS, SavedView
 from reconciler.emulator.slo_endpoints import SLO_RECORDS, SLOS
-from reconciler.emulator.usage_endpoints import DATA_USAGE
 from reconciler.emulator.wire_models import JsonObject, WireObject
 
 
@@ -141,13 +139,11 @@ SEEDED = Resource("seeds (name TEXT PRIMARY KEY)")
 
 RESOURCES = (
     ALERT_DEFINITIONS,
-    ALERT_EVENTS,
+    PLATFORM_RECORDS,
     DASHBOARDS,
-    CASES,
     INCIDENTS,
     SLOS,
     LOG_POLICIES,
-    DATA_USAGE,
     SAVED_VIEWS,
     LIFE,
     SEEDED,
