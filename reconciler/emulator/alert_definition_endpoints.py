@@ -74,23 +74,16 @@ def _is_allowed(properties: AlertDefProperties) -> bool:
 
 
 def _is_bounded(part: str, content: JsonObject) -> bool:
-    match content.get("evaluationDelayMs"):
-        case str(digits) if digits.isdecimal():
-            delay = int(digits)
-        case int(delay):
-            pass
-        case _:
-            delay = 0
-    match content:
-        case {"metricFilter": {"promql": str(promql)}}:
-            pass
-        case _:
-            promql = ""
+    delay = content.get("evaluationDelayMs")
+    if isinstance(delay, str):
+        delay = int(delay) if delay.isdecimal() else 0
+    metric = content.get("metricFilter")
+    query = metric.get("promql") if isinstance(metric, dict) else None
     return (
         _is_count(content.get("rules"), 1 if part in _WITH_ONE_RULE else 5)
         and _is_count(content.get("stages"), 30)
-        and delay <= _LONGEST_DELAY_MS
-        and len(promql) <= _LONGEST_PROMQL
+        and not (isinstance(delay, int) and delay > _LONGEST_DELAY_MS)
+        and not (isinstance(query, str) and len(query) > _LONGEST_PROMQL)
     )
 
 

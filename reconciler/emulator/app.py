@@ -15,8 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from reconciler.emulator.alert_definition_endpoints import ALERT_RECORDS, plant
-from reconciler.emulator.dashboard_endpoints import DASHBOARD_RECORDS
+from reconciler.emulator.alert_definition_endpoints import plant
 from reconciler.emulator.database import StaleReads, Store
 from reconciler.emulator.endpoint import Answers, Deployment, Keys
 from reconciler.emulator.faults import FaultInjection, Faults
@@ -33,10 +32,8 @@ from reconciler.emulator.request_log import (
     RequestLog,
     RequestRecord,
 )
-from reconciler.emulator.resources import RESOURCES, extra_endpoints
-from reconciler.emulator.saved_view_endpoints import SAVED_VIEW_RECORDS
+from reconciler.emulator.resources import RESOURCES, STORED, extra_endpoints
 from reconciler.emulator.seeding import fill
-from reconciler.emulator.slo_endpoints import SLO_RECORDS
 from reconciler.emulator.wire_models import Clock, timestamp, utc_now
 
 REQUESTS_KEPT = 10_000
@@ -138,13 +135,13 @@ async def _openapi(request: Request) -> Response:
     return JSONResponse(openapi_document(request.app.state.profile))
 
 
-_TABLES = {
-    "alerts": ALERT_RECORDS,
-    "dashboards": DASHBOARD_RECORDS,
-    "saved-views": SAVED_VIEW_RECORDS,
-    "slos": SLO_RECORDS,
+_KINDS = {
+    "alerts": "AlertDefinition",
+    "dashboards": "Dashboard",
+    "saved-views": "SavedView",
+    "slos": "SLO",
 }
-"""Stored records, by part of the path."""
+"""The kind of a part of the path."""
 
 
 def web_routes(deployment: Deployment) -> list[Route]:
@@ -156,16 +153,17 @@ def web_routes(deployment: Deployment) -> list[Route]:
         what = request.path_params["what"]
         if what == "policies":
             return JSONResponse({"items": held_policies(deployment.store)})
-        if what not in _TABLES:
+        if what not in _KINDS:
             raise unknown_route()
-        return JSONResponse({"items": deployment.store.records(_TABLES[what].table)})
+        return JSONResponse({"items": deployment.store.records(STORED[_KINDS[what]].table)})
 
     async def delete(request: Request) -> Response:
         """Answer 204, or 404 for an unknown id."""
         deployment.keys.check(request)
-        records, own = _TABLES.get(request.path_params["what"]), request.path_params["id"]
-        if records is None:
+        what, own = request.path_params["what"], request.path_params["id"]
+        if what not in _KINDS:
             raise unknown_route()
+        records = STORED[_KINDS[what]]
         with deployment.stale_reads.writing() as store:
             records.read(store, own)
             store.write(f"DELETE FROM {records.table} WHERE id = ?", own)  # noqa: S608 - a table of ours

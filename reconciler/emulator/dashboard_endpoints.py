@@ -49,7 +49,9 @@ def _create(call: Call, request: DashboardWriteRequest) -> DashboardCreateReply:
         return DashboardCreateReply(dashboard_id=seen)
     sent = request.dashboard.id
     _check_id(call, sent)
-    dashboard_id = sent if sent and call.profile.client_dashboard_ids else _new_id()
+    dashboard_id = sent or ""
+    if not sent or not call.profile.client_dashboard_ids:
+        dashboard_id = "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH))
     if call.store.find("dashboards", dashboard_id):
         raise TakenError(f"dashboard {dashboard_id}")
     _add(call, request, dashboard_id)
@@ -72,10 +74,6 @@ def _check_id(call: Call, dashboard_id: str | None) -> None:
         return
     if not re.fullmatch(DASHBOARD_ID, dashboard_id):
         raise InvalidRequestError(f"dashboard.id: String should match pattern '{DASHBOARD_ID}'")
-
-
-def _new_id() -> str:
-    return "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH))
 
 
 def _add(call: Call, request: DashboardWriteRequest, dashboard_id: str) -> None:

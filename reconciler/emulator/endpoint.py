@@ -29,7 +29,7 @@ from reconciler.emulator.http_errors import (
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.reading import body_of, json_body, query_of
 from reconciler.emulator.rendering import Rendered, as_text, in_form
-from reconciler.emulator.request_log import remember_body
+from reconciler.emulator.request_log import BODY
 from reconciler.emulator.wire_models import Clock, Empty, JsonObject, WireObject, timestamp
 
 API_KEY_NAME = "api-key"
@@ -206,19 +206,19 @@ class Deployment:
     stale_reads: StaleReads
 
 
+@dataclass(frozen=True)
 class Answers:
     """An ASGI application for one path; refusals are raised, not answered."""
 
-    def __init__(self, endpoints: Mapping[str, Endpoint[Any]], deployment: Deployment) -> None:
-        self._endpoints = endpoints
-        self._deployment = deployment
+    endpoints: Mapping[str, Endpoint[Any]]
+    deployment: Deployment
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, all writes of it or none."""
-        request, deployment = Request(scope, receive), self._deployment
-        endpoint = self._endpoints.get(request.method)
+        request, deployment = Request(scope, receive), self.deployment
+        endpoint = self.endpoints.get(request.method)
         if endpoint is None:
-            raise wrong_method(self._endpoints)
+            raise wrong_method(self.endpoints)
         deployment.keys.check(request, endpoint.permission)
         sent = await _sent_content(request, endpoint, deployment.profile)
         stale = deployment.stale_reads
@@ -260,7 +260,7 @@ async def _sent_content(request: Request, endpoint: Endpoint[Any], profile: Prof
     except ClientDisconnect:
         raise InvalidRequestError("the body was cut off") from None
     parsed = json_body(bytes(body))
-    remember_body(request.scope, parsed)
+    request.scope[BODY] = parsed
     return body_of(model, parsed, profile)
 
 

@@ -32,7 +32,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from reconciler.emulator.http_errors import RefusalError
 from reconciler.emulator.profile import SETTINGS, load_settings
 from reconciler.emulator.reading import json_body
-from reconciler.emulator.request_log import API_ROOT, RequestRecord, remember_body, remember_fault
+from reconciler.emulator.request_log import API_ROOT, BODY, FAULT, RequestRecord
 from reconciler.emulator.wire_models import Clock
 
 Seconds = Annotated[float, Field(ge=0, le=3600)]
@@ -241,7 +241,7 @@ class FaultInjection:
             return
         struck[0].struck += 1
         fault = struck[0].rule.fault
-        remember_fault(scope, fault.model_dump(mode="json", by_alias=True, exclude_defaults=True))
+        scope[FAULT] = fault.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         await asyncio.sleep(fault.delay)
         answer = await self._answer(fault, scope, receive)
         if fault.drop:
@@ -319,4 +319,4 @@ async def _read_body(scope: Scope, receive: Receive) -> None:
     with suppress(ClientDisconnect, RefusalError):
         async for part in Request(scope, receive).stream():
             body += part[: _LONGEST_BODY - len(body)]
-        remember_body(scope, json_body(bytes(body)))
+        scope[BODY] = json_body(bytes(body))

@@ -289,13 +289,10 @@ def _list(call: Call, asked: PolicyQuery) -> PolicyListReply:
         for held in _in_order(call.store)
         if held.policy.enabled or not asked.enabled_only
     ]
-    match call.profile.policy_order:
-        case "reversed":
-            policies.reverse()
-        case "by_name":
-            policies.sort(key=lambda policy: policy.name)
-        case "effective":
-            pass
+    if call.profile.policy_order == "reversed":
+        policies.reverse()
+    if call.profile.policy_order == "by_name":
+        policies.sort(key=lambda policy: policy.name)
     return PolicyListReply(policies=policies)
 
 

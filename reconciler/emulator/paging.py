@@ -243,14 +243,13 @@ def _end_in(token: str, fingerprint: str, parts: int) -> Position:
         sent, position = json.loads(base64.urlsafe_b64decode(padded))
         position = position if sent == fingerprint else None
     match position:
-        case list() if len(position) == parts and all(map(_is_comparable, position)):
+        case list() if len(position) == parts and all(
+            isinstance(part, list) and [type(value) for value in part] == [bool, int, str]
+            for part in position
+        ):
             return position
         case _:
             raise InvalidRequestError("pagination.pageToken: not a token of this listing")
-
-
-def _is_comparable(part: object) -> bool:
-    return isinstance(part, list) and [type(value) for value in part] == [bool, int, str]
 
 
 def _comparable(value: object) -> list[bool | int | str]:

@@ -72,15 +72,10 @@ def _check_leaves(body: object) -> None:
     for _ in range(DEPTH_LIMIT):
         deeper: list[object] = []
         for value in level:
-            match value:
-                case dict():
-                    deeper.extend(value.values())
-                case list():
-                    deeper.extend(value)
-                case float() if not math.isfinite(value):
-                    raise InvalidRequestError("the body has a number that is not finite")
-                case _:
-                    pass
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InvalidRequestError("the body has a number that is not finite")
+            if isinstance(value, dict | list):
+                deeper.extend(value.values() if isinstance(value, dict) else value)
         if not deeper:
             return
         level = deeper
@@ -164,16 +159,13 @@ def _refuse(
 
 def _objects_in(value: object, place: _Steps) -> Iterator[tuple[_Steps, WireObject]]:
     """Yield a model and every model inside it, each with its place."""
-    match value:
-        case WireObject():
-            yield place, value
-            for name, key in value.names_on_wire().items():
-                yield from _objects_in(getattr(value, name), (*place, key))
-        case list():
-            for index, item in enumerate(value):
-                yield from _objects_in(item, (*place, index))
-        case _:
-            pass
+    if isinstance(value, WireObject):
+        yield place, value
+        for name, key in value.names_on_wire().items():
+            yield from _objects_in(getattr(value, name), (*place, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _objects_in(item, (*place, index))
 
 
 _TEXTS = ("name", "display_name", "title", "label", "description")

@@ -27,7 +27,7 @@ class Listed(WireObject):
     """An answer of a list: its shape is the profile's."""
 
 
-_RECORDS = {
+STORED = {
     "AlertDefinition": ALERT_RECORDS,
     "SLO": SLO_RECORDS,
     "Dashboard": DASHBOARD_RECORDS,
@@ -49,7 +49,7 @@ def extra_endpoints(profile: Profile) -> Iterator[Endpoint[Any]]:
             read.path,
             NoBody,
             _MODELS[kind][0],
-            partial(_record, _RECORDS[kind]),
+            partial(_record, STORED[kind]),
             named=(f"getExtra{kind}", f"Read a record of {kind} by its id"),
             schema=_record_schema(_MODELS[kind][1], read),
             shaped=partial(_shaped, kind, read, profile),
@@ -62,7 +62,7 @@ def extra_endpoints(profile: Profile) -> Iterator[Endpoint[Any]]:
             listing.path,
             NoBody,
             Listed,
-            partial(_all, _RECORDS[listed], listing),
+            partial(_all, STORED[listed], listing),
             named=(f"listExtra{listed}", f"List every {listed}"),
             schema=_objects_around({"type": "array", "items": item}, listing.items),
         )

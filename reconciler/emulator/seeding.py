@@ -304,26 +304,20 @@ def fill(store: Store, seed: str, now: datetime) -> None:
         store.write("INSERT INTO seeds VALUES (?)", seed)
         begin = now - _HISTORY
         plant(store, ALERTS, timestamp(begin - timedelta(days=90)))
+        call = Call(
+            store=store,
+            now=timestamp(begin),
+            author=Author("mira@shop.example"),
+            path={},
+            # Ids are always the same.
+            profile=Profile(client_slo_ids=True),
+            partial=PartialBulk(),
+        )
+        endpoints = {
+            endpoint.number: endpoint for resource in RESOURCES for endpoint in resource.endpoints
+        }
         for number, body in REQUESTS:
-            _ask(store, number, body, begin)
+            endpoint = endpoints[number]
+            endpoint.answer(call, read(endpoint.request, body))
         fill_usage(store, (now - _USAGE_HISTORY).astimezone(UTC).date(), now)
         let_pass(store, begin, now)
-
-
-def _ask(store: Store, number: int, body: JsonObject, at: datetime) -> None:
-    """Send a request as the company would have, except that ids are always the same."""
-    call = Call(
-        store=store,
-        now=timestamp(at),
-        author=Author("mira@shop.example"),
-        path={},
-        profile=Profile(client_slo_ids=True),
-        partial=PartialBulk(),
-    )
-    endpoint = next(
-        endpoint
-        for resource in RESOURCES
-        for endpoint in resource.endpoints
-        if endpoint.number == number
-    )
-    endpoint.answer(call, read(endpoint.request, body))

@@ -53,7 +53,7 @@ def _emulated(bench: Workbench) -> None:
         "class Muting(SavedView):\n"
         f'    """Request of endpoint 23 and reply of 22 and 23."""\n\n\n{endpoints}',
     )
-    line = "from reconciler.emulator.muting_endpoints import MUTINGS"
+    line = "from reconciler.emulator.muting_endpoints import MUTING_RECORDS, MUTINGS"
     bench.after(f"{home}/resources.py", "from reconciler.emulator.log_policy_endpoints", line)
     bench.after(f"{home}/resources.py", "    SAVED_VIEWS,", "    MUTINGS,")
     lines = '    22: ("createMuting", "Create a muting"),\n    23: ("replaceMuting", "Replace it"),'
@@ -68,9 +68,8 @@ def _emulated(bench: Workbench) -> None:
     bench.after(page, '    "views": ("saved_views"', line)
     line = '            _section("Mutings", _table(_VIEWS, held["mutings"], "No mutings.")),'
     bench.after(page, '            _section("Saved views"', line)
-    line = "from reconciler.emulator.muting_endpoints import MUTING_RECORDS"
-    bench.after(f"{home}/app.py", "from reconciler.emulator.log_policy_endpoints", line)
-    bench.after(f"{home}/app.py", '    "dashboards": ', '    "mutings": MUTING_RECORDS,')
+    bench.after(f"{home}/app.py", '    "dashboards": ', '    "mutings": "Muting",')
+    bench.after(f"{home}/resources.py", '    "SavedView": SAVED', '    "Muting": MUTING_RECORDS,')
 
 
 def _laws(bench: Workbench) -> None:
