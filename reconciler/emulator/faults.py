@@ -75,61 +75,37 @@ class PartialBulk(_Settings):
 class Fault(_Settings):
     """One thing that goes wrong, or several at once."""
 
-    delay: Seconds = Field(default=0.0, description="Wait before anything else happens.")
-    drop: Literal["before", "after"] | None = Field(
-        default=None,
-        description="Close the connection before the request is carried out, or after.",
-    )
-    status: int | None = Field(
-        default=None, ge=200, le=599, description="Answer this status instead."
-    )
-    commit: bool = Field(
-        default=False, description="Carry the request out all the same before answering `status`."
-    )
-    retry_after: str | list[str] = Field(
-        default_factory=list, description="Retry-After as it is; a list is sent twice."
-    )
-    retry_after_date: int | None = Field(
-        default=None,
-        description="Retry-After as a date so many seconds from now, negative in the past.",
-    )
-    headers: dict[str, str] = Field(
-        default_factory=dict, description="Further headers: a Location."
-    )
-    body: str | None = Field(default=None, description="This text is the body.")
-    html: bool = Field(default=False, description="The body is a page of HTML.")
-    content_type: str | None = Field(default=None, description="The Content-Type says this.")
-    truncate: int | None = Field(
-        default=None, ge=0, description="Only so many bytes of the body are sent."
-    )
-    declared: Literal["cut", "whole"] = Field(
-        default="cut",
-        description="Whether the Content-Length of a truncated body is that of the cut.",
-    )
-    drip: Drip | None = Field(default=None, description="Send the body drop by drop.")
-    partial: PartialBulk | None = Field(
-        default=None, description="A bulk request that works in part."
-    )
+    delay: Seconds = 0.0  # wait before anything else happens
+    # Close the connection before the request is carried out, or after.
+    drop: Literal["before", "after"] | None = None
+    status: Annotated[int | None, Field(ge=200, le=599)] = None  # answer this status instead
+    commit: bool = False  # carry the request out all the same before answering `status`
+    # Retry-After as it is; a list is sent twice.
+    retry_after: str | list[str] = Field(default_factory=list)
+    # Retry-After as a date so many seconds from now, negative in the past.
+    retry_after_date: int | None = None
+    headers: dict[str, str] = Field(default_factory=dict)  # further headers: a Location
+    body: str | None = None  # this text is the body
+    html: bool = False  # the body is a page of HTML
+    content_type: str | None = None  # the Content-Type says this
+    truncate: Annotated[int | None, Field(ge=0)] = None  # only so many bytes of the body are sent
+    # Whether the Content-Length of a truncated body is that of the cut.
+    declared: Literal["cut", "whole"] = "cut"
+    drip: Drip | None = None  # send the body drop by drop
+    partial: PartialBulk | None = None  # a bulk request that works in part
 
 
 class Rule(_Settings):
     """Which requests a fault strikes; a rule without conditions strikes all."""
 
-    method: Literal["GET", "POST", "PUT", "*"] = Field(
-        default="*", description="GET, POST, PUT, or * for any."
-    )
-    path: str = Field(default="*", description="Below the API root; * means any path.")
-    nth: int | list[int] = Field(
-        default_factory=list, description="Only the n-th request the rule fits, from 1."
-    )
-    probability: float = Field(default=1.0, ge=0, le=1, description="Only by this chance.")
-    times: int | None = Field(default=None, ge=0, description="At most so often.")
-    above: int | None = Field(
-        default=None,
-        ge=1,
-        description="Only what goes beyond so many requests in a second; those it strikes "
-        "do not count.",
-    )
+    method: Literal["GET", "POST", "PUT", "*"] = "*"  # GET, POST, PUT, or * for any
+    path: str = "*"  # below the API root; * means any path
+    # Only the n-th request the rule fits, from 1.
+    nth: int | list[int] = Field(default_factory=list)
+    probability: Annotated[float, Field(ge=0, le=1)] = 1.0  # only by this chance
+    times: Annotated[int | None, Field(ge=0)] = None  # at most so often
+    # Only what goes beyond so many requests in a second; those it strikes do not count.
+    above: Annotated[int | None, Field(ge=1)] = None
     fault: Fault
 
 
