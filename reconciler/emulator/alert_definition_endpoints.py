@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from uuid import uuid4
 
-from pydantic_core import PydanticCustomError
-
 from reconciler.emulator.alert_definition_models import (
     AlertDefId,
     AlertDefProperties,
@@ -107,7 +105,7 @@ def plant(store: Store, alert_ids: Iterable[str], now: str) -> None:
     for text in alert_ids:
         try:
             alert_id = canonical_uuid(text)
-        except PydanticCustomError:
+        except ValueError:
             raise ValueError(f"alert id {text!r}: not a uuid") from None
         if store.find("alert_definitions", alert_id) is None:
             _keep(store, _version(alert_id, bare, now, now))

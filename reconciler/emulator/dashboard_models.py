@@ -7,7 +7,6 @@ and the limits come from docs/assumptions.md.
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
 
 from reconciler.emulator.wire_models import (
     Empty,
@@ -19,29 +18,30 @@ from reconciler.emulator.wire_models import (
     WireObject,
     bounds,
     choice,
+    rule,
 )
 
 QUERY_LIMIT = 10_000  # docs/assumptions.md: characters of a metric query
 
 
-def _short_queries(definition: JsonObject) -> JsonObject:
-    """Refuse a long `promqlQuery`, however deep, as definitions are opaque."""
-    waiting: list[object] = [definition]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list):
-            waiting.extend(part)
-        if not isinstance(part, dict):
-            continue
-        waiting.extend(part.values())
-        query = part.get("promqlQuery")
-        query = query.get("value") if isinstance(query, dict) else query
-        if isinstance(query, str) and len(query) > QUERY_LIMIT:
-            raise PydanticCustomError("metric_query", "promqlQuery is longer than 10000 characters")
-    return definition
+def _has_short_queries(definition: object) -> bool:
+    """Return whether each `promqlQuery` is short, however deep, as definitions are opaque."""
+    if isinstance(definition, list):
+        return all(map(_has_short_queries, definition))
+    if not isinstance(definition, dict):
+        return True
+    query = definition.get("promqlQuery")
+    query = query.get("value") if isinstance(query, dict) else query
+    is_short = not isinstance(query, str) or len(query) <= QUERY_LIMIT
+    return is_short and all(map(_has_short_queries, definition.values()))
 
 
-Opaque = Annotated[JsonObject, AfterValidator(_short_queries)]
+Opaque = Annotated[
+    JsonObject,
+    AfterValidator(
+        rule(_has_short_queries, "metric_query", "promqlQuery is longer than 10000 characters")
+    ),
+]
 
 
 class WidgetDefinition(WireObject):

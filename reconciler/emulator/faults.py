@@ -121,24 +121,24 @@ def load_faults(path: Path) -> Faults:
     return load_settings(Faults, path)
 
 
+@dataclass
 class _Counted:
     """A rule with the number of its requests."""
 
-    def __init__(self, rule: Rule, seed: str) -> None:
-        self.rule = rule
-        self.struck = 0
-        self._passed: deque[float] = deque()
-        self._fitting = 0
-        self._chance = random.Random(seed)  # noqa: S311 - faults, not secrets
-        self._nth = [rule.nth] if isinstance(rule.nth, int) else rule.nth
+    rule: Rule
+    chance: random.Random
+    struck: int = 0
+    fitting: int = 0
+    passed: deque[float] = field(default_factory=deque)
 
     def strikes(self, method: str, path: str) -> bool:
         rule = self.rule
         if rule.method not in ("*", method) or not fnmatchcase(path, rule.path):
             return False
-        self._fitting += 1
-        is_chosen = self._chance.random() < rule.probability
-        is_counted = not self._nth or self._fitting in self._nth
+        self.fitting += 1
+        is_chosen = self.chance.random() < rule.probability
+        nth = [rule.nth] if isinstance(rule.nth, int) else rule.nth
+        is_counted = not nth or self.fitting in nth
         is_left = rule.times is None or self.struck < rule.times
         return is_chosen and is_counted and is_left and not self._is_allowed()
 
@@ -147,11 +147,11 @@ class _Counted:
         if self.rule.above is None:
             return False
         now = monotonic()
-        while self._passed and self._passed[0] <= now - 1:
-            self._passed.popleft()
-        if len(self._passed) >= self.rule.above:
+        while self.passed and self.passed[0] <= now - 1:
+            self.passed.popleft()
+        if len(self.passed) >= self.rule.above:
             return False
-        self._passed.append(now)
+        self.passed.append(now)
         return True
 
 
@@ -200,7 +200,8 @@ class FaultInjection:
     ) -> None:
         self._app = app
         self._rules = [
-            _Counted(rule, f"{faults.seed}:{number}") for number, rule in enumerate(faults.rules)
+            _Counted(rule, random.Random(f"{faults.seed}:{number}"))  # noqa: S311 - faults, not secrets
+            for number, rule in enumerate(faults.rules)
         ]
         self._record = record
         self._clock = clock

@@ -11,6 +11,7 @@ into the incident, and extended into the list of events with the incident as it 
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, ClassVar
@@ -230,7 +231,7 @@ class AlertBehind:
     id: str
     name: str
     labels: dict[str, str]
-    group_by: tuple[str, ...] = ()
+    group_by: Sequence[str] = ()
 
 
 def incident_in(store: Store, incident_id: str) -> Incident | None:
@@ -304,9 +305,8 @@ def _note(
 
 
 def _alert_of(store: Store, incident: Incident) -> AlertBehind:
-    row = store.row("SELECT alert FROM incidents WHERE id = ?", incident.id)
-    alert_id, name, labels, group_by = json.loads(row[0] if row else '["", "", {}, []]')
-    return AlertBehind(alert_id, name, labels, tuple(group_by))
+    ((alert,),) = store.rows("SELECT alert FROM incidents WHERE id = ?", incident.id)
+    return AlertBehind(*json.loads(alert))
 
 
 _PATH = "/incidents/incidents/v1"

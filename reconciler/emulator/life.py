@@ -318,7 +318,7 @@ class Trouble:
             self.alert.id,
             properties["name"],
             properties["entityLabels"],
-            tuple(properties["groupByKeys"]),
+            properties["groupByKeys"],
         )
         incidents.open_incident(self.alert.store, incident, behind, now=timestamp(self.since))
 
@@ -361,8 +361,6 @@ class Trouble:
 
 
 LONGEST = timedelta(days=35)  # time before that is left out
-_FIRST = timedelta(hours=1)
-_MINUTE = timedelta(minutes=1)
 
 LIFE = Resource(
     "active_alerts (alert_id TEXT PRIMARY KEY, since TEXT NOT NULL, until TEXT NOT NULL)",
@@ -376,7 +374,7 @@ def tick(store: Store, now: datetime) -> Happened:
     `now` needs a time zone. A time before the last tick changes nothing.
     """
     with store.writing():
-        return let_pass(store, lived_until(store) or now - _FIRST, now)
+        return let_pass(store, lived_until(store) or now - timedelta(hours=1), now)
 
 
 async def keep_living(store: Store, clock: Clock, every: float = 5.0) -> None:
@@ -412,7 +410,7 @@ def let_pass(store: Store, since: datetime, now: datetime) -> Happened:
             busy = [alert for alert in awake if alert.is_busy(minute)]
         for alert in busy:
             alert.live(minute)
-        minute += _MINUTE
+        minute += timedelta(minutes=1)
     if since <= now:
         fill_usage(store, begin.date(), now)
         store.keep("lived", 1, end.isoformat())

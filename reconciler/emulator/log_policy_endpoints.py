@@ -83,62 +83,10 @@ class Placement(WireObject):
     first: Empty | None = None
 
 
-class PolicyInput(WireObject):
-    """A policy to create; `disabled` is stored as its inverse, `enabled`."""
-
-    read_only: ClassVar[frozenset[str]] = frozenset(
-        {
-            "id",
-            "companyId",
-            "order",
-            "enabled",
-            "deleted",
-            "createdAt",
-            "updatedAt",
-            "logRules",
-        }
-    )
-
-    name: PolicyName
-    description: PolicyDescription = ""
-    priority: PolicyPriority = "PRIORITY_TYPE_UNSPECIFIED"
-    disabled: bool = False
-    application_rule: PolicyRule | None = None
-    subsystem_rule: PolicyRule | None = None
-    archive_retention: ArchiveRetention | None = None
-    placement: Placement | None = None
-
-
-class BulkCreateRequest(WireObject):
-    """Request of endpoint 16."""
-
-    policy_requests: Annotated[list[PolicyInput], Field(max_length=POLICY_LIMIT)]
-
-
 class LogRules(WireObject):
     """The severities a policy is for; a profile says whether they are read back."""
 
     severities: Annotated[list[Severity], Field(max_length=6)]
-
-
-class OverwritePolicy(PolicyInput):
-    """A policy of an overwrite, with fewer defaults; its place is its index in the list."""
-
-    read_only: ClassVar[frozenset[str]] = PolicyInput.read_only | {"placement"}
-    needed: ClassVar[frozenset[str]] = frozenset({"description", "priority"})
-
-
-class OverwriteItem(WireObject):
-    """One place of the new list."""
-
-    log_rules: LogRules
-    policy: OverwritePolicy
-
-
-class OverwriteRequest(WireObject):
-    """Request of endpoint 17; an empty list deletes all."""
-
-    policies: Annotated[list[OverwriteItem], Field(max_length=POLICY_LIMIT)]
 
 
 class LogPolicy(WireObject):
@@ -160,6 +108,53 @@ class LogPolicy(WireObject):
     log_rules: LogRules | None = None
     created_at: Timestamp
     updated_at: Timestamp
+
+
+class PolicyInput(WireObject):
+    """A policy to create; `disabled` is stored as its inverse, `enabled`."""
+
+    read_only: ClassVar[frozenset[str]] = LogPolicy.metadata | {
+        "id",
+        "order",
+        "enabled",
+        "deleted",
+        "logRules",
+    }
+
+    name: PolicyName
+    description: PolicyDescription = ""
+    priority: PolicyPriority = "PRIORITY_TYPE_UNSPECIFIED"
+    disabled: bool = False
+    application_rule: PolicyRule | None = None
+    subsystem_rule: PolicyRule | None = None
+    archive_retention: ArchiveRetention | None = None
+    placement: Placement | None = None
+
+
+class BulkCreateRequest(WireObject):
+    """Request of endpoint 16."""
+
+    policy_requests: Annotated[list[PolicyInput], Field(max_length=POLICY_LIMIT)]
+
+
+class OverwritePolicy(PolicyInput):
+    """A policy of an overwrite, with fewer defaults; its place is its index in the list."""
+
+    read_only: ClassVar[frozenset[str]] = PolicyInput.read_only | {"placement"}
+    needed: ClassVar[frozenset[str]] = frozenset({"description", "priority"})
+
+
+class OverwriteItem(WireObject):
+    """One place of the new list."""
+
+    log_rules: LogRules
+    policy: OverwritePolicy
+
+
+class OverwriteRequest(WireObject):
+    """Request of endpoint 17; an empty list deletes all."""
+
+    policies: Annotated[list[OverwriteItem], Field(max_length=POLICY_LIMIT)]
 
 
 class PolicyQuery(WireObject):
@@ -321,12 +316,7 @@ def _create(call: Call, request: BulkCreateRequest) -> CreateReply:
 
 
 @LOG_POLICIES.answers(
-    17,
-    "POST",
-    _PATH + "/atomicOverwriteLogPolicies",
-    OverwriteRequest,
-    CreateReply,
-    creates=True,
+    17, "POST", _PATH + "/atomicOverwriteLogPolicies", OverwriteRequest, CreateReply, creates=True
 )
 def _overwrite(call: Call, request: OverwriteRequest) -> CreateReply:
     sent = [item.policy for item in request.policies]

@@ -51,8 +51,7 @@ def _resolved(schema: JsonObject, parts: JsonObject) -> JsonObject:
     if forms:
         return _resolved(forms[0], parts)
     if "$ref" in schema:
-        found: JsonObject = parts[schema["$ref"].rpartition("/")[2]]
-        return found
+        return dict(parts[schema["$ref"].rpartition("/")[2]])
     return schema
 
 
@@ -147,8 +146,7 @@ def _schemas(endpoints: list[Endpoint[Any]]) -> JsonObject:
     _, schema = models_json_schema(
         [(model, "validation") for model in models], by_alias=True, ref_template=_REF
     )
-    found: JsonObject = schema["$defs"]
-    return found
+    return dict(schema["$defs"])
 
 
 def _operation(endpoint: Endpoint[Any]) -> JsonObject:

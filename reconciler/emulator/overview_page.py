@@ -79,8 +79,7 @@ def _soft(text: str, *, element: str = "span") -> Markup:
 
 
 def _priority(alert: JsonObject) -> str:
-    whole: str = alert["alertDefProperties"]["priority"]
-    return whole.removeprefix("ALERT_DEF_PRIORITY_")[:2]
+    return str(alert["alertDefProperties"]["priority"]).removeprefix("ALERT_DEF_PRIORITY_")[:2]
 
 
 def _alert_state(alert: JsonObject) -> Markup:

@@ -262,7 +262,6 @@ class CaseListReply(WireObject):
 
 
 _STATUS = "CASE_STATUS_"
-_TEXTS = ("title", "description", "readableId")
 _CASE_LISTING = paging.Listing(
     "cases", ("createTime", "updateTime", "priority", "state", "status", "title"), "id"
 )
@@ -283,20 +282,15 @@ def keep_case(store: Store, case: Case) -> None:
     only_reads=True,
 )
 def _list_cases(call: Call, request: CaseListRequest) -> Rendered:
-    _check_statuses(call, request.filters.statuses)
+    form = call.profile.case_statuses
+    for index, status in enumerate(request.filters.statuses):
+        if form != "either" and status.startswith(_STATUS) != (form == "prefixed"):
+            raise InvalidRequestError(f"filters.statuses[{index}]: {status!r} is not {form}")
     found = [case for case in call.store.records("cases") if _passes(case, request.filters)]
     # `CASE_ORDER_BY_FIELD_CREATE_TIME` is `createTime`.
     field = to_camel(request.order_by.field.removeprefix("CASE_ORDER_BY_FIELD_").lower())
     order = ("" if field == "unspecified" else field, request.order_by.direction)
     return _CASE_LISTING.page(found, request, order)
-
-
-def _check_statuses(call: Call, statuses: Iterable[str]) -> None:
-    """Raise InvalidRequestError for a status that has another form than that of the profile."""
-    wanted = call.profile.case_statuses
-    for index, status in enumerate(statuses):
-        if wanted != "either" and status.startswith(_STATUS) != (wanted == "prefixed"):
-            raise InvalidRequestError(f"filters.statuses[{index}]: {status!r} is not {wanted}")
 
 
 def _passes(case: JsonObject, filters: CaseFilters) -> bool:
@@ -312,7 +306,10 @@ def _passes(case: JsonObject, filters: CaseFilters) -> bool:
         and _has_pairs(case.get("groupings", []), filters.groupings)
         and _has_pairs(case.get("labels", []), filters.labels)
         and _has_assignee(case, filters.assignees)
-        and any(text in case.get(field, "").casefold() for field in _TEXTS)
+        and any(
+            text in case.get(field, "").casefold()
+            for field in ("title", "description", "readableId")
+        )
     )
 
 
@@ -408,12 +405,7 @@ def last_days(store: Store, today: date, number: int) -> list[JsonObject]:
 
 
 @PLATFORM_RECORDS.answers(
-    19,
-    "POST",
-    "/dataplans/data-usage/v2/daily:units",
-    UsageRequest,
-    UsageReply,
-    only_reads=True,
+    19, "POST", "/dataplans/data-usage/v2/daily:units", UsageRequest, UsageReply, only_reads=True
 )
 def _daily_units(call: Call, request: UsageRequest) -> Rendered:
     today = date.fromisoformat(call.now[:10])

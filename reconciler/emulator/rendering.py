@@ -116,7 +116,12 @@ def _steps(profile: Profile) -> Iterator[_Step]:
     if profile.zero_values == "rendered" or profile.empty_objects == "rendered":
         yield partial(_rewritten, rewrite=partial(_with_unsent, profile=profile))
     if profile.metadata == "left_out":
-        yield partial(_rewritten, rewrite=_without_metadata)
+        yield partial(
+            _rewritten,
+            rewrite=lambda content, model: {
+                key: value for key, value in content.items() if key not in model.metadata
+            },
+        )
     if profile.required_lists != "sent":
         yield partial(_without_lists, even_full=profile.required_lists == "left_out")
     if profile.zero_values == "dropped":
@@ -162,10 +167,6 @@ def _fills(value: object, profile: Profile) -> bool:
     if isinstance(value, dict):
         return profile.empty_objects == "rendered"
     return profile.zero_values == "rendered" and value is not None and _is_zero(value)
-
-
-def _without_metadata(content: JsonObject, model: type[WireObject]) -> JsonObject:
-    return {name: value for name, value in content.items() if name not in model.metadata}
 
 
 def _without_lists(content: JsonObject, model: type[WireObject], *, even_full: bool) -> JsonObject:

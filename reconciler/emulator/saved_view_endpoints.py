@@ -4,16 +4,23 @@ The shapes inside come from docs/assumptions.md.
 """
 
 import re
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from reconciler.emulator.endpoint import Call, Records, Resource
 from reconciler.emulator.http_errors import InvalidRequestError
 from reconciler.emulator.reading import read
 from reconciler.emulator.rendering import as_json, as_text
-from reconciler.emulator.wire_models import Int32, OpenEnum, Timestamp, WireObject, bounds, choice
+from reconciler.emulator.wire_models import (
+    Int32,
+    OpenEnum,
+    Timestamp,
+    WireObject,
+    bounds,
+    choice,
+    rule,
+)
 
 ViewType = Annotated[
     str,
@@ -90,11 +97,13 @@ class SavedViewFields(WireObject):
 class CreateSavedView(SavedViewFields):
     """Request of endpoint 20, which does not know `isCompactMode`."""
 
-    @model_validator(mode="after")
-    def _no_compact_mode(self) -> Self:
-        if "isCompactMode" in (self.model_extra or {}):
-            raise PydanticCustomError("unknown_field", "isCompactMode is not a field of create")
-        return self
+    _no_compact_mode = model_validator(mode="after")(
+        rule(
+            lambda view: "isCompactMode" not in (view.model_extra or {}),
+            "unknown_field",
+            "isCompactMode is not a field of create",
+        )
+    )
 
 
 class SavedView(SavedViewFields):

@@ -287,8 +287,6 @@ REQUESTS: tuple[tuple[int, JsonObject], ...] = (
 
 
 SEEDS = ("demo",)
-_HISTORY = timedelta(days=28)
-_USAGE_HISTORY = timedelta(days=400)
 
 
 def fill(store: Store, seed: str, now: datetime) -> None:
@@ -302,7 +300,7 @@ def fill(store: Store, seed: str, now: datetime) -> None:
         if store.row("SELECT 1 FROM seeds WHERE name = ?", seed):
             return
         store.write("INSERT INTO seeds VALUES (?)", seed)
-        begin = now - _HISTORY
+        begin = now - timedelta(days=28)
         plant(store, ALERTS, timestamp(begin - timedelta(days=90)))
         call = Call(
             store=store,
@@ -319,5 +317,5 @@ def fill(store: Store, seed: str, now: datetime) -> None:
         for number, body in REQUESTS:
             endpoint = endpoints[number]
             endpoint.answer(call, read(endpoint.request, body))
-        fill_usage(store, (now - _USAGE_HISTORY).astimezone(UTC).date(), now)
+        fill_usage(store, (now - timedelta(days=400)).astimezone(UTC).date(), now)
         let_pass(store, begin, now)
