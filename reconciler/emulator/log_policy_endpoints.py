@@ -398,5 +398,6 @@ def _keep(store: Store, policies: list[_Held]) -> None:
 
 
 def _created(call: Call, policies: Iterable[_Held]) -> CreateReply:
-    shown = [CreatedPolicy(policy=held.shown(call)) for held in policies]
-    return CreateReply(create_responses=shown)
+    return CreateReply(
+        create_responses=[CreatedPolicy(policy=held.shown(call)) for held in policies]
+    )

@@ -12,12 +12,11 @@ with the same filters and order.
 import base64
 import hashlib
 import json
-from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cmp_to_key
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
@@ -154,9 +153,7 @@ def has_labels(labels: JsonObject, wanted: dict[str, list[str]]) -> bool:
     return all(labels.get(key) in values for key, values in wanted.items())
 
 
-_RANKS = {
-    word: rank for rank, word in enumerate(("UNSPECIFIED", "LOW", "INFO", "WARNING", "ERROR"))
-} | {"CRITICAL": 5}
+_SEVERITIES = ("UNSPECIFIED", "LOW", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 Position = list[list[bool | int | str]]
 
@@ -188,15 +185,16 @@ class Listing:
             return 0
 
         def position(record: JsonObject) -> Position:
-            return [_comparable(record.get(field)) for field, _ in criteria]
+            return [_sort_key(field, record) for field, _ in criteria]
 
-        in_order = cmp_to_key(compare)
-        ordered = sorted(records, key=lambda record: in_order(position(record)))
+        ordered = list(records)
+        for field, descending in reversed(criteria):
+            ordered.sort(key=partial(_sort_key, field), reverse=descending)
         wanted, fingerprint = asked.pagination, _fingerprint(asked)
         start = wanted.skip
         if wanted.page_token:
-            end = in_order(_end_in(wanted.page_token, fingerprint, len(criteria)))
-            start += bisect_right(ordered, end, key=lambda record: in_order(position(record)))
+            end = _end_in(wanted.page_token, fingerprint, len(criteria))
+            start += sum(compare(position(record), end) <= 0 for record in ordered)
         shown = ordered[start : start + (wanted.page_size or _USUAL_SIZE)]
         token = ""
         if shown and shown[-1] is not ordered[-1]:
@@ -252,8 +250,10 @@ def _end_in(token: str, fingerprint: str, parts: int) -> Position:
             raise InvalidRequestError("pagination.pageToken: not a token of this listing")
 
 
-def _comparable(value: object) -> list[bool | int | str]:
+def _sort_key(field: str, record: JsonObject) -> list[bool | int | str]:
     """Return a sort key for any value: absent values first, severities by their rank."""
+    value = record.get(field)
     text = "" if value is None else str(value)
-    rank = _RANKS.get(text.rpartition("_")[2], 0) if text.isupper() else 0
+    word = text.rpartition("_")[2]
+    rank = _SEVERITIES.index(word) if text.isupper() and word in _SEVERITIES else 0
     return [value is not None, rank, text]

@@ -100,8 +100,7 @@ def read(model: type[Model], value: object, *root: str | int) -> Model:
 
 def whole(model: type[WireObject], record: object) -> JsonObject:
     """Return a stored record with the zero values of all its fields."""
-    content: JsonObject = as_json(read(model, record), whole=True)
-    return content
+    return dict(as_json(read(model, record), whole=True))
 
 
 def field_path(steps: Sequence[str | int]) -> str:

@@ -38,8 +38,7 @@ def utc_now() -> datetime:
 
 def timestamp(moment: datetime) -> str:
     """Return a moment as ISO 8601 in UTC with milliseconds: `2025-01-31T09:00:00.000Z`."""
-    text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 JsonObject = dict[str, Any]
