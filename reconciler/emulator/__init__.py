@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reconciler.emulator.app import create_app
     from reconciler.emulator.database import UnreadableDataError
-    from reconciler.emulator.fault_injection import DroppedConnectionError
-    from reconciler.emulator.fault_rules import Fault, Faults, Rule, load_faults
+    from reconciler.emulator.faults import DroppedConnectionError, Fault, Faults, Rule, load_faults
     from reconciler.emulator.life import tick
     from reconciler.emulator.profile import (
         Profile,
@@ -45,25 +44,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "DroppedConnectionError": "reconciler.emulator.fault_injection",
-    "Fault": "reconciler.emulator.fault_rules",
-    "Faults": "reconciler.emulator.fault_rules",
-    "Profile": "reconciler.emulator.profile",
-    "Rule": "reconciler.emulator.fault_rules",
-    "UnreadableSettingsError": "reconciler.emulator.profile",
-    "load_faults": "reconciler.emulator.fault_rules",
-    "load_profile": "reconciler.emulator.profile",
-    "profile_of": "reconciler.emulator.profile",
-    "UnreadableDataError": "reconciler.emulator.database",
-    "SEEDS": "reconciler.emulator.seeding",
-    "tick": "reconciler.emulator.life",
-    "create_app": "reconciler.emulator.app",
-    "serve": "reconciler.emulator.serving",
-    "utc_now": "reconciler.emulator.wire_models",
+    "app": ("create_app",),
+    "database": ("UnreadableDataError",),
+    "faults": ("DroppedConnectionError", "Fault", "Faults", "Rule", "load_faults"),
+    "life": ("tick",),
+    "profile": ("Profile", "UnreadableSettingsError", "load_profile", "profile_of"),
+    "seeding": ("SEEDS",),
+    "serving": ("serve",),
+    "wire_models": ("utc_now",),
 }
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,9 +5,7 @@ need to see what the API does not return, and what was deleted, and the API docu
 The key is the same.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import partial
-from http import HTTPStatus
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,19 +14,17 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from reconciler.emulator.alert_definition_endpoints import plant
-from reconciler.emulator.answering import Answers, Deployment, Keys
 from reconciler.emulator.database import StaleReads, Store
-from reconciler.emulator.endpoint import API_ROOT
-from reconciler.emulator.fault_injection import FaultInjection
-from reconciler.emulator.fault_rules import FaultRules, Faults
-from reconciler.emulator.http_errors import REFUSALS, MissingObjectError, UnknownRouteError
+from reconciler.emulator.endpoint import Answers, Deployment, Keys
+from reconciler.emulator.faults import FaultInjection, Faults
+from reconciler.emulator.http_errors import REFUSALS, unknown_route
 from reconciler.emulator.log_policy_endpoints import held_policies
 from reconciler.emulator.overview_page import page
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.request_log import (
+    API_ROOT,
     HEALTH_PATH,
     OPENAPI_PATH,
     PAGE_PATH,
@@ -36,22 +32,11 @@ from reconciler.emulator.request_log import (
     RequestLog,
     RequestRecord,
 )
-from reconciler.emulator.resources import RESOURCES, extra_endpoints
+from reconciler.emulator.resources import RESOURCES, STORED, extra_endpoints
 from reconciler.emulator.seeding import fill
-from reconciler.emulator.wire_models import Clock, JsonObject, timestamp, utc_now
+from reconciler.emulator.wire_models import Clock, timestamp, utc_now
 
 REQUESTS_KEPT = 10_000
-
-
-class _Emulator(Starlette):
-    """A Starlette application with a layer around it, outside even its error pages."""
-
-    around: Callable[[ASGIApp], ASGIApp] | None = None
-
-    def build_middleware_stack(self) -> ASGIApp:
-        """Return the middleware, with the faults outside everything else."""
-        stack = super().build_middleware_stack()
-        return self.around(stack) if self.around else stack
 
 
 def create_app(  # noqa: PLR0913 - one keyword for each option of the server
@@ -93,7 +78,7 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
         stale_reads=StaleReads(store, behaviour.stale_reads),
     )
     record = RequestRecord(REQUESTS_KEPT, LogFile(log).write if log else None)
-    app = _Emulator(
+    app = Starlette(
         routes=[
             Route(HEALTH_PATH, _health),
             Route(OPENAPI_PATH, _openapi),
@@ -105,7 +90,10 @@ def create_app(  # noqa: PLR0913 - one keyword for each option of the server
         exception_handlers=REFUSALS,
     )
     if faults is not None:
-        app.around = partial(FaultInjection, rules=FaultRules(faults), record=record, clock=clock)
+        # Outside everything else, even the error pages.
+        app.middleware_stack = FaultInjection(
+            app.build_middleware_stack(), faults, record=record, clock=clock
+        )
     app.router.redirect_slashes = False
     app.state.profile = behaviour
     app.state.requests = record.requests
@@ -147,56 +135,41 @@ async def _openapi(request: Request) -> Response:
     return JSONResponse(openapi_document(request.app.state.profile))
 
 
-_TABLES = {
-    "alerts": ("alert", "alert_definitions"),
-    "dashboards": ("dashboard", "dashboards"),
-    "saved-views": ("saved view", "saved_views"),
-    "slos": ("slo", "slos"),
+_KINDS = {
+    "alerts": "AlertDefinition",
+    "dashboards": "Dashboard",
+    "saved-views": "SavedView",
+    "slos": "SLO",
 }
-"""The name of a record in messages, and its table, by part of the path."""
+"""The kind of a part of the path."""
 
 
 def web_routes(deployment: Deployment) -> list[Route]:
     """Return `GET /web/alerts`, which lists all, `DELETE /web/alerts/ID`, and so on."""
-    return [
-        Route("/web/{what}", _listing(deployment), methods=["GET"]),
-        Route("/web/{what}/{id}", _deleting(deployment), methods=["DELETE"]),
-    ]
-
-
-def _listing(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler that answers `{"items": [...]}`: every record as it is stored."""
 
     async def listed(request: Request) -> Response:
-        deployment.keys.check(request.headers.get("authorization"), "")
-        return JSONResponse({"items": _records(deployment.store, request.path_params["what"])})
-
-    return listed
-
-
-def _records(store: Store, what: str) -> list[JsonObject]:
-    if what == "policies":
-        return held_policies(store)
-    if what not in _TABLES:
-        raise UnknownRouteError
-    listing = f"SELECT record FROM {_TABLES[what][1]} ORDER BY id"  # noqa: S608 - a table of ours
-    return store.records(listing)
-
-
-def _deleting(deployment: Deployment) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler that answers 204, or 404 for an unknown id."""
+        """Answer `{"items": [...]}`: every record as it is stored."""
+        deployment.keys.check(request)
+        what = request.path_params["what"]
+        if what == "policies":
+            return JSONResponse({"items": held_policies(deployment.store)})
+        if what not in _KINDS:
+            raise unknown_route()
+        return JSONResponse({"items": deployment.store.records(STORED[_KINDS[what]].table)})
 
     async def delete(request: Request) -> Response:
-        deployment.keys.check(request.headers.get("authorization"), "")
-        found = _TABLES.get(request.path_params["what"])
-        if found is None:
-            raise UnknownRouteError
-        kind, table = found
-        statement = f"DELETE FROM {table} WHERE id = ? RETURNING id"  # noqa: S608 - a table of ours
-        deployment.stale_reads.before_write()
-        with deployment.store.writing():
-            if deployment.store.row(statement, request.path_params["id"]) is None:
-                raise MissingObjectError(kind, request.path_params["id"])
-        return Response(status_code=int(HTTPStatus.NO_CONTENT))
+        """Answer 204, or 404 for an unknown id."""
+        deployment.keys.check(request)
+        what, own = request.path_params["what"], request.path_params["id"]
+        if what not in _KINDS:
+            raise unknown_route()
+        records = STORED[_KINDS[what]]
+        with deployment.stale_reads.writing() as store:
+            records.read(store, own)
+            store.write(f"DELETE FROM {records.table} WHERE id = ?", own)  # noqa: S608 - a table of ours
+        return Response(status_code=204)
 
-    return delete
+    return [
+        Route("/web/{what}", listed, methods=["GET"]),
+        Route("/web/{what}/{id}", delete, methods=["DELETE"]),
+    ]

@@ -14,141 +14,59 @@ import json
 import re
 import secrets
 import string
-from dataclasses import dataclass
-from typing import Any
+from itertools import chain, count
 
 from reconciler.emulator.dashboard_models import (
     DASHBOARD_ID,
     Dashboard,
     DashboardCreateReply,
     DashboardWriteRequest,
-    Layout,
     StoredDashboard,
     Widget,
 )
 from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import Author, Call, Endpoint, NoBody, Resource, refuse_taken_name
-from reconciler.emulator.http_errors import ConflictError, InvalidRequestError, MissingObjectError
+from reconciler.emulator.endpoint import Call, NoBody, Records, Resource
+from reconciler.emulator.http_errors import InvalidRequestError, MissingObjectError, TakenError
 from reconciler.emulator.reading import read
 from reconciler.emulator.rendering import Rendered, as_text, canonical
 from reconciler.emulator.wire_models import Empty, JsonObject
 
-
-@dataclass(frozen=True)
-class Change:
-    """A write: its value of the lock, its author and time, and whether widgets get times."""
-
-    is_locked: bool | None
-    author: Author
-    now: str
-    times_of_widgets: bool
-
-
-def first_record(dashboard: Dashboard, change: Change) -> StoredDashboard:
-    """Return the record of a dashboard that was just created."""
-    nothing: JsonObject = {
-        "authorId": change.author.id,
-        "authorName": change.author.name,
-        "createdAt": change.now,
-        "createdOriginType": change.author.origin,
-        "dashboard": {},
-    }
-    return next_record(nothing, dashboard, change)
-
-
-def next_record(before: JsonObject, dashboard: Dashboard, change: Change) -> StoredDashboard:
-    """Return the record after a replace: the whole dashboard is new, its origin stays."""
-    was_locked = before.get("isLocked")
-    locked = was_locked if change.is_locked is None else change.is_locked
-    lock: dict[str, Any] = {} if locked is None else {"is_locked": locked}
-    locker = _locker(before, change.author, keep=bool(was_locked)) if locked else {}
-    old = _widgets_in(before["dashboard"]) if change.times_of_widgets else {}
-    for widget in dashboard.layout.widgets() if isinstance(dashboard.layout, Layout) else ():
-        # Only the service sets the times of a widget.
-        widget.created_at = widget.updated_at = None
-        if change.times_of_widgets:
-            _set_times(widget, old, change.now)
-    record = StoredDashboard(
-        dashboard=dashboard,
-        **lock,
-        author_id=before["authorId"],
-        author_name=before["authorName"],
-        created_at=before["createdAt"],
-        created_origin_type=before["createdOriginType"],
-        updated_at=change.now,
-        updated_origin_type=change.author.origin,
-        updater_author_id=change.author.id,
-        updater_name=change.author.name,
-        **locker,
-    )
-    return record.remember()
-
-
-def _locker(before: JsonObject, author: Author, *, keep: bool) -> dict[str, Any]:
-    if keep:
-        return {"locker_author_id": before["lockerAuthorId"], "locker_name": before["lockerName"]}
-    return {"locker_author_id": author.id, "locker_name": author.name}
-
-
-def _widgets_in(dashboard: JsonObject) -> dict[str, list[JsonObject]]:
-    """Return the stored widgets by id; hand-made dashboards use one id for several."""
-    widgets: dict[str, list[JsonObject]] = {}
-    for section in dashboard.get("layout", {}).get("sections", []):
-        for row in section.get("rows", []):
-            for widget in row.get("widgets", []):
-                own = widget.get("id", {}).get("value", "")
-                widgets.setdefault(own, []).append(widget)
-    return widgets
-
-
-def _set_times(widget: Widget, before: dict[str, list[JsonObject]], now: str) -> None:
-    """Date a widget: created once, updated when anything in it differs."""
-    namesakes = before.get(widget.id.value if widget.id else "")
-    old = namesakes.pop(0) if namesakes else {}
-    widget.created_at, widget.updated_at = old.get("createdAt", now), old.get("updatedAt", now)
-    if old and canonical(widget) != canonical(read(Widget, old)):
-        widget.updated_at = now
-
-
-_TABLES = (
+DASHBOARDS = Resource(
     "dashboards (id TEXT PRIMARY KEY, slug TEXT NOT NULL UNIQUE, record TEXT NOT NULL)",
     "dashboard_requests (request_id TEXT PRIMARY KEY, dashboard_id TEXT NOT NULL)",
 )
+DASHBOARD_RECORDS = Records("dashboard", "dashboards", "dashboard.name", "dashboard.id")
+_PATH = "/v1/dashboards/dashboards"
 _ID_LETTERS = string.ascii_letters + string.digits + "_-"
 _ID_LENGTH = 21  # docs/assumptions.md
-_SLUG_LENGTH = 255  # docs/assumptions.md
+_STEM_LENGTH = 245  # leaves room for a number, see docs/assumptions.md
 _NO_SLUG = "/"  # before an id: no slug has it, and no path can contain it
-_NAMED = "SELECT 1 FROM dashboards WHERE json_extract(record, '$.dashboard.name') = ? AND id <> ?"
 
 
+@DASHBOARDS.answers(3, "POST", _PATH, DashboardWriteRequest, DashboardCreateReply, creates=True)
 def _create(call: Call, request: DashboardWriteRequest) -> DashboardCreateReply:
     if seen := _first_id(call, request.request_id):
         return DashboardCreateReply(dashboard_id=seen)
-    sent = request.dashboard
-    _check_id(call, sent.id)
-    dashboard_id = (sent.id if call.profile.client_dashboard_ids else None) or _new_id()
-    if call.store.row("SELECT 1 FROM dashboards WHERE id = ?", dashboard_id):
-        raise ConflictError(f"Already Exists: dashboard {dashboard_id}")
+    sent = request.dashboard.id
+    _check_id(call, sent)
+    dashboard_id = sent or ""
+    if not sent or not call.profile.client_dashboard_ids:
+        dashboard_id = "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH))
+    if call.store.find("dashboards", dashboard_id):
+        raise TakenError(f"dashboard {dashboard_id}")
     _add(call, request, dashboard_id)
-    call.store.write(
-        "INSERT OR REPLACE INTO dashboard_requests VALUES (?, ?)",
-        request.request_id,
-        dashboard_id,
-    )
+    call.store.keep("dashboard_requests", request.request_id, dashboard_id)
     return DashboardCreateReply(dashboard_id=dashboard_id)
 
 
 def _first_id(call: Call, request_id: str) -> str | None:
     """Return the id of the dashboard that an earlier request with this id created."""
-    if call.profile.request_ids == "ignored":
+    query = "SELECT dashboard_id FROM dashboard_requests WHERE request_id = ?"
+    row = call.store.row(query, request_id)
+    if row is None or call.profile.request_ids == "ignored":
         return None
-    row = call.store.row(
-        "SELECT dashboard_id FROM dashboard_requests WHERE request_id = ?", request_id
-    )
-    if row is None or call.profile.request_ids == "deduplicated":
-        return str(row[0]) if row else None
-    is_there = call.store.row("SELECT 1 FROM dashboards WHERE id = ?", row[0])
-    return str(row[0]) if is_there else None
+    is_kept = call.profile.request_ids == "deduplicated"
+    return str(row[0]) if is_kept or call.store.find("dashboards", row[0]) else None
 
 
 def _check_id(call: Call, dashboard_id: str | None) -> None:
@@ -159,120 +77,119 @@ def _check_id(call: Call, dashboard_id: str | None) -> None:
 
 
 def _add(call: Call, request: DashboardWriteRequest, dashboard_id: str) -> None:
-    sent = request.dashboard
-    slug = _slug(call, sent.slug_name, dashboard_id)
-    if not slug and call.profile.dashboard_slugs == "made":
-        slug = _free_slug(call.store, _stem_of(sent.name))
-    record = first_record(_own(sent, dashboard_id, slug), _change(call, request))
-    _keep(call, dashboard_id, slug, record)
+    origin: JsonObject = {
+        "authorId": call.author.id,
+        "authorName": call.author.name,
+        "createdAt": call.now,
+        "createdOriginType": call.author.origin,
+        "dashboard": {},
+    }
+    _keep(call, request, dashboard_id, origin, "")
 
 
+@DASHBOARDS.answers(4, "PUT", _PATH, DashboardWriteRequest, Empty)
 def _replace(call: Call, request: DashboardWriteRequest) -> Empty:
-    sent = request.dashboard
-    if sent.id is None:
+    dashboard_id = request.dashboard.id
+    if dashboard_id is None:
         raise InvalidRequestError("dashboard.id: required")
-    _check_id(call, sent.id)
-    row = call.store.row("SELECT slug, record FROM dashboards WHERE id = ?", sent.id)
-    if row is None and call.profile.put_unknown == "created":
-        _add(call, request, sent.id)
-        return Empty()
-    if row is None:
-        raise MissingObjectError("dashboard", sent.id)
-    slug = _slug(call, sent.slug_name, sent.id)
-    if not slug and call.profile.dashboard_slugs == "made":
-        slug = str(row[0]) if row[0][0] != _NO_SLUG else _free_slug(call.store, _stem_of(sent.name))
-    before = json.loads(row[1])
-    record = next_record(before, _own(sent, sent.id, slug), _change(call, request))
-    _keep(call, sent.id, slug, record)
+    _check_id(call, dashboard_id)
+    row = call.store.row("SELECT slug, record FROM dashboards WHERE id = ?", dashboard_id)
+    if row is not None:
+        _keep(call, request, dashboard_id, json.loads(row[1]), str(row[0]))
+    elif call.profile.put_unknown == "created":
+        _add(call, request, dashboard_id)
+    else:
+        raise MissingObjectError("dashboard", dashboard_id)
     return Empty()
 
 
-def _own(sent: Dashboard, dashboard_id: str, slug: str | None) -> Dashboard:
-    return sent.model_copy(update={"id": dashboard_id, "slug_name": slug})
+def _keep(
+    call: Call, request: DashboardWriteRequest, dashboard_id: str, before: JsonObject, key: str
+) -> None:
+    """Store a dashboard: the whole of it is new, its origin stays.
 
-
-def _change(call: Call, request: DashboardWriteRequest) -> Change:
-    times_of_widgets = call.profile.widget_times == "told"
-    return Change(request.is_locked, call.author, call.now, times_of_widgets)
-
-
-def _read_by_id(call: Call, _: NoBody) -> Rendered:
-    return _found(call.store, "id", call.path["dashboard_id"])
-
-
-def _read_by_slug(call: Call, _: NoBody) -> Rendered:
-    return _found(call.store, "slug", call.path["slug"])
-
-
-def _found(store: Store, column: str, value: str) -> Rendered:
-    queries = {
-        "id": "SELECT record FROM dashboards WHERE id = ?",
-        "slug": "SELECT record FROM dashboards WHERE slug = ?",
-    }
-    row = store.row(queries[column], value)
-    if row is None:
-        raise MissingObjectError("dashboard", value)
-    return Rendered(row[0])
-
-
-def _slug(call: Call, sent: str | None, dashboard_id: str) -> str | None:
-    """Return the slug that was sent, with a number appended where the profile says so."""
-    taken = "SELECT 1 FROM dashboards WHERE slug = ? AND id <> ?"
-    if call.profile.duplicate_slug == "suffixed" and call.store.row(taken, sent, dashboard_id):
-        return _free_slug(call.store, str(sent)[: _SLUG_LENGTH - 10].rstrip("-_"))
-    return sent
-
-
-def _keep(call: Call, dashboard_id: str, slug: str | None, record: StoredDashboard) -> None:
-    refuse_taken_name(call, "dashboard", record.dashboard.name, _NAMED, dashboard_id)
-    store, taken = call.store, "SELECT 1 FROM dashboards WHERE slug = ? AND id <> ?"
-    if store.row(taken, slug, dashboard_id):
-        raise ConflictError(f"Already Exists: dashboard with slug {slug}")
-    key = slug or _NO_SLUG + dashboard_id
-    store.write(
-        "INSERT OR REPLACE INTO dashboards VALUES (?, ?, ?)", dashboard_id, key, as_text(record)
+    `key` is what it has in the column of slugs, "" for a new one.
+    """
+    slug = _slug(call, request.dashboard, dashboard_id, key)
+    dashboard = request.dashboard.model_copy(update={"id": dashboard_id, "slug_name": slug})
+    _date_widgets(call, dashboard, before["dashboard"])
+    author = call.author
+    record = StoredDashboard(
+        dashboard=dashboard,
+        author_id=before["authorId"],
+        author_name=before["authorName"],
+        created_at=before["createdAt"],
+        created_origin_type=before["createdOriginType"],
+        updated_at=call.now,
+        updated_origin_type=author.origin,
+        updater_author_id=author.id,
+        updater_name=author.name,
+    )
+    was_locked = before.get("isLocked")
+    locked = was_locked if request.is_locked is None else request.is_locked
+    if locked is not None:
+        record.is_locked = locked
+    if locked:
+        record.locker_author_id = before["lockerAuthorId"] if was_locked else author.id
+        record.locker_name = before["lockerName"] if was_locked else author.name
+    DASHBOARD_RECORDS.refuse_taken_name(call, dashboard.name, dashboard_id)
+    if _has_other(call.store, slug, dashboard_id):
+        raise TakenError(f"dashboard with slug {slug}")
+    call.store.keep(
+        "dashboards", dashboard_id, slug or _NO_SLUG + dashboard_id, as_text(record.remember())
     )
 
 
-def _new_id() -> str:
-    return "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH))
+def _date_widgets(call: Call, dashboard: Dashboard, before: JsonObject) -> None:
+    """Date the widgets where the profile says so: created once, updated when anything differs.
+
+    Only the service sets these times.
+    """
+    tells = call.profile.widget_times == "told"
+    # Hand-made dashboards use one id for several widgets.
+    namesakes: dict[str, list[Widget]] = {}
+    if tells and before:
+        for widget in read(Dashboard, before).widgets():
+            namesakes.setdefault(widget.key, []).append(widget)
+    for widget in dashboard.widgets():
+        widget.created_at = widget.updated_at = call.now if tells else None
+        if same := namesakes.get(widget.key):
+            old = same.pop(0)
+            widget.created_at = old.created_at or call.now
+            widget.updated_at = old.updated_at or call.now
+            if canonical(widget) != canonical(old):
+                widget.updated_at = call.now
 
 
-def _stem_of(name: str) -> str:
-    """Return a slug that is made of a name."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower())[: _SLUG_LENGTH - 10].strip("-") or "dashboard"
+def _slug(call: Call, sent: Dashboard, dashboard_id: str, key: str) -> str | None:
+    """Return the slug that was sent, or one that the profile makes: free by a number."""
+    slug, profile = sent.slug_name, call.profile
+    if slug and profile.duplicate_slug == "suffixed" and _has_other(call.store, slug, dashboard_id):
+        return _free_slug(call.store, slug[:_STEM_LENGTH].rstrip("-_"))
+    if slug or profile.dashboard_slugs != "made":
+        return slug
+    if key and not key.startswith(_NO_SLUG):
+        return key
+    stem = re.sub(r"[^a-z0-9]+", "-", sent.name.lower())[:_STEM_LENGTH].strip("-")
+    return _free_slug(call.store, stem or "dashboard")
+
+
+def _has_other(store: Store, slug: str | None, dashboard_id: str) -> bool:
+    taken = "SELECT 1 FROM dashboards WHERE slug = ? AND id <> ?"
+    return store.row(taken, slug, dashboard_id) is not None
 
 
 def _free_slug(store: Store, stem: str) -> str:
     """Return a slug that is free: a number is appended to a taken slug."""
-    slug, number = stem, 1
-    while store.row("SELECT 1 FROM dashboards WHERE slug = ?", slug):
-        number += 1
-        slug = f"{stem}-{number}"
-    return slug
+    slugs = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    return next(slug for slug in slugs if store.find("dashboards", slug, "slug") is None)
 
 
-DASHBOARDS = Resource(
-    tables=_TABLES,
-    endpoints=(
-        Endpoint(
-            3,
-            "POST",
-            "/v1/dashboards/dashboards",
-            DashboardWriteRequest,
-            DashboardCreateReply,
-            _create,
-            creates=True,
-        ),
-        Endpoint(4, "PUT", "/v1/dashboards/dashboards", DashboardWriteRequest, Empty, _replace),
-        Endpoint(
-            5,
-            "GET",
-            "/v1/dashboards/dashboards/{dashboard_id}",
-            NoBody,
-            StoredDashboard,
-            _read_by_id,
-        ),
-        Endpoint(6, "GET", "/v1/dashboards/by-slug/{slug}", NoBody, StoredDashboard, _read_by_slug),
-    ),
-)
+@DASHBOARDS.answers(5, "GET", _PATH + "/{dashboard_id}", NoBody, StoredDashboard)
+def _read_by_id(call: Call, _: NoBody) -> Rendered:
+    return as_text(DASHBOARD_RECORDS.read(call.store, call.path["dashboard_id"]))
+
+
+@DASHBOARDS.answers(6, "GET", "/v1/dashboards/by-slug/{slug}", NoBody, StoredDashboard)
+def _read_by_slug(call: Call, _: NoBody) -> Rendered:
+    return as_text(DASHBOARD_RECORDS.read(call.store, call.path["slug"], "slug"))

@@ -4,10 +4,9 @@ The fields are those of the API document; the choices (`off`, `absoluteTimeFrame
 and the limits come from docs/assumptions.md.
 """
 
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, Field
 
 from reconciler.emulator.wire_models import (
     Empty,
@@ -18,36 +17,31 @@ from reconciler.emulator.wire_models import (
     Timestamp,
     WireObject,
     bounds,
-    exactly_one,
-    only_one,
+    choice,
+    rule,
 )
 
 QUERY_LIMIT = 10_000  # docs/assumptions.md: characters of a metric query
 
 
-def _queries_in(definition: object) -> list[object]:
-    """Yield every `promqlQuery.value`, however deep, as definitions are opaque."""
-    found: list[object] = []
-    waiting = [definition]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list):
-            waiting.extend(part)
-        elif isinstance(part, dict):
-            waiting.extend(part.values())
-            query = part.get("promqlQuery")
-            found.append(query.get("value") if isinstance(query, dict) else query)
-    return found
+def _has_short_queries(definition: object) -> bool:
+    """Return whether each `promqlQuery` is short, however deep, as definitions are opaque."""
+    if isinstance(definition, list):
+        return all(map(_has_short_queries, definition))
+    if not isinstance(definition, dict):
+        return True
+    query = definition.get("promqlQuery")
+    query = query.get("value") if isinstance(query, dict) else query
+    is_short = not isinstance(query, str) or len(query) <= QUERY_LIMIT
+    return is_short and all(map(_has_short_queries, definition.values()))
 
 
-def _short_queries(definition: JsonObject) -> JsonObject:
-    for query in _queries_in(definition):
-        if isinstance(query, str) and len(query) > QUERY_LIMIT:
-            raise PydanticCustomError("metric_query", "promqlQuery is longer than 10000 characters")
-    return definition
-
-
-Opaque = Annotated[JsonObject, AfterValidator(_short_queries)]
+Opaque = Annotated[
+    JsonObject,
+    AfterValidator(
+        rule(_has_short_queries, "metric_query", "promqlQuery is longer than 10000 characters")
+    ),
+]
 
 
 class WidgetDefinition(WireObject):
@@ -63,10 +57,20 @@ class WidgetDefinition(WireObject):
     hexagon: Opaque | None = None
     dynamic: Opaque | None = None
 
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        exactly_one(self, *type(self).model_fields)
-        return self
+    _one_kind = choice(is_required=True)
+
+
+class Identified(WireObject):
+    """An object that services are known to require an id of."""
+
+    needed: ClassVar[frozenset[str]] = frozenset({"id"})
+
+    id: Identifier | None = None
+
+    @property
+    def key(self) -> str:
+        """The id; hand-made dashboards use one for several objects."""
+        return self.id.value if self.id else ""
 
 
 class WidgetAppearance(WireObject):
@@ -75,13 +79,11 @@ class WidgetAppearance(WireObject):
     width: Annotated[Int32, bounds(0)] = 0
 
 
-class Widget(WireObject):
+class Widget(Identified):
     """One widget; only the service sets its times."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"createdAt", "updatedAt"})
-    needed: ClassVar[tuple[str, ...]] = ("id",)
 
-    id: Identifier | None = None
     title: str = ""
     description: str = ""
     appearance: WidgetAppearance | None = None
@@ -96,12 +98,9 @@ class RowAppearance(WireObject):
     height: Annotated[Int32, bounds(1)] | None = None
 
 
-class Row(WireObject):
+class Row(Identified):
     """Widgets side by side."""
 
-    needed: ClassVar[tuple[str, ...]] = ("id",)
-
-    id: Identifier | None = None
     appearance: RowAppearance | None = None
     widgets: Annotated[list[Widget], Field(max_length=1000)] = Field(default_factory=list)
 
@@ -112,18 +111,12 @@ class SectionOptions(WireObject):
     internal: Empty | None = None
     custom: JsonObject | None = None
 
-    @model_validator(mode="after")
-    def _one_option(self) -> Self:
-        only_one(self, "internal", "custom")
-        return self
+    _one_option = choice("internal", "custom")
 
 
-class Section(WireObject):
+class Section(Identified):
     """Rows under one heading."""
 
-    needed: ClassVar[tuple[str, ...]] = ("id",)
-
-    id: Identifier | None = None
     options: SectionOptions | None = None
     rows: Annotated[list[Row], Field(max_length=1000)] = Field(default_factory=list)
 
@@ -132,12 +125,6 @@ class Layout(WireObject):
     """The sections, in order."""
 
     sections: Annotated[list[Section], Field(max_length=1000)] = Field(default_factory=list)
-
-    def widgets(self) -> list[Widget]:
-        """Yield all widgets, in reading order."""
-        return [
-            widget for section in self.sections for row in section.rows for widget in row.widgets
-        ]
 
 
 AnnotationColor = Annotated[str, OpenEnum("ANNOTATION_COLOR_", "UNSPECIFIED")]
@@ -287,12 +274,9 @@ class VariableValue(WireObject):
     interval: IntervalValue | None = None
 
 
-class VariableV2(WireObject):
+class VariableV2(Identified):
     """A variable of the second generation, known by its id."""
 
-    needed: ClassVar[tuple[str, ...]] = ("id",)
-
-    id: Identifier | None = None
     name: str = ""
     display_name: str = ""
     description: str = ""
@@ -385,12 +369,9 @@ class FilterSource(WireObject):
     metrics: MetricsFilterSource | None = None
 
 
-class DashboardFilter(WireObject):
+class DashboardFilter(Identified):
     """A filter over the whole dashboard."""
 
-    needed: ClassVar[tuple[str, ...]] = ("id",)
-
-    id: Identifier | None = None
     display_name: str = ""
     enabled: bool = False
     collapsed: bool = False
@@ -418,12 +399,14 @@ class Dashboard(WireObject):
     variables: Annotated[list[Variable], Field(max_length=1000)] = Field(default_factory=list)
     variables_v2: Annotated[list[VariableV2], Field(max_length=1000)] = Field(default_factory=list)
 
-    @model_validator(mode="after")
-    def _choices(self) -> Self:
-        only_one(self, "off", "two_minutes", "five_minutes")
-        only_one(self, "relative_time_frame", "absolute_time_frame")
-        only_one(self, "folder_id", "folder_path")
-        return self
+    _one_refresh = choice("off", "two_minutes", "five_minutes")
+    _one_time_frame = choice("relative_time_frame", "absolute_time_frame")
+    _one_folder = choice("folder_id", "folder_path")
+
+    def widgets(self) -> list[Widget]:
+        """Return all widgets, in reading order."""
+        sections = self.layout.sections if self.layout else []
+        return [widget for section in sections for row in section.rows for widget in row.widgets]
 
 
 class DashboardWriteRequest(WireObject):

@@ -37,7 +37,8 @@ class Store:
 
     def _prepare(self, tables: Iterable[str]) -> None:
         self._connection.execute("PRAGMA busy_timeout = 10000")
-        if self._is_foreign():
+        mark = self.row("PRAGMA application_id")
+        if mark != (_APPLICATION,) and self.row("SELECT 1 FROM sqlite_schema") is not None:
             raise sqlite3.DatabaseError("it belongs to another program")
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
@@ -45,10 +46,6 @@ class Store:
             self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
             for table in tables:
                 self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} STRICT")
-
-    def _is_foreign(self) -> bool:
-        mark = self.row("PRAGMA application_id")
-        return mark != (_APPLICATION,) and self.row("SELECT 1 FROM sqlite_schema") is not None
 
     def row(self, query: str, *values: object) -> tuple[Any, ...] | None:
         """Return the first row, or None."""
@@ -59,18 +56,26 @@ class Store:
         """Return all rows."""
         return self._connection.execute(query, values).fetchall()
 
-    def record(self, query: str, *values: object) -> dict[str, Any] | None:
-        """Return the parsed record in the first row, or None."""
-        found = self.row(query, *values)
+    def find(self, table: str, key: object, column: str = "id") -> dict[str, Any] | None:
+        """Return the record with this key, or None."""
+        found = self.row(f"SELECT record FROM {table} WHERE {column} = ?", key)  # noqa: S608 - names of ours
         return json.loads(found[0]) if found else None
 
-    def records(self, query: str, *values: object) -> list[dict[str, Any]]:
-        """Return the parsed records of all rows, which have one column."""
+    def records(
+        self, table: str, rest: str = "ORDER BY id", *values: object
+    ) -> list[dict[str, Any]]:
+        """Return the records of a table; `rest` is the end of the query."""
+        query = f"SELECT record FROM {table} {rest}"  # noqa: S608 - names of ours
         return [json.loads(record) for (record,) in self.rows(query, *values)]
 
     def write(self, statement: str, *values: object) -> int:
         """Change one row, inside `writing()`, and return the id of an added row."""
         return self._connection.execute(statement, values).lastrowid or 0
+
+    def keep(self, table: str, *values: object) -> None:
+        """Store a row, inside `writing()`; an earlier row with the same key is replaced."""
+        marks = ", ".join("?" * len(values))
+        self.write(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", *values)  # noqa: S608 - names of ours
 
     def copy(self) -> "Store":
         """Return a copy of all data, in memory."""
@@ -132,13 +137,16 @@ class StaleReads:
         self._before: Store | None = None
         self._answered: Counter[str] = Counter()
 
-    def before_write(self) -> None:
-        """Keep a copy of all data as it is now."""
+    @contextmanager
+    def writing(self) -> Iterator[Store]:
+        """Keep a copy of all data as it is now, and run all writes inside as one."""
         if self._reads:
             if self._before is not None:
                 self._before.close()
             self._before = self._live.copy()
             self._answered.clear()
+        with self._live.writing():
+            yield self._live
 
     def store_for(self, address: str) -> Store:
         """Return the store that a read of this address sees, and count the read."""

@@ -1,23 +1,44 @@
-"""The nouns of the API as a server sees them: resource, endpoint, call."""
+"""The nouns of the API as a server sees them, and the way from a request to its answer.
 
+The order is method, key, body, endpoint. The path comes before the key, so that 401 and 403 prove
+that the route exists (docs/assumptions.md).
+"""
+
+import hashlib
+import hmac
+import json
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
-from reconciler.emulator.database import Store
-from reconciler.emulator.fault_rules import PartialBulk
-from reconciler.emulator.http_errors import ConflictError, InvalidRequestError
-from reconciler.emulator.profile import Profile
-from reconciler.emulator.rendering import Rendered
-from reconciler.emulator.wire_models import Empty, JsonObject, WireObject
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
-API_ROOT = "/mgmt/openapi/latest"
+from reconciler.emulator.database import StaleReads, Store
+from reconciler.emulator.faults import PARTIAL, PartialBulk
+from reconciler.emulator.http_errors import (
+    InvalidRequestError,
+    MissingObjectError,
+    RefusalError,
+    TakenError,
+    wrong_method,
+)
+from reconciler.emulator.profile import Profile
+from reconciler.emulator.reading import body_of, json_body, query_of
+from reconciler.emulator.rendering import Rendered, as_text, in_form
+from reconciler.emulator.request_log import BODY
+from reconciler.emulator.wire_models import Clock, Empty, JsonObject, WireObject, timestamp
+
 API_KEY_NAME = "api-key"
-PARTIAL = "reconciler.emulator.partial"  # where a fault leaves a PartialBulk in the scope
+BODY_LIMIT = 16 * 2**20  # bytes; docs/emulator.md
+USER_HEADER = "x-emulator-user"
 
 NoBody = Empty
 Body = TypeVar("Body", bound=WireObject)
+_AnswerOf = Callable[["Call", Body], WireObject | Rendered]
 
 
 @dataclass(frozen=True)
@@ -45,19 +66,8 @@ class Call:
     now: str
     author: Author
     path: Mapping[str, str]
-    query: Mapping[str, str]
     profile: Profile
-    partial: PartialBulk | None = None
-
-    def flag(self, name: str) -> bool:
-        """Read a boolean query parameter; absent is false."""
-        match self.query.get(name):
-            case "true":
-                return True
-            case "false" | None:
-                return False
-            case _:
-                raise InvalidRequestError(f"{name}: not a boolean")
+    partial: PartialBulk
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class Endpoint(Generic[Body]):
     path: str
     request: type[Body]
     reply: type[WireObject]
-    answer: Callable[[Call, Body], WireObject | Rendered]
+    answer: _AnswerOf[Body]
     _: KW_ONLY
     in_query: bool = False
     flags: tuple[str, ...] = ()
@@ -87,23 +97,197 @@ class Endpoint(Generic[Body]):
     shaped: Callable[[Any], Any] | None = None
 
     @property
-    def is_read(self) -> bool:
-        """Return whether nothing is written."""
-        return self.method == "GET" or self.only_reads
+    def has_body(self) -> bool:
+        """Return whether a request has a body."""
+        return not self.in_query and self.request is not NoBody
 
 
 @dataclass(frozen=True)
+class Records:
+    """Stored records of one sort: their word, their table, and where name and id are."""
+
+    called: str
+    table: str
+    name: str
+    id: str = "id"
+
+    def read(self, store: Store, own: str, column: str = "id") -> JsonObject:
+        """Return a record. Raises MissingObjectError."""
+        record = store.find(self.table, own, column)
+        if record is None:
+            raise MissingObjectError(self.called, own)
+        return record
+
+    def refuse_taken_name(self, call: Call, name: str, own: object) -> None:
+        """Raise TakenError if another record has the name.
+
+        A profile may allow that two objects have the same name.
+        """
+        if call.profile.duplicate_names == "conflict" and call.store.row(
+            f"SELECT 1 FROM {self.table} WHERE json_extract(record, ?) = ? AND id <> ?",  # noqa: S608 - a table of ours
+            f"$.{self.name}",
+            name,
+            own,
+        ):
+            raise TakenError(f"{self.called} with name {name}")
+
+
 class Resource:
     """A resource of the emulator: its tables and its endpoints."""
 
-    tables: tuple[str, ...]
-    endpoints: tuple[Endpoint[Any], ...]
+    def __init__(self, *tables: str) -> None:
+        self.tables = tables
+        self.endpoints: list[Endpoint[Any]] = []
+
+    def answers(
+        self,
+        number: int,
+        method: str,
+        path: str,
+        request: type[Body],
+        reply: type[WireObject],
+        **rest: Any,
+    ) -> Callable[[_AnswerOf[Body]], _AnswerOf[Body]]:
+        """Return a decorator that adds an endpoint with the function that answers it."""
+
+        def add(answer: _AnswerOf[Body]) -> _AnswerOf[Body]:
+            self.endpoints.append(Endpoint(number, method, path, request, reply, answer, **rest))
+            return answer
+
+        return add
 
 
-def refuse_taken_name(call: Call, kind: str, name: str, query: str, own: object) -> None:
-    """Raise ConflictError if `query` finds a row for the name and the id of the record.
+@dataclass(frozen=True)
+class Keys:
+    """The accepted keys, each with its permissions; None is all permissions.
 
-    A profile may allow that two objects have the same name.
+    Without any key, every key that is not empty is accepted and may do all.
     """
-    if call.profile.duplicate_names == "conflict" and call.store.row(query, name, own):
-        raise ConflictError(f"Already Exists: {kind} with name {name}")
+
+    permissions: Mapping[str, frozenset[str] | None]
+    scheme: Literal["either", "bare", "bearer"] = "either"
+
+    def check(self, request: Request, permission: str = "") -> None:
+        """Refuse a missing or unknown key with 401, one without the permission with 403."""
+        sent = self._sent_in(request).encode()
+        held = [
+            permissions
+            for key, permissions in self.permissions.items()
+            if hmac.compare_digest(sent, key.encode())
+        ]
+        if self.permissions and not held:
+            raise RefusalError(401, "the API key is not valid")
+        if permission and held and not any(have is None or permission in have for have in held):
+            raise RefusalError(403, f"the API key lacks the permission {permission}")
+
+    def _sent_in(self, request: Request) -> str:
+        header = request.headers.get("authorization")
+        if header is None:
+            raise RefusalError(401, "the Authorization header is missing")
+        text = header.strip()
+        first, _, rest = text.partition(" ")
+        is_bearer = first.lower() == "bearer"
+        key = rest.strip() if is_bearer else text
+        if not key:
+            raise RefusalError(401, "the Authorization header is empty")
+        if self.scheme == ("bare" if is_bearer else "bearer"):
+            raise RefusalError(401, f"the Authorization header is not in the {self.scheme} form")
+        return key
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """The state that all endpoints of one service share."""
+
+    store: Store
+    keys: Keys
+    clock: Clock
+    profile: Profile
+    stale_reads: StaleReads
+
+
+@dataclass(frozen=True)
+class Answers:
+    """An ASGI application for one path; refusals are raised, not answered."""
+
+    endpoints: Mapping[str, Endpoint[Any]]
+    deployment: Deployment
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, all writes of it or none."""
+        request, deployment = Request(scope, receive), self.deployment
+        endpoint = self.endpoints.get(request.method)
+        if endpoint is None:
+            raise wrong_method(self.endpoints)
+        deployment.keys.check(request, endpoint.permission)
+        sent = await _sent_content(request, endpoint, deployment.profile)
+        stale = deployment.stale_reads
+        only_reads = request.method == "GET" or endpoint.only_reads
+        address = f"{request.url.path}?{request.url.query}"
+        with nullcontext(stale.store_for(address)) if only_reads else stale.writing() as store:
+            call = Call(
+                store=store,
+                now=timestamp(deployment.clock()),
+                author=Author(request.headers.get(USER_HEADER, "").strip() or API_KEY_NAME),
+                path=request.path_params,
+                profile=deployment.profile,
+                partial=scope.get(PARTIAL) or PartialBulk(),
+            )
+            for name in endpoint.flags:
+                if request.query_params.get(name, "false") not in ("true", "false"):
+                    raise InvalidRequestError(f"{name}: not a boolean")
+            answer = endpoint.answer(call, sent)
+        response = _response(endpoint, answer, deployment.profile)
+        if request.method == "GET":
+            response = _tagged(response, request, deployment.profile)
+        await response(scope, receive, send)
+
+
+async def _sent_content(request: Request, endpoint: Endpoint[Any], profile: Profile) -> WireObject:
+    """Read the input of the endpoint: its query, its body, or nothing."""
+    model: type[WireObject] = endpoint.request
+    if endpoint.in_query:
+        return query_of(model, request.query_params.multi_items(), profile)
+    if not endpoint.has_body:
+        return NoBody()
+    body = bytearray()
+    try:
+        async for part in request.stream():
+            body += part
+            # Whatever length the header declares.
+            if len(body) > BODY_LIMIT:
+                raise RefusalError(413, f"the body is larger than {BODY_LIMIT} bytes")
+    except ClientDisconnect:
+        raise InvalidRequestError("the body was cut off") from None
+    parsed = json_body(bytes(body))
+    request.scope[BODY] = parsed
+    return body_of(model, parsed, profile)
+
+
+def _response(endpoint: Endpoint[Any], answer: WireObject | Rendered, profile: Profile) -> Response:
+    if endpoint.reply is Empty and profile.empty_reply != "object":
+        return Response(status_code=200 if profile.empty_reply == "nothing" else 204)
+    rendered = answer if isinstance(answer, Rendered) else as_text(answer)
+    content = in_form(rendered, endpoint.reply, profile)
+    if endpoint.shaped is not None:
+        content = as_text(endpoint.shaped(json.loads(content)))
+    return Response(
+        content,
+        status_code=profile.created_status if endpoint.creates else 200,
+        media_type="application/json",
+    )
+
+
+def _tagged(response: Response, request: Request, profile: Profile) -> Response:
+    """Add the ETag to an answer, or answer 304 if the client has it already."""
+    if profile.etags == "none":
+        return response
+    sum_of_bytes = hashlib.sha256(bytes(response.body)).hexdigest()[:32]
+    tag = '"1"' if profile.etags == "stuck" else f'"{sum_of_bytes}"'
+    tag = f"W/{tag}" if profile.etags == "weak" else tag
+    known = request.headers.get("if-none-match", "")
+    # Weak and strong are compared alike here (RFC 9110, section 13.1.2).
+    if tag.removeprefix("W/") in (part.strip().removeprefix("W/") for part in known.split(",")):
+        return Response(status_code=304, headers={"ETag": tag})
+    response.headers["ETag"] = tag
+    return response

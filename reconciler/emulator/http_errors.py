@@ -3,14 +3,8 @@
     RefusalError
     ├── InvalidRequestError   400, the message names the field path
     │   └── UnreadableModelError   the value is not what the model says, see `reading`
-    ├── UnauthorisedError     401
-    ├── ForbiddenError        403
     ├── MissingObjectError    404, `Not Found: dashboard X`
-    ├── UnknownRouteError     404, code 5
-    ├── WrongMethodError      405
-    ├── ConflictError         409
-    ├── OversizedBodyError    413
-    └── MisdirectedError      421
+    └── TakenError            409, `Already Exists: dashboard X`
 
 The body is `{"code": ..., "message": ...}`, unless the profile has another form.
 """
@@ -28,79 +22,45 @@ from reconciler.emulator.profile import Profile
 class RefusalError(Exception):
     """An answer other than 2xx; `code` is in the body, and is mostly the status."""
 
-    status = 500
-    code: int
-
-    def __init__(self, message: str) -> None:
+    def __init__(self, status: int, message: str, *, code: int | None = None) -> None:
         super().__init__(message)
+        self.status = status
         self.message = message
-        self.code = self.status
+        self.code = status if code is None else code
         self.headers: dict[str, str] = {}
 
 
 class InvalidRequestError(RefusalError):
     """The request breaks the shape or a rule of the API."""
 
-    status = 400
-
-
-class UnauthorisedError(RefusalError):
-    """The key is missing or is not accepted by this server."""
-
-    status = 401
-
-
-class ForbiddenError(RefusalError):
-    """The key is good, but may not do this."""
-
-    status = 403
+    def __init__(self, message: str) -> None:
+        super().__init__(400, message)
 
 
 class MissingObjectError(RefusalError):
     """The route exists, the object does not."""
 
-    status = 404
-
     def __init__(self, kind: str, object_id: str) -> None:
-        super().__init__(f"Not Found: {kind} {object_id}")
+        super().__init__(404, f"Not Found: {kind} {object_id}")
 
 
-class UnknownRouteError(RefusalError):
-    """No endpoint has this path. The code is the gateway's own, not the status."""
-
-    status = 404
-
-    def __init__(self) -> None:
-        super().__init__("Not Found")
-        self.code = 5
-
-
-class WrongMethodError(RefusalError):
-    """The path exists, but not for this method."""
-
-    status = 405
-
-    def __init__(self, allowed: Iterable[str]) -> None:
-        super().__init__("Method Not Allowed")
-        self.headers = {"allow": ", ".join(sorted(allowed))}
-
-
-class ConflictError(RefusalError):
+class TakenError(RefusalError):
     """An id, slug or name is taken."""
 
-    status = 409
+    def __init__(self, what: str) -> None:
+        super().__init__(409, f"Already Exists: {what}")
 
 
-class OversizedBodyError(RefusalError):
-    """The body is larger than the service reads."""
+def unknown_route() -> RefusalError:
+    """Return the refusal of a path without an endpoint; the code is the gateway's own."""
+    return RefusalError(404, "Not Found", code=5)
 
-    status = 413
 
-
-class MisdirectedError(RefusalError):
-    """The Host header names another server."""
-
-    status = 421
+def wrong_method(allowed: Iterable[str]) -> RefusalError:
+    """Return the refusal of a method that the path is not for."""
+    error = RefusalError(405, "Method Not Allowed")
+    error.headers["allow"] = ", ".join(sorted(allowed))
+    return error
 
 
 def refusal(error: RefusalError, profile: Profile | None = None) -> Response:
@@ -116,23 +76,21 @@ def refusal(error: RefusalError, profile: Profile | None = None) -> Response:
 
 
 async def _answered(request: Request, error: Exception) -> Response:
-    profile: Profile = request.app.state.profile
     match error:
         case RefusalError():
-            return refusal(error, profile)
+            refused = error
         case HTTPException(status_code=HTTPStatus.METHOD_NOT_ALLOWED):
-            return refusal(WrongMethodError(["GET"]), profile)
+            refused = wrong_method(["GET"])
+        case HTTPException():
+            refused = unknown_route()
         case _:
-            return refusal(UnknownRouteError(), profile)
-
-
-async def _failed(request: Request, _error: Exception) -> Response:
-    """Answer for a bug of the emulator itself; the exception goes on to the log."""
-    return refusal(RefusalError("internal error of the emulator"), request.app.state.profile)
+            # A bug of the emulator itself; the exception goes on to the log.
+            refused = RefusalError(500, "internal error of the emulator")
+    return refusal(refused, request.app.state.profile)
 
 
 REFUSALS: dict[int | type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
     RefusalError: _answered,
     HTTPException: _answered,
-    Exception: _failed,
+    Exception: _answered,
 }

@@ -11,6 +11,7 @@ into the incident, and extended into the list of events with the incident as it 
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, ClassVar
@@ -18,27 +19,12 @@ from uuid import NAMESPACE_URL, uuid5
 
 from pydantic import Field
 
-from reconciler.emulator.case_endpoints import KeyValue
+from reconciler.emulator import paging
 from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import Call, Endpoint, Resource
-from reconciler.emulator.fault_rules import PartialBulk
+from reconciler.emulator.endpoint import Call, Resource
 from reconciler.emulator.http_errors import MissingObjectError
-from reconciler.emulator.paging import (
-    Criterion,
-    FieldOrder,
-    Flag,
-    Listing,
-    Objects,
-    PageInfo,
-    PageRequest,
-    Text,
-    TextMap,
-    TimeRange,
-    any_of,
-    criterion,
-    has_labels,
-)
 from reconciler.emulator.reading import read
+from reconciler.emulator.record_endpoints import KeyValue
 from reconciler.emulator.rendering import Rendered, as_text
 from reconciler.emulator.wire_models import (
     Empty,
@@ -154,7 +140,7 @@ class IncidentListReply(WireObject):
     required_in_answers: ClassVar[frozenset[str]] = frozenset({"incidents", "pagination"})
 
     incidents: list[Incident]
-    pagination: PageInfo
+    pagination: paging.PageInfo
 
 
 class IncidentEventListReply(WireObject):
@@ -163,7 +149,7 @@ class IncidentEventListReply(WireObject):
     required_in_answers: ClassVar[frozenset[str]] = frozenset({"items"})
 
     items: list[ExtendedIncidentEvent]
-    pagination: PageInfo | None = None
+    pagination: paging.PageInfo | None = None
 
 
 class IncidentCloseReply(WireObject):
@@ -181,49 +167,47 @@ class IncidentFilter(WireObject):
     severity: list[IncidentSeverity] = Field(default_factory=list)
     state: list[IncidentState] = Field(default_factory=list)
     status: list[IncidentStatus] = Field(default_factory=list)
-    is_muted: Flag | None = None
-    search_query: Text = ""
-    contextual_labels: TextMap = Field(default_factory=dict)
-    display_labels: TextMap = Field(default_factory=dict)
-    meta_labels: Annotated[list[KeyValue], Objects] = Field(default_factory=list)
-    created_at_range: TimeRange = TimeRange()
+    is_muted: paging.Flag | None = None
+    search_query: paging.Text = ""
+    contextual_labels: paging.TextMap = Field(default_factory=dict)
+    display_labels: paging.TextMap = Field(default_factory=dict)
+    meta_labels: Annotated[list[KeyValue], paging.Objects] = Field(default_factory=list)
+    created_at_range: paging.TimeRange = paging.TimeRange()
 
 
 class IncidentQuery(WireObject):
     """Query of endpoint 8, which has an empty body."""
 
     filter: IncidentFilter = IncidentFilter()
-    pagination: PageRequest
-    order_bys: Annotated[list[FieldOrder], Objects, Field(alias="order_bys")] = Field(
-        default_factory=list
-    )
+    pagination: paging.PageRequest
+    order_bys: paging.OrderBys
 
 
 class IncidentEventFilter(WireObject):
     """Conditions on an incident event."""
 
-    name: Text = ""
+    name: paging.Text = ""
     severity: list[IncidentSeverity] = Field(default_factory=list)
     status: list[IncidentStatus] = Field(default_factory=list)
-    is_muted: Flag | None = None
-    labels: TextMap = Field(default_factory=dict)
-    contextual_labels: TextMap = Field(default_factory=dict)
-    display_labels: TextMap = Field(default_factory=dict)
-    timestamp: TimeRange = TimeRange()
+    is_muted: paging.Flag | None = None
+    labels: paging.TextMap = Field(default_factory=dict)
+    contextual_labels: paging.TextMap = Field(default_factory=dict)
+    display_labels: paging.TextMap = Field(default_factory=dict)
+    timestamp: paging.TimeRange = paging.TimeRange()
 
 
 class EventOrder(WireObject):
     """The sort order of incident events."""
 
-    field: Text = ""
-    direction: Text = ""
+    field: paging.Text = ""
+    direction: paging.Text = ""
 
 
 class IncidentEventQuery(WireObject):
     """Query of endpoint 9."""
 
     filter: IncidentEventFilter = IncidentEventFilter()
-    pagination: PageRequest
+    pagination: paging.PageRequest
     order_by: Annotated[EventOrder, Field(alias="order_by")] = EventOrder()
 
 
@@ -233,11 +217,10 @@ class CloseQuery(WireObject):
     incident_ids: Annotated[list[str], Field(alias="incident_ids", min_length=1)]
 
 
-INCIDENT_TABLES = (
+INCIDENTS = Resource(
     "incidents (id TEXT PRIMARY KEY, alert TEXT NOT NULL, record TEXT NOT NULL)",
-    """incident_events (
-        key TEXT PRIMARY KEY, incident_id TEXT NOT NULL, at TEXT NOT NULL, record TEXT NOT NULL
-    )""",
+    "incident_events (key TEXT PRIMARY KEY, incident_id TEXT NOT NULL,"
+    " at TEXT NOT NULL, record TEXT NOT NULL)",
 )
 
 
@@ -248,16 +231,12 @@ class AlertBehind:
     id: str
     name: str
     labels: dict[str, str]
-    group_by: tuple[str, ...] = ()
-
-    def as_text(self) -> str:
-        """Return its text for the store."""
-        return json.dumps([self.id, self.name, self.labels, self.group_by])
+    group_by: Sequence[str] = ()
 
 
 def incident_in(store: Store, incident_id: str) -> Incident | None:
     """Return a stored incident, or None."""
-    record = store.record("SELECT record FROM incidents WHERE id = ?", incident_id)
+    record = store.find("incidents", incident_id)
     return read(Incident, record) if record else None
 
 
@@ -275,7 +254,7 @@ def acknowledge(store: Store, incident: Incident, *, user_id: str, now: str) -> 
     _note(store, incident, _alert_of(store, incident), "ACKNOWLEDGE", now=now, user_id=user_id)
 
 
-def close(store: Store, incident: Incident, *, now: str, user_id: str | None = None) -> Incident:
+def close(store: Store, incident: Incident, *, now: str, user_id: str | None = None) -> None:
     """Close an incident: by a person, or by itself without `user_id`."""
     incident.state = "INCIDENT_STATE_RESOLVED"
     incident.status = "INCIDENT_STATUS_RESOLVED"
@@ -283,7 +262,6 @@ def close(store: Store, incident: Incident, *, now: str, user_id: str | None = N
     lasted = datetime.fromisoformat(now) - datetime.fromisoformat(incident.created_at or now)
     incident.duration = f"{max(0, int(lasted.total_seconds()))}s"
     _note(store, incident, _alert_of(store, incident), "CLOSE", now=now, user_id=user_id)
-    return incident
 
 
 def _note(
@@ -305,25 +283,9 @@ def _note(
     incident.events.append(event)
     incident.last_state_update_time = now
     incident.last_state_update_key = event.id
-    store.write(
-        "INSERT OR REPLACE INTO incidents VALUES (?, ?, ?)",
-        incident.id,
-        alert.as_text(),
-        as_text(incident),
-    )
-    store.write(
-        "INSERT INTO incident_events VALUES (?, ?, ?, ?)",
-        event.id,
-        incident.id,
-        now,
-        as_text(_extended(incident, event, alert, now)),
-    )
-
-
-def _extended(
-    incident: Incident, event: IncidentEvent, alert: AlertBehind, now: str
-) -> ExtendedIncidentEvent:
-    return ExtendedIncidentEvent(
+    behind = json.dumps([alert.id, alert.name, alert.labels, alert.group_by])
+    store.keep("incidents", incident.id, behind, as_text(incident))
+    extended = ExtendedIncidentEvent(
         cx_event_key=event.id,
         cx_event_timestamp=now,
         incident_event=event,
@@ -339,57 +301,47 @@ def _extended(
             is_muted=incident.is_muted,
         ),
     )
+    store.keep("incident_events", event.id, incident.id, now, as_text(extended))
 
 
 def _alert_of(store: Store, incident: Incident) -> AlertBehind:
-    row = store.row("SELECT alert FROM incidents WHERE id = ?", incident.id)
-    alert_id, name, labels, group_by = json.loads(row[0] if row else '["", "", {}, []]')
-    return AlertBehind(alert_id, name, labels, tuple(group_by))
+    ((alert,),) = store.rows("SELECT alert FROM incidents WHERE id = ?", incident.id)
+    return AlertBehind(*json.loads(alert))
 
 
 _PATH = "/incidents/incidents/v1"
-_FIELDS = (
-    "createdAt",
-    "closedAt",
-    "lastStateUpdateTime",
-    "name",
-    "severity",
-    "state",
-    "status",
+_LISTING = paging.Listing(
+    "incidents",
+    ("createdAt", "closedAt", "lastStateUpdateTime", "name", "severity", "state", "status"),
+    "id",
 )
-_EVENT_FIELDS = ("cxEventTimestamp", "cxEventKey")
+_EVENT_LISTING = paging.Listing("items", ("cxEventTimestamp", "cxEventKey"), "cxEventKey")
 
 
+@INCIDENTS.answers(
+    8, "POST", _PATH, IncidentQuery, IncidentListReply, in_query=True, only_reads=True
+)
 def _list(call: Call, asked: IncidentQuery) -> Rendered:
-    found = [incident for incident in incidents_in(call.store) if _passes(incident, asked.filter)]
-    orders = [
-        criterion(order.field_name, order.direction, known=_FIELDS, default="createdAt")
-        for order in asked.order_bys
-    ]
-    listing = Listing(found, tuple(orders) or (Criterion("createdAt"),), "id", asked)
-    page = listing.page(asked.pagination.page_size, asked.pagination.page_token)
-    return as_text({"incidents": page.records, "pagination": page.info})
-
-
-def incidents_in(store: Store) -> list[JsonObject]:
-    """Return all incidents as they are stored."""
-    return store.records("SELECT record FROM incidents")
+    incidents = call.store.records("incidents")
+    found = [incident for incident in incidents if _passes(incident, asked.filter)]
+    orders = [(order.field_name, order.direction) for order in asked.order_bys]
+    return _LISTING.page(found, asked, *orders)
 
 
 def _passes(incident: JsonObject, wanted: IncidentFilter) -> bool:
     labels = incident["contextualLabels"]
     text = wanted.search_query.casefold()
     return (
-        any_of(wanted.application_name, labels.get("applicationName"))
-        and any_of(wanted.subsystem_name, labels.get("subsystemName"))
-        and any_of(wanted.severity, incident["severity"])
-        and any_of(wanted.state, incident["state"])
-        and any_of(wanted.status, incident["status"])
+        paging.any_of(wanted.application_name, labels.get("applicationName"))
+        and paging.any_of(wanted.subsystem_name, labels.get("subsystemName"))
+        and paging.any_of(wanted.severity, incident["severity"])
+        and paging.any_of(wanted.state, incident["state"])
+        and paging.any_of(wanted.status, incident["status"])
         and wanted.is_muted in (None, incident["isMuted"])
         and _has_assignee(incident, wanted.assignee)
         and any(text in incident[field].casefold() for field in ("name", "description"))
-        and has_labels(labels, wanted.contextual_labels)
-        and has_labels(incident["displayLabels"], wanted.display_labels)
+        and paging.has_labels(labels, wanted.contextual_labels)
+        and paging.has_labels(incident["displayLabels"], wanted.display_labels)
         and all(
             {"key": meta_label.key, "value": meta_label.value} in incident["metaLabels"]
             for meta_label in wanted.meta_labels
@@ -405,28 +357,17 @@ def _has_assignee(incident: JsonObject, wanted: list[str]) -> bool:
     return not wanted or not holders.isdisjoint(wanted)
 
 
+@INCIDENTS.answers(
+    9, "GET", _PATH + "/events", IncidentEventQuery, IncidentEventListReply, in_query=True
+)
 def _list_events(call: Call, asked: IncidentEventQuery) -> Rendered:
-    order = asked.order_by
-    listing = Listing(
-        _events(call.store, asked.filter),
-        (criterion(order.field, order.direction, known=_EVENT_FIELDS, default=_EVENT_FIELDS[0]),),
-        "cxEventKey",
-        asked,
-    )
-    page = listing.page(asked.pagination.page_size, asked.pagination.page_token)
-    return as_text({"items": page.records, "pagination": page.info})
-
-
-def _events(store: Store, wanted: IncidentEventFilter) -> list[JsonObject]:
-    rows = store.rows(
+    rows = call.store.rows(
         """SELECT incident_events.record, incidents.record
            FROM incident_events JOIN incidents ON incidents.id = incident_events.incident_id"""
     )
-    return [
-        event
-        for event, incident in ((json.loads(value), json.loads(other)) for value, other in rows)
-        if _event_passes(event, incident, wanted)
-    ]
+    both = ((json.loads(event), json.loads(incident)) for event, incident in rows)
+    found = [event for event, incident in both if _event_passes(event, incident, asked.filter)]
+    return _EVENT_LISTING.page(found, asked, (asked.order_by.field, asked.order_by.direction))
 
 
 def _event_passes(event: JsonObject, incident: JsonObject, wanted: IncidentEventFilter) -> bool:
@@ -434,60 +375,28 @@ def _event_passes(event: JsonObject, incident: JsonObject, wanted: IncidentEvent
     labels = {pair["key"]: pair["value"] for pair in behind["alertLabels"]}
     return (
         wanted.name.casefold() in behind["alertName"].casefold()
-        and any_of(wanted.severity, behind["incidentSeverity"])
-        and any_of(wanted.status, behind["incidentStatus"])
+        and paging.any_of(wanted.severity, behind["incidentSeverity"])
+        and paging.any_of(wanted.status, behind["incidentStatus"])
         and wanted.is_muted in (None, behind["isMuted"])
-        and has_labels(labels, wanted.labels)
-        and has_labels(incident["contextualLabels"], wanted.contextual_labels)
-        and has_labels(incident["displayLabels"], wanted.display_labels)
+        and paging.has_labels(labels, wanted.labels)
+        and paging.has_labels(incident["contextualLabels"], wanted.contextual_labels)
+        and paging.has_labels(incident["displayLabels"], wanted.display_labels)
         and wanted.timestamp.holds(event["cxEventTimestamp"])
     )
 
 
+@INCIDENTS.answers(10, "POST", _PATH + "/close", CloseQuery, IncidentCloseReply, in_query=True)
 def _close(call: Call, asked: CloseQuery) -> IncidentCloseReply:
-    named = [_named(call.store, incident_id) for incident_id in dict.fromkeys(asked.incident_ids)]
-    partial = call.partial or PartialBulk()
-    closed = {
-        index: close(call.store, incident, now=call.now, user_id=call.author.id)
-        for index, incident in enumerate(named)
-        if incident.closed_at is None and partial.carries_out(index)
-    }
-    return IncidentCloseReply(
-        incidents=[incident for index, incident in closed.items() if partial.shows(index)]
-    )
-
-
-def _named(store: Store, incident_id: str) -> Incident:
-    incident = incident_in(store, incident_id)
-    if incident is None:
-        raise MissingObjectError("incident", incident_id)
-    return incident
-
-
-INCIDENTS = Resource(
-    tables=INCIDENT_TABLES,
-    endpoints=(
-        Endpoint(
-            8,
-            "POST",
-            _PATH,
-            IncidentQuery,
-            IncidentListReply,
-            _list,
-            in_query=True,
-            only_reads=True,
-        ),
-        Endpoint(
-            9,
-            "GET",
-            _PATH + "/events",
-            IncidentEventQuery,
-            IncidentEventListReply,
-            _list_events,
-            in_query=True,
-        ),
-        Endpoint(
-            10, "POST", _PATH + "/close", CloseQuery, IncidentCloseReply, _close, in_query=True
-        ),
-    ),
-)
+    named = []
+    for incident_id in dict.fromkeys(asked.incident_ids):
+        incident = incident_in(call.store, incident_id)
+        if incident is None:
+            raise MissingObjectError("incident", incident_id)
+        named.append(incident)
+    reply = IncidentCloseReply()
+    for index, incident in enumerate(named):
+        if incident.closed_at is None and call.partial.carries_out(index):
+            close(call.store, incident, now=call.now, user_id=call.author.id)
+            if index not in call.partial.missing:
+                reply.incidents.append(incident)
+    return reply

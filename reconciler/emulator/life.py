@@ -12,19 +12,16 @@ noise. Data usage has the rhythm of a shop: less at weekends, more from year to 
 import asyncio
 import math
 import zlib
-from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
-from reconciler.emulator import case_endpoints as cases
 from reconciler.emulator import incident_endpoints as incidents
+from reconciler.emulator import record_endpoints as records
 from reconciler.emulator.alert_definition_models import StoredAlertDefinition
-from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
 from reconciler.emulator.database import Store
 from reconciler.emulator.endpoint import Resource
 from reconciler.emulator.reading import read, whole
-from reconciler.emulator.usage_endpoints import DailyUnits, Units, keep_daily_units
 from reconciler.emulator.wire_models import Clock, JsonObject, timestamp
 
 
@@ -69,11 +66,11 @@ def fill_usage(store: Store, first: date, now: datetime) -> None:
     day, today = first, now.astimezone(UTC).date()
     while day <= today:
         gone = (now - datetime.combine(day, datetime.min.time(), UTC)).total_seconds() / 86400
-        keep_daily_units(store, _units_on(day, min(1.0, gone)))
+        records.keep_daily_units(store, _units_on(day, min(1.0, gone)))
         day += timedelta(days=1)
 
 
-def _units_on(day: date, share: float) -> DailyUnits:
+def _units_on(day: date, share: float) -> records.DailyUnits:
     growth = 1 + _YEARLY_GROWTH * (day - _EPOCH).days / 365
     level = growth * _WEEK[day.weekday()] * share
     units = {
@@ -81,168 +78,24 @@ def _units_on(day: date, share: float) -> DailyUnits:
         for name, usual in _SHARES.items()
     }
     used = sum(number for name, number in units.items() if not name.startswith("blocked"))
-    values = {name: Units(value=number) for name, number in units.items()}
-    return DailyUnits(
+    values = {name: records.Units(value=number) for name, number in units.items()}
+    return records.DailyUnits(
         stats_date=f"{day.isoformat()}T00:00:00.000Z",
-        total_units=Units(value=round(used, 3)),
+        total_units=records.Units(value=round(used, 3)),
         **values,
     )
 
 
-PEOPLE = tuple(drawn_id("person", name) for name in ("mira", "jonas", "aylin", "tomasz"))
-_SEVERITIES = {"P1": "CRITICAL", "P2": "ERROR", "P3": "WARNING"}
-_WITH_CASE = ("P1", "P2")
-_NOTICED_PER_MINUTE = 0.08
-_LEFT_OPEN = 0.1  # share of incidents that wait for a person after the alert resolved
+@dataclass
+class Happened:
+    """The result of one tick, as numbers."""
+
+    events: int = 0
+    incidents: int = 0
+    closed: int = 0
+    cases: int = 0
 
 
-@dataclass(frozen=True)
-class Trouble:
-    """One trigger of one alert, from its beginning to its end."""
-
-    alert: JsonObject
-    priority: str
-    since: datetime
-    labels: dict[str, str]
-    happened: Counter[str]
-
-    def begin(self, store: Store) -> None:
-        """Open the incident and the case that the priority calls for."""
-        if self.priority in _SEVERITIES:
-            incidents.open_incident(
-                store, self._incident(), self._behind(), now=timestamp(self.since)
-            )
-            self.happened["incidents"] += 1
-        if self.priority in _WITH_CASE:
-            cases.keep_case(store, self._case(store))
-            self.happened["cases"] += 1
-
-    def be_noticed(self, store: Store, minute: datetime) -> None:
-        """Assign the incident and the case to a person, sooner or later."""
-        if draw("noticed", self._id, minute) >= _NOTICED_PER_MINUTE:
-            return
-        now = timestamp(minute)
-        incident = incidents.incident_in(store, self._id)
-        if incident and incident.status == "INCIDENT_STATUS_TRIGGERED":
-            incident.assignments.append(
-                incidents.Assignment(assigned_to=incidents.User(user_id=self._person))
-            )
-            incidents.acknowledge(store, incident, user_id=self._person, now=now)
-        case = self._stored_case(store)
-        if case and case.status == "CASE_STATUS_OPEN":
-            case.status = "CASE_STATUS_ACKNOWLEDGED"
-            case.state = "CASE_STATE_ACTIVE"
-            case.assignee = cases.Assignee(user_id=self._person)
-            case.acknowledge_time = case.update_time = now
-            cases.keep_case(store, case)
-
-    def end(self, store: Store, minute: datetime) -> None:
-        """Close what the alert opened, unless it is left for a person to close."""
-        now = timestamp(minute)
-        is_left_open = draw("left open", self._id) < _LEFT_OPEN
-        incident = incidents.incident_in(store, self._id)
-        if incident and incident.closed_at is None and not is_left_open:
-            incidents.close(store, incident, now=now)
-            self.happened["closed"] += 1
-        case = self._stored_case(store)
-        if case:
-            for indicator in case.alert_indicators:
-                indicator.state = "ALERT_INDICATOR_STATE_RESOLVED"
-                indicator.resolve_time = now
-            case.update_time = now
-            if not is_left_open:
-                case.state, case.status = "CASE_STATE_RESOLVED", "CASE_STATUS_CLOSED"
-                case.resolution_details = cases.ResolutionDetails(
-                    resolve_time=now, resolved_by="CASE_RESOLVER_SYSTEM"
-                )
-            cases.keep_case(store, case)
-
-    @property
-    def _id(self) -> str:
-        return drawn_id("incident", self.alert["id"], self.since)
-
-    @property
-    def _person(self) -> str:
-        return PEOPLE[int(len(PEOPLE) * draw("person", self._id))]
-
-    @property
-    def _name(self) -> str:
-        return str(self.alert["alertDefProperties"]["name"])
-
-    def _behind(self) -> incidents.AlertBehind:
-        properties = self.alert["alertDefProperties"]
-        return incidents.AlertBehind(
-            self.alert["id"],
-            properties["name"],
-            properties["entityLabels"],
-            tuple(properties["groupByKeys"]),
-        )
-
-    def _incident(self) -> incidents.Incident:
-        properties = self.alert["alertDefProperties"]
-        return incidents.Incident(
-            id=self._id,
-            name=self._name,
-            description=properties["description"],
-            severity=f"INCIDENT_SEVERITY_{_SEVERITIES[self.priority]}",
-            is_muted=properties["phantomMode"],
-            contextual_labels={
-                "applicationName": self.labels["application"],
-                "subsystemName": self.labels["subsystem"],
-                "region": self.labels["region"],
-            },
-            display_labels={"Region": self.labels["region"]},
-            meta_labels=[
-                cases.KeyValue(key=key, value=text)
-                for key, text in properties["entityLabels"].items()
-            ],
-        )
-
-    def _case(self, store: Store) -> cases.Case:
-        row = store.row("SELECT count(*) FROM cases")
-        number = 1001 + (row[0] if row else 0)
-        properties = self.alert["alertDefProperties"]
-        now = timestamp(self.since)
-        priority = f"CASE_PRIORITY_{self.priority}"
-        is_security = properties["entityLabels"].get("team") == "security"
-        return cases.Case(
-            id=drawn_id("case", self._id),
-            readable_id=f"CASE-{number}",
-            title=f"{self._name} in {self.labels['region']}",
-            description=properties["description"],
-            category=f"CASE_CATEGORY_{'SECURITY' if is_security else 'AVAILABILITY'}",
-            priority=priority,
-            priority_details=cases.PriorityDetails(system=priority),
-            state="CASE_STATE_CREATED",
-            status="CASE_STATUS_OPEN",
-            create_time=now,
-            update_time=now,
-            groupings=[cases.KeyValue(key="region", value=self.labels["region"])],
-            labels=[
-                cases.KeyValue(key=key, value=text)
-                for key, text in properties["entityLabels"].items()
-            ],
-            alert_indicators=[
-                cases.AlertIndicator(
-                    alert_id=self.alert["id"],
-                    alert_version_id=self.alert["alertVersionId"],
-                    groupings=[cases.KeyValue(key="region", value=self.labels["region"])],
-                    priority=f"ALERT_PRIORITY_{self.priority}",
-                    state="ALERT_INDICATOR_STATE_TRIGGERED",
-                    trigger_time=now,
-                )
-            ],
-        )
-
-    def _stored_case(self, store: Store) -> cases.Case | None:
-        query = "SELECT record FROM cases WHERE id = ?"
-        record = store.record(query, drawn_id("case", self._id))
-        return read(cases.Case, record) if record else None
-
-
-TABLE = """active_alerts (
-    alert_id TEXT PRIMARY KEY, since TEXT NOT NULL, until TEXT NOT NULL
-)"""
 _COMPANY_ID = 1001
 _PER_HOUR = {"P1": 0.002, "P2": 0.005, "P3": 0.02, "P4": 0.06}  # by priority, before its nature
 _PER_HOUR_ELSE = 0.2
@@ -256,24 +109,9 @@ _REGIONS = ("eu-central-1", "eu-central-1", "eu-west-1", "us-east-1")
 class LivingAlert:
     """A stored alert definition."""
 
+    store: Store
     record: JsonObject
-    happened: Counter[str]
-
-    def is_busy(self, store: Store, minute: datetime) -> bool:
-        """Return whether anything can happen in the hour of this minute."""
-        active = store.row("SELECT 1 FROM active_alerts WHERE alert_id = ?", self.id)
-        return active is not None or self._due(minute) is not None
-
-    def live(self, store: Store, minute: datetime) -> None:
-        """Trigger, notice or resolve the alert in one minute."""
-        row = store.row("SELECT since, until FROM active_alerts WHERE alert_id = ?", self.id)
-        if row is None:
-            if self._due(minute) == minute.minute:
-                self._trigger(store, minute)
-        elif timestamp(minute) >= row[1]:
-            self._resolve(store, datetime.fromisoformat(row[0]), minute)
-        else:
-            self._trouble(datetime.fromisoformat(row[0])).be_noticed(store, minute)
+    happened: Happened
 
     @property
     def id(self) -> str:
@@ -281,10 +119,36 @@ class LivingAlert:
         return str(self.record["id"])
 
     @property
+    def properties(self) -> JsonObject:
+        """The properties that a person declared."""
+        declared: JsonObject = self.record["alertDefProperties"]
+        return declared
+
+    @property
     def priority(self) -> str:
         """Its priority, as `P1`."""
-        whole: str = self.record["alertDefProperties"]["priority"]
-        return whole.removeprefix("ALERT_DEF_PRIORITY_")[:2]
+        return str(self.properties["priority"]).removeprefix("ALERT_DEF_PRIORITY_")[:2]
+
+    def is_busy(self, minute: datetime) -> bool:
+        """Return whether anything can happen in the hour of this minute."""
+        active = self.store.row("SELECT 1 FROM active_alerts WHERE alert_id = ?", self.id)
+        return active is not None or self._due(minute) is not None
+
+    def live(self, minute: datetime) -> None:
+        """Trigger, notice or resolve the alert in one minute."""
+        query = "SELECT since, until FROM active_alerts WHERE alert_id = ?"
+        row = self.store.row(query, self.id)
+        if row is None:
+            if self._due(minute) == minute.minute:
+                self._trigger(minute)
+            return
+        trouble = Trouble(self, datetime.fromisoformat(row[0]))
+        if timestamp(minute) < row[1]:
+            trouble.be_noticed(minute)
+            return
+        self.store.write("DELETE FROM active_alerts WHERE alert_id = ?", self.id)
+        trouble.emit("resolved", minute)
+        trouble.end(minute)
 
     def _due(self, moment: datetime) -> int | None:
         """Return the minute at which it triggers in this hour, at most once."""
@@ -302,94 +166,206 @@ class LivingAlert:
 
         The usual half of the time is 1, and the whole time a twentieth.
         """
-        match self.record["alertDefProperties"]:
+        match self.properties:
             case {"metricThreshold": {"rules": [{"condition": {"forOverPct": int(share)}}, *_]}}:
                 return max(0.05, (100 - share) / 50)
             case _:
                 return 1.0
 
-    def _trigger(self, store: Store, minute: datetime) -> None:
+    def _trigger(self, minute: datetime) -> None:
         lasts = timedelta(minutes=2 + waiting_time(_LASTS_MINUTES, "lasts", self.id, minute))
-        moment = minute + timedelta(seconds=int(60 * draw("second", self.id, minute)))
-        store.write(
-            "INSERT INTO active_alerts VALUES (?, ?, ?)",
-            self.id,
-            timestamp(moment),
-            timestamp(moment + lasts),
-        )
+        since = minute + timedelta(seconds=int(60 * draw("second", self.id, minute)))
+        self.store.keep("active_alerts", self.id, timestamp(since), timestamp(since + lasts))
         # Only this field is written: the record here has zero values that the stored record lacks.
-        store.write(
+        self.store.write(
             "UPDATE alert_definitions SET record = json_set(record, '$.lastTriggeredTime', ?)"
             " WHERE id = ?",
-            timestamp(moment),
+            timestamp(since),
             self.id,
         )
-        self._emit(store, "triggered", moment, since=moment)
-        self._trouble(moment).begin(store)
+        trouble = Trouble(self, since)
+        trouble.emit("triggered", since)
+        trouble.begin()
 
-    def _resolve(self, store: Store, since: datetime, minute: datetime) -> None:
-        store.write("DELETE FROM active_alerts WHERE alert_id = ?", self.id)
-        self._emit(store, "resolved", minute, since=since)
-        self._trouble(since).end(store, minute)
 
-    def _emit(self, store: Store, kind: str, moment: datetime, *, since: datetime) -> None:
+PEOPLE = tuple(drawn_id("person", name) for name in ("mira", "jonas", "aylin", "tomasz"))
+_SEVERITIES = {"P1": "CRITICAL", "P2": "ERROR", "P3": "WARNING"}
+_WITH_CASE = ("P1", "P2")
+_NOTICED_PER_MINUTE = 0.08
+_LEFT_OPEN = 0.1  # share of incidents that wait for a person after the alert resolved
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """One trigger of one alert, from its beginning to its end."""
+
+    alert: LivingAlert
+    since: datetime
+
+    @property
+    def _id(self) -> str:
+        return drawn_id("incident", self.alert.id, self.since)
+
+    @property
+    def _person(self) -> str:
+        return PEOPLE[int(len(PEOPLE) * draw("person", self._id))]
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        """The place of the trigger: application, subsystem and region."""
+        declared = self.alert.properties["entityLabels"]
+        return {
+            "application": declared.get("application", "shop"),
+            "subsystem": declared.get("subsystem", "web"),
+            "region": _REGIONS[int(len(_REGIONS) * draw("region", self.alert.id, self.since))],
+        }
+
+    @property
+    def _entity_labels(self) -> list[records.KeyValue]:
+        declared = self.alert.properties["entityLabels"]
+        return [records.KeyValue(key=key, value=text) for key, text in declared.items()]
+
+    def emit(self, kind: str, moment: datetime) -> None:
         """Add an alert event; both of one trigger share their dedup key."""
-        properties = self.record["alertDefProperties"]
-        version = self.record["alertVersionId"]
-        event = AlertEvent(
+        alert, properties = self.alert, self.alert.properties
+        version = alert.record["alertVersionId"]
+        event = records.AlertEvent(
             company_id=_COMPANY_ID,
-            cx_event_key=drawn_id("event", kind, self.id, moment),
-            cx_event_dedup_key=drawn_id("trigger", self.id, since),
-            cx_event_labels=self.labels_at(since),
-            cx_event_metadata={"alertId": self.id, "alertVersionId": version},
+            cx_event_key=drawn_id("event", kind, alert.id, moment),
+            cx_event_dedup_key=drawn_id("trigger", alert.id, self.since),
+            cx_event_labels=self._labels,
+            cx_event_metadata={"alertId": alert.id, "alertVersionId": version},
             cx_event_payload={
-                "alertId": self.id,
+                "alertId": alert.id,
                 "alertVersionId": version,
                 "name": properties["name"],
                 "priority": properties["priority"],
                 "status": kind,
-                "triggeredAt": timestamp(since),
+                "triggeredAt": timestamp(self.since),
             },
             cx_event_payload_type="alert",
             cx_event_timestamp=str(int(moment.timestamp())),
             cx_event_type=f"alert_{kind}",
         )
-        keep_alert_event(store, event, version_id=version)
-        self.happened["events"] += 1
+        records.keep_alert_event(alert.store, event, version_id=version)
+        alert.happened.events += 1
 
-    def labels_at(self, since: datetime) -> dict[str, str]:
-        """Return the place of a trigger: application, subsystem and region."""
-        declared = self.record["alertDefProperties"]["entityLabels"]
-        region = _REGIONS[int(len(_REGIONS) * draw("region", self.id, since))]
-        return {
-            "application": declared.get("application", "shop"),
-            "subsystem": declared.get("subsystem", "web"),
-            "region": region,
-        }
+    def begin(self) -> None:
+        """Open the incident and the case that the priority calls for."""
+        if self.alert.priority in _SEVERITIES:
+            self._open_incident()
+            self.alert.happened.incidents += 1
+        if self.alert.priority in _WITH_CASE:
+            records.keep_case(self.alert.store, self._case())
+            self.alert.happened.cases += 1
 
-    def _trouble(self, since: datetime) -> Trouble:
-        labels = self.labels_at(since)
-        return Trouble(self.record, self.priority, since, labels, self.happened)
+    def be_noticed(self, minute: datetime) -> None:
+        """Assign the incident and the case to a person, sooner or later."""
+        if draw("noticed", self._id, minute) >= _NOTICED_PER_MINUTE:
+            return
+        store, now = self.alert.store, timestamp(minute)
+        incident = incidents.incident_in(store, self._id)
+        if incident and incident.status == "INCIDENT_STATUS_TRIGGERED":
+            person = incidents.User(user_id=self._person)
+            incident.assignments.append(incidents.Assignment(assigned_to=person))
+            incidents.acknowledge(store, incident, user_id=self._person, now=now)
+        case = self._stored_case()
+        if case and case.status == "CASE_STATUS_OPEN":
+            case.status = "CASE_STATUS_ACKNOWLEDGED"
+            case.state = "CASE_STATE_ACTIVE"
+            case.assignee = records.Assignee(user_id=self._person)
+            case.acknowledge_time = case.update_time = now
+            records.keep_case(store, case)
+
+    def end(self, minute: datetime) -> None:
+        """Close what the alert opened, unless it is left for a person to close."""
+        store, now = self.alert.store, timestamp(minute)
+        is_left_open = draw("left open", self._id) < _LEFT_OPEN
+        incident = incidents.incident_in(store, self._id)
+        if incident and incident.closed_at is None and not is_left_open:
+            incidents.close(store, incident, now=now)
+            self.alert.happened.closed += 1
+        case = self._stored_case()
+        if case:
+            for indicator in case.alert_indicators:
+                indicator.state = "ALERT_INDICATOR_STATE_RESOLVED"
+                indicator.resolve_time = now
+            case.update_time = now
+            if not is_left_open:
+                case.state, case.status = "CASE_STATE_RESOLVED", "CASE_STATUS_CLOSED"
+                case.resolution_details = records.ResolutionDetails(
+                    resolve_time=now, resolved_by="CASE_RESOLVER_SYSTEM"
+                )
+            records.keep_case(store, case)
+
+    def _open_incident(self) -> None:
+        properties, labels = self.alert.properties, self._labels
+        incident = incidents.Incident(
+            id=self._id,
+            name=properties["name"],
+            description=properties["description"],
+            severity=f"INCIDENT_SEVERITY_{_SEVERITIES[self.alert.priority]}",
+            is_muted=properties["phantomMode"],
+            contextual_labels={
+                "applicationName": labels["application"],
+                "subsystemName": labels["subsystem"],
+                "region": labels["region"],
+            },
+            display_labels={"Region": labels["region"]},
+            meta_labels=self._entity_labels,
+        )
+        behind = incidents.AlertBehind(
+            self.alert.id,
+            properties["name"],
+            properties["entityLabels"],
+            properties["groupByKeys"],
+        )
+        incidents.open_incident(self.alert.store, incident, behind, now=timestamp(self.since))
+
+    def _case(self) -> records.Case:
+        ((number,),) = self.alert.store.rows("SELECT count(*) FROM cases")
+        properties, region = self.alert.properties, self._labels["region"]
+        now = timestamp(self.since)
+        priority = f"CASE_PRIORITY_{self.alert.priority}"
+        is_security = properties["entityLabels"].get("team") == "security"
+        groupings = [records.KeyValue(key="region", value=region)]
+        return records.Case(
+            id=drawn_id("case", self._id),
+            readable_id=f"CASE-{1001 + number}",
+            title=f"{properties['name']} in {region}",
+            description=properties["description"],
+            category=f"CASE_CATEGORY_{'SECURITY' if is_security else 'AVAILABILITY'}",
+            priority=priority,
+            priority_details=records.PriorityDetails(system=priority),
+            state="CASE_STATE_CREATED",
+            status="CASE_STATUS_OPEN",
+            create_time=now,
+            update_time=now,
+            groupings=groupings,
+            labels=self._entity_labels,
+            alert_indicators=[
+                records.AlertIndicator(
+                    alert_id=self.alert.id,
+                    alert_version_id=self.alert.record["alertVersionId"],
+                    groupings=groupings,
+                    priority=f"ALERT_PRIORITY_{self.alert.priority}",
+                    state="ALERT_INDICATOR_STATE_TRIGGERED",
+                    trigger_time=now,
+                )
+            ],
+        )
+
+    def _stored_case(self) -> records.Case | None:
+        record = self.alert.store.find("cases", drawn_id("case", self._id))
+        return read(records.Case, record) if record else None
 
 
 LONGEST = timedelta(days=35)  # time before that is left out
-_FIRST = timedelta(hours=1)
-_MINUTE = timedelta(minutes=1)
 
 LIFE = Resource(
-    tables=(TABLE, "lived (id INTEGER PRIMARY KEY CHECK (id = 1), until TEXT NOT NULL)"),
-    endpoints=(),
+    "active_alerts (alert_id TEXT PRIMARY KEY, since TEXT NOT NULL, until TEXT NOT NULL)",
+    "lived (id INTEGER PRIMARY KEY CHECK (id = 1), until TEXT NOT NULL)",
 )
-
-
-@dataclass(frozen=True)
-class Happened:
-    """The result of one tick, as numbers."""
-
-    events: int
-    incidents: int
-    closed: int
-    cases: int
 
 
 def tick(store: Store, now: datetime) -> Happened:
@@ -398,7 +374,7 @@ def tick(store: Store, now: datetime) -> Happened:
     `now` needs a time zone. A time before the last tick changes nothing.
     """
     with store.writing():
-        return let_pass(store, lived_until(store) or now - _FIRST, now)
+        return let_pass(store, lived_until(store) or now - timedelta(hours=1), now)
 
 
 async def keep_living(store: Store, clock: Clock, every: float = 5.0) -> None:
@@ -416,31 +392,26 @@ def lived_until(store: Store) -> datetime | None:
 
 def let_pass(store: Store, since: datetime, now: datetime) -> Happened:
     """Simulate the time between two moments, inside `store.writing()`."""
-    happened: Counter[str] = Counter()
+    happened = Happened()
     end = now.astimezone(UTC).replace(second=0, microsecond=0)
-    minute = max(since.astimezone(UTC), now - LONGEST).replace(second=0, microsecond=0)
-    alerts = [LivingAlert(record, happened) for record in _awake(store)]
+    begin = max(since, now - LONGEST).astimezone(UTC)
+    minute = begin.replace(second=0, microsecond=0)
+    alerts = [
+        LivingAlert(store, whole(StoredAlertDefinition, stored), happened)
+        for stored in store.records("alert_definitions")
+    ]
+    awake = [
+        alert for alert in alerts if alert.properties["enabled"] and not alert.properties["deleted"]
+    ]
     busy: list[LivingAlert] | None = None
     while minute < end:
         if busy is None or minute.minute == 0:
             # Most alerts are quiet most hours: only the others are simulated each minute.
-            busy = [alert for alert in alerts if alert.is_busy(store, minute)]
+            busy = [alert for alert in awake if alert.is_busy(minute)]
         for alert in busy:
-            alert.live(store, minute)
-        minute += _MINUTE
+            alert.live(minute)
+        minute += timedelta(minutes=1)
     if since <= now:
-        fill_usage(store, max(since, now - LONGEST).astimezone(UTC).date(), now)
-        store.write("INSERT OR REPLACE INTO lived VALUES (1, ?)", end.isoformat())
-    return Happened(
-        happened["events"], happened["incidents"], happened["closed"], happened["cases"]
-    )
-
-
-def _awake(store: Store) -> list[dict[str, object]]:
-    query = "SELECT record FROM alert_definitions ORDER BY id"
-    records = [whole(StoredAlertDefinition, record) for record in store.records(query)]
-    return [
-        record
-        for record in records
-        if record["alertDefProperties"]["enabled"] and not record["alertDefProperties"]["deleted"]
-    ]
+        fill_usage(store, begin.date(), now)
+        store.keep("lived", 1, end.isoformat())
+    return happened

@@ -16,11 +16,10 @@ from typing import Annotated, ClassVar, Literal
 from uuid import uuid4
 
 from pydantic import AfterValidator, BeforeValidator, Field
-from pydantic_core import PydanticCustomError
 
 from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import Call, Endpoint, Resource
-from reconciler.emulator.http_errors import ConflictError, InvalidRequestError
+from reconciler.emulator.endpoint import Call, Resource
+from reconciler.emulator.http_errors import InvalidRequestError, TakenError
 from reconciler.emulator.paging import Flag, only
 from reconciler.emulator.reading import read
 from reconciler.emulator.rendering import as_json, as_text
@@ -31,6 +30,7 @@ from reconciler.emulator.wire_models import (
     OpenEnum,
     Timestamp,
     WireObject,
+    rule,
 )
 
 PolicyPriority = Annotated[
@@ -50,17 +50,18 @@ SourceType = Literal["SOURCE_TYPE_UNSPECIFIED", "SOURCE_TYPE_LOGS", "SOURCE_TYPE
 POLICY_LIMIT = 200  # docs/assumptions.md: seen, not in the document
 
 
-def _latin_1(text: str) -> str:
-    try:
-        text.encode("latin-1")
-    except UnicodeEncodeError:
-        raise PydanticCustomError("latin_1", "has a character outside Latin-1") from None
-    return text
+def _is_latin_1(text: str) -> bool:
+    return all(ord(character) < 256 for character in text)  # noqa: PLR2004 - the size of Latin-1
 
 
 PolicyName = Annotated[str, Field(min_length=1, max_length=255)]
 _LATIN_1 = Field(json_schema_extra={"pattern": "^[\\u0000-\\u00ff]*$"})
-PolicyDescription = Annotated[str, Field(max_length=255), AfterValidator(_latin_1), _LATIN_1]
+PolicyDescription = Annotated[
+    str,
+    Field(max_length=255),
+    AfterValidator(rule(_is_latin_1, "latin_1", "has a character outside Latin-1")),
+    _LATIN_1,
+]
 
 
 class PolicyRule(WireObject):
@@ -82,62 +83,10 @@ class Placement(WireObject):
     first: Empty | None = None
 
 
-class PolicyInput(WireObject):
-    """A policy to create; `disabled` is stored as its inverse, `enabled`."""
-
-    read_only: ClassVar[frozenset[str]] = frozenset(
-        {
-            "id",
-            "companyId",
-            "order",
-            "enabled",
-            "deleted",
-            "createdAt",
-            "updatedAt",
-            "logRules",
-        }
-    )
-
-    name: PolicyName
-    description: PolicyDescription = ""
-    priority: PolicyPriority = "PRIORITY_TYPE_UNSPECIFIED"
-    disabled: bool = False
-    application_rule: PolicyRule | None = None
-    subsystem_rule: PolicyRule | None = None
-    archive_retention: ArchiveRetention | None = None
-    placement: Placement | None = None
-
-
-class BulkCreateRequest(WireObject):
-    """Request of endpoint 16."""
-
-    policy_requests: Annotated[list[PolicyInput], Field(max_length=POLICY_LIMIT)]
-
-
 class LogRules(WireObject):
     """The severities a policy is for; a profile says whether they are read back."""
 
     severities: Annotated[list[Severity], Field(max_length=6)]
-
-
-class OverwritePolicy(PolicyInput):
-    """A policy of an overwrite, with fewer defaults; its place is its index in the list."""
-
-    read_only: ClassVar[frozenset[str]] = PolicyInput.read_only | {"placement"}
-    needed: ClassVar[tuple[str, ...]] = ("description", "priority")
-
-
-class OverwriteItem(WireObject):
-    """One place of the new list."""
-
-    log_rules: LogRules
-    policy: OverwritePolicy
-
-
-class OverwriteRequest(WireObject):
-    """Request of endpoint 17; an empty list deletes all."""
-
-    policies: Annotated[list[OverwriteItem], Field(max_length=POLICY_LIMIT)]
 
 
 class LogPolicy(WireObject):
@@ -159,6 +108,53 @@ class LogPolicy(WireObject):
     log_rules: LogRules | None = None
     created_at: Timestamp
     updated_at: Timestamp
+
+
+class PolicyInput(WireObject):
+    """A policy to create; `disabled` is stored as its inverse, `enabled`."""
+
+    read_only: ClassVar[frozenset[str]] = LogPolicy.metadata | {
+        "id",
+        "order",
+        "enabled",
+        "deleted",
+        "logRules",
+    }
+
+    name: PolicyName
+    description: PolicyDescription = ""
+    priority: PolicyPriority = "PRIORITY_TYPE_UNSPECIFIED"
+    disabled: bool = False
+    application_rule: PolicyRule | None = None
+    subsystem_rule: PolicyRule | None = None
+    archive_retention: ArchiveRetention | None = None
+    placement: Placement | None = None
+
+
+class BulkCreateRequest(WireObject):
+    """Request of endpoint 16."""
+
+    policy_requests: Annotated[list[PolicyInput], Field(max_length=POLICY_LIMIT)]
+
+
+class OverwritePolicy(PolicyInput):
+    """A policy of an overwrite, with fewer defaults; its place is its index in the list."""
+
+    read_only: ClassVar[frozenset[str]] = PolicyInput.read_only | {"placement"}
+    needed: ClassVar[frozenset[str]] = frozenset({"description", "priority"})
+
+
+class OverwriteItem(WireObject):
+    """One place of the new list."""
+
+    log_rules: LogRules
+    policy: OverwritePolicy
+
+
+class OverwriteRequest(WireObject):
+    """Request of endpoint 17; an empty list deletes all."""
+
+    policies: Annotated[list[OverwriteItem], Field(max_length=POLICY_LIMIT)]
 
 
 class PolicyQuery(WireObject):
@@ -225,40 +221,29 @@ def takes(
 
     With `any_case`, upper and lower case of names are the same.
     """
+    values = _several(log.severity_values)
+    sent = {"SEVERITY_" + value.upper().removeprefix("SEVERITY_") for value in values}
     return (
-        _has_severity(severities, log.severity_values)
+        (not severities or not sent.isdisjoint(severities))
         and _follows(policy.application_rule, log.application_name_values, any_case=any_case)
         and _follows(policy.subsystem_rule, log.subsystem_name_values, any_case=any_case)
     )
 
 
-def _has_severity(severities: Sequence[str], values: str) -> bool:
-    if not severities:
-        return True
-    sent = {"SEVERITY_" + value.upper().removeprefix("SEVERITY_") for value in _several(values)}
-    return not sent.isdisjoint(severities)
-
-
-def _follows(rule: PolicyRule | None, values: str, *, any_case: bool) -> bool:
+def _follows(rule: PolicyRule | None, joined: str, *, any_case: bool) -> bool:
     if rule is None:
         return True
-    if any_case:
-        rule = rule.model_copy(update={"name": rule.name.casefold()})
-        values = values.casefold()
-    return any(_allows(rule, value) for value in _several(values))
-
-
-def _allows(rule: PolicyRule, value: str) -> bool:
-    names = _several(rule.name)
+    names = _several(rule.name.casefold() if any_case else rule.name)
+    values = _several(joined.casefold() if any_case else joined)
     match rule.rule_type_id:
         case "RULE_TYPE_ID_IS":
-            return value in names
+            return not set(names).isdisjoint(values)
         case "RULE_TYPE_ID_IS_NOT":
-            return value not in names
+            return not set(names).issuperset(values)
         case "RULE_TYPE_ID_START_WITH":
-            return value.startswith(tuple(names))
+            return any(value.startswith(tuple(names)) for value in values)
         case "RULE_TYPE_ID_INCLUDES":
-            return any(name in value for name in names)
+            return any(name in value for value in values for name in names)
         case _:
             return True
 
@@ -267,9 +252,10 @@ def _several(joined: str) -> list[str]:
     return [part.strip() for part in joined.split(",")]
 
 
-_TABLE = """log_policies (
-    name TEXT PRIMARY KEY, place INTEGER NOT NULL, severities TEXT NOT NULL, record TEXT NOT NULL
-)"""
+LOG_POLICIES = Resource(
+    "log_policies (name TEXT PRIMARY KEY, place INTEGER NOT NULL,"
+    " severities TEXT NOT NULL, record TEXT NOT NULL)",
+)
 _PATH = "/dataplans/policies/v1"
 _COMPANY_ID = 1001
 _NOT_KEPT = frozenset(("disabled", "placement", "logRules"))
@@ -277,85 +263,94 @@ _NOT_KEPT = frozenset(("disabled", "placement", "logRules"))
 
 @dataclass(frozen=True)
 class _Held:
-    """A stored policy with its severities, which not every service shows; an empty tuple is all."""
+    """A stored policy with its severities, which not every service shows; an empty list is all."""
 
     policy: LogPolicy
-    severities: tuple[str, ...]
+    severities: list[str]
+
+    def shown(self, call: Call) -> LogPolicy:
+        """Return the policy as it is answered, with its severities where the profile says so."""
+        if call.profile.policy_severities == "hidden":
+            return self.policy
+        return self.policy.model_copy(update={"log_rules": LogRules(severities=self.severities)})
 
 
+@LOG_POLICIES.answers(15, "GET", _PATH, PolicyQuery, PolicyListReply, in_query=True)
 def _list(call: Call, asked: PolicyQuery) -> PolicyListReply:
     if asked.source_type == "SOURCE_TYPE_SPANS":
         return PolicyListReply()
     policies = [
-        _shown(call, held)
+        held.shown(call)
         for held in _in_order(call.store)
         if held.policy.enabled or not asked.enabled_only
     ]
-    match call.profile.policy_order:
-        case "reversed":
-            policies.reverse()
-        case "by_name":
-            policies.sort(key=lambda policy: policy.name)
-        case "effective":
-            pass
+    if call.profile.policy_order == "reversed":
+        policies.reverse()
+    if call.profile.policy_order == "by_name":
+        policies.sort(key=lambda policy: policy.name)
     return PolicyListReply(policies=policies)
 
 
+@LOG_POLICIES.answers(
+    16, "POST", _PATH + "/bulkCreate", BulkCreateRequest, CreateReply, creates=True
+)
 def _create(call: Call, request: BulkCreateRequest) -> CreateReply:
     inputs = request.policy_requests
     existing = _in_order(call.store)
+    _check_names_differ(call, inputs, "policyRequests[{}].name")
     if call.profile.duplicate_policies == "refused":
-        _check_names_differ([input_.name for input_ in inputs], "policyRequests[{}].name")
         taken = {held.policy.name for held in existing}
-        for input_ in inputs:
-            if input_.name in taken:
-                raise ConflictError(f"Already Exists: policy {input_.name}")
+        for sent in inputs:
+            if sent.name in taken:
+                raise TakenError(f"policy {sent.name}")
     if len(existing) + len(inputs) > POLICY_LIMIT:
         raise InvalidRequestError(f"policyRequests: at most {POLICY_LIMIT} policies in all")
-    created = [_Held(_policy(call, input_), ()) for input_ in inputs]
-    first = [held for input_, held in zip(inputs, created, strict=True) if _goes_first(input_)]
-    last = [held for input_, held in zip(inputs, created, strict=True) if not _goes_first(input_)]
+    created = [_Held(_policy(call, sent), []) for sent in inputs]
+    first: list[_Held] = []
+    last: list[_Held] = []
+    for sent, held in zip(inputs, created, strict=True):
+        goes_first = sent.placement is not None and sent.placement.first is not None
+        (first if goes_first else last).append(held)
     _keep(call.store, [*first, *existing, *last])
     return _created(call, created)
 
 
+@LOG_POLICIES.answers(
+    17, "POST", _PATH + "/atomicOverwriteLogPolicies", OverwriteRequest, CreateReply, creates=True
+)
 def _overwrite(call: Call, request: OverwriteRequest) -> CreateReply:
-    if call.profile.duplicate_policies == "refused":
-        names = [item.policy.name for item in request.policies]
-        _check_names_differ(names, "policies[{}].policy.name")
+    sent = [item.policy for item in request.policies]
+    _check_names_differ(call, sent, "policies[{}].policy.name")
     new = [
-        _Held(_policy(call, item.policy), tuple(item.log_rules.severities))
-        for item in request.policies
+        _Held(_policy(call, item.policy), item.log_rules.severities) for item in request.policies
     ]
     _keep(call.store, new)
     return _created(call, new)
 
 
+@LOG_POLICIES.answers(
+    18, "POST", _PATH + "/bulkTestLog", LogTestRequest, LogTestReply, only_reads=True
+)
 def _test(call: Call, request: LogTestRequest) -> LogTestReply:
     enabled = [held for held in _in_order(call.store) if held.policy.enabled]
     any_case = call.profile.policy_names == "any_case"
     reply = LogTestReply()
-    for values in request.meta_fields_values_list:
+    for log in request.meta_fields_values_list:
         met = (
-            held
+            held.shown(call)
             for held in enabled
-            if takes(held.policy, held.severities, values, any_case=any_case)
+            if takes(held.policy, held.severities, log, any_case=any_case)
         )
-        first = next(met, None)
-        policy = _shown(call, first) if first else None
-        reply.test_policies_bulk_result.append(
-            LogTestResult(matched=policy is not None, meta_fields_values=values, policy=policy)
-        )
+        policy = next(met, None)
+        result = LogTestResult(matched=policy is not None, meta_fields_values=log, policy=policy)
+        reply.test_policies_bulk_result.append(result)
     return reply
 
 
-def _goes_first(sent: PolicyInput) -> bool:
-    return sent.placement is not None and sent.placement.first is not None
-
-
-def _check_names_differ(names: list[str], place: str) -> None:
+def _check_names_differ(call: Call, policies: Sequence[PolicyInput], place: str) -> None:
+    names = [policy.name for policy in policies]
     for index, name in enumerate(names):
-        if name in names[:index]:
+        if name in names[:index] and call.profile.duplicate_policies == "refused":
             raise InvalidRequestError(f"{place.format(index)}: {name!r} is there twice")
 
 
@@ -376,7 +371,7 @@ def _policy(call: Call, sent: PolicyInput) -> LogPolicy:
 def _in_order(store: Store) -> list[_Held]:
     rows = store.rows("SELECT record, severities FROM log_policies ORDER BY place")
     return [
-        _Held(read(LogPolicy, json.loads(record)), tuple(json.loads(severities)))
+        _Held(read(LogPolicy, json.loads(record)), json.loads(severities))
         for record, severities in rows
     ]
 
@@ -384,7 +379,7 @@ def _in_order(store: Store) -> list[_Held]:
 def held_policies(store: Store) -> list[JsonObject]:
     """Return all policies in the order in which they take effect, each with its severities."""
     return [
-        {**as_json(held.policy), "logRules": {"severities": list(held.severities)}}
+        {**as_json(held.policy), "logRules": {"severities": held.severities}}
         for held in _in_order(store)
     ]
 
@@ -395,65 +390,14 @@ def _keep(store: Store, policies: list[_Held]) -> None:
     keys: set[str] = set()
     for place, held in enumerate(policies, start=1):
         held.policy.order = place
-        keys.add(key := _free_key(held.policy.name, keys))
-        store.write(
-            "INSERT INTO log_policies VALUES (?, ?, ?, ?)",
-            key,
-            place,
-            json.dumps(held.severities),
-            as_text(held.policy),
-        )
-
-
-def _free_key(name: str, keys: set[str]) -> str:
-    """Return the key of a stored policy: its name, with a number if another has the same name."""
-    numbers = (f"{name} #{number}" for number in count(2))
-    return next(key for key in chain([name], numbers) if key not in keys)
-
-
-def _shown(call: Call, held: _Held) -> LogPolicy:
-    """Return a policy as it is answered, with its severities where the profile says so."""
-    if call.profile.policy_severities == "hidden":
-        return held.policy
-    rules = LogRules(severities=list(held.severities))
-    return held.policy.model_copy(update={"log_rules": rules})
+        name = held.policy.name
+        # The key is the name, with a number if another policy has the same name.
+        free = chain([name], (f"{name} #{number}" for number in count(2)))
+        keys.add(key := next(key for key in free if key not in keys))
+        store.keep("log_policies", key, place, json.dumps(held.severities), as_text(held.policy))
 
 
 def _created(call: Call, policies: Iterable[_Held]) -> CreateReply:
-    shown = [CreatedPolicy(policy=_shown(call, held)) for held in policies]
-    return CreateReply(create_responses=shown)
-
-
-LOG_POLICIES = Resource(
-    tables=(_TABLE,),
-    endpoints=(
-        Endpoint(15, "GET", _PATH, PolicyQuery, PolicyListReply, _list, in_query=True),
-        Endpoint(
-            16,
-            "POST",
-            _PATH + "/bulkCreate",
-            BulkCreateRequest,
-            CreateReply,
-            _create,
-            creates=True,
-        ),
-        Endpoint(
-            17,
-            "POST",
-            _PATH + "/atomicOverwriteLogPolicies",
-            OverwriteRequest,
-            CreateReply,
-            _overwrite,
-            creates=True,
-        ),
-        Endpoint(
-            18,
-            "POST",
-            _PATH + "/bulkTestLog",
-            LogTestRequest,
-            LogTestReply,
-            _test,
-            only_reads=True,
-        ),
-    ),
-)
+    return CreateReply(
+        create_responses=[CreatedPolicy(policy=held.shown(call)) for held in policies]
+    )

@@ -6,66 +6,43 @@ operation only.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from reconciler.emulator.endpoint import API_ROOT, Endpoint, NoBody
+from reconciler.emulator.endpoint import Endpoint
 from reconciler.emulator.profile import Profile
+from reconciler.emulator.rendering import rebuilt
+from reconciler.emulator.request_log import API_ROOT
 from reconciler.emulator.resources import RESOURCES, extra_endpoints
 from reconciler.emulator.wire_models import JsonObject, WireObject
 
 
-@dataclass(frozen=True)
-class _Leaf:
-    name: str
-    schema: JsonObject
-    is_required: bool
-
-
-def query_parameters(model: type[WireObject]) -> list[JsonObject]:
-    """Return each parameter that is not a map."""
-    return [
-        {
-            "name": leaf.name,
-            "in": "query",
-            **({"required": True} if leaf.is_required else {}),
-            "schema": leaf.schema,
-        }
-        for leaf in _leaves(model)
-        if not _is_map(leaf.schema)
-    ]
-
-
-def maps_of(model: type[WireObject]) -> list[str]:
-    """Return the names of the parameters that are maps."""
-    return [leaf.name for leaf in _leaves(model) if _is_map(leaf.schema)]
-
-
-def _is_map(schema: JsonObject) -> bool:
-    return schema.get("type") == "object"
-
-
-def _leaves(model: type[WireObject]) -> Iterator[_Leaf]:
+def _parameters_of(model: type[WireObject]) -> Iterator[JsonObject]:
+    """Yield a parameter for each leaf of a query."""
     schema = model.model_json_schema(by_alias=True)
     yield from _within(schema, schema.get("$defs", {}), "", is_required=True)
 
 
 def _within(
     schema: JsonObject, parts: JsonObject, path: str, *, is_required: bool
-) -> Iterator[_Leaf]:
+) -> Iterator[JsonObject]:
     for name, content in schema["properties"].items():
         inner = _resolved(content, parts)
+        item = _resolved(inner.get("items", {}), parts)
         needed = is_required and name in schema.get("required", [])
         if "properties" in inner:
             yield from _within(inner, parts, f"{path}{name}.", is_required=needed)
-        elif "properties" in (item := _resolved(inner.get("items", {}), parts)):
+        elif "properties" in item:
             for leaf in _within(item, parts, f"{path}{name}.", is_required=False):
-                yield _Leaf(leaf.name, {"type": "array", "items": leaf.schema}, is_required=False)
+                yield {**leaf, "schema": {"type": "array", "items": leaf["schema"]}}
         else:
-            untitled = {key: part for key, part in inner.items() if key != "title"}
-            yield _Leaf(path + name, untitled, needed)
+            yield {
+                "name": path + name,
+                "in": "query",
+                **({"required": True} if needed else {}),
+                "schema": {key: part for key, part in inner.items() if key != "title"},
+            }
 
 
 def _resolved(schema: JsonObject, parts: JsonObject) -> JsonObject:
@@ -74,8 +51,7 @@ def _resolved(schema: JsonObject, parts: JsonObject) -> JsonObject:
     if forms:
         return _resolved(forms[0], parts)
     if "$ref" in schema:
-        found: JsonObject = parts[schema["$ref"].rpartition("/")[2]]
-        return found
+        return dict(parts[schema["$ref"].rpartition("/")[2]])
     return schema
 
 
@@ -129,7 +105,7 @@ def openapi_document(profile: Profile | None = None) -> Any:
     """Return the whole document, the same every time for one profile."""
     endpoints = sorted(
         (endpoint for resource in RESOURCES for endpoint in resource.endpoints),
-        key=lambda one: one.number,
+        key=lambda endpoint: endpoint.number,
     )
     endpoints.extend(extra_endpoints(profile or Profile()))
     paths: dict[str, JsonObject] = {}
@@ -153,62 +129,64 @@ def openapi_document(profile: Profile | None = None) -> Any:
             "securitySchemes": {"apiKey": key},
         },
     }
-    return _tidied(document)
+    return rebuilt(document, of_object=_tidied)
 
 
-def _tidied(value: Any) -> Any:
+def _tidied(members: JsonObject) -> JsonObject:
     """Return a schema without the keywords of a bound that are not of JSON Schema."""
-    match value:
-        case dict():
-            foreign = {"ge", "le"} if value.get("type") == "integer" else set()
-            return {key: _tidied(inner) for key, inner in value.items() if key not in foreign}
-        case list():
-            return [_tidied(item) for item in value]
-        case _:
-            return value
+    foreign = {"ge", "le"} if members.get("type") == "integer" else set()
+    return {key: member for key, member in members.items() if key not in foreign}
 
 
 def _schemas(endpoints: list[Endpoint[Any]]) -> JsonObject:
-    bodies = {
-        endpoint.request
-        for endpoint in endpoints
-        if not endpoint.in_query and endpoint.request is not NoBody
-    }
+    bodies = {endpoint.request for endpoint in endpoints if endpoint.has_body}
     models = sorted(
         bodies | {endpoint.reply for endpoint in endpoints}, key=lambda model: model.__name__
     )
     _, schema = models_json_schema(
         [(model, "validation") for model in models], by_alias=True, ref_template=_REF
     )
-    found: JsonObject = schema["$defs"]
-    return found
+    return dict(schema["$defs"])
 
 
 def _operation(endpoint: Endpoint[Any]) -> JsonObject:
     name, summary = _NAMES.get(endpoint.number, endpoint.named)
+    sentences = [f"Endpoint {endpoint.number}." if endpoint.number else "Of this profile only."]
+    if endpoint.permission:
+        sentences.append(f"Needs the permission `{endpoint.permission}`.")
+    parameters = _parameters(endpoint)
+    for parameter in _parameters_of(endpoint.request) if endpoint.in_query else ():
+        if parameter["schema"].get("type") != "object":
+            parameters.append(parameter)
+            continue
+        key = parameter["name"]
+        sentences.append(
+            f"The map `{key}` travels as `{key}.<key>=<value>`, repeated for alternatives."
+        )
     operation: JsonObject = {
         "operationId": name,
         "summary": summary,
-        "description": _description(endpoint),
+        "description": " ".join(sentences),
         "tags": [_tag(endpoint)],
-        "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint)],
+        "parameters": parameters,
         "responses": _responses(endpoint),
     }
-    if not endpoint.in_query and endpoint.request is not NoBody:
+    if endpoint.has_body:
         operation["requestBody"] = {"required": True, "content": _json(endpoint.request)}
     return {name: part for name, part in operation.items() if part}
 
 
-def _description(endpoint: Endpoint[Any]) -> str:
-    sentences = [f"Endpoint {endpoint.number}." if endpoint.number else "Of this profile only."]
-    if endpoint.permission:
-        sentences.append(f"Needs the permission `{endpoint.permission}`.")
-    if endpoint.in_query:
-        sentences += [
-            f"The map `{name}` travels as `{name}.<key>=<value>`, repeated for alternatives."
-            for name in maps_of(endpoint.request)
-        ]
-    return " ".join(sentences)
+def _parameters(endpoint: Endpoint[Any]) -> list[JsonObject]:
+    """Return the parameters in the path, and the flags next to a body."""
+    names = [part[1:-1] for part in endpoint.path.split("/") if part.startswith("{")]
+    text = {"type": "string", "minLength": 1}
+    number = {"type": "integer", "format": "int32", "minimum": 1, "maximum": 2**31 - 1}
+    schema = number if endpoint.number == 21 else text  # noqa: PLR2004 - the view's is a number
+    flag = {"in": "query", "deprecated": True, "schema": {"type": "boolean"}}
+    return [
+        *({"name": name, "in": "path", "required": True, "schema": schema} for name in names),
+        *({"name": name, **flag} for name in endpoint.flags),
+    ]
 
 
 def _tag(endpoint: Endpoint[Any]) -> str:
@@ -217,46 +195,26 @@ def _tag(endpoint: Endpoint[Any]) -> str:
     return parts[1] if parts[0] in ("dataplans", "data-exploration") else parts[0]
 
 
-def _path_parameters(endpoint: Endpoint[Any]) -> list[JsonObject]:
-    names = [part[1:-1] for part in endpoint.path.split("/") if part.startswith("{")]
-    text = {"type": "string", "minLength": 1}
-    number = {"type": "integer", "format": "int32", "minimum": 1, "maximum": 2**31 - 1}
-    schema = number if endpoint.number == 21 else text  # noqa: PLR2004 - the view's is a number
-    return [{"name": name, "in": "path", "required": True, "schema": schema} for name in names]
-
-
-def _query_parameters(endpoint: Endpoint[Any]) -> list[JsonObject]:
-    flags: list[JsonObject] = [
-        {"name": name, "in": "query", "deprecated": True, "schema": {"type": "boolean"}}
-        for name in endpoint.flags
-    ]
-    return [*flags, *(query_parameters(endpoint.request) if endpoint.in_query else [])]
-
-
 def _responses(endpoint: Endpoint[Any]) -> JsonObject:
-    refusals = [400, 401, *_likely_refusals(endpoint)]
-    error = {"application/json": {"schema": {"$ref": _REF.format(model="Error")}}}
-    return {
-        "200": {"description": "It worked.", "content": _answer(endpoint)},
-        **{str(code): {"description": _REFUSALS[code], "content": error} for code in refusals},
-    }
-
-
-def _likely_refusals(endpoint: Endpoint[Any]) -> list[int]:
     likely = {
+        400: True,
+        401: True,
         403: bool(endpoint.permission),
         404: "{" in endpoint.path or endpoint.number in _NAMING_AN_OBJECT,
         409: endpoint.creates or endpoint.number in _NAMING_AN_OBJECT,
-        413: not endpoint.in_query and endpoint.request is not NoBody,
+        413: endpoint.has_body,
     }
-    return [code for code, is_likely in likely.items() if is_likely]
+    error = {"application/json": {"schema": {"$ref": _REF.format(model="Error")}}}
+    return {
+        "200": {"description": "It worked.", "content": _json(endpoint.reply, endpoint.schema)},
+        **{
+            str(code): {"description": _REFUSALS[code], "content": error}
+            for code, is_likely in likely.items()
+            if is_likely
+        },
+    }
 
 
-def _answer(endpoint: Endpoint[Any]) -> JsonObject:
-    if endpoint.schema is None:
-        return _json(endpoint.reply)
-    return {"application/json": {"schema": endpoint.schema}}
-
-
-def _json(model: type[WireObject]) -> JsonObject:
-    return {"application/json": {"schema": {"$ref": _REF.format(model=model.__name__)}}}
+def _json(model: type[WireObject], schema: JsonObject | None = None) -> JsonObject:
+    reference = {"$ref": _REF.format(model=model.__name__)}
+    return {"application/json": {"schema": reference if schema is None else schema}}

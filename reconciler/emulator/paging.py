@@ -13,15 +13,17 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from reconciler.emulator.http_errors import InvalidRequestError
-from reconciler.emulator.rendering import canonical
+from reconciler.emulator.rendering import Rendered, as_text, canonical
 from reconciler.emulator.wire_models import Int32, JsonObject, WireObject, bounds, timestamp
 
 LARGEST_PAGE = 1000
@@ -33,13 +35,8 @@ def only(sent: object) -> object:
 
 
 def _flag(sent: object) -> object:
-    match only(sent):
-        case "true":
-            return True
-        case "false":
-            return False
-        case other:
-            return other
+    text = only(sent)
+    return text == "true" if text in ("true", "false") else text
 
 
 def _integer(sent: object) -> object:
@@ -117,15 +114,16 @@ class TimeRange(WireObject):
 class PageRequest(WireObject):
     """The size and token of a page; the size is required (docs/assumptions.md)."""
 
+    skip: ClassVar[int] = 0
+
     page_size: PageSize
     page_token: Text = ""
 
 
-class OptionalPageRequest(WireObject):
+class OptionalPageRequest(PageRequest):
     """The size and token of a page, both optional."""
 
     page_size: PageSize = 100
-    page_token: Text = ""
 
 
 class FieldOrder(WireObject):
@@ -133,6 +131,9 @@ class FieldOrder(WireObject):
 
     field_name: Text = ""
     direction: Text = ""
+
+
+OrderBys = Annotated[list[FieldOrder], Objects, Field(alias="order_bys", default_factory=list)]
 
 
 class PageInfo(WireObject):
@@ -152,124 +153,107 @@ def has_labels(labels: JsonObject, wanted: dict[str, list[str]]) -> bool:
     return all(labels.get(key) in values for key, values in wanted.items())
 
 
-_RANKS = {
-    word: rank for rank, word in enumerate(("UNSPECIFIED", "LOW", "INFO", "WARNING", "ERROR"))
-} | {"CRITICAL": 5}
+_SEVERITIES = ("UNSPECIFIED", "LOW", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 Position = list[list[bool | int | str]]
 
 
 @dataclass(frozen=True)
-class Criterion:
-    """One field to sort by."""
-
-    field: str
-    descending: bool = True
-
-
-@dataclass(frozen=True)
-class Page:
-    """Some of the records, and the token of the next page."""
-
-    records: list[JsonObject]
-    total: int
-    next_token: str
-
-    @property
-    def info(self) -> JsonObject:
-        """The object of the service, which is the same in every listing."""
-        return {"nextPageToken": self.next_token, "totalSize": self.total}
-
-
-@dataclass(frozen=True)
 class Listing:
-    """Sorted records; `asked` is the request, and `identity` a field with unique values."""
+    """A listing: the name of its list in the answer, and the fields to sort by.
 
-    records: Sequence[JsonObject]
-    criteria: tuple[Criterion, ...]
+    The first of the `fields` is the usual one, and `identity` a field with unique values.
+    """
+
+    name: str
+    fields: tuple[str, ...]
     identity: str
-    asked: WireObject
 
-    def page(self, size: int, token: str, *, skip: int = 0) -> Page:
-        """Return the page of a token, or the first page without a token."""
-        placed = [(self._position(record), record) for record in self.records]
-        for place, descending in reversed(list(enumerate(self._directions))):
-            placed.sort(key=lambda pair, place=place: pair[0][place], reverse=descending)  # type: ignore[misc]  # a default binds the loop's own value
-        ordered = [record for _, record in placed]
-        start = 0
-        if token:
-            end = self._end_in(token)
-            start = sum(self._compare(position, end) <= 0 for position, _ in placed)
-        start += skip
-        records = ordered[start : start + size]
-        has_more = start + size < len(ordered) and bool(records)
-        next_token = self._token(records[-1]) if has_more else ""
-        return Page(records, len(ordered), next_token)
+    def page(self, records: Sequence[JsonObject], asked: Any, *orders: tuple[str, str]) -> Rendered:
+        """Return the page that a request asks for: of its token, or the first without one.
 
-    def _position(self, record: JsonObject) -> Position:
-        fields = (*(criterion.field for criterion in self.criteria), self.identity)
-        return [_comparable(record.get(field)) for field in fields]
+        Each of the `orders` is a field and a direction.
+        """
+        criteria = [self._criterion(*order) for order in orders or [("", "")]]
+        # The identity has the direction of the last field.
+        criteria.append((self.identity, criteria[-1][1]))
 
-    @property
-    def _directions(self) -> list[bool]:
-        """The directions of the parts of a position; the identity has that of the last field."""
-        directions = [criterion.descending for criterion in self.criteria]
-        return [*directions, directions[-1]]
+        def compare(first: Position, second: Position) -> int:
+            for left, right, (_, descending) in zip(first, second, criteria, strict=True):
+                if left != right:
+                    return 1 if (left > right) != descending else -1
+            return 0
 
-    def _compare(self, first: Position, second: Position) -> int:
-        for left, right, descending in zip(first, second, self._directions, strict=True):
-            if left != right:
-                return 1 if (left > right) != descending else -1
-        return 0
+        def position(record: JsonObject) -> Position:
+            return [_sort_key(field, record) for field, _ in criteria]
 
-    def _fingerprint(self) -> str:
-        asked = self.asked.model_dump(mode="json", exclude={"pagination"})
-        return hashlib.sha256(canonical(asked).encode()).hexdigest()[:16]
+        ordered = list(records)
+        for field, descending in reversed(criteria):
+            ordered.sort(key=partial(_sort_key, field), reverse=descending)
+        wanted, fingerprint = asked.pagination, _fingerprint(asked)
+        start = wanted.skip
+        if wanted.page_token:
+            end = _end_in(wanted.page_token, fingerprint, len(criteria))
+            start += sum(compare(position(record), end) <= 0 for record in ordered)
+        shown = ordered[start : start + (wanted.page_size or _USUAL_SIZE)]
+        token = ""
+        if shown and shown[-1] is not ordered[-1]:
+            content = json.dumps([fingerprint, position(shown[-1])])
+            token = base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
+        info = {"nextPageToken": token, "totalSize": len(ordered)}
+        return as_text({self.name: shown, "pagination": info})
 
-    def _token(self, last: JsonObject) -> str:
-        content = json.dumps([self._fingerprint(), self._position(last)])
-        return base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
+    def _criterion(self, field: str, direction: str) -> tuple[str, bool]:
+        """Return a field and whether it descends; an empty field or `..._UNSPECIFIED` is the usual.
 
-    def _end_in(self, token: str) -> Position:
-        refusal = InvalidRequestError("pagination.pageToken: not a token of this listing")
-        try:
-            padded = token.encode("ascii") + b"=" * (-len(token) % 4)
-            fingerprint, position = json.loads(base64.urlsafe_b64decode(padded))
-        except (ValueError, TypeError, RecursionError):
-            raise refusal from None
-        if fingerprint != self._fingerprint() or not self._is_position(position):
-            raise refusal
-        checked: Position = position
-        return checked
+        Only the last word of a direction counts, as its prefix is not documented.
+        """
+        name = field or self.fields[0]
+        if name not in self.fields:
+            raise InvalidRequestError(f"the order: {name} is not a field to sort by")
+        descends = _DIRECTIONS.get(direction.rpartition("_")[2].upper())
+        if descends is None:
+            raise InvalidRequestError(f"the order: {direction} is not a direction")
+        return name, descends
 
-    def _is_position(self, position: object) -> bool:
-        if not isinstance(position, list) or len(position) != len(self.criteria) + 1:
-            return False
-        return all(
+
+_USUAL_SIZE = 50
+_DIRECTIONS = {
+    "ASC": False,
+    "ASCENDING": False,
+    "DESC": True,
+    "DESCENDING": True,
+    "UNSPECIFIED": True,
+    "": True,
+}
+
+
+def _fingerprint(asked: WireObject) -> str:
+    content = asked.model_dump(mode="json", exclude={"pagination"})
+    return hashlib.sha256(canonical(content).encode()).hexdigest()[:16]
+
+
+def _end_in(token: str, fingerprint: str, parts: int) -> Position:
+    """Return the position in a token. Raises InvalidRequestError if it is of another listing."""
+    position: object = None
+    with suppress(ValueError, TypeError, RecursionError):
+        padded = token.encode("ascii") + b"=" * (-len(token) % 4)
+        sent, position = json.loads(base64.urlsafe_b64decode(padded))
+        position = position if sent == fingerprint else None
+    match position:
+        case list() if len(position) == parts and all(
             isinstance(part, list) and [type(value) for value in part] == [bool, int, str]
             for part in position
-        )
-
-
-def criterion(field: str, direction: str, *, known: Sequence[str], default: str) -> Criterion:
-    """Return the criterion of a request; an empty field or `..._UNSPECIFIED` is the default.
-
-    Only the last word of a direction counts, as its prefix is not documented.
-    """
-    name = field or default
-    if name not in known:
-        raise InvalidRequestError(f"the order: {name} is not a field to sort by")
-    match direction.rpartition("_")[2].upper():
-        case "ASC" | "ASCENDING":
-            return Criterion(name, descending=False)
-        case "DESC" | "DESCENDING" | "UNSPECIFIED" | "":
-            return Criterion(name, descending=True)
+        ):
+            return position
         case _:
-            raise InvalidRequestError(f"the order: {direction} is not a direction")
+            raise InvalidRequestError("pagination.pageToken: not a token of this listing")
 
 
-def _comparable(value: object) -> list[bool | int | str]:
+def _sort_key(field: str, record: JsonObject) -> list[bool | int | str]:
     """Return a sort key for any value: absent values first, severities by their rank."""
+    value = record.get(field)
     text = "" if value is None else str(value)
-    rank = _RANKS.get(text.rpartition("_")[2], 0) if text.isupper() else 0
+    word = text.rpartition("_")[2]
+    rank = _SEVERITIES.index(word) if text.isupper() and word in _SEVERITIES else 0
     return [value is not None, rank, text]

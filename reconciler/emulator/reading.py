@@ -9,7 +9,7 @@ a range of `from` and `to`, a text as it is, labels as a map. Source: docs/assum
 import json
 import math
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NoReturn, TypeVar
 
 from pydantic import ValidationError
@@ -72,15 +72,10 @@ def _check_leaves(body: object) -> None:
     for _ in range(DEPTH_LIMIT):
         deeper: list[object] = []
         for value in level:
-            match value:
-                case dict():
-                    deeper.extend(value.values())
-                case list():
-                    deeper.extend(value)
-                case float() if not math.isfinite(value):
-                    raise InvalidRequestError("the body has a number that is not finite")
-                case _:
-                    pass
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InvalidRequestError("the body has a number that is not finite")
+            if isinstance(value, dict | list):
+                deeper.extend(value.values() if isinstance(value, dict) else value)
         if not deeper:
             return
         level = deeper
@@ -105,8 +100,7 @@ def read(model: type[Model], value: object, *root: str | int) -> Model:
 
 def whole(model: type[WireObject], record: object) -> JsonObject:
     """Return a stored record with the zero values of all its fields."""
-    content: JsonObject = as_json(read(model, record), whole=True)
-    return content
+    return dict(as_json(read(model, record), whole=True))
 
 
 def field_path(steps: Sequence[str | int]) -> str:
@@ -117,92 +111,75 @@ def field_path(steps: Sequence[str | int]) -> str:
     return path.removeprefix(".")
 
 
-_Steps = tuple[str | int, ...]
-
-
-def received(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
-    """Read a value that a client sent, and treat its fields as the profile says.
-
-    The switches are for unknown fields, fields of the service, and missing fields.
-    """
-    content = read(model, value, *root)
-    if profile.required_fields == "observed":
-        _check_needed(content, root)
-    if profile.read_only_fields == "refused":
-        _refuse_read_only(content, root)
-    if profile.unknown_fields == "kept":
-        return content
-    for place, part in objects_in(content, root):
-        extra = part.model_extra or {}
-        if extra and profile.unknown_fields == "refused":
-            path = field_path((*place, next(iter(extra))))
-            raise InvalidRequestError(f"{path}: unknown field")
-        extra.clear()
-    return content
-
-
-def _check_needed(content: WireObject, root: _Steps) -> None:
-    for place, part in objects_in(content, root):
-        fields = type(part).model_fields
-        for name in part.needed:
-            if getattr(part, name) is None or name not in part.model_fields_set:
-                path = field_path((*place, fields[name].alias or name))
-                raise InvalidRequestError(f"{path}: required")
-
-
-def _refuse_read_only(content: WireObject, root: _Steps) -> None:
-    for place, part in objects_in(content, root):
-        fields = type(part).model_fields
-        documented = {fields[name].alias or name for name in part.model_fields_set & fields.keys()}
-        sent = documented | (part.model_extra or {}).keys()
-        if wrong := sorted(sent & part.read_only):
-            raise InvalidRequestError(f"{field_path((*place, wrong[0]))}: set by the service only")
-
-
-def objects_in(value: object, place: _Steps) -> Iterator[tuple[_Steps, WireObject]]:
-    """Yield a model and every model inside it, each with its place."""
-    match value:
-        case WireObject():
-            yield place, value
-            for name, field in type(value).model_fields.items():
-                yield from objects_in(getattr(value, name), (*place, field.alias or name))
-        case list():
-            for index, item in enumerate(value):
-                yield from objects_in(item, (*place, index))
-        case _:
-            pass
-
-
-_TEXTS = ("name", "display_name", "title", "label", "description")
-
-
 def body_of(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
     """Read a body, or the part of a body at `root`. Raises InvalidRequestError."""
-    content = received(model, value, profile, *root)
+    content = _received(model, value, profile, *root)
     as_sent = {profile.texts, profile.unicode, profile.uuids, profile.int64} == {"as_sent"}
     if as_sent and profile.floats == "double":
         return content
-    for _, part in objects_in(content, root):
-        _tidy(part, profile)
+    for _, part in _objects_in(content, root):
+        _tidy_texts(part, profile)
+        _tidy_ids(part, profile)
     sent = as_json(content)
     # Checked again: a name of blanks is empty once it is trimmed.
     return read(model, narrowed(sent) if profile.floats == "single" else sent, *root)
 
 
-def _tidy(part: WireObject, profile: Profile) -> None:
+def _received(model: type[Model], value: object, profile: Profile, *root: str | int) -> Model:
+    """Read a value that a client sent, and treat its fields as the profile says."""
+    content = read(model, value, *root)
+    if profile.required_fields == "observed":
+        _refuse(content, root, "required", lambda part, sent: sorted(part.needed - sent))
+    if profile.read_only_fields == "refused":
+        words = "set by the service only"
+        _refuse(content, root, words, lambda part, sent: sorted(part.read_only & sent))
+    if profile.unknown_fields == "refused":
+        _refuse(content, root, "unknown field", lambda part, _: list(part.model_extra or ()))
+    if profile.unknown_fields == "dropped":
+        for _, part in _objects_in(content, root):
+            (part.model_extra or {}).clear()
+    return content
+
+
+_Steps = tuple[str | int, ...]
+
+
+def _refuse(
+    content: WireObject,
+    root: _Steps,
+    words: str,
+    wrong_in: Callable[[WireObject, frozenset[str]], list[str]],
+) -> None:
+    """Raise InvalidRequestError for the first model that has wrong fields."""
+    for place, part in _objects_in(content, root):
+        if wrong := wrong_in(part, frozenset(part.sent or ())):
+            raise InvalidRequestError(f"{field_path((*place, wrong[0]))}: {words}")
+
+
+def _objects_in(value: object, place: _Steps) -> Iterator[tuple[_Steps, WireObject]]:
+    """Yield a model and every model inside it, each with its place."""
+    if isinstance(value, WireObject):
+        yield place, value
+        for name, key in value.names_on_wire().items():
+            yield from _objects_in(getattr(value, name), (*place, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _objects_in(item, (*place, index))
+
+
+_TEXTS = ("name", "display_name", "title", "label", "description")
+
+
+def _tidy_texts(part: WireObject, profile: Profile) -> None:
     for name in _TEXTS:
         text = getattr(part, name, None)
-        if not isinstance(text, str):
-            continue
-        if profile.texts == "trimmed":
-            text = text.strip()
-        if profile.unicode == "nfc":
-            text = unicodedata.normalize("NFC", text)
-        setattr(part, name, text)
-    _normalise(part, profile)
+        if isinstance(text, str):
+            text = text.strip() if profile.texts == "trimmed" else text
+            nfc = profile.unicode == "nfc"
+            setattr(part, name, unicodedata.normalize("NFC", text) if nfc else text)
 
 
-def _normalise(part: WireObject, profile: Profile) -> None:
+def _tidy_ids(part: WireObject, profile: Profile) -> None:
     for name in part.uuids if profile.uuids == "lower_case" else ():
         if isinstance(sent := getattr(part, name), str):
             setattr(part, name, sent.lower())
@@ -211,20 +188,26 @@ def _normalise(part: WireObject, profile: Profile) -> None:
             setattr(part, name, str(getattr(part, name)))
 
 
+def query_of(model: type[Model], items: Sequence[tuple[str, str]], profile: Profile) -> Model:
+    """Read a query in the form of the profile. Raises InvalidRequestError."""
+    tree = _as_json_objects(items) if profile.query_objects == "json" else _dotted(items)
+    usual = {name: _reshaped(value, name, profile) for name, value in tree.items()}
+    return _received(model, usual, profile)
+
+
 _DEEPEST = 10
 
 
-def dotted(items: Iterable[tuple[str, str]]) -> JsonObject:
+def _dotted(items: Sequence[tuple[str, str]]) -> JsonObject:
     """Return a tree with lists of texts as leaves."""
     tree: JsonObject = {}
     for key, text in items:
         *folders, name = key.split(".", _DEEPEST)
         place = tree
         for folder in folders:
-            inner = place.setdefault(folder, {})
-            if not isinstance(inner, dict):
+            place = place.setdefault(folder, {})
+            if not isinstance(place, dict):
                 raise InvalidRequestError(f"{key}: {folder} is a value and an object")
-            place = inner
         values = place.setdefault(name, [])
         if not isinstance(values, list):
             raise InvalidRequestError(f"{key}: a value and an object")
@@ -232,28 +215,19 @@ def dotted(items: Iterable[tuple[str, str]]) -> JsonObject:
     return tree
 
 
-def as_json_objects(items: Sequence[tuple[str, str]]) -> JsonObject:
+def _as_json_objects(items: Sequence[tuple[str, str]]) -> JsonObject:
     """Return the tree of a query that has each object as one JSON text."""
     tree: dict[str, list[object]] = {}
     for key, text in items:
-        tree.setdefault(key, []).append(_parsed(key, text) if text[:1] in ("{", "[") else text)
-    return {key: _only(values) for key, values in tree.items()}
-
-
-def _only(values: list[object]) -> object:
-    match values:
-        case [dict() | list() as only]:
-            return only
-        case _:
-            return values
-
-
-def _parsed(key: str, text: str) -> object:
-    try:
-        parsed: object = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidRequestError(f"{key}: not JSON") from None
-    return parsed
+        try:
+            value = json.loads(text) if text[:1] in ("{", "[") else text
+        except (ValueError, RecursionError):
+            raise InvalidRequestError(f"{key}: not JSON") from None
+        tree.setdefault(key, []).append(value)
+    return {
+        key: values[0] if len(values) == 1 and not isinstance(values[0], str) else values
+        for key, values in tree.items()
+    }
 
 
 _WRAPPED = "text"
@@ -262,11 +236,6 @@ _RANGE_NAMES = {
     "start_end": {"start": "from", "end": "to"},
 }
 _Reshape = Callable[[object, str, Profile], object]
-
-
-def in_usual_form(query: JsonObject, profile: Profile) -> JsonObject:
-    """Return a query as the models read it. Raises InvalidRequestError for another form."""
-    return {name: _reshaped(value, name, profile) for name, value in query.items()}
 
 
 def _reshaped(value: object, path: str, profile: Profile) -> object:

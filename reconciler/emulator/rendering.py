@@ -38,8 +38,8 @@ def as_json(value: object, *, whole: bool = False) -> Any:
 def _as_object(model: WireObject, *, whole: bool) -> JsonObject:
     kept = model.model_fields_set if model.sent is not None and not whole else None
     fields = {
-        field.alias or name: value
-        for name, field in type(model).model_fields.items()
+        key: value
+        for name, key in model.names_on_wire().items()
         if (kept is None or name in kept) and (value := getattr(model, name)) is not None
     }
     content = {**(model.model_extra or {}), **fields}
@@ -47,29 +47,42 @@ def _as_object(model: WireObject, *, whole: bool) -> JsonObject:
     return {key: as_json(content[key], whole=whole) for key in dict.fromkeys([*order, *content])}
 
 
-def reordered(value: Any) -> Any:
-    """Return a JSON value with the keys of every object in reversed order."""
+def rebuilt(
+    value: Any,
+    *,
+    of_object: Callable[[JsonObject], JsonObject] = lambda members: members,
+    of_leaf: Callable[[Any], Any] = lambda leaf: leaf,
+) -> Any:
+    """Return a JSON value with each object and each leaf replaced, the innermost first."""
     match value:
         case dict():
-            return {key: reordered(value[key]) for key in sorted(value, reverse=True)}
+            return of_object(
+                {
+                    key: rebuilt(member, of_object=of_object, of_leaf=of_leaf)
+                    for key, member in value.items()
+                }
+            )
         case list():
-            return [reordered(element) for element in value]
+            return [rebuilt(element, of_object=of_object, of_leaf=of_leaf) for element in value]
         case _:
-            return value
+            return of_leaf(value)
+
+
+def reordered(value: Any) -> Any:
+    """Return a JSON value with the keys of every object in reversed order."""
+    return rebuilt(value, of_object=lambda members: dict(sorted(members.items(), reverse=True)))
 
 
 def narrowed(value: Any) -> Any:
     """Return a JSON value with fractions as 32 bits hold them, in nine digits."""
-    match value:
-        case dict():
-            return {key: narrowed(inner) for key, inner in value.items()}
-        case list():
-            return [narrowed(element) for element in value]
-        case float() if abs(value) < 3.4e38:  # noqa: PLR2004 - the largest a single holds
-            single = struct.unpack("f", struct.pack("f", value))[0]
-            return float(f"{single:.9g}")
-        case _:
-            return value
+    return rebuilt(value, of_leaf=_as_single)
+
+
+def _as_single(leaf: Any) -> Any:
+    if not isinstance(leaf, float) or abs(leaf) >= 3.4e38:  # noqa: PLR2004 - the largest a single holds
+        return leaf
+    single = struct.unpack("f", struct.pack("f", leaf))[0]
+    return float(f"{single:.9g}")
 
 
 def as_text(value: object) -> Rendered:
@@ -103,7 +116,12 @@ def _steps(profile: Profile) -> Iterator[_Step]:
     if profile.zero_values == "rendered" or profile.empty_objects == "rendered":
         yield partial(_rewritten, rewrite=partial(_with_unsent, profile=profile))
     if profile.metadata == "left_out":
-        yield partial(_rewritten, rewrite=_without_metadata)
+        yield partial(
+            _rewritten,
+            rewrite=lambda content, model: {
+                key: value for key, value in content.items() if key not in model.metadata
+            },
+        )
     if profile.required_lists != "sent":
         yield partial(_without_lists, even_full=profile.required_lists == "left_out")
     if profile.zero_values == "dropped":
@@ -122,7 +140,8 @@ def _rewritten(
     match value:
         case dict() if isinstance(shape, type) and issubclass(shape, WireObject):
             shapes = {
-                field.alias or name: field.annotation for name, field in shape.model_fields.items()
+                key: shape.model_fields[name].annotation
+                for name, key in shape.names_on_wire().items()
             }
             members = {
                 key: _rewritten(member, shapes.get(key), rewrite) for key, member in value.items()
@@ -150,10 +169,6 @@ def _fills(value: object, profile: Profile) -> bool:
     return profile.zero_values == "rendered" and value is not None and _is_zero(value)
 
 
-def _without_metadata(content: JsonObject, model: type[WireObject]) -> JsonObject:
-    return {name: value for name, value in content.items() if name not in model.metadata}
-
-
 def _without_lists(content: JsonObject, model: type[WireObject], *, even_full: bool) -> JsonObject:
     lists = {
         field.alias or name
@@ -168,11 +183,9 @@ def _without_lists(content: JsonObject, model: type[WireObject], *, even_full: b
 
 
 def _without_zeros(content: JsonObject, model: type[WireObject]) -> JsonObject:
-    known = {field.alias or name for name, field in model.model_fields.items()}
+    droppable = {*model.names_on_wire().values()} - model.required_in_answers
     return {
-        name: value
-        for name, value in content.items()
-        if name not in known or name in model.required_in_answers or not _is_zero(value)
+        key: value for key, value in content.items() if key not in droppable or not _is_zero(value)
     }
 
 
@@ -182,7 +195,7 @@ def in_snake_case(content: Any, model: type[WireObject]) -> Any:
 
 
 def _with_own_names(content: JsonObject, model: type[WireObject]) -> JsonObject:
-    names = {field.alias or name: name for name, field in model.model_fields.items()}
+    names = {key: name for name, key in model.names_on_wire().items()}
     return {names.get(key, key): value for key, value in content.items()}
 
 

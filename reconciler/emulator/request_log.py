@@ -10,6 +10,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,12 +19,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reconciler.emulator.wire_models import JsonObject, timestamp, utc_now
 
+API_ROOT = "/mgmt/openapi/latest"
 HEALTH_PATH = "/healthz"
 OPENAPI_PATH = "/openapi.json"
 PAGE_PATH = "/"
 _UNNOTED = (HEALTH_PATH, OPENAPI_PATH, PAGE_PATH)
-_BODY = "reconciler.emulator.body"
-_FAULT = "reconciler.emulator.fault"
+BODY = "reconciler.emulator.body"  # in the scope: the parsed body
+FAULT = "reconciler.emulator.fault"  # in the scope: the fault that strikes the request
 
 
 class Asked(NamedTuple):
@@ -39,16 +41,6 @@ class Asked(NamedTuple):
     body: object
 
 
-def remember_body(scope: Scope, body: object) -> None:
-    """Keep the parsed body of a request for the log."""
-    scope[_BODY] = body
-
-
-def remember_fault(scope: Scope, fault: JsonObject) -> None:
-    """Keep the fault that strikes a request for the log."""
-    scope[_FAULT] = fault
-
-
 class RequestRecord:
     """The last requests, the newest last; `write` gets each of them too.
 
@@ -62,38 +54,38 @@ class RequestRecord:
 
     def note(self, scope: Scope, status: int) -> None:
         """Note a request with its status."""
-        asked = Asked(scope["method"], scope["path"], status, scope.get(_BODY))
+        asked = Asked(scope["method"], scope["path"], status, scope.get(BODY))
         now = timestamp(utc_now())
         self.requests.append(asked)
         self.times.append(now)
         if self._write:
             query = scope["query_string"].decode("latin-1")
-            line = {"at": now, "query": query, "fault": scope.get(_FAULT), **asked._asdict()}
+            line = {"at": now, "query": query, "fault": scope.get(FAULT), **asked._asdict()}
             self._write(line, scope)
 
 
+@dataclass
 class RequestLog:
     """Notes each request once its answer begins; paths outside the API are left out."""
 
-    def __init__(self, app: ASGIApp, record: RequestRecord) -> None:
-        self._app = app
-        self._record = record
+    app: ASGIApp
+    record: RequestRecord
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and note its status."""
         if scope["type"] != "http" or scope["path"] in _UNNOTED:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._record.note(scope, message["status"])
+                self.record.note(scope, message["status"])
             await send(message)
 
         try:
-            await self._app(scope, receive, noting)
+            await self.app(scope, receive, noting)
         except Exception:
-            self._record.note(scope, 500)
+            self.record.note(scope, 500)
             raise
 
 

@@ -4,27 +4,22 @@ The API document does not show these reads, and some deployments have them all t
 profile says which exist, and how their answers look: docs/emulator.md.
 """
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from reconciler.emulator.alert_definition_endpoints import ALERT_DEFINITIONS
+from reconciler.emulator.alert_definition_endpoints import ALERT_DEFINITIONS, ALERT_RECORDS
 from reconciler.emulator.alert_definition_models import AlertDefProperties, StoredAlertDefinition
-from reconciler.emulator.alert_event_endpoints import ALERT_EVENTS
-from reconciler.emulator.case_endpoints import CASES
-from reconciler.emulator.dashboard_endpoints import DASHBOARDS
-from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Resource
-from reconciler.emulator.http_errors import MissingObjectError
+from reconciler.emulator.dashboard_endpoints import DASHBOARD_RECORDS, DASHBOARDS
+from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Records, Resource
 from reconciler.emulator.incident_endpoints import INCIDENTS
 from reconciler.emulator.life import LIFE
 from reconciler.emulator.log_policy_endpoints import LOG_POLICIES
 from reconciler.emulator.profile import ExtraList, ExtraRead, Profile
+from reconciler.emulator.record_endpoints import PLATFORM_RECORDS
 from reconciler.emulator.rendering import Rendered, as_text, in_snake_case
-from reconciler.emulator.saved_view_endpoints import SAVED_VIEWS, SavedView
-from reconciler.emulator.slo_endpoints import SLOS
-from reconciler.emulator.usage_endpoints import DATA_USAGE
+from reconciler.emulator.saved_view_endpoints import SAVED_VIEW_RECORDS, SAVED_VIEWS, SavedView
+from reconciler.emulator.slo_endpoints import SLO_RECORDS, SLOS
 from reconciler.emulator.wire_models import JsonObject, WireObject
 
 
@@ -32,93 +27,70 @@ class Listed(WireObject):
     """An answer of a list: its shape is the profile's."""
 
 
-@dataclass(frozen=True)
-class _Kept:
-    """How records of a kind are stored. `wrapped` is the field with the content of a write."""
-
-    called: str
-    select: str
-    title: str
-    model: type[WireObject] = Listed
-    content: type[WireObject] = Listed
-    wrapped: str = ""
-
-
-_KEPT = {
-    "AlertDefinition": _Kept(
-        "alert",
-        "SELECT record FROM alert_definitions",
-        "alertDefProperties.name",
-        StoredAlertDefinition,
-        AlertDefProperties,
-        "alertDefProperties",
-    ),
-    "SLO": _Kept("slo", "SELECT record FROM slos", "name"),
-    "Dashboard": _Kept("dashboard", "SELECT record FROM dashboards", "dashboard.name"),
-    "SavedView": _Kept(
-        "saved view", "SELECT record FROM saved_views", "name", SavedView, SavedView
-    ),
+STORED = {
+    "AlertDefinition": ALERT_RECORDS,
+    "SLO": SLO_RECORDS,
+    "Dashboard": DASHBOARD_RECORDS,
+    "SavedView": SAVED_VIEW_RECORDS,
 }
-_ID = {"Dashboard": "dashboard.id"}
+_MODELS: dict[str, tuple[type[WireObject], type[WireObject], str]] = {
+    "AlertDefinition": (StoredAlertDefinition, AlertDefProperties, "alertDefProperties"),
+    "SavedView": (SavedView, SavedView, ""),
+}
+"""Models of a record and of what a write sends, and the field of the record that has it."""
 
 
 def extra_endpoints(profile: Profile) -> Iterator[Endpoint[Any]]:
     """Yield the endpoints that a profile adds; their number is 0."""
     for kind, read in profile.reads.items():
-        kept = _KEPT[kind]
         yield Endpoint(
             0,
             "GET",
             read.path,
             NoBody,
-            kept.model,
-            partial(_record, kept),
+            _MODELS[kind][0],
+            partial(_record, STORED[kind]),
             named=(f"getExtra{kind}", f"Read a record of {kind} by its id"),
-            schema=_record_schema(kept, read),
-            shaped=partial(_shaped, kept, read, profile),
+            schema=_record_schema(_MODELS[kind][1], read),
+            shaped=partial(_shaped, kind, read, profile),
         )
     for listed, listing in profile.lists.items():
+        item = {"allOf": [_objects_around({}, listing.id), _objects_around({}, listing.name)]}
         yield Endpoint(
             0,
             "GET",
             listing.path,
             NoBody,
             Listed,
-            partial(_all, listed, listing),
+            partial(_all, STORED[listed], listing),
             named=(f"listExtra{listed}", f"List every {listed}"),
-            schema=_list_schema(listing),
+            schema=_objects_around({"type": "array", "items": item}, listing.items),
         )
 
 
-def _record(kept: _Kept, call: Call, _: NoBody) -> Rendered:
-    record_id = call.path["id"]
-    row = call.store.row(f"{kept.select} WHERE id = ?", record_id)
-    if row is None:
-        raise MissingObjectError(kept.called, record_id)
-    return Rendered(row[0])
+def _record(records: Records, call: Call, _: NoBody) -> Rendered:
+    return as_text(records.read(call.store, call.path["id"]))
 
 
-def _all(kind: str, listing: ExtraList, call: Call, _: NoBody) -> Rendered:
-    kept = _KEPT[kind]
+def _all(records: Records, listing: ExtraList, call: Call, _: NoBody) -> Rendered:
     items = []
-    for (text,) in call.store.rows(f"{kept.select} ORDER BY id"):
-        record = json.loads(text)
+    for record in call.store.records(records.table):
         item: JsonObject = {}
-        _put(item, listing.id, _value_at(record, _ID.get(kind, "id")))
-        _put(item, listing.name, _value_at(record, kept.title))
+        _put(item, listing.id, _value_at(record, records.id))
+        _put(item, listing.name, _value_at(record, records.name))
         items.append(item)
     return as_text(_around(items, listing.items))
 
 
-def _shaped(kept: _Kept, read: ExtraRead, profile: Profile, record: JsonObject) -> Any:
+def _shaped(kind: str, read: ExtraRead, profile: Profile, record: JsonObject) -> Any:
     """Return a stored record as the profile has it, with the written fields at their place."""
-    content = record.get(kept.wrapped) if kept.wrapped else {**record, "id": None}
-    rest = {key: value for key, value in record.items() if key not in (kept.wrapped, "id")}
-    rest = rest if kept.wrapped else {}
-    written = {key: value for key, value in (content or {}).items() if value is not None}
+    model, content_model, wrapped = _MODELS[kind]
+    content = record.get(wrapped) or {} if wrapped else {**record, "id": None}
+    written = {key: value for key, value in content.items() if value is not None}
+    rest = {key: value for key, value in record.items() if wrapped and key not in (wrapped, "id")}
     if profile.read_names == "snake":
-        written = in_snake_case(written, kept.content)
-        rest = in_snake_case(rest, kept.model)
+        written = in_snake_case(written, content_model)
+        rest = in_snake_case(rest, model)
     shaped: JsonObject = {**rest, "id": record["id"]}
     if read.spec:
         _put(shaped, read.spec, written)
@@ -147,18 +119,13 @@ def _value_at(record: Any, place: str) -> Any:
     return record
 
 
-def _record_schema(kept: _Kept, read: ExtraRead) -> JsonObject:
-    content: JsonObject = {"$ref": f"#/components/schemas/{kept.content.__name__}"}
+def _record_schema(content_model: type[WireObject], read: ExtraRead) -> JsonObject:
+    content: JsonObject = {"$ref": f"#/components/schemas/{content_model.__name__}"}
     identified: JsonObject = {"type": "object", "required": ["id"], "properties": {"id": {}}}
-    if not read.spec:
-        return _objects_around({"allOf": [content, identified]}, read.record)
-    both = [identified, _objects_around(content, read.spec)]
+    both = [content, identified]
+    if read.spec:
+        both = [identified, _objects_around(content, read.spec)]
     return _objects_around({"allOf": both}, read.record)
-
-
-def _list_schema(listing: ExtraList) -> JsonObject:
-    item = {"allOf": [_objects_around({}, listing.id), _objects_around({}, listing.name)]}
-    return _objects_around({"type": "array", "items": item}, listing.items)
 
 
 def _objects_around(schema: JsonObject, place: str) -> JsonObject:
@@ -167,18 +134,16 @@ def _objects_around(schema: JsonObject, place: str) -> JsonObject:
     return schema
 
 
-SEEDED = Resource(tables=("seeds (name TEXT PRIMARY KEY)",), endpoints=())
+SEEDED = Resource("seeds (name TEXT PRIMARY KEY)")
 """The seeds that were added."""
 
 RESOURCES = (
     ALERT_DEFINITIONS,
-    ALERT_EVENTS,
+    PLATFORM_RECORDS,
     DASHBOARDS,
-    CASES,
     INCIDENTS,
     SLOS,
     LOG_POLICIES,
-    DATA_USAGE,
     SAVED_VIEWS,
     LIFE,
     SEEDED,

@@ -4,16 +4,23 @@ The shapes inside come from docs/assumptions.md.
 """
 
 import re
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
-from reconciler.emulator.endpoint import Call, Endpoint, Resource, refuse_taken_name
-from reconciler.emulator.http_errors import InvalidRequestError, MissingObjectError
+from reconciler.emulator.endpoint import Call, Records, Resource
+from reconciler.emulator.http_errors import InvalidRequestError
 from reconciler.emulator.reading import read
 from reconciler.emulator.rendering import as_json, as_text
-from reconciler.emulator.wire_models import Int32, OpenEnum, Timestamp, WireObject, bounds, only_one
+from reconciler.emulator.wire_models import (
+    Int32,
+    OpenEnum,
+    Timestamp,
+    WireObject,
+    bounds,
+    choice,
+    rule,
+)
 
 ViewType = Annotated[
     str,
@@ -51,10 +58,7 @@ class TimeSelection(WireObject):
     quick_selection: QuickSelection | None = None
     custom_selection: CustomSelection | None = None
 
-    @model_validator(mode="after")
-    def _one_selection(self) -> Self:
-        only_one(self, "quick_selection", "custom_selection")
-        return self
+    _one_selection = choice("quick_selection", "custom_selection")
 
 
 class ViewFilter(WireObject):
@@ -93,11 +97,13 @@ class SavedViewFields(WireObject):
 class CreateSavedView(SavedViewFields):
     """Request of endpoint 20, which does not know `isCompactMode`."""
 
-    @model_validator(mode="after")
-    def _no_compact_mode(self) -> Self:
-        if "isCompactMode" in (self.model_extra or {}):
-            raise PydanticCustomError("unknown_field", "isCompactMode is not a field of create")
-        return self
+    _no_compact_mode = model_validator(mode="after")(
+        rule(
+            lambda view: "isCompactMode" not in (view.model_extra or {}),
+            "unknown_field",
+            "isCompactMode is not a field of create",
+        )
+    )
 
 
 class SavedView(SavedViewFields):
@@ -107,42 +113,29 @@ class SavedView(SavedViewFields):
     is_compact_mode: bool = False
 
 
-_TABLE = "saved_views (id INTEGER PRIMARY KEY AUTOINCREMENT, record TEXT NOT NULL)"
+SAVED_VIEWS = Resource("saved_views (id INTEGER PRIMARY KEY AUTOINCREMENT, record TEXT NOT NULL)")
+SAVED_VIEW_RECORDS = Records("saved view", "saved_views", "name")
 _PATH = "/data-exploration/saved-views/v1"
 _LARGEST_ID = 2**31 - 1
-_NAMED = "SELECT 1 FROM saved_views WHERE json_extract(record, '$.name') = ? AND id <> ?"
 
 
+@SAVED_VIEWS.answers(20, "POST", _PATH, CreateSavedView, SavedView)
 def _create(call: Call, request: CreateSavedView) -> SavedView:
-    refuse_taken_name(call, "saved view", request.name, _NAMED, 0)
+    SAVED_VIEW_RECORDS.refuse_taken_name(call, request.name, 0)
     view_id = call.store.write("INSERT INTO saved_views (record) VALUES ('')")
     view = read(SavedView, {**as_json(request), "id": view_id})
-    call.store.write("UPDATE saved_views SET record = ? WHERE id = ?", as_text(view), view_id)
+    call.store.keep("saved_views", view_id, as_text(view))
     return view
 
 
+@SAVED_VIEWS.answers(21, "PUT", _PATH + "/{id}", SavedView, SavedView)
 def _replace(call: Call, request: SavedView) -> SavedView:
-    view_id = _view_id(call.path["id"])
-    refuse_taken_name(call, "saved view", request.name, _NAMED, view_id)
-    if call.store.row("SELECT 1 FROM saved_views WHERE id = ?", view_id) is None:
-        if call.profile.put_unknown == "missing":
-            raise MissingObjectError("saved view", str(view_id))
-        call.store.write("INSERT INTO saved_views (id, record) VALUES (?, '')", view_id)
-    view = request.model_copy(update={"id": view_id})
-    call.store.write("UPDATE saved_views SET record = ? WHERE id = ?", as_text(view), view_id)
+    sent = call.path["id"]
+    if not re.fullmatch(r"[1-9][0-9]{0,9}", sent) or int(sent) > _LARGEST_ID:
+        raise InvalidRequestError(f"id: not an int32 from 1 to {_LARGEST_ID}")
+    SAVED_VIEW_RECORDS.refuse_taken_name(call, request.name, int(sent))
+    if call.profile.put_unknown == "missing":
+        SAVED_VIEW_RECORDS.read(call.store, sent)
+    view = request.model_copy(update={"id": int(sent)})
+    call.store.keep("saved_views", view.id, as_text(view))
     return view
-
-
-def _view_id(text: str) -> int:
-    if re.fullmatch(r"[1-9][0-9]{0,9}", text) and int(text) <= _LARGEST_ID:
-        return int(text)
-    raise InvalidRequestError(f"id: not an int32 from 1 to {_LARGEST_ID}")
-
-
-SAVED_VIEWS = Resource(
-    tables=(_TABLE,),
-    endpoints=(
-        Endpoint(20, "POST", _PATH, CreateSavedView, SavedView, _create),
-        Endpoint(21, "PUT", _PATH + "/{id}", SavedView, SavedView, _replace),
-    ),
-)

@@ -8,7 +8,8 @@ from typing import Any
 
 from reconciler.emulator.alert_definition_endpoints import plant
 from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import Author, Call, Endpoint
+from reconciler.emulator.endpoint import Author, Call
+from reconciler.emulator.faults import PartialBulk
 from reconciler.emulator.life import fill_usage, let_pass
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.reading import read
@@ -20,9 +21,14 @@ _SLO_PAYMENTS = "5b1e6a52-6a0c-4f0e-9a55-0d5a3f6f1a02"
 _SLO_SEARCH = "5b1e6a52-6a0c-4f0e-9a55-0d5a3f6f1a03"
 
 
-def _alert(name: str, priority: str, team: str, place: str, **rest: Any) -> JsonObject:
+_TEAMS = {"accounts": "security", "checkout": "shop", "legacy": "shop"}
+"""The team of an application; the others have the name of theirs."""
+
+
+def _alert(name: str, priority: str, place: str, **rest: Any) -> JsonObject:
     application, _, subsystem = place.partition("/")
     ending = "P5_OR_UNSPECIFIED" if priority == "P5" else priority
+    team = _TEAMS.get(application, application)
     return {
         "name": name,
         "enabled": True,
@@ -77,7 +83,6 @@ _DEFINITIONS = (
     _alert(
         "Checkout fails for customers",
         "P1",
-        "shop",
         "checkout/order-api",
         description="More than 2 % of orders end in an error.",
         groupByKeys=["region"],
@@ -86,23 +91,15 @@ _DEFINITIONS = (
     _alert(
         "Checkout is slow",
         "P2",
-        "shop",
         "checkout/order-api",
         description="The slowest hundredth of orders takes over two seconds.",
         **_metric("histogram_quantile(0.99, order_seconds_bucket)", 2),
     ),
-    _alert("Cart errors", "P4", "shop", "checkout/cart", **_logs("level:error AND cart", 50)),
-    _alert(
-        "Checkout error budget runs out",
-        "P2",
-        "shop",
-        "checkout/order-api",
-        **_budget(_SLO_CHECKOUT),
-    ),
+    _alert("Cart errors", "P4", "checkout/cart", **_logs("level:error AND cart", 50)),
+    _alert("Checkout error budget runs out", "P2", "checkout/order-api", **_budget(_SLO_CHECKOUT)),
     _alert(
         "Card payments declined",
         "P1",
-        "payments",
         "payments/card-gateway",
         description="The bank declines far more cards than usual.",
         **_metric("sum(rate(card_declined[5m])) / sum(rate(card_payments[5m]))", 0.15),
@@ -110,54 +107,38 @@ _DEFINITIONS = (
     _alert(
         "Payment provider time-outs",
         "P3",
-        "payments",
         "payments/card-gateway",
         **_logs('"provider timed out"', 20),
     ),
+    _alert("Refund queue grows", "P3", "payments/refunds", **_metric("refund_queue_length", 500)),
     _alert(
-        "Refund queue grows",
-        "P3",
-        "payments",
-        "payments/refunds",
-        **_metric("refund_queue_length", 500),
-    ),
-    _alert(
-        "Payments error budget runs out",
-        "P2",
-        "payments",
-        "payments/card-gateway",
-        **_budget(_SLO_PAYMENTS),
+        "Payments error budget runs out", "P2", "payments/card-gateway", **_budget(_SLO_PAYMENTS)
     ),
     _alert(
         "Search is slow",
         "P3",
-        "search",
         "search/query-api",
         **_metric("histogram_quantile(0.95, search_seconds_bucket)", 0.8),
     ),
-    _alert("Search finds nothing", "P4", "search", "search/query-api", **_logs("hits:0", 1000)),
-    _alert(
-        "Search index is old", "P4", "search", "search/indexer", **_metric("index_age_seconds", 900)
-    ),
+    _alert("Search finds nothing", "P4", "search/query-api", **_logs("hits:0", 1000)),
+    _alert("Search index is old", "P4", "search/indexer", **_metric("index_age_seconds", 900)),
     _alert(
         "Many failed logins",
         "P2",
-        "security",
         "accounts/login",
         description="An attacker may be trying passwords.",
         groupByKeys=["country"],
         **_logs('"login failed"', 300),
     ),
-    _alert("Pods restart", "P5", "platform", "platform/kubernetes", **_metric("pod_restarts", 3)),
+    _alert("Pods restart", "P5", "platform/kubernetes", **_metric("pod_restarts", 3)),
     _alert(
         "Disk fills up (being tuned)",
         "P5",
-        "platform",
         "platform/nodes",
         phantomMode=True,
         **_metric("disk_used_ratio", 0.85),
     ),
-    _alert("Old shop front", "P3", "shop", "legacy/web", **_logs("legacy", 5)) | {"enabled": False},
+    _alert("Old shop front", "P3", "legacy/web", **_logs("legacy", 5)) | {"enabled": False},
 )
 ALERTS = tuple(
     f"a1e47000-0000-4000-8000-{number:012}" for number in range(1, len(_DEFINITIONS) + 1)
@@ -306,8 +287,6 @@ REQUESTS: tuple[tuple[int, JsonObject], ...] = (
 
 
 SEEDS = ("demo",)
-_HISTORY = timedelta(days=28)
-_USAGE_HISTORY = timedelta(days=400)
 
 
 def fill(store: Store, seed: str, now: datetime) -> None:
@@ -321,33 +300,22 @@ def fill(store: Store, seed: str, now: datetime) -> None:
         if store.row("SELECT 1 FROM seeds WHERE name = ?", seed):
             return
         store.write("INSERT INTO seeds VALUES (?)", seed)
-        begin = now - _HISTORY
+        begin = now - timedelta(days=28)
         plant(store, ALERTS, timestamp(begin - timedelta(days=90)))
+        call = Call(
+            store=store,
+            now=timestamp(begin),
+            author=Author("mira@shop.example"),
+            path={},
+            # Ids are always the same.
+            profile=Profile(client_slo_ids=True),
+            partial=PartialBulk(),
+        )
+        endpoints = {
+            endpoint.number: endpoint for resource in RESOURCES for endpoint in resource.endpoints
+        }
         for number, body in REQUESTS:
-            _ask(store, number, body, begin)
-        fill_usage(store, (now - _USAGE_HISTORY).astimezone(UTC).date(), now)
+            endpoint = endpoints[number]
+            endpoint.answer(call, read(endpoint.request, body))
+        fill_usage(store, (now - timedelta(days=400)).astimezone(UTC).date(), now)
         let_pass(store, begin, now)
-
-
-def _ask(store: Store, number: int, body: JsonObject, at: datetime) -> None:
-    """Send a request as the company would have, except that ids are always the same."""
-    endpoint = _endpoint(number)
-    call = Call(
-        store=store,
-        now=timestamp(at),
-        author=Author("mira@shop.example"),
-        path={},
-        query={},
-        profile=Profile(client_slo_ids=True),
-    )
-    endpoint.answer(call, read(endpoint.request, body))
-
-
-def _endpoint(number: int) -> Endpoint[Any]:
-    found = (
-        endpoint
-        for resource in RESOURCES
-        for endpoint in resource.endpoints
-        if endpoint.number == number
-    )
-    return next(found)

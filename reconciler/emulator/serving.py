@@ -19,9 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reconciler.emulator.app import create_app
-from reconciler.emulator.fault_injection import CLOSE_EXTENSION
-from reconciler.emulator.fault_rules import Faults
-from reconciler.emulator.http_errors import MisdirectedError, refusal
+from reconciler.emulator.faults import CLOSE_EXTENSION, Faults
+from reconciler.emulator.http_errors import RefusalError, refusal
 from reconciler.emulator.life import keep_living
 from reconciler.emulator.profile import Profile
 from reconciler.emulator.wire_models import utc_now
@@ -59,9 +58,8 @@ class HostCheck:
         if parts and parts["name"].lower() in self._names:
             await self._app(scope, receive, send)
         else:
-            await refusal(MisdirectedError("the Host header names another server"))(
-                scope, receive, send
-            )
+            refused = RefusalError(421, "the Host header names another server")
+            await refusal(refused)(scope, receive, send)
 
 
 _GRACE = 5  # seconds that requests in flight have to end after a signal

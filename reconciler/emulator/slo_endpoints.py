@@ -10,16 +10,15 @@ a service could hardly do without them.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 from uuid import uuid4
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from reconciler.emulator.alert_definition_endpoints import watching
-from reconciler.emulator.database import Store
-from reconciler.emulator.endpoint import Call, Endpoint, NoBody, Resource, refuse_taken_name
-from reconciler.emulator.http_errors import ConflictError, InvalidRequestError, MissingObjectError
+from reconciler.emulator.endpoint import Call, NoBody, Records, Resource
+from reconciler.emulator.http_errors import InvalidRequestError, MissingObjectError, TakenError
 from reconciler.emulator.reading import whole
 from reconciler.emulator.rendering import Rendered, as_text
 from reconciler.emulator.wire_models import (
@@ -30,7 +29,7 @@ from reconciler.emulator.wire_models import (
     Timestamp,
     Uuid,
     WireObject,
-    exactly_one,
+    choice,
 )
 
 SloTimeFrame = Literal[
@@ -126,10 +125,7 @@ class SloDefinition(WireObject):
     update_time: Timestamp | None = None
     revision: Revision | None = None
 
-    @model_validator(mode="after")
-    def _one_sli(self) -> Self:
-        exactly_one(self, "request_based_metric_sli", "window_based_metric_sli")
-        return self
+    _one_sli = choice("request_based_metric_sli", "window_based_metric_sli", is_required=True)
 
 
 class SloReply(WireObject):
@@ -163,7 +159,7 @@ class SloValidateReply(WireObject):
 _NO_BUDGET = 100  # percent: nothing may fail, so there is no budget to watch
 
 
-def alerts_broken_by(
+def _alerts_broken_by(
     after: SloDefinition, before: JsonObject, alerts: Iterable[JsonObject]
 ) -> Iterator[AlertValidation]:
     """Yield each stored alert that could not work with the new definition.
@@ -173,76 +169,58 @@ def alerts_broken_by(
     lost = set(before["grouping"]["labels"]) - set(after.grouping.labels)
     for alert in alerts:
         properties = alert["alertDefProperties"]
-        complaint = _lost_label(properties, lost) or _lost_budget(properties, after)
-        if complaint:
-            yield AlertValidation(
-                id=alert["id"],
-                name=properties["name"],
-                alert_version_id=alert["alertVersionId"],
-                error_message=complaint,
-            )
+        if missed := [label for label in properties["groupByKeys"] if label in lost]:
+            labels = ", ".join(missed)
+            complaint = f"the alert groups by {labels}, which the SLO would no longer group by"
+        elif (
+            "errorBudget" in properties["sloThreshold"]
+            and after.target_threshold_percentage >= _NO_BUDGET
+        ):
+            complaint = "the alert watches the error budget, and a target of 100 leaves none"
+        else:
+            continue
+        yield AlertValidation(
+            id=alert["id"],
+            name=properties["name"],
+            alert_version_id=alert["alertVersionId"],
+            error_message=complaint,
+        )
 
 
-def _lost_label(properties: JsonObject, lost: set[str]) -> str | None:
-    missed = [label for label in properties["groupByKeys"] if label in lost]
-    if not missed:
-        return None
-    return f"the alert groups by {', '.join(missed)}, which the SLO would no longer group by"
-
-
-def _lost_budget(properties: JsonObject, after: SloDefinition) -> str | None:
-    watches_budget = "errorBudget" in properties["sloThreshold"]
-    if not watches_budget or after.target_threshold_percentage < _NO_BUDGET:
-        return None
-    return "the alert watches the error budget, and a target of 100 leaves none"
-
-
-_TABLE = "slos (id TEXT PRIMARY KEY, record TEXT NOT NULL)"
+SLOS = Resource("slos (id TEXT PRIMARY KEY, record TEXT NOT NULL)")
+SLO_RECORDS = Records("slo", "slos", "name")
 _PATH = "/v1/slo/slos"
 
 
+@SLOS.answers(11, "POST", _PATH, SloDefinition, SloReply, creates=True)
 def _create(call: Call, request: SloDefinition) -> SloReply:
     _check_sli(call, request, "request_based_metric_sli")
-    sent = _sent_id(call, request)
-    if sent is not None and _stored(call.store, sent) is not None:
-        raise ConflictError(f"Already Exists: slo {sent}")
-    return SloReply(slo=_add(call, request, sent or str(uuid4())))
-
-
-def _sent_id(call: Call, request: SloDefinition) -> str | None:
-    """Return the id of a POST if the profile accepts ids."""
-    if call.profile.client_slo_ids or request.id is None:
-        return request.id
-    if call.profile.read_only_fields == "refused":
+    takes_id = call.profile.client_slo_ids
+    if request.id is not None and not takes_id and call.profile.read_only_fields == "refused":
         raise InvalidRequestError("id: set by the service only")
-    return None
+    slo_id = request.id if request.id is not None and takes_id else str(uuid4())
+    if call.store.find("slos", slo_id) is not None:
+        raise TakenError(f"slo {slo_id}")
+    return SloReply(slo=_keep(call, request, slo_id, None))
 
 
-def _add(call: Call, request: SloDefinition, slo_id: str) -> SloDefinition:
-    own = {"id": slo_id, "creator": call.author.name, "create_time": call.now}
-    return _keep(call, request.model_copy(update=own), revision=1)
-
-
+@SLOS.answers(12, "PUT", _PATH, SloDefinition, SloReplaceReply, flags=("silence_data_validations",))
 def _replace(call: Call, request: SloDefinition) -> SloReplaceReply:
-    call.flag("silence_data_validations")
     _check_sli(call, request, "window_based_metric_sli")
     if request.id is None:
         raise InvalidRequestError("id: required")
-    before = _stored(call.store, request.id)
-    if before is None and call.profile.put_unknown == "created":
-        return SloReplaceReply(slo=_add(call, request, request.id))
-    if before is None:
+    before = call.store.find("slos", request.id)
+    if before is None and call.profile.put_unknown == "missing":
         raise MissingObjectError("slo", request.id)
-    own = {"creator": before["creator"], "create_time": before["createTime"]}
-    revision = before["revision"]["revision"] + 1
-    slo = _keep(call, request.model_copy(update=own), revision=revision)
-    affected = [alert["id"] for alert in watching(call.store, request.id)]
+    slo = _keep(call, request, request.id, before)
+    affected = [alert["id"] for alert in watching(call.store, request.id)] if before else []
     return SloReplaceReply(slo=slo, effected_slo_alert_ids=affected)
 
 
+@SLOS.answers(13, "GET", _PATH + "/{id}", NoBody, SloReply)
 def _read(call: Call, _: NoBody) -> Rendered:
     slo_id = call.path["id"]
-    record = _stored(call.store, slo_id.lower())
+    record = call.store.find("slos", slo_id.lower())
     if record is None:
         raise MissingObjectError("slo", slo_id)
     return as_text({"slo": record})
@@ -253,72 +231,42 @@ def _check_sli(call: Call, request: SloDefinition, documented: str) -> None:
         raise InvalidRequestError(f"{to_camel(documented)}: required")
 
 
+@SLOS.answers(14, "POST", _PATH + "/validate", SloDefinition, SloValidateReply, only_reads=True)
 def _validate(call: Call, request: SloDefinition) -> SloValidateReply:
     _check_sli(call, request, "window_based_metric_sli")
-    stored = _stored(call.store, request.id) if request.id else None
-    if call.profile.validation != "any":
-        _check_can_be_validated(call, request, stored)
     if request.id is None:
+        if call.profile.validation != "any":
+            raise InvalidRequestError("id: required")
         return SloValidateReply()
-    before = whole(SloDefinition, stored) if stored else {"grouping": {"labels": []}}
-    broken = alerts_broken_by(request, before, watching(call.store, request.id))
-    return SloValidateReply(alerts_validation_result=list(broken))
-
-
-def _check_can_be_validated(call: Call, request: SloDefinition, stored: JsonObject | None) -> None:
-    """Raise for an unknown SLO and, if the profile says so, for an SLI that is not window-based."""
-    if request.id is None:
-        raise InvalidRequestError("id: required")
-    if stored is None:
+    stored = call.store.find("slos", request.id)
+    if stored is None and call.profile.validation != "any":
         raise MissingObjectError("slo", request.id)
     if call.profile.validation == "documented" and request.window_based_metric_sli is None:
         raise InvalidRequestError("windowBasedMetricSli: required")
+    before = whole(SloDefinition, stored) if stored else {"grouping": {"labels": []}}
+    broken = _alerts_broken_by(request, before, watching(call.store, request.id))
+    return SloValidateReply(alerts_validation_result=list(broken))
 
 
-def _keep(call: Call, slo: SloDefinition, *, revision: int) -> SloDefinition:
-    query = "SELECT 1 FROM slos WHERE json_extract(record, '$.name') = ? AND id <> ?"
-    refuse_taken_name(call, "slo", slo.name, query, slo.id)
-    request_based = slo.request_based_metric_sli is not None
-    named = "SLO_TYPE_REQUEST" if request_based else "SLO_TYPE_WINDOW"
-    kept = slo.model_copy(
+def _keep(call: Call, sent: SloDefinition, slo_id: str, before: JsonObject | None) -> SloDefinition:
+    """Store an SLO under its id; without a record `before`, it is new."""
+    SLO_RECORDS.refuse_taken_name(call, sent.name, slo_id)
+    named = "SLO_TYPE_REQUEST" if sent.request_based_metric_sli else "SLO_TYPE_WINDOW"
+    revision = before["revision"]["revision"] + 1 if before else 1
+    kept = sent.model_copy(
         update={
+            "id": slo_id,
+            "creator": before["creator"] if before else call.author.name,
+            "create_time": before["createTime"] if before else call.now,
             "type": named if call.profile.slo_types == "told" else None,
             "update_time": call.now,
             "revision": Revision(revision=revision, update_time=call.now),
         }
     )
-    if call.profile.slo_time_frames == "defaulted" and "slo_time_frame" not in slo.model_fields_set:
+    if (
+        call.profile.slo_time_frames == "defaulted"
+        and "slo_time_frame" not in sent.model_fields_set
+    ):
         kept.slo_time_frame = "SLO_TIME_FRAME_28_DAYS"
-    call.store.write("INSERT OR REPLACE INTO slos VALUES (?, ?)", kept.id, as_text(kept))
+    call.store.keep("slos", slo_id, as_text(kept))
     return kept
-
-
-def _stored(store: Store, slo_id: str) -> JsonObject | None:
-    return store.record("SELECT record FROM slos WHERE id = ?", slo_id)
-
-
-SLOS = Resource(
-    tables=(_TABLE,),
-    endpoints=(
-        Endpoint(11, "POST", _PATH, SloDefinition, SloReply, _create, creates=True),
-        Endpoint(
-            12,
-            "PUT",
-            _PATH,
-            SloDefinition,
-            SloReplaceReply,
-            _replace,
-            flags=("silence_data_validations",),
-        ),
-        Endpoint(13, "GET", _PATH + "/{id}", NoBody, SloReply, _read),
-        Endpoint(
-            14,
-            "POST",
-            _PATH + "/validate",
-            SloDefinition,
-            SloValidateReply,
-            _validate,
-            only_reads=True,
-        ),
-    ),
-)

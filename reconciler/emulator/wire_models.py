@@ -38,8 +38,7 @@ def utc_now() -> datetime:
 
 def timestamp(moment: datetime) -> str:
     """Return a moment as ISO 8601 in UTC with milliseconds: `2025-01-31T09:00:00.000Z`."""
-    text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 JsonObject = dict[str, Any]
@@ -47,7 +46,6 @@ JsonObject = dict[str, Any]
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)\Z", re.IGNORECASE)
 _INT32 = range(-(2**31), 2**31)
-_INT64_SCHEMA = {"type": "string", "format": "int64", "pattern": "^-?[0-9]{1,19}$"}
 _INT64 = range(-(2**63), 2**63)
 AS_SENT = "as sent"
 """The context of a value that a client sent, so that the model remembers its keys."""
@@ -66,7 +64,7 @@ class WireObject(BaseModel):
     required_in_answers: ClassVar[frozenset[str]] = frozenset()
     read_only: ClassVar[frozenset[str]] = frozenset()
     metadata: ClassVar[frozenset[str]] = frozenset()
-    needed: ClassVar[tuple[str, ...]] = ()
+    needed: ClassVar[frozenset[str]] = frozenset()
     digits: ClassVar[tuple[str, ...]] = ()
     uuids: ClassVar[tuple[str, ...]] = ()
 
@@ -93,16 +91,19 @@ class WireObject(BaseModel):
         What a client sent remembers its keys and their order.
         """
         if isinstance(sent, dict) and None in sent.values():
-            documented = {field.alias for field in cls.model_fields.values()}
+            names = cls.names_on_wire().values()
             sent = {
-                key: value
-                for key, value in sent.items()
-                if value is not None or key not in documented
+                key: value for key, value in sent.items() if value is not None or key not in names
             }
         made = handler(sent)
         if info.context == AS_SENT and isinstance(sent, dict):
             made.remember(tuple(sent))
         return made
+
+    @classmethod
+    def names_on_wire(cls) -> dict[str, str]:
+        """Return the names that the fields have on the wire, by their names here."""
+        return {name: field.alias or name for name, field in cls.model_fields.items()}
 
     @property
     def sent(self) -> tuple[str, ...] | None:
@@ -125,44 +126,40 @@ class Identifier(WireObject):
     value: str
 
 
+def rule(holds: Callable[[Any], object], kind: str, words: str) -> Callable[[Any], Any]:
+    """Return a validator that refuses a value that breaks the rule."""
+
+    def check(value: Any) -> Any:
+        if not holds(value):
+            raise PydanticCustomError(kind, words)
+        return value
+
+    return check
+
+
+_sent_uuid = rule(_UUID.fullmatch, "uuid", "not a uuid")
+
+
 def canonical_uuid(text: str) -> str:
     """Return a UUID in lower case; anything else is an error."""
-    if not _UUID.fullmatch(text):
-        raise PydanticCustomError("uuid", "not a uuid")
-    return text.lower()
+    return str(_sent_uuid(text)).lower()
 
 
-def _int32(number: int) -> int:
-    if number not in _INT32:
-        raise PydanticCustomError("int32_type", "not an int32")
-    return number
-
-
-def sent_uuid(text: str) -> str:
-    """Return a UUID as it was sent; anything else is an error."""
-    canonical_uuid(text)
-    return text
-
-
-def _int64(value: object) -> object:
-    """Return a number or its digits, as 64-bit integers travel as either."""
+def _is_int64(value: object) -> bool:
+    """Return whether a value is a number or its digits, as 64-bit integers travel as either."""
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise PydanticCustomError("int64_type", "not an int64")
-    if not re.fullmatch(r"-?[0-9]{1,19}", str(value)) or int(value) not in _INT64:
-        raise PydanticCustomError("int64_type", "not an int64")
-    return value
+        return False
+    return bool(re.fullmatch(r"-?[0-9]{1,19}", str(value))) and int(value) in _INT64
 
 
-def _timestamp(text: str) -> str:
-    """Return a date and time of RFC 3339 as it was sent; anything else is an error."""
+def _is_timestamp(text: str) -> bool:
+    """Return whether a text is a date and time of RFC 3339."""
     try:
         # A leap second is valid there, and no clock of Python knows it.
         datetime.fromisoformat(re.sub(r":60(?=[.Zz+-])", ":59", text))
     except ValueError:
-        raise PydanticCustomError("timestamp", "not a time of RFC 3339") from None
-    if not _TIMESTAMP.match(text):
-        raise PydanticCustomError("timestamp", "not a time of RFC 3339")
-    return text
+        return False
+    return bool(_TIMESTAMP.match(text))
 
 
 def bounds(least: int, most: int = 2**31 - 1) -> Any:
@@ -171,37 +168,42 @@ def bounds(least: int, most: int = 2**31 - 1) -> Any:
     return Field(ge=least, le=most, json_schema_extra=schema)
 
 
-def only_one(model: WireObject, *names: str) -> str | None:
-    """Return the only member of a choice that is set, or None; two are an error."""
-    chosen = [name for name in names if getattr(model, name) is not None]
-    if len(chosen) > 1:
-        fields = " and ".join(to_camel(name) for name in chosen)
-        raise PydanticCustomError("choice", "{fields} exclude each other", {"fields": fields})
-    return chosen[0] if chosen else None
+def choice(*names: str, is_required: bool = False) -> Any:
+    """Return a validator: only one of some fields, or of all, may be set, or has to be."""
 
+    def check(model: WireObject) -> WireObject:
+        members = names or tuple(type(model).model_fields)
+        chosen = [to_camel(name) for name in members if getattr(model, name) is not None]
+        if len(chosen) > 1:
+            fields = " and ".join(chosen)
+            raise PydanticCustomError("choice", "{fields} exclude each other", {"fields": fields})
+        if is_required and not chosen:
+            fields = ", ".join(map(to_camel, members))
+            raise PydanticCustomError(
+                "choice", "exactly one is required of: {fields}", {"fields": fields}
+            )
+        return model
 
-def exactly_one(model: WireObject, *names: str) -> str:
-    """Return the only member of a choice that is set; none or two are an error."""
-    chosen = only_one(model, *names)
-    if chosen is None:
-        fields = ", ".join(to_camel(name) for name in names)
-        raise PydanticCustomError(
-            "choice", "exactly one is required of: {fields}", {"fields": fields}
-        )
-    return chosen
+    return model_validator(mode="after")(check)
 
 
 Uuid = Annotated[str, AfterValidator(canonical_uuid), Field(json_schema_extra={"format": "uuid"})]
 Timestamp = Annotated[
-    str, AfterValidator(_timestamp), Field(json_schema_extra={"format": "date-time"})
+    str,
+    AfterValidator(rule(_is_timestamp, "timestamp", "not a time of RFC 3339")),
+    Field(json_schema_extra={"format": "date-time"}),
 ]
 Int32 = Annotated[
     int,
-    AfterValidator(_int32),
+    AfterValidator(rule(_INT32.__contains__, "int32_type", "not an int32")),
     Field(json_schema_extra={"format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}),
 ]
-SentUuid = Annotated[str, AfterValidator(sent_uuid), Field(json_schema_extra={"format": "uuid"})]
-Int64 = Annotated[str | int, BeforeValidator(_int64), WithJsonSchema(_INT64_SCHEMA)]
+SentUuid = Annotated[str, AfterValidator(_sent_uuid), Field(json_schema_extra={"format": "uuid"})]
+Int64 = Annotated[
+    str | int,
+    BeforeValidator(rule(_is_int64, "int64_type", "not an int64")),
+    WithJsonSchema({"type": "string", "format": "int64", "pattern": "^-?[0-9]{1,19}$"}),
+]
 Labels = dict[str, str]
 
 

@@ -27,7 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.document import Json
-from reconciler.emulator.answering import USER_HEADER
+from reconciler.emulator.endpoint import USER_HEADER
 from reconciler.errors import worst
 from reconciler.model import Manifest, Ref, Refused
 from reconciler.redaction.templates import SecretHole, Template, seal

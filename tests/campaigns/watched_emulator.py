@@ -23,8 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reconciler.emulator import Faults, Profile, create_app, utc_now
 from reconciler.emulator.database import Store
-from reconciler.emulator.fault_injection import FaultInjection
-from reconciler.emulator.fault_rules import FaultRules
+from reconciler.emulator.faults import FaultInjection
 from reconciler.emulator.request_log import Asked
 from reconciler.emulator.serving import ClosableConnection
 
@@ -185,9 +184,7 @@ class Watched:
             self.around = None
             return
         faults = Faults.model_validate(rules)
-        self.around = FaultInjection(
-            self.app, rules=FaultRules(faults), record=self.app.state.record, clock=utc_now
-        )
+        self.around = FaultInjection(self.app, faults, record=self.app.state.record, clock=utc_now)
 
     async def _order_edits(self, edits: list[tuple[int, list[Request]]]) -> None:
         self.arrived = 0

@@ -7,7 +7,7 @@ from harness.golden import Golden
 from harness.workspaces import Shop
 
 from reconciler.emulator import Fault, Faults, Rule
-from reconciler.emulator.fault_rules import PartialBulk
+from reconciler.emulator.faults import PartialBulk
 
 CLOSE = "/incidents/incidents/v1/close"
 

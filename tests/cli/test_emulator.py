@@ -24,7 +24,7 @@ from harness.workspaces import Shop
 
 from reconciler.cli.emulator import emulator
 from reconciler.emulator import Fault, Profile, Rule, create_app
-from reconciler.emulator.fault_rules import PartialBulk
+from reconciler.emulator.faults import PartialBulk
 from reconciler.emulator.resources import RESOURCES
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -7,7 +7,7 @@ import pytest
 from harness.emulated import Emulated
 from harness.routes import ALERT_EVENTS
 
-from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
+from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
 
 NOON = int(datetime(2025, 1, 30, 12, tzinfo=UTC).timestamp())
 

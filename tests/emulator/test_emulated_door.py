@@ -8,7 +8,7 @@ from harness.golden import Golden
 from harness.routes import API_ROOT, DASHBOARDS, OVERWRITE, POLICIES, SLOS, VIEWS
 
 from reconciler.emulator import profile_of
-from reconciler.emulator.answering import BODY_LIMIT
+from reconciler.emulator.endpoint import BODY_LIMIT
 
 SLO = {
     "name": "s",

@@ -18,7 +18,7 @@ from reconciler.emulator import (
     UnreadableSettingsError,
     load_faults,
 )
-from reconciler.emulator.fault_rules import Drip, PartialBulk
+from reconciler.emulator.faults import Drip, PartialBulk
 from reconciler.emulator.incident_endpoints import AlertBehind, Incident, open_incident
 
 VIEW = {"name": "v", "timeSelection": {}}

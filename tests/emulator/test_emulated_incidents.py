@@ -4,7 +4,6 @@ import pytest
 from harness.emulated import Emulated
 from harness.routes import CLOSE, INCIDENT_EVENTS, INCIDENTS
 
-from reconciler.emulator.case_endpoints import KeyValue
 from reconciler.emulator.incident_endpoints import (
     AlertBehind,
     Assignment,
@@ -13,6 +12,7 @@ from reconciler.emulator.incident_endpoints import (
     acknowledge,
     open_incident,
 )
+from reconciler.emulator.record_endpoints import KeyValue
 
 ALERT = AlertBehind("alert-1", "Slow checkout", {"team": "shop"}, ("region",))
 

@@ -17,8 +17,7 @@ from harness.routes import (
 )
 
 from reconciler.emulator import Profile
-from reconciler.emulator.case_endpoints import Case, keep_case
-from reconciler.emulator.usage_endpoints import DailyUnits, keep_daily_units
+from reconciler.emulator.record_endpoints import Case, DailyUnits, keep_case, keep_daily_units
 
 ID = "A-Za-z0-9_-1234567890"
 UUID = "2f6a1c1e-7f0e-4c39-9c1a-0b8f0d8f4a11"

@@ -6,7 +6,7 @@ import pytest
 from harness.emulated import Emulated
 from harness.routes import USAGE
 
-from reconciler.emulator.usage_endpoints import DailyUnits, Units, keep_daily_units
+from reconciler.emulator.record_endpoints import DailyUnits, Units, keep_daily_units
 
 LAST = date(2025, 1, 31)
 

@@ -17,8 +17,7 @@ from harness.doors import KEY
 from harness.routes import API_ROOT, READING_POSTS
 from harness.sites import ALERT_ID
 from reconciler.emulator import Faults, Profile, Rule, create_app, utc_now
-from reconciler.emulator.fault_injection import FaultInjection
-from reconciler.emulator.fault_rules import FaultRules
+from reconciler.emulator.faults import FaultInjection
 
 
 class Switch:
@@ -37,9 +36,7 @@ class Switch:
     def misbehave(self, *rules: dict[str, Any]) -> None:
         """Follow these rules from now on."""
         faults = Faults(rules=[Rule.model_validate(rule) for rule in rules])
-        self.around = FaultInjection(
-            self.app, rules=FaultRules(faults), record=self.app.state.record, clock=utc_now
-        )
+        self.around = FaultInjection(self.app, faults, record=self.app.state.record, clock=utc_now)
 
     def behave(self) -> None:
         """Follow no rules any more."""

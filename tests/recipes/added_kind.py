@@ -11,8 +11,8 @@ WORDS = {
     "saved-view": "muting",
     "Saved view": "Muting",
     "saved view": "muting",
-    "Endpoint(20": "Endpoint(22",
-    "Endpoint(21": "Endpoint(23",
+    "answers(20": "answers(22",
+    "answers(21": "answers(23",
 }
 """What stands for what in the files of the kind."""
 DOCUMENTED = "tests/harness/documented.py"
@@ -40,7 +40,7 @@ def _emulated(bench: Workbench) -> None:
     home = "reconciler/emulator"
     views = (bench.folder / f"{home}/saved_view_endpoints.py").read_text(encoding="utf-8")
     imports = views[views.index("from reconciler.emulator.endpoint") : views.index("ViewType =")]
-    endpoints = views[views.index("_TABLE =") :]
+    endpoints = views[views.index("SAVED_VIEWS =") :]
     for old, new in WORDS.items():
         endpoints = endpoints.replace(old, new)
     bench.write(
@@ -53,7 +53,7 @@ def _emulated(bench: Workbench) -> None:
         "class Muting(SavedView):\n"
         f'    """Request of endpoint 23 and reply of 22 and 23."""\n\n\n{endpoints}',
     )
-    line = "from reconciler.emulator.muting_endpoints import MUTINGS"
+    line = "from reconciler.emulator.muting_endpoints import MUTING_RECORDS, MUTINGS"
     bench.after(f"{home}/resources.py", "from reconciler.emulator.log_policy_endpoints", line)
     bench.after(f"{home}/resources.py", "    SAVED_VIEWS,", "    MUTINGS,")
     lines = '    22: ("createMuting", "Create a muting"),\n    23: ("replaceMuting", "Replace it"),'
@@ -64,19 +64,12 @@ def _emulated(bench: Workbench) -> None:
     page = f"{home}/overview_page.py"
     line = "from reconciler.emulator.muting_endpoints import Muting"
     bench.after(page, "from reconciler.emulator.log_policy_endpoints", line)
-    line = '    "mutings": ("SELECT record FROM mutings ORDER BY id", Muting),'
-    bench.after(page, '    "views": ("SELECT', line)
-    bench.after(page, '        "views": len', '        "mutings": len(held["mutings"]),')
-    line = '            _section("Mutings", _muting_table(held["mutings"])),'
+    line = '    "mutings": ("mutings", "id", Muting),'
+    bench.after(page, '    "views": ("saved_views"', line)
+    line = '            _section("Mutings", _table(_VIEWS, held["mutings"], "No mutings.")),'
     bench.after(page, '            _section("Saved views"', line)
-    bench.append(
-        page,
-        "\n\ndef _muting_table(records: list[JsonObject]) -> Markup:\n"
-        '    """List the mutings by id."""\n'
-        '    rows = ((record["id"], record["name"]) for record in records)\n'
-        '    return _table(("Id", "Muting"), rows, "No mutings.")\n',
-    )
-    bench.after(f"{home}/app.py", '    "saved-views": (', '    "mutings": ("muting", "mutings"),')
+    bench.after(f"{home}/app.py", '    "dashboards": ', '    "mutings": "Muting",')
+    bench.after(f"{home}/resources.py", '    "SavedView": SAVED', '    "Muting": MUTING_RECORDS,')
 
 
 def _laws(bench: Workbench) -> None:

@@ -293,12 +293,10 @@ def switch(bench: Workbench) -> None:
     """Let an emulator give ids of saved views that begin far from 1."""
     bench.replace(
         "reconciler/emulator/profile.py",
-        "    duplicate_policies: Annotated[",
-        "    view_ids: Annotated[\n"
-        '        Literal["near", "far"],\n'
-        '        Field(description="Ids of saved views count from 1, or from 1001."),\n'
-        '    ] = "near"\n'
-        "    duplicate_policies: Annotated[",
+        '    duplicate_names: Literal["taken", "conflict"] = "taken"\n',
+        '    duplicate_names: Literal["taken", "conflict"] = "taken"\n'
+        "    # Ids of saved views count from 1, or from 1001.\n"
+        '    view_ids: Literal["near", "far"] = "near"\n',
     )
     bench.replace(
         "reconciler/emulator/saved_view_endpoints.py",

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.emulator import Fault, Faults, Rule, create_app
-from reconciler.emulator.fault_rules import PartialBulk
+from reconciler.emulator.faults import PartialBulk
 from reconciler.errors import OutcomeUnknown
 from reconciler.records.incident_records import (
     CLOSE,

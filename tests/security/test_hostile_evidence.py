@@ -14,8 +14,8 @@ from harness.served import Served, served
 from harness.workspaces import workspace
 from markdown_it import MarkdownIt
 
-from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
 from reconciler.emulator.incident_endpoints import AlertBehind, Incident, open_incident
+from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
 
 CANARY = "canary-77c1e0d2b9"
 HOSTILE = f"`x` \x1b[2J\u202e@team ::error::<img src=x> [a](http://b) {CANARY}\n## head |"

@@ -18,7 +18,7 @@ from harness.served import Served, served
 from harness.unsafe_text import unsafe_in
 from harness.workspaces import workspace
 
-from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
+from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
 
 NAME = "Many failed logins"
 REF = "AlertDefinition/failed-logins"

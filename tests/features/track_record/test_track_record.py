@@ -16,7 +16,7 @@ from harness.stores import NO_TIME
 from reconciler.api.client import Api
 from reconciler.document import Json
 from reconciler.emulator import create_app
-from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
+from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
 from reconciler.features.track_record.track_record import TrackRecord
 from reconciler.features.track_record.track_record_formats import (
     describe_record,

@@ -9,7 +9,7 @@ import pytest
 from harness.jobs import Jobs
 from harness.sites import ALERT_ID
 
-from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
+from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
 from reconciler.features.watch import watch_alerts
 from reconciler.features.watch.noise_formats import BEGINS, ENDS
 

@@ -13,8 +13,8 @@ from harness.doors import KEY, Ran, typed
 from harness.served import Served, served
 from harness.workspaces import workspace
 
-from reconciler.emulator.alert_event_endpoints import AlertEvent, keep_alert_event
 from reconciler.emulator.life import let_pass
+from reconciler.emulator.record_endpoints import AlertEvent, keep_alert_event
 from reconciler.features.watch import watch_alerts
 from reconciler.features.watch.alert_noise import MOST_REQUESTS
 
