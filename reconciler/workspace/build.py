@@ -21,24 +21,10 @@ from reconciler.syntax.expressions import is_allowed_in
 from reconciler.syntax.files import File
 from reconciler.syntax.parsed_text import Document, DocumentText, Graft, Reading, complaints_of_text
 from reconciler.syntax.sources import Sources
-from reconciler.workspace.complaint_collector import Complaining
-from reconciler.workspace.envelope import (
-    Around,
-    Envelope,
-    has_id,
-    read_envelope,
-)
+from reconciler.workspace.envelope import Around, Envelope, has_id, read_envelope
 from reconciler.workspace.expression_scope import Each, Filled, Inside, Measures, Reference, Scope
-from reconciler.workspace.for_each import (
-    FOR_EACH,
-    Uses,
-    items_of,
-    uses_of,
-    written_items,
-)
-from reconciler.workspace.included_files import Includes
-from reconciler.workspace.interpolate import fill, too_much
-from reconciler.workspace.manifest_stages import FilledManifest, WrittenManifest, is_in
+from reconciler.workspace.for_each import FOR_EACH, Uses, items_of, uses_of, written_items
+from reconciler.workspace.interpolate import Includes, fill, too_much
 from reconciler.workspace.overrides import (
     OVERRIDES,
     overridden,
@@ -46,7 +32,7 @@ from reconciler.workspace.overrides import (
     without_misplaced,
 )
 from reconciler.workspace.selection import SelectedNames
-from reconciler.workspace.silence import Silencing
+from reconciler.workspace.silence import Complaining, Silencing
 
 References: TypeAlias = tuple[tuple[DocumentText, Sequence[Reference]], ...]
 """The references of each file."""
@@ -68,22 +54,57 @@ class DeclaredManifest:
     selected: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Spec:
-    document: dict[str, Json]
-    text: DocumentText
-    references: References = ()
+_Spec: TypeAlias = tuple[dict[str, Json], DocumentText, References]
+"""A valid `spec`, the text that places its parts, and references from other files."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A manifest with its expressions read in a scope, and whether it is selected."""
+class WrittenManifest:
+    """A manifest as it is written, without its `forEach`, and the `forEach` item for it."""
 
+    file: File
+    here: DocumentText
+    value: dict[str, Json]
+    each: Each | None = None
+    references: tuple[DocumentText, Sequence[Reference]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilledManifest:
+    """A manifest in one environment: its filled-in values, and the patch from its `overrides`."""
+
+    written: WrittenManifest
     filled: Filled
     envelope: Envelope
     patch: Json
     scope: Scope
     selected: bool = True
+
+    @property
+    def kind(self) -> Kind:
+        """Return the kind, which must be known."""
+        assert self.envelope.kind is not None  # noqa: S101 - checked by `Making.make` before
+        return self.envelope.kind
+
+    @property
+    def is_own(self) -> bool:
+        """Return whether it differs from the written text, so that its report is not shared."""
+        return self.filled.document is not self.written.here.document.value
+
+    def forget(self, gone: Sequence[Place]) -> None:
+        """Remove findings and references of parts of `spec` that no longer exist."""
+        filled, places = self.filled, [("spec", *path) for path in gone]
+        filled.findings[:] = [
+            finding for finding in filled.findings if not is_in(finding.path, places)
+        ]
+        filled.references[:] = [
+            reference for reference in filled.references if not is_in(reference.path, places)
+        ]
+
+
+def is_in(path: Place, places: Sequence[Place]) -> bool:
+    """Return whether a path leads to one of these places, or into it."""
+    return any(path[: len(place)] == place for place in places)
 
 
 @dataclass(slots=True)
@@ -148,23 +169,19 @@ class Making(Complaining):
 
     def make(self, written: WrittenManifest) -> None:
         """Add one manifest, or report why it cannot be used."""
-        here, item = written.here, written.each
-        read = self._read(written)
-        filled, envelope = read.filled, read.envelope
-        here = replace(here, grafts={**here.grafts, **filled.grafts})
+        made = self._read(written)
+        filled, envelope, item = made.filled, made.envelope, written.each
+        here = replace(written.here, grafts={**written.here.grafts, **filled.grafts})
         kind = envelope.kind
         if kind is None or not envelope.name:
             # A finding about an unfilled expression would repeat the error of that expression.
             reported = filled.unfilled | {finding.path for finding in filled.findings}
             around = [finding for finding in envelope.findings if finding.path not in reported]
             envelope = replace(envelope, findings=around)
-        if kind is None:
-            self.complain(here, (*envelope.findings, *filled.findings))
-            return
         # A manifest without a usable name is validated all the same, but not declared.
-        ref = Ref(kind.name, envelope.name) if envelope.name else None
+        ref = Ref(kind.name, envelope.name) if kind is not None and envelope.name else None
         here = replace(here, ref="" if ref is None else str(ref))
-        if envelope.spec is None:
+        if kind is None or envelope.spec is None:
             self.complain(here, (*envelope.findings, *filled.findings))
             self.unusable.extend(filter(None, [ref]))
             return
@@ -176,83 +193,62 @@ class Making(Complaining):
             self.complain(here, envelope.findings)
             self.elsewhere.extend(filter(None, [ref]))
             return
-        # A document that is the same in every environment is validated once for all.
-        is_own = filled.document is not here.document.value
-        made = FilledManifest(
-            written=written,
-            kind=kind,
-            envelope=envelope,
-            patch=read.patch,
-            filled=filled,
-            scope=read.scope,
-            is_own=is_own,
-            selected=read.selected,
-        )
-        spec = self._spec(made, here)
+        found = self._spec(made, here)
         # A manifest of another tool may have the same kind: it declares nothing here.
-        if ref is None or spec is None or written.value.get("apiVersion") != API_VERSION:
+        if ref is None or found is None or written.value.get("apiVersion") != API_VERSION:
             self.unusable.extend(filter(None, [ref]))
             return
+        spec, text, references = found
         line, column = here.document.locate(())
         manifest = Manifest(
             ref,
-            spec.document,
+            spec,
             Source(written.file.name, line, column, None if item is None else item.member),
             remote_id=envelope.remote_id,
             labels=envelope.labels,
-            references=references_in(spec.document),
+            references=references_in(spec),
             protect=envelope.protect,
             exempt=envelope.exempt,
         )
         own = () if written.references is None else (written.references,)
-        places = ((here, filled.references), *own, *spec.references)
-        self.declared.append(
-            DeclaredManifest(manifest, kind, here, spec.text, places, read.selected)
-        )
+        places = ((here, filled.references), *own, *references)
+        self.declared.append(DeclaredManifest(manifest, kind, here, text, places, made.selected))
 
-    def _around(self) -> Around:
-        return Around(
-            environments=self.environments,
-            environment=self.scope.environment,
-            today=self.scope.today,
-            rules=self.silencing.rules,
-        )
-
-    def _read(self, written: WrittenManifest) -> _Read:
+    def _read(self, written: WrittenManifest) -> FilledManifest:
         """Read expressions and envelope; secrets only if the manifest is selected."""
         if not self.scope.selection:
             return self._read_in(self.scope, written)
         read = self._read_in(self.scope.without_secrets, written)
         kind, name = read.envelope.kind, read.envelope.name
         if kind is not None and name:
-            ref = Ref(kind.name, name)
-            labels = read.envelope.labels
+            ref, labels = Ref(kind.name, name), read.envelope.labels
             if not self.scope.selection.takes(ref, written.file.name, labels):
                 self.taken.left.add(str(ref))
                 return replace(read, selected=False)
             self.taken.refs.add(str(ref))
         return self._read_in(self.scope, written)
 
-    def _read_in(self, scope: Scope, written: WrittenManifest) -> _Read:
-        value, patch = self._with_patch(written.value)
+    def _read_in(self, scope: Scope, written: WrittenManifest) -> FilledManifest:
+        """Read a manifest with only this environment's patch, which is filled in with it."""
+        value, name = written.value, scope.environment
+        overrides = value.get(OVERRIDES)
+        patch = overrides.get(name) if isinstance(overrides, dict) else None
+        if OVERRIDES in value:
+            value = {key: member for key, member in value.items() if key != OVERRIDES}
+            value |= {} if patch is None else {OVERRIDES: {name: patch}}
         filled = self._fill(value, written.here, written.file.path, scope, written.each)
         if patch is not None:
-            whole = _object(filled.document)
-            patch = _object(whole[OVERRIDES])[self.scope.environment]
-            filled.document = {key: value for key, value in whole.items() if key != OVERRIDES}
-        envelope = read_envelope(_object(filled.document), self._around())
-        return _Read(filled, envelope, patch, scope)
-
-    def _with_patch(self, value: dict[str, Json]) -> tuple[dict[str, Json], Json]:
-        """Return a manifest with only this environment's patch, and that patch or None."""
-        if OVERRIDES not in value:
-            return value, None
-        overrides = value[OVERRIDES]
-        patch = overrides.get(self.scope.environment) if isinstance(overrides, dict) else None
-        rest = {key: member for key, member in value.items() if key != OVERRIDES}
-        if patch is None:
-            return rest, None
-        return {**rest, OVERRIDES: {self.scope.environment: patch}}, patch
+            whole = dict(_object(filled.document))
+            patch = _object(whole.pop(OVERRIDES))[name]
+            filled.document = whole
+        around = Around(
+            environments=self.environments,
+            environment=name,
+            today=scope.today,
+            rules=self.silencing.rules,
+        )
+        envelope = read_envelope(_object(filled.document), around)
+        return FilledManifest(written, filled, envelope, patch, scope)
 
     def _fill(
         self, value: Json, here: DocumentText, path: Path, scope: Scope, item: Each | None = None
@@ -269,7 +265,10 @@ class Making(Complaining):
         return fill(value, scope, inside)
 
     def _spec(self, made: FilledManifest, here: DocumentText) -> _Spec | None:
-        """Validate a `spec` with its overrides; cached unless the document was filled in."""
+        """Validate a `spec` with its overrides.
+
+        A document that is the same in every environment is validated once for all.
+        """
         kind, envelope, patch = made.kind, made.envelope, made.patch
         spec, raw = envelope.spec or {}, made.written.value
         written, inside = raw["spec"], here.inside("spec")
@@ -289,7 +288,7 @@ class Making(Complaining):
         failed = self.complain(inside, judged.findings)
         if is_export and kind.from_export is not None:
             return None if failed else self._expand(kind.from_export, made, spec, patch, here)
-        return _Spec(judged.spec, inside)
+        return judged.spec, inside, ()
 
     def _patched(
         self,
@@ -352,7 +351,7 @@ class Making(Complaining):
             written = {}
         judged = judge(made.kind, spec, written, has_id=True)
         self.complain(place, judged.findings)
-        return _Spec(judged.spec, place, ((exported, filled.references),))
+        return judged.spec, place, ((exported, filled.references),)
 
     def _export(self, path: Path, name: str, named: str, inside: DocumentText) -> Document | None:
         """Read the one object of a `spec.file`; report an error where there is none."""

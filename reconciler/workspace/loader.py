@@ -7,17 +7,14 @@ from dataclasses import dataclass, field, replace
 from reconciler.document import Json
 from reconciler.kinds.checks import is_mappings
 from reconciler.model import API_VERSION
-from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity
+from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity, warning
 from reconciler.syntax.files import File
 from reconciler.syntax.parsed_text import Document, DocumentText, Reading
-from reconciler.workspace.build import Making
+from reconciler.workspace.build import Making, WrittenManifest
 from reconciler.workspace.envelope import REQUIRED_FIELDS
-from reconciler.workspace.for_each import (
-    FOR_EACH,
-)
-from reconciler.workspace.manifest_stages import WrittenManifest
+from reconciler.workspace.for_each import FOR_EACH
 from reconciler.workspace.not_a_manifest import is_of_kubernetes, record_finding, stranger_in
-from reconciler.workspace.side_files import paths_of_side_files
+from reconciler.workspace.workspace_checks import paths_of_side_files
 
 NO_LIST = Advice("remove the `- ` before it, and write a line `---` between two manifests")
 
@@ -64,15 +61,7 @@ class Loader(Making):
         if not documents and not reading.has_errors:
             message = "this file holds no manifest: write one, remove it, or `exclude:` it"
             self.complaints.append(
-                Complaint(
-                    file.name,
-                    1,
-                    1,
-                    code="M113",
-                    message=message,
-                    suggestion="",
-                    severity=Severity.WARNING,
-                )
+                Complaint(file.name, 1, 1, "M113", message, severity=Severity.WARNING)
             )
 
     def complain_of_strays(self) -> None:
@@ -95,25 +84,14 @@ class Loader(Making):
                 f"write `spec: {{file: {file.path.name}}}` in one, or `exclude:` it in "
                 "reconciler.yaml"
             )
-            complaint = Complaint(
-                file.name,
-                0,
-                0,
-                code="M113",
-                message=message,
-                suggestion=remedy,
-                severity=Severity.WARNING,
-            )
+            found = warning("M113", (), message, remedy)
             # Most are named, so only the others are read again.
             reading = self.sources.read(file.path, file.name, is_json=True)
             if isinstance(reading, Reading) and len(reading.documents) == 1:
                 value = reading.documents[0].value
-                found = record_finding(file, value, "M113", Severity.WARNING)
-                if found is not None:
-                    complaint = replace(
-                        complaint, message=found.message, suggestion=found.suggestion
-                    )
-            self.complaints.append(complaint)
+                found = record_finding(file, value, "M113", Severity.WARNING) or found
+            complaint = Complaint.of_file(file.name, found.code, found.message, found.suggestion)
+            self.complaints.append(replace(complaint, severity=found.severity))
 
     def _declare(self, file: File, document: Document) -> None:
         here = DocumentText(file.name, document)

@@ -1,22 +1,30 @@
 """Terms of `--select` and `--exclude`: reading them, and matching them with manifests.
 
-Pure. Source: docs/plan.md.
+Resources joined by references, in either direction, are in one shard. The digest of the smallest
+name decides the shard of a group, so that changes outside a group do not move it. Pure. Source:
+docs/plan.md, docs/ci.md.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fnmatch import fnmatchcase
+from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from reconciler.errors import UsageError
-from reconciler.model import Ref, Selected
+from reconciler.model import Manifest, Ref, Selected
 from reconciler.project import Shard, read_shard
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import matches
 from reconciler.syntax.suggestions import nearest
+
+if TYPE_CHECKING:
+    from reconciler.workspace.expression_scope import Scope
+    from reconciler.workspace.workspace import Workspace
 
 LABEL = "label."
 SHARD = "shard:"
@@ -322,3 +330,57 @@ def _check_kind(flag: str, text: str, glob: str, form: str, kinds: Collection[st
     near = nearest(glob, kinds)
     hint = f"; did you mean {form.format(near)}?" if near else ""
     raise UsageError(f"{flag} `{text}`: there is no kind {glob}{hint} ({', '.join(sorted(kinds))})")
+
+
+def homes_of(manifests: Iterable[Manifest]) -> dict[Ref, int]:
+    """Return the number that decides the shard of each resource; a group shares one number."""
+    joined: dict[Ref, Ref] = {}
+    for manifest in manifests:
+        _root(joined, manifest.ref)
+        for other in manifest.references:
+            _join(joined, manifest.ref, other)
+    known: dict[Ref, int] = {}
+    homes: dict[Ref, int] = {}
+    for ref in joined:
+        root = _root(joined, ref)
+        if root not in known:
+            known[root] = int.from_bytes(sha256(str(root).encode()).digest())
+        homes[ref] = known[root]
+    return homes
+
+
+def _root(joined: dict[Ref, Ref], ref: Ref) -> Ref:
+    """Return the smallest name of a group, and shorten the path to it."""
+    root = joined.setdefault(ref, ref)
+    while joined[root] != root:
+        root = joined[root]
+    while ref != root:
+        joined[ref], ref = root, joined[ref]
+    return root
+
+
+def _join(joined: dict[Ref, Ref], ref: Ref, other: Ref) -> None:
+    small, large = sorted((_root(joined, ref), _root(joined, other)), key=str)
+    joined[large] = small
+
+
+def with_homes(
+    scopes: Sequence[Scope], read: Callable[[Sequence[Scope]], Mapping[str, Workspace]]
+) -> Sequence[Scope]:
+    """Return scopes with selections that know the shard of each resource.
+
+    All manifests are read for that, without secrets: names and references contain none.
+    """
+    if not any(scope.selection.shard for scope in scopes):
+        return scopes
+    plain = [
+        replace(scope.without_secrets, selection=EVERYTHING, unread=frozenset(), ruled=False)
+        for scope in scopes
+    ]
+    found = read(plain)
+    return [
+        replace(
+            scope, selection=scope.selection.at_homes(homes_of(found[scope.environment].manifests))
+        )
+        for scope in scopes
+    ]

@@ -1,14 +1,15 @@
-"""Choice of the complaints to report: levels, ignoring comments and exemptions.
+"""Collection of complaints, and choice of those to report: levels, comments and exemptions.
 
 Pure. Source: docs/practice.md.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from reconciler.model import Manifest
+from reconciler.model import Manifest, Member
 from reconciler.model.own_rules import OWN_RULE
 from reconciler.project.levels import (
     AUDIT,
@@ -32,6 +33,8 @@ from reconciler.syntax.diagnostic import (
     Suppressed,
     complaint_at,
 )
+from reconciler.syntax.files import File
+from reconciler.syntax.parsed_text import DocumentText, Reading, complaints_of_text
 
 SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING}
 
@@ -164,3 +167,108 @@ def _wrong(ignoring: Ignoring, rules: Collection[str]) -> Iterator[Finding]:
         if not has_a_level(code, rules):
             message, near = why_no_level(code, rules)
             yield Finding("M116", (), message, suggestion=near)
+
+
+MOST_COMPLAINTS = 10_000
+"""Limit for one file; the limit in all is ten times as high. A file can have a million mistakes."""
+
+_OF_VALUES = frozenset(("M301", "M304"))
+
+
+@dataclass(slots=True)
+class Complaining:
+    """Collector of complaints, limited for each file and in all so that a person can read them."""
+
+    complaints: list[Complaint] = field(default_factory=list, init=False)
+    counts: Counter[str] = field(default_factory=Counter, init=False)
+    again: int = field(default=0, init=False)
+    _of_items: set[Complaint] = field(default_factory=set, init=False)
+    _flawed: set[tuple[int, int]] = field(default_factory=set, init=False)
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether the limits are reached, so that further checks are useless."""
+        return self.counts[""] > 0 or self.again > 10 * MOST_COMPLAINTS
+
+    def note_text(self, file: File, reading: Reading) -> None:
+        """Record the complaints about a text, and the places that cannot be read."""
+        self._flawed = {
+            (flaw.line, flaw.column) for flaw in reading.flaws if flaw.severity is Severity.ERROR
+        }
+        all(map(self.keep, complaints_of_text(file.name, reading)))
+
+    def complain(self, text: DocumentText, findings: Iterable[Finding]) -> bool:
+        """Record findings; return whether one of them is an error."""
+        failed = False
+        for finding in findings:
+            failed |= finding.severity is Severity.ERROR
+            complaint = text.complaint(finding)
+            # A value that cannot be read already has its complaint, and is not validated.
+            place = (complaint.line, complaint.column)
+            if finding.code in _OF_VALUES and place in self._flawed:
+                continue
+            if not self.keep(complaint):
+                return True
+        return failed
+
+    def keep(self, complaint: Complaint) -> bool:
+        """Keep a complaint; return whether more may follow.
+
+        At the limit, one complaint says that the rest of the file is unchecked.
+        """
+        if complaint.item is not None and complaint in self._of_items:
+            # A complaint that repeats for other items is shown once, but counted.
+            self.again += 1
+            self.complaints.append(complaint)
+            return self.again <= 10 * MOST_COMPLAINTS
+        if complaint.item is not None:
+            self._of_items.add(complaint)
+        self.counts[complaint.file] += 1
+        full = len(self.complaints) - self.again >= 10 * MOST_COMPLAINTS
+        if self.counts[complaint.file] <= MOST_COMPLAINTS and not full:
+            self.complaints.append(complaint)
+            return True
+        if self.counts[complaint.file] == MOST_COMPLAINTS + 1 or self.counts[""] == 0:
+            message = "there is too much to complain of: the rest of this file is unchecked"
+            self.complaints.append(Complaint.of_file(complaint.file, "M115", message))
+        self.counts[""] += full
+        return False
+
+
+def reported_once(complaints: list[Complaint]) -> Iterator[Complaint]:
+    """Yield complaints; equal complaints about several items of a `forEach` become one.
+
+    Complaints at one place that differ only by the item that they name also become one: the error
+    is in the template.
+    """
+    together: dict[Complaint, set[Member]] = {}
+    for complaint in complaints:
+        members = together.setdefault(complaint, set())
+        if complaint.item is not None:
+            members.add(complaint.item)
+    places: dict[tuple[object, ...], list[Complaint]] = {}
+    named: set[Complaint] = set()
+    for complaint, members in together.items():
+        if not members:
+            yield complaint
+            continue
+        alike = places.setdefault(
+            (complaint.file, complaint.line, complaint.column, complaint.code, complaint.path), []
+        )
+        first = next((other for other in alike if together[other].isdisjoint(members)), None)
+        if first is None:
+            alike.append(complaint)
+        else:
+            together[first] |= members
+            named.add(first)
+    for alike in places.values():
+        for complaint in alike:
+            yield _of_items(complaint, sorted(together[complaint]), names_one=complaint in named)
+
+
+def _of_items(complaint: Complaint, members: list[Member], *, names_one: bool) -> Complaint:
+    first, more = members[0], len(members) - 1
+    if more and len(members) == first.total and not names_one:
+        return replace(complaint, item=None)
+    others = f" and {more:,} more" if more else ""
+    return replace(complaint, message=f"{complaint.message}, in {first}{others}")

@@ -22,7 +22,7 @@ from reconciler.workspace.build import DeclaredManifest
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.loader import Loader
 from reconciler.workspace.secret_scan import withheld_from
-from reconciler.workspace.shard_homes import with_homes
+from reconciler.workspace.selection import with_homes
 from reconciler.workspace.workspace import load_workspaces, sources_of
 from reconciler.workspace.workspace_checks import QueryPositions
 

@@ -25,7 +25,7 @@ from reconciler.syntax.parsed_text import Document, DocumentText, Reading, compl
 from reconciler.syntax.sources import Sources
 from reconciler.syntax.suggestions import nearest, shortened
 from reconciler.workspace.build import Making
-from reconciler.workspace.side_files import SideFiles
+from reconciler.workspace.workspace_checks import SideFiles
 
 MALFORMED = "M406"
 MOST_SAMPLES = 1_000
