@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from reconciler.document import Json, identical
+from reconciler.document import Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.kinds.kind import Kind
@@ -29,6 +29,7 @@ from reconciler.syntax.read_text import read_text
 from reconciler.syntax.sources import Sources
 from reconciler.syntax.syntax_tree import written
 from reconciler.workspace.envelope import has_id
+from reconciler.workspace.layout import says
 from reconciler.workspace.text_edits import Editor, edited
 from reconciler.workspace.workspace import NO_SETTINGS, sources_of
 
@@ -143,7 +144,9 @@ class _Search:
         if len(values) == 1 and isinstance(values[0], dict):
             made = _in_export(values[0], manifest.kind)
             after = _edited(reading.lines.text, [(0, (), made)])
-            if made and _says(after, [repaired(values[0], made)], reading, is_json=True):
+            if made and _keeps(
+                after, [repaired(values[0], made)], reading.lines.text, is_json=True
+            ):
                 self._note(path, name, reading.lines.text, after, len(made))
 
 
@@ -201,8 +204,8 @@ def _mended_apart(text: str, places: Sequence[int], *, is_json: bool) -> tuple[s
 
 def _mended(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:
     """Return the repaired text and the number of repairs, or None if there are none."""
-    before = read_text(text, is_json=is_json)
-    expected = [document.value for document in before.documents]
+    before = text
+    expected = [document.value for document in read_text(text, is_json=is_json).documents]
     count = 0
     for _ in range(MOST_ROUNDS):
         steps: list[tuple[int, tuple[str, ...], Round]] = []
@@ -218,7 +221,7 @@ def _mended(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, in
         text = _edited(text, steps)
         if read_text(text, is_json=is_json).has_errors:
             return None
-    return (text, count) if _says(text, expected, before, is_json=is_json) else None
+    return (text, count) if _keeps(text, expected, before, is_json=is_json) else None
 
 
 def _edited(text: str, steps: Sequence[tuple[int, tuple[str, ...], Round]]) -> str:
@@ -234,15 +237,10 @@ def _edited(text: str, steps: Sequence[tuple[int, tuple[str, ...], Round]]) -> s
     )
 
 
-def _says(text: str, expected: Sequence[Json], before: Reading, *, is_json: bool) -> bool:
+def _keeps(text: str, expected: Sequence[Json], before: str, *, is_json: bool) -> bool:
     """Return whether a text holds these documents, and every comment that it had before."""
-    reading = read_text(text, is_json=is_json)
-    values = [document.value for document in reading.documents]
-    return (
-        not reading.has_errors
-        and len(values) == len(expected)
-        and all(map(identical, values, expected))
-        and sorted(written(text).comments()) == sorted(written(before.lines.text).comments())
+    return says(text, expected, is_json=is_json) and (
+        sorted(written(text).comments()) == sorted(written(before).comments())
     )
 
 

@@ -18,6 +18,7 @@ from reconciler.document import (
     Missing,
     Path,
     Put,
+    Shape,
     Within,
     followed,
     identical,
@@ -28,14 +29,14 @@ from reconciler.kinds.shape import names_of
 from reconciler.model import Manifest, Ref
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.display_names import display_name
+from reconciler.syntax.expressions import OPEN, ExpressionKind, expression, whole
 from reconciler.syntax.files import read_file
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import texts_of_documents, written
-from reconciler.workspace.layout import describe_unreported, tidied
+from reconciler.workspace.layout import describe_unreported, says, tidied
 from reconciler.workspace.overrides import overridden
 from reconciler.workspace.rewrite import Fork, rewritten
-from reconciler.workspace.text_edits import WovenError, check_own, split
 
 _LOST = "its text cannot be edited without a change of something else: edit it by hand"
 
@@ -168,6 +169,78 @@ class Originals:
         return Original(script=script, nth=nth, spec=whole, export=export, bare=bare)
 
 
+class WovenError(Exception):
+    """An edit that would change other values too; the message says where to edit by hand."""
+
+
+def split(
+    edit: Edit, base: Mapping[str, Json], patch: Mapping[str, Json], shape: Shape
+) -> tuple[dict[str, Edit], dict[str, Edit]]:
+    """Return the edits of the fields of `spec`, and of the patch that is merged into it.
+
+    Raises WovenError for an edit that belongs to neither alone.
+    """
+    if not isinstance(edit, Within):
+        raise KeyError("spec")
+    own: dict[str, Edit] = {}
+    over: dict[str, Edit] = {}
+    for key, inside in edit.fields.items():
+        if key not in patch:
+            own[key] = inside
+            continue
+        below, above, inner = base.get(key), patch[key], shape.at(key)
+        if isinstance(above, dict) and isinstance(inside, Within) and _may_hold(below):
+            mine, theirs = split(inside, below if isinstance(below, dict) else {}, above, inner)
+            own |= {key: Within(mine)} if mine else {}
+            over |= {key: Within(theirs)} if theirs else {}
+        elif isinstance(above, list) and isinstance(below, list) and inner.identity:
+            raise WovenError(f"`{key}` is merged of `spec` and `overrides`: edit it by hand")
+        elif isinstance(inside, Gone) and key in base:
+            over[key] = Put(None)
+        else:
+            over[key] = inside
+    return own, over
+
+
+def _may_hold(below: Json) -> bool:
+    """Return whether a patch is merged into this value: an object, or a text with expressions."""
+    return isinstance(below, dict) or (isinstance(below, str) and OPEN in below)
+
+
+def check_own(edit: Edit, written: Json, root: Json) -> None:
+    """Raise WovenError for an edit of a value that comes from an expression.
+
+    `written` is the value at the place of the edit, and `root` the whole `spec`.
+    """
+    match edit:
+        case Within(fields=fields):
+            _check_open(written, is_inside=True)
+            for key, field in fields.items():
+                check_own(field, value_at_key(written, key), root)
+        case ListItems(items=items):
+            _check_open(written, is_inside=True)
+            for item in items:
+                if item.origin is not None and item.edit is not None:
+                    found = value_at(root, item.origin)
+                    check_own(item.edit, found if isinstance(found, dict | list) else None, root)
+        case Put() | Gone():
+            _check_open(written, is_inside=False)
+
+
+def value_at_key(written: Json, key: str) -> Json:
+    """Return the value of a key, or None if there is none."""
+    return written.get(key) if isinstance(written, dict) else None
+
+
+def _check_open(written: Json, *, is_inside: bool) -> None:
+    found = whole(written) if isinstance(written, str) else None
+    if found is not None and (
+        is_inside or found.word in (ExpressionKind.FILE, ExpressionKind.EACH)
+    ):
+        source = expression(found.word, found.name)
+        raise WovenError(f"`{source}` gives what was edited, maybe elsewhere too: edit it by hand")
+
+
 @dataclass(slots=True)
 class Unadopted:
     """A resource with a manifest that is left unchanged, and why."""
@@ -272,9 +345,7 @@ def _attempted(
         )
     except (KeyError, IndexError, StopIteration, ValueError, RecursionError):
         return None
-    reading = read_text(after, is_json=script.is_json)
-    read = [document.value for document in reading.documents]
-    if reading.has_errors or len(read) != len(wanted) or not all(map(identical, read, wanted)):
+    if not says(after, wanted, is_json=script.is_json):
         return None
     before, now = Counter(where.comments()), Counter(written(after).comments())
     remarks = {f"# {remark}" for edit in changes.values() for remark in _remarks(edit)}
@@ -351,11 +422,11 @@ def _rooted(edit: Edit, prefix: Path) -> Edit:
             return ListItems(
                 tuple(
                     replace(
-                        list_item,
-                        origin=None if list_item.origin is None else (*prefix, *list_item.origin),
-                        edit=None if list_item.edit is None else _rooted(list_item.edit, prefix),
+                        item,
+                        origin=item.origin and (*prefix, *item.origin),
+                        edit=item.edit and _rooted(item.edit, prefix),
                     )
-                    for list_item in items
+                    for item in items
                 )
             )
         case _:
