@@ -1,4 +1,4 @@
-"""What is read and checked over all manifests of an environment: conflicts, queries, features."""
+"""Checks over all manifests of an environment, and the files that features read next to them."""
 
 from __future__ import annotations
 
