@@ -52,6 +52,7 @@ from reconciler.document.values import (
     identical,
     is_zero,
     stored_name,
+    texts_in,
     value_at,
 )
 
@@ -94,6 +95,7 @@ __all__ = [
     "same",
     "shifted_in",
     "stored_name",
+    "texts_in",
     "towards",
     "turned",
     "value_at",

@@ -153,8 +153,7 @@ def _blamed(text: str, node: QueryNode, refused: str) -> QueryProblem:
     while wrong is not None:
         node = wrong
         refused = refusal_of(text[node.start : node.end]) or refused
-        inner = (part for part in node.inner if refusal_of(text[part.start : part.end]))
-        wrong = next(inner, None)
+        wrong = next((part for part in node.inner if refusal_of(text[part.start : part.end])), None)
     return _said_of(node, refused)
 
 

@@ -416,8 +416,7 @@ class _Reader:
         head = self.open()
         self.expect("a duration, as `5m`", *_DURATIONS)
         if not self.skip(":"):
-            end = self.close("`:`")
-            return QueryNode(Form.RANGE, node.start, end.end, head, [node])
+            return QueryNode(Form.RANGE, node.start, self.close("`:`").end, head, [node])
         if not self.here.is_sign("]"):
             self.expect("a duration", *_DURATIONS)
         return QueryNode(Form.SUBQUERY, node.start, self.close("").end, head, [node])

@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Final
 
 from reconciler.document import Json, Path, day_of
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.checks import NO_ITEMS, is_mappings, meant_number, wanted_of
 from reconciler.kinds.envelope_fields import MANIFEST, METADATA
-from reconciler.kinds.judge_spec import kind_hinted
+from reconciler.kinds.judge_spec import kind_hinted, kind_like
 from reconciler.kinds.kind import Kind
 from reconciler.kinds.shape import facts_of
 from reconciler.model import API_VERSION, Exemption, RemoteId
 from reconciler.project.levels import has_a_level, why_no_level
-from reconciler.runtime.advice import is_added
-from reconciler.syntax.diagnostic import REMOVE, Advice, Finding, warning
+from reconciler.runtime.advice import from_export, is_added
+from reconciler.syntax.diagnostic import REMOVE, Advice, Finding, Severity, warning
+from reconciler.syntax.files import File
 from reconciler.syntax.suggestions import nearest, shortened
+from reconciler.workspace.expression_scope import spelled
 
 EXEMPT = ("metadata", "exempt")
 FIELDS = ("reason", "until")
@@ -145,8 +148,7 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
     if isinstance(spec, dict):
         envelope.spec = spec
     elif "spec" in document:
-        found = _spec_finding(document, envelope)
-        envelope.findings.append(found)
+        envelope.findings.append(_spec_finding(document, envelope))
     elif not _lies_inside(document, "spec") and not _is_misspelt("spec", envelope):
         repair = Advice("add it after `metadata`, with the fields of the resource below it")
         envelope.findings.append(Finding("M302", (), "`spec` is required", suggestion=repair))
@@ -397,8 +399,7 @@ def _read_environments(
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         meant = f"[{names}]" if isinstance(names, str) and NAME.fullmatch(names.lower()) else ""
         repair = meant or Advice("write it as `[NAME, NAME]`")
-        message = "`environments` must be a list of names"
-        yield Finding("M204", path, message, suggestion=repair)
+        yield Finding("M204", path, "`environments` must be a list of names", suggestion=repair)
         return
     envelope.environments = tuple(map(str, names))
     for index, name in enumerate(envelope.environments):
@@ -449,12 +450,107 @@ def _shown(value: Json) -> str:
 
 def _spelled(value: Json) -> str:
     """Write a scalar as YAML does."""
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return "null" if value is None else spelled(value)
 
 
 def plain(text: str) -> str:
     """Return a text as a YAML scalar on one line, quoted where necessary."""
     is_plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._/-]*", text) is not None
     return text if is_plain else json.dumps(text, ensure_ascii=False)
+
+
+RESOURCE: Final = "monitoring.coreos.com/"
+
+
+def is_openslo(document: Json) -> bool:
+    """Return whether a document is of OpenSLO, of any version and kind."""
+    version = document.get("apiVersion") if isinstance(document, dict) else None
+    return isinstance(version, str) and version.startswith("openslo")
+
+
+def is_rule_file(document: Json) -> bool:
+    """Return whether a document is a rule file of Prometheus or a Kubernetes PrometheusRule."""
+    return any(
+        isinstance(rule, dict)
+        and isinstance(rule.get("expr"), str)
+        and ("alert" in rule or "record" in rule)
+        for group in groups_in(document)
+        for rule in _list_at(group, "rules")
+    )
+
+
+def groups_in(document: Json) -> list[dict[str, Json]]:
+    """Return the groups of a rule file; Kubernetes has them below `spec`."""
+    if not isinstance(document, dict):
+        return []
+    version, spec = document.get("apiVersion"), document.get("spec")
+    is_resource = isinstance(version, str) and version.startswith(RESOURCE)
+    holder = spec if is_resource else document
+    found = _list_at(holder, "groups") if isinstance(holder, dict) else []
+    return [group for group in found if isinstance(group, dict)]
+
+
+def is_grafana(document: Json) -> bool:
+    """Return whether a document is a Grafana dashboard, as exported or as its API returns it."""
+    inner = document.get("dashboard") if isinstance(document, dict) else None
+    for value in (document, inner):
+        if isinstance(value, dict) and isinstance(value.get("schemaVersion"), int):
+            return isinstance(value.get("panels"), list) or isinstance(value.get("rows"), list)
+    return False
+
+
+STRANGERS: Final[tuple[tuple[str, Callable[[Json], bool]], ...]] = (
+    ("a document of OpenSLO", is_openslo),
+    ("a rule file of Prometheus", is_rule_file),
+    ("a dashboard of Grafana", is_grafana),
+)
+
+
+def stranger_in(document: Json) -> str:
+    """Return the description of a document of another tool, or "" if it is of no known tool."""
+    return next((description for description, is_match in STRANGERS if is_match(document)), "")
+
+
+def _list_at(holder: dict[str, Json], key: str) -> list[Json]:
+    found = holder.get(key)
+    return found if isinstance(found, list) else []
+
+
+_VERSION_OF_KUBERNETES = re.compile(r"(?:[a-z0-9.-]+/)?v[0-9]+(?:(?:alpha|beta)[0-9]+)?")
+ELSEWHERE = Advice("leave it out with `exclude:` in reconciler.yaml, or move it away")
+
+
+def is_of_kubernetes(document: dict[str, Json]) -> bool:
+    """Return whether a document is a Kubernetes resource of a kind that is unlike ours."""
+    version, kind = document.get("apiVersion"), document.get("kind")
+    if not isinstance(version, str) or not isinstance(kind, str) or version == API_VERSION:
+        return False
+    is_version = _VERSION_OF_KUBERNETES.fullmatch(version) is not None
+    return is_version and kind not in BY_NAME and not shortened(kind, BY_NAME)
+
+
+def record_finding(file: File, value: Json, code: str, severity: Severity) -> Finding | None:
+    """Return what a bare record is and how to make a manifest of it; None if it is not known."""
+    can_import = is_added("import")
+    if stranger := stranger_in(value):
+        message = f"this is {stranger}, and no manifest"
+        remedy = f"make manifests of it with `{from_export(file.name)}`"
+        if can_import:
+            message += f": import it, and {ELSEWHERE}"
+        return Finding(code, (), message, severity, Advice(remedy) if can_import else ELSEWHERE)
+    if isinstance(value, dict) and is_of_kubernetes(value):
+        message = f"this is a `{value['kind']}` of Kubernetes, and no manifest of this tool"
+        return Finding(code, (), message, severity, ELSEWHERE)
+    kind = kind_like(value)
+    if kind is None:
+        return None
+    message = f"this looks like an exported {kind.name}, and is no manifest"
+    if kind.from_export is not None and file.is_json:
+        name = better_name(file.path.stem) or "NAME"
+        head = f"apiVersion: {API_VERSION}, kind: {kind.name}, metadata: {{name: {plain(name)}}}"
+        manifest = f"{{{head}, spec: {{file: {plain(file.path.name)}}}}}"
+        return Finding(
+            code, (), message, severity, Advice(f"write a manifest next to it: {manifest}")
+        )
+    remedy = f"make a manifest of it with `{from_export(file.name)}`, then remove it here"
+    return Finding(code, (), message, severity, Advice(remedy) if can_import else ELSEWHERE)

@@ -169,8 +169,7 @@ class _Pasted:
         is_named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
         if kind is None or not is_named or not isinstance(spec, dict):
             return None
-        paste_repair = PasteRepair(kind.spec, kind.id_form, has_id(document))
-        return cls(kind, document, spec, paste_repair)
+        return cls(kind, document, spec, PasteRepair(kind.spec, kind.id_form, has_id(document)))
 
     @property
     def rounds(self) -> list[Round]:

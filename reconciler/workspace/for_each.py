@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from reconciler.document import Json, Path, canonical_text
+from reconciler.document import Json, Path, canonical_text, texts_in
 from reconciler.model import Member
 from reconciler.redaction.templates import Template
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, warning
@@ -121,14 +121,8 @@ def _label(values: Mapping[str, Json], first: str) -> str:
 
 def keys_named(document: Json) -> Iterator[str]:
     """Yield the item keys that a document uses, in their order."""
-    if isinstance(document, dict):
-        for value in document.values():
-            yield from keys_named(value)
-    elif isinstance(document, list):
-        for value in document:
-            yield from keys_named(value)
-    elif isinstance(document, str):
-        for part in parts_of(document):
+    for text in texts_in(document):
+        for part in parts_of(text):
             if isinstance(part, Expression) and part.word is ExpressionKind.EACH:
                 yield part.name
 

@@ -359,8 +359,7 @@ class Includes:
         documents = [document for document in reading.documents if document.value is not None]
         if len(documents) == 1:
             return file, DocumentText(name, documents[0])
-        reason = f"it holds {len(documents) or 'no'} documents, and not one"
-        return _unusable(path, named, reason)
+        return _unusable(path, named, f"it holds {len(documents) or 'no'} documents, and not one")
 
     def _target(self, named: str, inside: Inside) -> _Target:
         """Return the target of a path, which is looked up once for each including file."""
@@ -422,5 +421,4 @@ def _real(file: File) -> File:
 
 
 def _unusable(path: Path, named: str, reason: str, repair: str = "") -> Finding:
-    message = f"`{named}` cannot be included: {reason}"
-    return Finding(UNUSABLE, path, message, suggestion=repair)
+    return Finding(UNUSABLE, path, f"`{named}` cannot be included: {reason}", suggestion=repair)

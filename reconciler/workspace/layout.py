@@ -153,8 +153,7 @@ class FileLayout:
     def item(self, value: Json, like: SyntaxNode | None, gap: int = 1) -> list[str]:
         """Return the lines of an item of a block list, with `gap` blanks after its dash."""
         lead = "-" + " " * gap
-        block = is_block(value, like)
-        lines = self.block(value, like) if block else self.scalar(value, like)
+        lines = self.block(value, like) if is_block(value, like) else self.scalar(value, like)
         return [lead + lines[0], *indented(lines[1:], len(lead))]
 
     def block(self, value: Json, like: SyntaxNode | None) -> list[str]:

@@ -97,9 +97,9 @@ class Rewriting:
             case Put() | Gone():
                 self.edits.update((id(inner), CUT) for inner in _inside(node))
             case Within(fields=fields):
-                named = zip([key.text for key in node.keys], node.values, strict=True)
-                for name, value in [pair for pair in named if pair[0] in fields]:
-                    self._mark(value, fields[name], (*path, name))
+                for key, value in zip(node.keys, node.values, strict=True):
+                    if key.text in fields:
+                        self._mark(value, fields[key.text], (*path, key.text))
             case ListItems(items=items):
                 self._mark_items(node, items, path)
             case _:
@@ -127,7 +127,8 @@ class Rewriting:
             target = uses[0][0].itself
             own = self.edits.get(id(target))
             left = [use for use in uses if self.edits.get(id(use[0])) != CUT]
-            parted = {id(row[0]) for row in left if self._parted(row[0], target)}
+            mover = self._mover(target)
+            parted = {id(row[0]) for row in left if self.by_itself and self._mover(row[0]) != mover}
             apart = [
                 row for row in left if self.edits.get(id(row[0])) != own or id(row[0]) in parted
             ]
@@ -141,9 +142,6 @@ class Rewriting:
                 continue
             for row in apart:
                 self._write_out(*row)
-
-    def _parted(self, alias: SyntaxNode, target: SyntaxNode) -> bool:
-        return self.by_itself and self._mover(alias) != self._mover(target)
 
     def _mover(self, node: SyntaxNode) -> int:
         """Return the id of the moving item around a node, or 0 if none moves."""
@@ -191,8 +189,7 @@ class Rewriting:
         gone = {name for name, edit in fields.items() if isinstance(edit, Gone)} & set(names)
         new = {name: edit for name, edit in fields.items() if name not in names}
         if new and gone == set(names):
-            whole = followed({}, Within(new), self.value)
-            self._replace(node, whole, node)
+            self._replace(node, followed({}, Within(new), self.value), node)
             return
         for nth, name in enumerate(names):
             if name in fields and name not in gone:
@@ -290,8 +287,7 @@ class Rewriting:
         }
         kept = {list_item.origin for list_item in items} | self.arrived
         gone = [nth for nth in range(len(node.values)) if nth not in stays]
-        moved = [nth for nth in gone if (*path, nth) in kept]
-        self._members_in_flow(node, gone, texts, moved)
+        self._members_in_flow(node, gone, texts, [nth for nth in gone if (*path, nth) in kept])
 
     def _fill(self, node: SyntaxNode, items: Sequence[ListItem]) -> bool:
         """Write items into an empty list as lines with comments; return whether that is possible.
@@ -307,7 +303,7 @@ class Rewriting:
         if not any(chunks):
             return False
         texts = [
-            self._new_item(node, item, column) if chunk is None else chunk
+            chunk or self._new_item(node, item, column)
             for item, chunk in zip(items, chunks, strict=True)
         ]
         before = self.where.text[self.where.line_start(node.start) : node.start]
@@ -320,13 +316,15 @@ class Rewriting:
     def _flow_item(self, node: SyntaxNode, item: ListItem, margin: str | None) -> str:
         if item.origin is not None and item.origin[:-1] and self._is_in(node, item.origin):
             child = self._at(item.origin)
-            inner = self._apart(child, item)
-            return spliced(
-                self.where.text[child.opening : child.end], _shifted(inner, child.opening)
-            )
-        value = followed([], ListItems((item,)), self.value)
-        assert isinstance(value, list)  # noqa: S101 - of one item
-        return self.layout.flow(value[0], item_like(node, value[0]), margin)
+            return self._apart(child, item, child.opening, child.end)
+        value = self._value_of(item)
+        return self.layout.flow(value, item_like(node, value), margin)
+
+    def _value_of(self, item: ListItem) -> Json:
+        """Return an item after its edit."""
+        items = followed([], ListItems((item,)), self.value)
+        assert isinstance(items, list)  # noqa: S101 - of one item
+        return items[0]
 
     def _is_in(self, node: SyntaxNode, origin: Path) -> bool:
         child = self._at(origin)
@@ -371,8 +369,12 @@ class Rewriting:
             self._replace(node, followed([], ListItems(tuple(items)), self.value), node)
             return
         self._edit_staying(node, path, stays)
+        column = self.where.column(node.start)
         for after, new in _runs(items, path, stays).items():
-            texts = [self._block_item(node, list_item) for list_item in new]
+            texts = [
+                self._chunk(list_item, column) or self._new_item(node, list_item, column)
+                for list_item in new
+            ]
             self._insert_items(node, after, texts, stays)
         moved = {list_item.origin for list_item in items} | self.arrived
         first = 0 if opens else min(stays, default=0)
@@ -411,17 +413,10 @@ class Rewriting:
         start = self._chunk_start(node, min(stays, default=0))
         self._write(start, start, "".join(text + newline for text in texts))
 
-    def _block_item(self, node: SyntaxNode, item: ListItem) -> str:
-        column = self.where.column(node.start)
-        chunk = self._chunk(item, column)
-        return self._new_item(node, item, column) if chunk is None else chunk
-
     def _new_item(self, node: SyntaxNode, item: ListItem, column: int) -> str:
         """Return the lines of a new item of a block list."""
-        value = followed([], ListItems((item,)), self.value)
-        assert isinstance(value, list)  # noqa: S101 - of one item
-        gap = self._gap(node)
-        lines = self.layout.item(value[0], item_like(node, value[0]), gap)
+        value = self._value_of(item)
+        lines = self.layout.item(value, item_like(node, value), self._gap(node))
         if item.untold and self.where.opens_line(node.start):
             lines = [f"# {describe_unreported(item.untold)}", *lines]
         return self.layout.newline.join(indented(lines, column))
@@ -432,22 +427,17 @@ class Rewriting:
             return None
         child = self._at(item.origin)
         holder, nth = self.parents[id(child)]
-        dash = dash_of(self.where, holder, nth) if not holder.is_flow and not holder.keys else -1
-        if dash < 0 or child.means is not None:
+        if holder.is_flow or holder.keys or child.means is not None:
             return None
-        opens = self.where.opens_line(dash)
-        start = self._chunk_start(holder, nth) if opens else dash
-        end = self.where.line_end(child.end)
-        inner = self._apart(child, item)
-        text = spliced(self.where.text[start:end], _shifted(inner, start))
-        text = text if opens else " " * self.where.column(dash) + text
-        less = self.where.column(dash) - column
+        start, end = self._extent(child)
+        text = " " * self.where.column(start) + self._apart(child, item, start, end)
+        less = self.where.column(dash_of(self.where, holder, nth)) - column
         if less <= 0:
             return re.sub(r"^(?=.*\S)", " " * -less, text, flags=re.MULTILINE)
         return re.sub(rf"^ {{1,{less}}}", "", text, flags=re.MULTILINE)
 
-    def _apart(self, child: SyntaxNode, item: ListItem) -> list[Splice]:
-        """Return the splices inside an item separately, as its text moves elsewhere."""
+    def _apart(self, child: SyntaxNode, item: ListItem, start: int, end: int) -> str:
+        """Return the text of an item that moves elsewhere, with the splices inside made."""
         before, self.splices = self.splices, []
         if item.edit is not None:
             self.go_on(child, item.edit, item.origin or ())
@@ -459,14 +449,17 @@ class Rewriting:
             if child.opening <= splice.start <= child.end and splice.end > child.opening
         ]
         self.splices = [splice for splice in self.splices if splice not in inside]
-        return [*made, *inside]
+        moved = [
+            Splice(splice.start - start, splice.end - start, splice.text)
+            for splice in (*made, *inside)
+        ]
+        return spliced(self.where.text[start:end], moved)
 
     def _cut_lines(self, node: SyntaxNode, nth: int, *, moved: bool) -> None:
         """Remove the lines of an item; its comments stay unless they moved with it."""
         dash = dash_of(self.where, node, nth)
         start = self._chunk_start(node, nth) if moved else self.where.line_start(dash)
-        end = self.where.line_end(node.values[nth].end)
-        end = max(end, self.where.line_end(dash))
+        end = self.where.line_end(max(node.values[nth].end, dash))
         comments = [] if moved else self._left_comments(dash, end)
         margin = " " * self.where.column(dash)
         newline = self.layout.newline
@@ -639,10 +632,6 @@ class Rewriting:
         lines = [*rest, *(margin + comment for comment in comments)]
         self._write(start, header_end, opening)
         self._write(below, stop, "".join(newline + line for line in lines))
-
-
-def _shifted(splices: Sequence[Splice], by: int) -> list[Splice]:
-    return [Splice(splice.start - by, splice.end - by, splice.text) for splice in splices]
 
 
 def staying(items: Sequence[ListItem], path: Path) -> dict[int, ListItem]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fnmatch import fnmatchcase
+from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -144,26 +145,32 @@ class Selection:
 
     def takes(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
         """Return whether a manifest is selected; `file` is relative to the project."""
-        wanted = not self.select or any(
-            alternative.holds(ref, file, labels) for alternative in self.select
-        )
-        return wanted and not any(
-            alternative.holds(ref, file, labels) for alternative in self.exclude
-        )
+
+        def holds(alternative: Alternative) -> bool:
+            return alternative.holds(ref, file, labels)
+
+        return self._decides(holds, holds)
 
     def may_take_from(self, file: str) -> bool:
         """Return whether a file that cannot be read may have selected resources."""
-        wanted = not self.select or any(
-            alternative.may_hold_in(file) for alternative in self.select
+        return self._decides(
+            lambda alternative: alternative.may_hold_in(file),
+            lambda alternative: alternative.holds_in_all_of(file),
         )
-        return wanted and not any(alternative.holds_in_all_of(file) for alternative in self.exclude)
 
     def takes_whole(self, file: str) -> bool:
         """Return whether a file is selected whatever it declares, even if that is nothing."""
-        wanted = not self.select or any(
-            alternative.holds_in_all_of(file) for alternative in self.select
-        )
-        return wanted and not any(alternative.holds_in_all_of(file) for alternative in self.exclude)
+
+        def holds(alternative: Alternative) -> bool:
+            return alternative.holds_in_all_of(file)
+
+        return self._decides(holds, holds)
+
+    def _decides(
+        self, wanted: Callable[[Alternative], bool], unwanted: Callable[[Alternative], bool]
+    ) -> bool:
+        chosen = not self.select or any(map(wanted, self.select))
+        return chosen and not any(map(unwanted, self.exclude))
 
     def check_named(self, known: Iterable[Ref]) -> None:
         """Raise UsageError if a resource is selected by name and no manifest declares it."""
@@ -280,8 +287,7 @@ def _term(flag: str, text: str, kinds: Collection[str]) -> Term:
     if text.startswith(SHARD):
         return Term(About.SHARD, str(read_shard(text.removeprefix(SHARD))))
     name, equals, value = text.partition("=")
-    slash = name.find("/")
-    if not equals or slash != -1:
+    if not equals or name.find("/") != -1:
         return _ref_term(flag, text, kinds)
     if name.startswith(LABEL) and name != LABEL and value:
         return Term(About.LABEL, value, name.removeprefix(LABEL))
@@ -315,8 +321,7 @@ def _no_term(name: str, value: str) -> str:
         return f"nothing follows the `=`: a term is {FORMS}"
     words = {"kind": "kind=", "file": "file=", "shard": SHARD, "label": LABEL, "labels": LABEL}
     stem, dot, key = name.partition(".")
-    near = nearest(stem, words)
-    meant = words.get(near, "")
+    meant = words.get(nearest(stem, words), "")
     if meant == LABEL:
         meant = f"{LABEL}{key or 'KEY'}="
     hint = f"; did you mean {meant}{value or 'VALUE'}?" if meant else ""
@@ -339,14 +344,12 @@ def homes_of(manifests: Iterable[Manifest]) -> dict[Ref, int]:
         _root(joined, manifest.ref)
         for other in manifest.references:
             _join(joined, manifest.ref, other)
-    known: dict[Ref, int] = {}
-    homes: dict[Ref, int] = {}
-    for ref in joined:
-        root = _root(joined, ref)
-        if root not in known:
-            known[root] = int.from_bytes(sha256(str(root).encode()).digest())
-        homes[ref] = known[root]
-    return homes
+
+    @cache
+    def number(root: Ref) -> int:
+        return int.from_bytes(sha256(str(root).encode()).digest())
+
+    return {ref: number(_root(joined, ref)) for ref in joined}
 
 
 def _root(joined: dict[Ref, Ref], ref: Ref) -> Ref:

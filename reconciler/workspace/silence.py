@@ -71,8 +71,7 @@ class Silencing:
         if MARK not in lines.text:
             return
         for ignoring in ignoring_comments(lines.text):
-            wrong = [*_wrong(ignoring, self.rules)]
-            for finding in wrong:
+            for finding in _wrong(ignoring, self.rules):
                 yield complaint_at(file, lines, ignoring.line, ignoring.column, finding)
             if ignoring.codes and ignoring.reason:
                 comment = _Comment(file, lines, ignoring)
@@ -97,9 +96,7 @@ class Silencing:
                 reported.append(complaint)
                 continue
             comment = self._ignoring(complaint)
-            exemption = (
-                exempt[complaint.ref].get(complaint.code) if complaint.ref in exempt else None
-            )
+            exemption = exempt.get(complaint.ref, {}).get(complaint.code)
             if comment is not None:
                 used.add((complaint.file, comment.asked.line, comment.asked.column, complaint.code))
                 suppressed.append(Suppressed(complaint, comment.asked.reason, in_source=True))
@@ -107,8 +104,7 @@ class Silencing:
                 suppressed.append(Suppressed(complaint, exemption.reason, in_source=False))
             else:
                 reported.extend(self._levelled(complaint))
-        idle = [*self._idle(used, unjudged)]
-        return Silenced(tuple(reported), tuple(suppressed), tuple(idle))
+        return Silenced(tuple(reported), tuple(suppressed), tuple(self._idle(used, unjudged)))
 
     def _ignoring(self, complaint: Complaint) -> _Comment | None:
         # A text of several lines contains no comments: the line of its key counts too.
@@ -235,6 +231,11 @@ class Complaining:
         return False
 
 
+def place_of(complaint: Complaint) -> tuple[object, ...]:
+    """Return what complaints have in common that differ only by their words."""
+    return (complaint.file, complaint.line, complaint.column, complaint.code, complaint.path)
+
+
 def reported_once(complaints: list[Complaint]) -> Iterator[Complaint]:
     """Yield complaints; equal complaints about several items of a `forEach` become one.
 
@@ -252,9 +253,7 @@ def reported_once(complaints: list[Complaint]) -> Iterator[Complaint]:
         if not members:
             yield complaint
             continue
-        alike = places.setdefault(
-            (complaint.file, complaint.line, complaint.column, complaint.code, complaint.path), []
-        )
+        alike = places.setdefault(place_of(complaint), [])
         first = next((other for other in alike if together[other].isdisjoint(members)), None)
         if first is None:
             alike.append(complaint)

@@ -29,9 +29,11 @@ from reconciler.kinds.repairs import (
     Wrap,
 )
 from reconciler.syntax.syntax_tree import SyntaxNode, WrittenText
-from reconciler.workspace.layout import STEP, line_break
+from reconciler.workspace.layout import STEP, indented, line_break
 
 METADATA: Path = ("metadata",)
+_LINE = re.compile(r"\n(?=[^\r\n])")
+"""The break before a line that is not empty."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -112,8 +114,7 @@ class Editor:
         metadata = self.document.at(METADATA)
         empty = next((key for key in metadata.keys if key.text == "id"), None)
         if empty is not None:
-            null = metadata.at(("id",))
-            return Splice(empty.end, null.end, f": {self._shown(value)}")
+            return Splice(empty.end, metadata.at(("id",)).end, f": {self._shown(value)}")
         nth = metadata.place_of("name")
         key, name = metadata.keys[nth], metadata.values[nth]
         entry = f"{_quoted_as(key, 'id')}: {self._shown(value)}"
@@ -166,9 +167,8 @@ class Editor:
         start = self.written.line_start(start)
         end = self.written.line_end(max(holder.keys[last].end, holder.values[last].end))
         comments = self.written.comments(start, end)
-        kept = self._break.join(f"{' ' * column}{comment}" for comment in comments)
         if comments:
-            return Splice(start, end, kept)
+            return Splice(start, end, self._break.join(indented(comments, column)))
         after = self.written.text.find("\n", end)
         return Splice(start, len(self.written.text) if after < 0 else after + 1, "")
 
@@ -177,8 +177,7 @@ class Editor:
             start, end = holder.keys[first].start, holder.keys[last + 1].start
             kept = self._kept(start, end, self.written.column(start))
             return Splice(start, end, f" {kept}" if kept else "")
-        before = holder.values[first - 1]
-        start = max(before.end, holder.keys[first - 1].end)
+        start = max(holder.values[first - 1].end, holder.keys[first - 1].end)
         end = max(holder.values[last].end, holder.keys[last].end)
         kept = self._kept(start, end, self.written.column(holder.keys[first].start))
         return Splice(start, end, f" {kept}" if kept else "")
@@ -192,8 +191,8 @@ class Editor:
         column = self.written.column(holder.start)
         inner = f"{self._break}{' ' * (column + STEP)}"
         yield Splice(holder.start, holder.start, f"{name}:{inner}")
-        for start in self._lines_after(holder.start, holder.end):
-            yield Splice(start, start, " " * STEP)
+        for found in _LINE.finditer(self.written.text, holder.start, holder.end):
+            yield Splice(found.end(), found.end(), " " * STEP)
 
     def _lifted(self, repair: Lift) -> Iterator[Splice]:
         """Yield the splices that move an entry after the content around it, with its comments."""
@@ -229,14 +228,6 @@ class Editor:
         yield Splice(start, self.written.text.find("\n", end) + 1, "")
         yield Splice(last, last, f"{self._break}{entry_text}")
 
-    def _lines_after(self, start: int, end: int) -> Iterator[int]:
-        """Yield the starts of the lines after the line of `start`, without empty lines."""
-        place = self.written.text.find("\n", start, end) + 1
-        while place:
-            if self.written.text[place : place + 1] not in ("\n", "\r", ""):
-                yield place
-            place = self.written.text.find("\n", place, end) + 1
-
     def _unwrapped(self, holder: SyntaxNode, steps: Path) -> Iterator[Splice]:
         nth = holder.place_of(str(steps[0]))
         key, value = holder.keys[nth], holder.values[nth]
@@ -246,24 +237,17 @@ class Editor:
             yield self._spilled(key, value, inner)
             return
         end = self.written.line_end(max(value.end, inner.end))
-        lines = [
-            f"{' ' * column}{comment}" for comment in self.written.comments(key.end, inner.start)
-        ]
+        lines = self.written.comments(key.end, inner.start)
         if inner.is_flow:
             pairs = zip(inner.keys, inner.values, strict=True)
-            entries = [
-                f"{' ' * column}{self._shown(node)}: {self._shown(member)}"
-                for node, member in pairs
-            ]
-            comments = self._between(inner, end)
-            lines += [*(f"{' ' * column}{comment}" for comment in comments), *entries]
+            lines += self._between(inner, end)
+            lines += [f"{self._shown(node)}: {self._shown(member)}" for node, member in pairs]
         else:
             body = self.written.text[inner.start : end]
             less = self.written.column(inner.start) - column
-            dedented = re.sub(rf"(?<=\n) {{1,{less}}}", "", body) if less > 0 else body
-            lines.append(f"{' ' * column}{dedented}")
+            lines.append(re.sub(rf"(?<=\n) {{1,{less}}}", "", body) if less > 0 else body)
         start = self.written.line_start(key.start)
-        yield Splice(start, end, self._break.join(lines))
+        yield Splice(start, end, self._break.join(indented(lines, column)))
 
     def _between(self, inner: SyntaxNode, end: int) -> list[str]:
         """Return the comments of a mapping outside of its values, and after it."""
@@ -277,18 +261,15 @@ class Editor:
     def _spilled(self, key: SyntaxNode, value: SyntaxNode, inner: SyntaxNode) -> Splice:
         """Return the splice that replaces an entry by the content of its braces."""
         content = self.written.text[inner.start + 1 : inner.end - 1]
-        comments = self.written.comments(key.end, inner.start)
-        comments += self.written.comments(inner.end, value.end)
         first, column = inner.keys[0].start, self.written.column(key.start)
         less = self.written.column(first) - column
         if less > 0 and self.written.opens_line(first) and self.written.opens_line(key.start):
             content = re.sub(rf"(?<=\n) {{1,{less}}}", "", content)
         if not self.written.comments(inner.start, inner.end):
             content = content.strip().removesuffix(",").rstrip()
-        kept = "".join(f"{comment}{self._break}{' ' * column}" for comment in comments)
-        return Splice(
-            key.start, max(value.end, inner.end), f" {kept}{content}" if kept else content
-        )
+        kept = self._kept(key.end, inner.start, column) + self._kept(inner.end, value.end, column)
+        content = f" {kept}{content}" if kept else content
+        return Splice(key.start, max(value.end, inner.end), content)
 
 
 def _instead(node: SyntaxNode, text: str) -> Splice:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeVar
 
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Manifest, Ref
@@ -20,10 +21,10 @@ from reconciler.syntax.diagnostic import Complaint, Suppressed
 from reconciler.syntax.display_names import display_name
 from reconciler.syntax.files import LARGEST_WORKSPACE, PROJECT_FILE, File, Files, find_files
 from reconciler.syntax.sources import Sources, reading_ahead
+from reconciler.workspace.build import Loader
 from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.loader import Loader
 from reconciler.workspace.selection import Selection, with_homes
-from reconciler.workspace.silence import MOST_COMPLAINTS, Silencing, reported_once
+from reconciler.workspace.silence import MOST_COMPLAINTS, Silencing, place_of, reported_once
 from reconciler.workspace.workspace_cache import Lookup
 from reconciler.workspace.workspace_checks import (
     complain_by_features,
@@ -291,24 +292,31 @@ def files_taken(
     Errors in manifests are not reported here. Raises UsageError if a resource is selected by name
     and no manifest declares it.
     """
-    found = find_files(paths, root, settings.exclude, settings.limits.files)
-    sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
     files = TakenFiles(selection)
-    scopes = with_homes(scopes, lambda plain: load_workspaces(paths, root, plain, settings))
-    for scope in scopes:
-        sources.begin()
-        loader = Loader(found.root, sources, scope, settings.environments)
-        for file in found.files:
-            loader.load(file)
+    for loader in load_each(paths, root, scopes, settings):
         loader.complain_of_strays()
         files.note(loader)
     selection.check_named(files.known)
     return files
 
 
+def load_each(
+    paths: Sequence[Path], root: Path, scopes: Sequence[Scope], settings: ProjectFile
+) -> Iterator[Loader]:
+    """Yield the loader of each scope, after it has read every manifest under `paths`."""
+    found = find_files(paths, root, settings.exclude, settings.limits.files)
+    sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
+    for scope in with_homes(scopes, lambda plain: load_workspaces(paths, root, plain, settings)):
+        sources.begin()
+        loader = Loader(found.root, sources, scope, settings.environments)
+        for file in found.files:
+            loader.load(file)
+        yield loader
+
+
 MOST_NAMED = 5
 
-_Place: TypeAlias = tuple[object, ...]
+T = TypeVar("T")
 
 
 def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) -> Workspace:
@@ -323,6 +331,10 @@ def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) ->
         if are_all
         else set()
     )
+
+    def all_of(values: Callable[[Workspace], Iterable[T]]) -> dict[T, None]:
+        return dict.fromkeys(chain.from_iterable(map(values, workspaces.values())))
+
     manifests: dict[Ref, Manifest] = {}
     for workspace in workspaces.values():
         for manifest in workspace.manifests:
@@ -333,33 +345,20 @@ def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) ->
         for manifest in workspace.left_out
         if manifest.ref not in manifests
     }
-    limited = {ref: None for workspace in workspaces.values() for ref in workspace.elsewhere}
-    files = max((workspace.files for workspace in workspaces.values()), default=0)
+    declared = manifests.values()
+    limited = all_of(lambda workspace: workspace.elsewhere)
     return Workspace(
         manifests=tuple(
-            sorted(
-                manifests.values(),
-                key=lambda manifest: (manifest.source.file, manifest.source.line),
-            )
+            sorted(declared, key=lambda manifest: (manifest.source.file, manifest.source.line))
         ),
         complaints=tuple(sorted((*_merged(workspaces), *idle))),
         elsewhere=tuple(ref for ref in limited if ref not in manifests),
-        files=files,
-        read=tuple({path for workspace in workspaces.values() for path in workspace.read}),
-        suppressed=tuple(
-            sorted(
-                {
-                    suppressed
-                    for workspace in workspaces.values()
-                    for suppressed in workspace.suppressed
-                }
-            )
-        ),
+        files=max((workspace.files for workspace in workspaces.values()), default=0),
+        read=tuple(all_of(lambda workspace: workspace.read)),
+        suppressed=tuple(sorted(all_of(lambda workspace: workspace.suppressed))),
         left_out=tuple(left.values()),
         unheeded=max((workspace.unheeded for workspace in workspaces.values()), default=0),
-        unselected=tuple(
-            {ref: None for workspace in workspaces.values() for ref in workspace.unselected}
-        ),
+        unselected=tuple(all_of(lambda workspace: workspace.unselected)),
     )
 
 
@@ -368,19 +367,13 @@ def _merged(workspaces: Mapping[str, Workspace]) -> list[Complaint]:
     for name, workspace in workspaces.items():
         for complaint in workspace.complaints:
             holding[complaint].append(name)
-    everywhere = [
-        complaint for complaint, names in holding.items() if len(names) == len(workspaces)
-    ]
+    merged: list[Complaint] = []
     # Complaints at the same place that differ only by environment are merged into one.
-    by_place: dict[_Place, list[Complaint]] = defaultdict(list)
+    by_place: dict[tuple[object, ...], list[Complaint]] = defaultdict(list)
     for complaint, names in holding.items():
-        if len(names) < len(workspaces):
-            by_place[_place_of(complaint)].append(complaint)
-    return [*everywhere, *(_in_some(group, holding) for group in by_place.values())]
-
-
-def _place_of(complaint: Complaint) -> _Place:
-    return (complaint.file, complaint.line, complaint.column, complaint.code, complaint.path)
+        holds_everywhere = len(names) == len(workspaces)
+        (merged if holds_everywhere else by_place[place_of(complaint)]).append(complaint)
+    return [*merged, *(_in_some(group, holding) for group in by_place.values())]
 
 
 def _in_some(group: Sequence[Complaint], holding: Mapping[Complaint, Sequence[str]]) -> Complaint:

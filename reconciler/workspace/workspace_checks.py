@@ -29,8 +29,7 @@ from reconciler.syntax.scalars import Scalars, complaint_inside
 from reconciler.workspace.expression_scope import Scope, along, reference_findings, spelled
 
 if TYPE_CHECKING:
-    from reconciler.workspace.build import DeclaredManifest, Making
-    from reconciler.workspace.loader import Loader
+    from reconciler.workspace.build import DeclaredManifest, Loader
 
 
 CODES = {Language.PROMQL: "L901", Language.LUCENE: "L902"}
@@ -247,8 +246,7 @@ def complain_of_lost_references(loader: Loader) -> None:
     known |= dict.fromkeys(loader.unusable, True)
     for manifest in loader.declared:
         for text, references in manifest.references:
-            findings = reference_findings(references, known, loader.scope.environment)
-            loader.complain(text, findings)
+            loader.complain(text, reference_findings(references, known, loader.scope.environment))
 
 
 def _cycles(loader: Loader) -> Iterator[Complaint]:
@@ -348,7 +346,7 @@ class SideFiles:
     """
 
     names: Callable[[Any], Iterable[str]]
-    read: Callable[[Making, ProjectFile, Any], Any]
+    read: Callable[[Loader, ProjectFile, Any], Any]
     packed: Callable[[Any], Any]
     unpacked: Callable[[Any], Any]
 
@@ -367,7 +365,7 @@ def paths_of_side_files(root: File, environments: Mapping[str, object]) -> froze
     )
 
 
-def read_side_files(loader: Making, settings: ProjectFile) -> dict[str, Any]:
+def read_side_files(loader: Loader, settings: ProjectFile) -> dict[str, Any]:
     """Return what the files of the loader's environment hold, by the name of the setting."""
     environment = settings.environments.get(loader.scope.environment)
     return {

@@ -39,8 +39,8 @@ from reconciler.records.log_policies import SEVERITIES, list_log_policies
 from reconciler.records.record import PAGE_SIZE, Span, moment
 from reconciler.syntax.diagnostic import Finding
 from reconciler.syntax.files import find_files
+from reconciler.workspace.build import Loader
 from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.loader import Loader
 from reconciler.workspace.silence import Silenced, Silencing
 from reconciler.workspace.workspace import sources_of
 
