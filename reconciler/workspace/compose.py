@@ -114,27 +114,28 @@ def _check_number(number: float | None, path: Path) -> None:
 
 
 def _check_text(text: str, path: Path) -> None:
-    if text.isascii() and text.isprintable():
-        if len(text) > LONGEST_SCALAR:
-            raise UnwritableError(path, f"it holds a text longer than {LONGEST_SCALAR >> 20} MB")
-        return
-    found = first_forbidden(text.replace("\r", "").replace("\u2028", "").replace("\u2029", ""))
-    if found is not None:
-        raise UnwritableError(path, f"it holds {described(found[1])}, which no manifest can hold")
-    if BIDIRECTIONAL.search(text) and not _fits_block(text):
-        raise UnwritableError(path, "it holds bidirectional characters where they cannot be seen")
+    if not (text.isascii() and text.isprintable()):
+        found = _forbidden_in(text)
+        if found is not None:
+            message = f"it holds {described(found[1])}, which no manifest can hold"
+            raise UnwritableError(path, message)
+        if BIDIRECTIONAL.search(text) and not _fits_block(text):
+            message = "it holds bidirectional characters where they cannot be seen"
+            raise UnwritableError(path, message)
     if len(text) > LONGEST_SCALAR:
         raise UnwritableError(path, f"it holds a text longer than {LONGEST_SCALAR >> 20} MB")
+
+
+def _forbidden_in(text: str) -> tuple[int, str] | None:
+    return first_forbidden(text.replace("\r", "").replace("\u2028", "").replace("\u2029", ""))
 
 
 def _checked(key: str, path: Path) -> Path:
     """Return the place of a field. Raises UnwritableError if its name cannot be written."""
     if len(key) > LONGEST_KEY:
         raise UnwritableError(path, f"it has a field with a name longer than {LONGEST_KEY}")
-    if key.isascii() and key.isprintable():
-        return (*path, key)
-    found = first_forbidden(key.replace("\r", "").replace("\u2028", "").replace("\u2029", ""))
-    if found is not None or BIDIRECTIONAL.search(key):
+    is_plain = key.isascii() and key.isprintable()
+    if not is_plain and (_forbidden_in(key) is not None or BIDIRECTIONAL.search(key)):
         raise UnwritableError(path, "it has a field with a name that no manifest can hold")
     return (*path, key)
 

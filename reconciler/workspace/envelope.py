@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
-from reconciler.document import Json, Path, day_of
+from reconciler.document import ABSENT, Json, Path, day_of, value_at
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.checks import NO_ITEMS, is_mappings, meant_number, wanted_of
 from reconciler.kinds.envelope_fields import MANIFEST, METADATA
@@ -149,7 +149,8 @@ def read_envelope(document: dict[str, Json], around: Around) -> Envelope:
         envelope.spec = spec
     elif "spec" in document:
         envelope.findings.append(_spec_finding(document, envelope))
-    elif not _lies_inside(document, "spec") and not _is_misspelt("spec", envelope):
+    elif value_at(document, ("metadata", "spec")) is ABSENT and not _is_misspelt("spec", envelope):
+        # A field that was indented too far is already reported.
         repair = Advice("add it after `metadata`, with the fields of the resource below it")
         envelope.findings.append(Finding("M302", (), "`spec` is required", suggestion=repair))
     return envelope
@@ -177,12 +178,6 @@ def _spec_finding(document: dict[str, Json], envelope: Envelope) -> Finding:
     repair = NO_ITEMS if is_mappings(spec) else ""
     message = f"`spec` must be {wanted}, not {_shown(spec)}"
     return Finding("M301", ("spec",), message, suggestion=repair)
-
-
-def _lies_inside(document: dict[str, Json], key: str) -> bool:
-    """Return whether a field was indented too far, which is already reported."""
-    metadata = document.get("metadata")
-    return isinstance(metadata, dict) and key in metadata
 
 
 def _unknown_fields(
@@ -329,10 +324,8 @@ _IDS = ("metadata", "ids")
 
 def has_id(document: dict[str, Json]) -> bool:
     """Return whether a manifest has the id of an object of the service."""
-    metadata = document.get("metadata")
-    return isinstance(metadata, dict) and not (
-        metadata.get("id") is None and metadata.get("ids") is None
-    )
+    ids = (value_at(document, ("metadata", name)) for name in ("id", "ids"))
+    return any(value not in (None, ABSENT) for value in ids)
 
 
 def _read_ids(ids: dict[str, Json], kind: Kind, known: Mapping[str, object]) -> Iterator[Finding]:

@@ -36,7 +36,7 @@ from reconciler.workspace.workspace import NO_SETTINGS, sources_of
 SPEC = ("spec",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Fix:
     """A file that can be repaired: path, display name, and text before and after.
 
@@ -117,24 +117,17 @@ class _Search:
         """Record a file once, even if several links lead to it."""
         if path.resolve() not in self.noted:
             self.noted.add(path.resolve())
-            roots = self.sources.roots
-            fix = Fix(
-                path=path, name=name, before=before, after=after, repairs=repairs, roots=roots
-            )
+            fix = Fix(path, name, before, after, repairs, self.sources.roots)
             self.fixes.found.append(fix)
 
     def _look_at_export(self, folder: Path, manifest: _Pasted) -> None:
         """Record the quoted numbers of an export; nothing else there is a mistake."""
         named = manifest.spec.get("file")
-        if (
-            manifest.kind.from_export is None
-            or not isinstance(named, str)
-            or Path(named).is_absolute()
-        ):
+        if manifest.kind.from_export is None or not isinstance(named, str):
             return
         path = folder / named
         name = display_name(path, self.root)
-        if path.resolve() in self.exports:
+        if Path(named).is_absolute() or path.resolve() in self.exports:
             return
         self.exports.add(path.resolve())
         reading = self.sources.read(path, name, is_json=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from reconciler.document import Json, Path, canonical_text, texts_in
+from reconciler.document import Json, canonical_text, texts_in
 from reconciler.model import Member
 from reconciler.redaction.templates import Template
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, warning
@@ -33,7 +33,7 @@ class ForEachItems:
     values: list[tuple[int, dict[str, Json]]] = field(default_factory=list)
     keys: frozenset[str] = frozenset()
     total: int = 0
-    references: Mapping[int, list[Reference]] = field(default_factory=dict)
+    references: dict[int, list[Reference]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
     def each(self, used: set[str], first: str) -> Iterator[Each]:
@@ -82,12 +82,10 @@ def items_of(filled: Filled, text: DocumentText) -> ForEachItems:
         return items
     items.findings.extend(_take(value, items))
     items.keys = frozenset(key for _, document in items.values for key in document)
-    references: dict[int, list[Reference]] = {}
     for reference in filled.references:
         nth = reference.path[1] if len(reference.path) > 1 else None
         if isinstance(nth, int):
-            references.setdefault(nth, []).append(reference)
-    items.references = references
+            items.references.setdefault(nth, []).append(reference)
     return items
 
 
@@ -138,26 +136,24 @@ class Uses:
         """Record the keys that a whole manifest uses, in all environments; return the first key."""
         named = list(keys_named(document))
         known = {key: value for _, values in self.items.values for key, value in values.items()}
-        # A misspelt key is reported as such, and not as unused too.
-        near = [nearest(name, known) for name in named if along(known, name) is None]
-        self.used |= set(near)
-        found = (along(known, name) for name in named)
-        self.used |= {str(row[0][0]) for row in found if row is not None}
+        for name in named:
+            found = along(known, name)
+            # A misspelt key is reported as such, and not as unused too.
+            self.used.add(nearest(name, known) if found is None else str(found[0][0]))
         return named[0] if named else ""
 
     def unused(self) -> Iterator[Complaint]:
         """Yield a warning for each key that no manifest uses, at its first place."""
-        reported: set[str] = set()
+        first: dict[str, int] = {}
         for nth, values in self.items.values:
             for key in values:
-                if key in self.used or key in reported:
-                    continue
-                reported.add(key)
-                message = (
-                    f"nothing names `{key}` of these items: write ${{each:{key}}}, or remove it"
-                )
-                path: Path = (FOR_EACH, nth, key)
-                yield self.items.text.complaint(warning(UNUSED, path, message, at_key=True))
+                first.setdefault(key, nth)
+        for key, nth in first.items():
+            if key not in self.used:
+                message = f"nothing names `{key}` of these items"
+                message += f": write ${{each:{key}}}, or remove it"
+                finding = warning(UNUSED, (FOR_EACH, nth, key), message, at_key=True)
+                yield self.items.text.complaint(finding)
 
 
 def uses_of(known: dict[str, Uses], items: ForEachItems, value: Json) -> Uses:

@@ -303,16 +303,6 @@ MOST_INCLUDED = 50_000
 _LESS = Advice("include fewer files, or one that holds what several of them hold")
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """The file that a path leads to from another file, and why it is not read, if so."""
-
-    file: File
-    real: File
-    name: str
-    why_not: str
-
-
 @dataclass(slots=True)
 class Includes:
     """Reader of included files that reads each file once and counts how much is made.
@@ -326,7 +316,7 @@ class Includes:
     readings: dict[File, Reading | Complaint] = field(default_factory=dict)
     real: set[File] = field(default_factory=set)
     reals: dict[File, File] = field(default_factory=dict)
-    targets: dict[tuple[File, str], _Target] = field(default_factory=dict)
+    targets: dict[tuple[File, str], tuple[File, str, str]] = field(default_factory=dict)
 
     def spend(self, size: Size) -> bool:
         """Add a size to what is made; return whether the total is within the limits."""
@@ -343,17 +333,16 @@ class Includes:
             message = f"files are included more than {MOST_INCLUDED:,} times in this run"
             is_first = self.sources.included == MOST_INCLUDED + 1
             return _unusable(path, named, message, _LESS) if is_first else None
-        target = self._target(named, inside)
-        message = target.why_not or self._why_not(target, inside)
-        if message:
-            return _unusable(path, named, message)
-        file, name = target.file, target.name
+        file, name, why_never = self._target(named, inside)
+        why_not = why_never or self._why_not(file, inside)
+        if why_not:
+            return _unusable(path, named, why_not)
         reading = self._reading(file, name, inside)
         if isinstance(reading, Complaint):
             near = reading.suggestion and str(File(named).with_name(reading.suggestion))
             repair = near and expression(ExpressionKind.FILE, near)
             return _unusable(path, named, reading.message, repair)
-        self.real.add(target.real)
+        self.real.add(self._real(file))
         if reading.has_errors:
             return None
         documents = [document for document in reading.documents if document.value is not None]
@@ -361,28 +350,24 @@ class Includes:
             return file, DocumentText(name, documents[0])
         return _unusable(path, named, f"it holds {len(documents) or 'no'} documents, and not one")
 
-    def _target(self, named: str, inside: Inside) -> _Target:
-        """Return the target of a path, which is looked up once for each including file."""
+    def _target(self, named: str, inside: Inside) -> tuple[File, str, str]:
+        """Return a file, its name, and why it is never read; once for each including file."""
         key = inside.trail[-1], named
-        known = self.targets.get(key)
-        if known is None:
+        if key not in self.targets:
             file = key[0].parent / named
-            real = self._real(file)
-            why_not = _why_never(named, file, real, self.sources.roots)
-            known = _Target(file, real, display_name(file, self.root), why_not)
-            self.targets[key] = known
-        return known
+            why_never = _why_never(named, file, self._real(file), self.sources.roots)
+            self.targets[key] = file, display_name(file, self.root), why_never
+        return self.targets[key]
 
     def _real(self, file: File) -> File:
-        known = self.reals.get(file)
-        if known is None:
-            known = self.reals[file] = _real(file)
-        return known
+        if file not in self.reals:
+            self.reals[file] = _real(file)
+        return self.reals[file]
 
-    def _why_not(self, target: _Target, inside: Inside) -> str:
+    def _why_not(self, file: File, inside: Inside) -> str:
         """Return why a file is not read in this chain of inclusions, or "" if it is."""
-        if target.real in map(self._real, inside.trail):
-            names = (display_name(path, self.root) for path in (*inside.trail, target.file))
+        if self._real(file) in map(self._real, inside.trail):
+            names = (display_name(path, self.root) for path in (*inside.trail, file))
             return f"files include each other: {' → '.join(names)}"
         if len(inside.trail) > MOST_TRAILED:
             return f"files include one another deeper than {MOST_TRAILED}"

@@ -102,15 +102,11 @@ class FileLayout:
             return json.dumps(value, ensure_ascii=self.only_ascii)
         if not isinstance(value, str):
             return json.dumps(value)
-        style = like.style if like is not None else ""
+        style, candidate = like.style if like is not None else "", ""
         if style == "'":
             candidate = "'" + value.replace("'", "''") + "'"
-        elif style == '"':
-            return _double(value)
-        elif _is_text_to_all(value, in_flow=in_flow):
+        elif style != '"' and _is_text_to_all(value, in_flow=in_flow):
             candidate = value
-        else:
-            return _double(value)
         return candidate if _reads_as(candidate, value, in_flow=in_flow) else _double(value)
 
     def key(self, name: str, like: SyntaxNode | None = None, *, in_flow: bool) -> str:

@@ -562,9 +562,9 @@ def _free_key(key: str, value: Mapping[str, Json], items: Sequence[Json], place:
 
 def _own_key(value: Json, given: Sequence[Given]) -> str:
     """Return a key for ids in items that manifests of other kinds or names may share."""
-    metadata = value.get("metadata") if isinstance(value, dict) else None
-    name = metadata.get("name") if isinstance(metadata, dict) else ""
-    fixed = "".join(part for part in parts_of(str(name)) if isinstance(part, str))
+    name = value_at(value, ("metadata", "name"))
+    written_name = "" if name is ABSENT else str(name)
+    fixed = "".join(part for part in parts_of(written_name) if isinstance(part, str))
     named = _NO_KEY.sub("_", fixed).strip("_")
     return "_".join(filter(None, (given[0].manifest.ref.kind, named, KEY)))
 

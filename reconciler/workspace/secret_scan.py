@@ -94,12 +94,9 @@ class Withheld:
 
     def findings(self, document: Json, path: Path = ()) -> Iterator[Finding]:
         """Yield the texts of a document that would send such a value, whatever its origin."""
-        if self._forms and self._may_hold(document):
+        # Most documents hold none, and are not walked with their places.
+        if self._forms and self.why_text("\n".join(map(_sent, texts_in(document)))):
             yield from self._found(document, path)
-
-    def _may_hold(self, document: Json) -> bool:
-        """Return whether a document may contain a value; fast because places are not tracked."""
-        return bool(self.why_text("\n".join(map(_sent, texts_in(document)))))
 
     def _found(self, document: Json, path: Path) -> Iterator[Finding]:
         match document:

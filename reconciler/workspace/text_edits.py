@@ -175,10 +175,9 @@ class Editor:
     def _cut_in_line(self, holder: SyntaxNode, first: int, last: int) -> Splice:
         if last + 1 < len(holder.keys):
             start, end = holder.keys[first].start, holder.keys[last + 1].start
-            kept = self._kept(start, end, self.written.column(start))
-            return Splice(start, end, f" {kept}" if kept else "")
-        start = max(holder.values[first - 1].end, holder.keys[first - 1].end)
-        end = max(holder.values[last].end, holder.keys[last].end)
+        else:
+            start = max(holder.values[first - 1].end, holder.keys[first - 1].end)
+            end = max(holder.values[last].end, holder.keys[last].end)
         kept = self._kept(start, end, self.written.column(holder.keys[first].start))
         return Splice(start, end, f" {kept}" if kept else "")
 

@@ -184,23 +184,18 @@ def _load(
     side_files = read_side_files(loader, settings)
     manifests = tuple(manifest.manifest for manifest in declared)
     outcome = silencing.told(sorted(set(reported_once(loader.complaints))), manifests)
-    about = [
-        complaint
-        for complaint in outcome.complaints
-        if loader.taken.is_about(complaint, scope.selection)
-    ]
-    silenced = [
-        suppressed
-        for suppressed in outcome.suppressed
-        if loader.taken.is_about(suppressed.complaint, scope.selection)
-    ]
+
+    def is_about(complaint: Complaint) -> bool:
+        return loader.taken.is_about(complaint, scope.selection)
+
+    about = tuple(filter(is_about, outcome.complaints))
     return Workspace(
         manifests=tuple(manifest.manifest for manifest in declared if manifest.selected),
-        complaints=tuple(about),
+        complaints=about,
         elsewhere=tuple(loader.elsewhere),
         files=len(found.files) - loader.side_files,
         read=tuple(sources.paths),
-        suppressed=tuple(silenced),
+        suppressed=tuple(entry for entry in outcome.suppressed if is_about(entry.complaint)),
         idle=outcome.idle,
         left_out=tuple(manifest.manifest for manifest in declared if not manifest.selected),
         unheeded=sum(complaint.is_error for complaint in outcome.complaints)

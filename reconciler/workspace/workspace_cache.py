@@ -58,15 +58,14 @@ def about_scope(scope: Scope, cache: Cache) -> dict[str, Json]:
     values: dict[str, Json] = {
         name: cache.sign(f"{name}\0{value}") for name, value in sorted(withheld.values.items())
     }
+    kept = {field.name: getattr(scope, field.name) for field in fields(scope)}
     return {
-        "environment": scope.environment,
+        **{name: value for name, value in kept.items() if name not in LEFT_OUT},
         "variables": dict(scope.variables),
         "secrets": scope.secrets is not None,
         "withheld": [list[Json](withheld.prefixes), values],
-        "ruled": scope.ruled,
         "selection": list[Json](scope.selection.flags()),
         "unread": list[Json](sorted(scope.unread)),
-        "may_lack": scope.may_lack,
     }
 
 

@@ -219,8 +219,7 @@ def _shared_ids(loader: Loader) -> Iterator[Complaint]:
 
 def _metadata(declared: DeclaredManifest) -> dict[str, Json]:
     """Return `metadata` as it is written, with its expressions."""
-    document = declared.text.document.value
-    metadata = document.get("metadata") if isinstance(document, dict) else None
+    metadata = value_at(declared.text.document.value, ("metadata",))
     return metadata if isinstance(metadata, dict) else {}
 
 
