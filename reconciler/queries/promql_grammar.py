@@ -45,9 +45,6 @@ class Token:
         return self.sort is TokenKind.NAME and self.text.lower() in words
 
 
-_SPACE = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)+")
-_STRING = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`]*`""")
-_NUMERIC = re.compile(r"[0-9][\w.]*(?:(?<=[eE])[+-][0-9]+)?|\.[0-9]\w*", re.ASCII)
 _NUMBER = re.compile(
     r"0[xX][0-9a-fA-F]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII
 )
@@ -56,10 +53,17 @@ _DURATION = re.compile(
     r"(?:[0-9]+s)?(?:[0-9]+ms)?",
     re.ASCII,
 )
-_NAME = re.compile(r"[A-Za-z_:][\w:]*", re.ASCII)
+_SHAPES = r"""(?:[ \t\r\n]+|\#[^\n]*)*
+    (?:(?P<STRING> '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*" | `[^`]*` )
+    |(?P<UNCLOSED> ['"`](?s:.)* )
+    |(?P<NUMBER> [0-9][\w.]*(?:(?<=[eE])[+-][0-9]+)? | \.[0-9]\w* )
+    |(?P<NAME> NAMES )
+    |(?P<SIGN> =~|!~|!=|==|>=|<=|[-+*/%^<>=(){}\[\],@:] )
+    |(?P<END> \Z )
+    |(?P<STRANGE> (?s:.) ))"""
+_OUTSIDE = re.compile(_SHAPES.replace("NAMES", r"[A-Za-z_:][\w:]*"), re.ASCII | re.VERBOSE)
 # The colon of a subquery is not part of a name.
-_LABEL = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_SIGN = re.compile(r"=~|!~|!=|==|>=|<=|[-+*/%^<>=(){}\[\],@:]")
+_INSIDE = re.compile(_SHAPES.replace("NAMES", r"[A-Za-z_]\w*"), re.ASCII | re.VERBOSE)
 _LAST = (TokenKind.END, TokenKind.UNCLOSED, TokenKind.STRANGE, TokenKind.BAD_NUMBER)
 OPENING = {"(": ")", "[": "]", "{": "}"}
 
@@ -67,14 +71,12 @@ OPENING = {"(": ")", "[": "]", "{": "}"}
 def tokens_of(text: str) -> Iterator[Token]:
     """Yield the tokens of a query, the end last; an invalid token ends the list."""
     place = 0
-    inside: list[str] = []
+    inside: list[str] = [""]
     while True:
-        space = _SPACE.match(text, place)
-        place = space.end() if space is not None else place
-        token = _token_at(text, place, inside[-1] if inside else "")
+        token = _token_at(text, place, inside[-1])
         if token.is_sign(*OPENING):
             inside.append(token.text)
-        elif token.is_sign(*OPENING.values()) and inside:
+        elif token.is_sign(*OPENING.values()) and len(inside) > 1:
             inside.pop()
         yield token
         if token.sort in _LAST:
@@ -82,25 +84,15 @@ def tokens_of(text: str) -> Iterator[Token]:
         place = token.end
 
 
-def _token_at(text: str, place: int, inside: str) -> Token:  # noqa: PLR0911 - a table
-    if place >= len(text):
-        return Token(TokenKind.END, "", place, place)
-    if text[place] in "'\"`":
-        found = _STRING.match(text, place)
-        if found is None:
-            return Token(TokenKind.UNCLOSED, text[place:], place, len(text))
-        return Token(TokenKind.STRING, found.group(), place, found.end())
-    if (found := _NUMERIC.match(text, place)) is not None:
-        return Token(_sort_of(found.group()), found.group(), place, found.end())
-    if (found := (_LABEL if inside in ("{", "[") else _NAME).match(text, place)) is not None:
-        word = found.group()
-        sort = (
-            TokenKind.NUMBER if word.lower() in ("inf", "nan") and inside != "{" else TokenKind.NAME
-        )
-        return Token(sort, word, place, found.end())
-    if (found := _SIGN.match(text, place)) is not None:
-        return Token(TokenKind.SIGN, found.group(), place, found.end())
-    return Token(TokenKind.STRANGE, text[place], place, place + 1)
+def _token_at(text: str, place: int, inside: str) -> Token:
+    found = (_INSIDE if inside in ("{", "[") else _OUTSIDE).match(text, place)
+    assert found is not None and found.lastgroup is not None  # noqa: S101, PT018 - any character fits
+    word, sort = found[found.lastgroup], TokenKind[found.lastgroup]
+    if sort is TokenKind.NUMBER:
+        sort = _sort_of(word)
+    elif sort is TokenKind.NAME and word.lower() in ("inf", "nan") and inside != "{":
+        sort = TokenKind.NUMBER
+    return Token(sort, word, *found.span(found.lastgroup))
 
 
 def _sort_of(word: str) -> TokenKind:

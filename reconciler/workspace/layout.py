@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import accumulate, pairwise
 
 from yaml import SafeLoader, ScalarNode, SequenceNode, YAMLError, compose
 
@@ -251,28 +252,16 @@ def _rewrapped(source: Sequence[str], value: str) -> list[str] | None:
     ):
         return None
     old = [word for line in source for word in line.split()]
-    ends, count = set(), 0
-    for line in source:
-        count += len(line.split())
-        ends.add(count)
+    ends = {*accumulate(len(line.split()) for line in source)}
     new = value.split(" ")
+    breaks = {0, len(new)}
     matcher = SequenceMatcher(None, old, new, autojunk=False)
-    lines: list[str] = []
-    words: list[str] = []
     for tag, first, last, start, end in matcher.get_opcodes():
-        for nth in range(start, end):
-            words.append(new[nth])
-            place = first + (nth - start) + 1
-            breaks = place in ends and place <= last if tag == "equal" else False
-            if tag != "equal" and nth == end - 1 and last in ends:
-                breaks = True
-            if breaks:
-                lines.append(" ".join(words))
-                words = []
-        if tag == "delete" and last in ends and words:
-            lines.append(" ".join(words))
-            words = []
-    return [*lines, *([" ".join(words)] if words else [])]
+        if tag == "equal":
+            breaks |= {nth - first + start for nth in range(first + 1, last + 1) if nth in ends}
+        elif last in ends:
+            breaks.add(end)
+    return [" ".join(new[start:end]) for start, end in pairwise(sorted(breaks))]
 
 
 def in_its_lines(node: SyntaxNode, source: Sequence[str], value: str) -> list[str] | None:
