@@ -45,8 +45,9 @@ FUNCTIONS = frozenset(
     )
 )
 _SCALARS = frozenset(("scalar", "time", "pi"))
-_ESCAPE = re.compile(
-    r"\\(?:[abfnrtv\\'\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|U[0-9a-fA-F]{8})"
+_BAD_ESCAPE = re.compile(
+    r"""(?:[^\\]|\\(?:[abfnrtv\\'"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|U[0-9a-fA-F]{8}))*+"""
+    r"(\\(?s:.)?)"
 )
 _TYPES = {
     "matrix": "a range, as `metric[5m]`",
@@ -174,17 +175,11 @@ def _bad_string(node: QueryNode, refused: str) -> QueryProblem | None:
 
 
 def _bad_escape(token: Token) -> QueryProblem | None:
-    if token.text.startswith("`"):
+    found = None if token.text.startswith("`") else _BAD_ESCAPE.match(token.text)
+    if found is None:
         return None
-    place = 0
-    while (place := token.text.find("\\", place)) >= 0:
-        found = _ESCAPE.match(token.text, place)
-        if found is None:
-            written = token.text[place : place + 2]
-            message = f"`{written}` is no escape: double the backslash, or quote with backticks"
-            return QueryProblem(message, token.start + place, 2)
-        place = found.end()
-    return None
+    message = f"`{found[1]}` is no escape: double the backslash, or quote with backticks"
+    return QueryProblem(message, token.start + found.start(1), 2)
 
 
 def _said_of(node: QueryNode, refused: str) -> QueryProblem:

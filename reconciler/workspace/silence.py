@@ -11,18 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.model import Manifest, Member
 from reconciler.model.own_rules import OWN_RULE
-from reconciler.project.levels import (
-    AUDIT,
-    OFF_BY_DEFAULT,
-    PRACTICE,
-    QUERIES,
-    WARNED_OF,
-    Level,
-    has_a_level,
-    is_off_by_default,
-    is_on,
-    why_no_level,
-)
+from reconciler.project import levels
 from reconciler.syntax.comments import MARK, Ignoring, ignoring_comments
 from reconciler.syntax.diagnostic import (
     REMOVE,
@@ -59,9 +48,9 @@ class _Comment:
 
 @dataclass(slots=True)
 class Silencing:
-    """Settings for reporting: `levels` by code, `rules` by name, comments by their lines."""
+    """Settings for reporting: levels in `checks`, names of `rules`, comments by their lines."""
 
-    levels: Mapping[str, Level]
+    checks: Mapping[str, levels.Level]
     rules: Collection[str] = ()
     _comments: list[_Comment] = field(default_factory=list)
     _first: dict[tuple[str, int, str], _Comment] = field(default_factory=dict)
@@ -113,7 +102,7 @@ class Silencing:
         return next(filter(None, found), None)
 
     def _levelled(self, complaint: Complaint) -> Iterator[Complaint]:
-        level = self.levels.get(complaint.code)
+        level = self.checks.get(complaint.code)
         if level is None:
             yield complaint
         elif level != "off":
@@ -127,11 +116,11 @@ class Silencing:
             at = (comment.file, comment.asked.line, comment.asked.column)
             for code in comment.asked.codes or () if comment.file not in unjudged else ():
                 # Complaints that are off, or come from audits, are not looked for in this run.
-                is_made = is_on(code, self.levels, only_asked=is_off_by_default(code))
-                is_asked = is_made and not code.startswith(AUDIT) and not _is_gone(code)
+                is_made = levels.is_on(code, self.checks, only_asked=levels.is_off_by_default(code))
+                is_asked = is_made and not code.startswith(levels.AUDIT) and not _is_gone(code)
                 if (*at, code) in used or not is_asked:
                     continue
-                if has_a_level(code, self.rules):
+                if levels.has_a_level(code, self.rules):
                     message = f"line {comment.asked.about} has no complaint {code} to be ignored"
                     finding = Finding("M117", (), message, Severity.WARNING, REMOVE)
                     complaint = complaint_at(comment.file, comment.lines, *at[1:], finding)
@@ -140,15 +129,15 @@ class Silencing:
 
 def _is_gone(code: str) -> bool:
     """Return whether a code is of the checks of practice, and these are no part of this program."""
-    is_of_lint = code.startswith(PRACTICE) and not code.startswith(QUERIES)
-    return is_of_lint and PRACTICE not in OFF_BY_DEFAULT
+    is_of_lint = code.startswith(levels.PRACTICE) and not code.startswith(levels.QUERIES)
+    return is_of_lint and levels.PRACTICE not in levels.OFF_BY_DEFAULT
 
 
 def _has_choice(complaint: Complaint) -> bool:
     """Return whether a complaint may be ignored; an error that breaks something may not."""
-    if complaint.code.startswith((AUDIT, PRACTICE, OWN_RULE)):
+    if complaint.code.startswith((levels.AUDIT, levels.PRACTICE, OWN_RULE)):
         return True
-    return complaint.code in WARNED_OF and not complaint.is_error
+    return complaint.code in levels.WARNED_OF and not complaint.is_error
 
 
 def _wrong(ignoring: Ignoring, rules: Collection[str]) -> Iterator[Finding]:
@@ -160,8 +149,8 @@ def _wrong(ignoring: Ignoring, rules: Collection[str]) -> Iterator[Finding]:
         message = "this comment needs a reason after the bracket: why may this be so here?"
         yield Finding("M116", (), message)
     for code in ignoring.codes:
-        if not has_a_level(code, rules):
-            message, near = why_no_level(code, rules)
+        if not levels.has_a_level(code, rules):
+            message, near = levels.why_no_level(code, rules)
             yield Finding("M116", (), message, suggestion=near)
 
 
