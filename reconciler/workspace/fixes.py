@@ -51,39 +51,19 @@ class Fix:
     roots: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fixes:
-    """The files that can be repaired, and the names of those that need a repair but cannot get it.
-
-    `unrepaired` has the line of the first error in each text; 0 means: edit by hand.
-    """
-
-    found: list[Fix] = field(default_factory=list)
-    unrepaired: dict[str, int] = field(default_factory=dict)
-
-
-def find_fixes(
-    paths: Sequence[Path],
-    root: Path,
-    settings: ProjectFile = NO_SETTINGS,
-    left: Collection[tuple[str, int]] = (),
-) -> Fixes:
-    """Return the repairs under `paths`, and in the files that the manifests there name.
-
-    `left` are documents to leave unchanged, by file and first line.
-    """
-    search = _Search(root, sources_of(paths, root, settings.limits.size), left)
-    for file in find_files(paths, root, settings.exclude, settings.limits.files).files:
-        search.look_at(file.path, file.name, is_json=file.is_json)
-    return search.fixes
-
-
 @dataclass(slots=True)
-class _Search:
+class Fixes:
+    """Finder of the files that can be repaired, and of those that need a repair but cannot get it.
+
+    `unrepaired` has the line of the first error in each text, by the name of the file; 0 means:
+    edit by hand.
+    """
+
     root: Path
     sources: Sources[SpecReport]
     left: Collection[tuple[str, int]] = ()
-    fixes: Fixes = field(default_factory=Fixes)
+    found: list[Fix] = field(default_factory=list)
+    unrepaired: dict[str, int] = field(default_factory=dict)
     exports: set[Path] = field(default_factory=set)
     noted: set[Path] = field(default_factory=set)
 
@@ -103,7 +83,7 @@ class _Search:
         if reading.has_errors:
             if places:
                 errors = (flaw.line for flaw in reading.flaws if flaw.severity is Severity.ERROR)
-                self.fixes.unrepaired[name] = min(errors)
+                self.unrepaired[name] = min(errors)
             return
         for manifest in filter(None, pasted):
             self._look_at_export(path.parent, manifest)
@@ -111,14 +91,14 @@ class _Search:
         if found is not None:
             self._note(path, name, text, *found)
         elif places:
-            self.fixes.unrepaired[name] = 0
+            self.unrepaired[name] = 0
 
     def _note(self, path: Path, name: str, before: str, after: str, repairs: int) -> None:
         """Record a file once, even if several links lead to it."""
         if path.resolve() not in self.noted:
             self.noted.add(path.resolve())
             fix = Fix(path, name, before, after, repairs, self.sources.roots)
-            self.fixes.found.append(fix)
+            self.found.append(fix)
 
     def _look_at_export(self, folder: Path, manifest: _Pasted) -> None:
         """Record the quoted numbers of an export; nothing else there is a mistake."""
@@ -141,6 +121,22 @@ class _Search:
                 after, [repaired(values[0], made)], reading.lines.text, is_json=True
             ):
                 self._note(path, name, reading.lines.text, after, len(made))
+
+
+def find_fixes(
+    paths: Sequence[Path],
+    root: Path,
+    settings: ProjectFile = NO_SETTINGS,
+    left: Collection[tuple[str, int]] = (),
+) -> Fixes:
+    """Return the repairs under `paths`, and in the files that the manifests there name.
+
+    `left` are documents to leave unchanged, by file and first line.
+    """
+    fixes = Fixes(root, sources_of(paths, root, settings.limits.size), left)
+    for file in find_files(paths, root, settings.exclude, settings.limits.files).files:
+        fixes.look_at(file.path, file.name, is_json=file.is_json)
+    return fixes
 
 
 @dataclass(frozen=True, slots=True)

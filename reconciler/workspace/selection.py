@@ -122,8 +122,8 @@ class Selection:
     @property
     def shard(self) -> Shard | None:
         """Return the shard that contains the selection, or None if no shard is named."""
-        terms = (term for alternative in self.select for term in alternative.terms)
-        return next((read_shard(term.glob) for term in terms if term.about is About.SHARD), None)
+        shards = (term.glob for term in _terms_of(self.select) if term.about is About.SHARD)
+        return next(map(read_shard, shards), None)
 
     @property
     def is_shard(self) -> bool:
@@ -183,10 +183,7 @@ class Selection:
 
     def named(self) -> Iterator[Ref]:
         """Yield the resources that are selected by their full names."""
-        for alternative in self.select:
-            for term in alternative.terms:
-                if (ref := term.named) is not None:
-                    yield ref
+        yield from (ref for term in _terms_of(self.select) if (ref := term.named) is not None)
 
     def flags(self) -> list[str]:
         """Return the command-line arguments for the same selection."""
@@ -242,6 +239,10 @@ def _written(alternatives: Sequence[Alternative]) -> tuple[str, ...]:
     return tuple(sorted({alternative.written for alternative in alternatives}))
 
 
+def _terms_of(alternatives: Sequence[Alternative]) -> Iterator[Term]:
+    return (term for alternative in alternatives for term in alternative.terms)
+
+
 def read_selection(
     select: Sequence[str], exclude: Sequence[str], kinds: Collection[str]
 ) -> Selection:
@@ -264,9 +265,7 @@ def of_shard(shard: Shard) -> Selection:
 
 def _check_shards(selection: Selection) -> None:
     """Raise UsageError if the selection is not within one shard."""
-    if any(
-        term.about is About.SHARD for alternative in selection.exclude for term in alternative.terms
-    ):
+    if any(term.about is About.SHARD for term in _terms_of(selection.exclude)):
         raise UsageError("--exclude takes no shard: select the one that is meant, with --select")
     shards = [
         {term.glob for term in alternative.terms if term.about is About.SHARD}
@@ -279,8 +278,8 @@ def _check_shards(selection: Selection) -> None:
 
 
 def _alternative(flag: str, written: str, kinds: Collection[str]) -> Alternative:
-    terms = tuple(_term(flag, part.strip(), kinds) for part in written.split(","))
-    return Alternative(terms, ",".join(sorted(part.strip() for part in written.split(","))))
+    parts = [part.strip() for part in written.split(",")]
+    return Alternative(tuple(_term(flag, part, kinds) for part in parts), ",".join(sorted(parts)))
 
 
 def _term(flag: str, text: str, kinds: Collection[str]) -> Term:

@@ -83,15 +83,13 @@ def load_workspace(
     root: Path,
     scope: Scope,
     settings: ProjectFile = NO_SETTINGS,
-    *,
-    waits: Waits | None = None,
 ) -> Workspace:
     """Read every manifest under `paths`, except those that the project file excludes.
 
     No content of a file raises an error: all errors are complaints, sorted by file and line.
     """
     found = find_files(paths, root, settings.exclude, settings.limits.files)
-    return _load(found, sources_of(paths, root, settings.limits.size), scope, settings, waits)
+    return _load(found, sources_of(paths, root, settings.limits.size), scope, settings, None)
 
 
 def load_workspaces(
