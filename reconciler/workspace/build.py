@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 from reconciler.document import Json
 from reconciler.document import Path as Place
@@ -15,7 +15,9 @@ from reconciler.kinds.checks import is_mappings
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
 from reconciler.model import API_VERSION, Manifest, Ref, Source
+from reconciler.project import ProjectFile
 from reconciler.redaction.templates import references_in
+from reconciler.runtime.rows import Rows
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity, warning
 from reconciler.syntax.display_names import display_name
 from reconciler.syntax.expressions import is_allowed_in
@@ -32,9 +34,9 @@ from reconciler.workspace.envelope import (
     record_finding,
     stranger_in,
 )
-from reconciler.workspace.expression_scope import Each, Filled, Inside, Measures, Reference, Scope
+from reconciler.workspace.expression_scope import Each, Filled, Measures, Reference, Scope
 from reconciler.workspace.for_each import FOR_EACH, Uses, items_of, uses_of, written_items
-from reconciler.workspace.interpolate import Includes, fill, too_much
+from reconciler.workspace.interpolate import Includes, Inside, fill, too_much
 from reconciler.workspace.overrides import (
     OVERRIDES,
     overridden,
@@ -43,7 +45,6 @@ from reconciler.workspace.overrides import (
 )
 from reconciler.workspace.selection import SelectedNames
 from reconciler.workspace.silence import Complaining, Silencing
-from reconciler.workspace.workspace_checks import paths_of_side_files
 
 NO_LIST = Advice("remove the `- ` before it, and write a line `---` between two manifests")
 
@@ -514,3 +515,49 @@ def _looks_declared(reading: Reading) -> bool:
         isinstance(document.value, dict) and "apiVersion" in document.value
         for document in reading.documents
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideFiles:
+    """Files that the setting of a feature names, and how they are read.
+
+    `names` returns the files of a setting, relative to the project's folder. `read` returns their
+    content for the environment of a loader, which keeps the complaints. `packed` turns a content
+    into JSON for the cache, and `unpacked` turns that back.
+    """
+
+    names: Callable[[Any], Iterable[str]]
+    read: Callable[[Loader, ProjectFile, Any], Any]
+    packed: Callable[[Any], Any]
+    unpacked: Callable[[Any], Any]
+
+
+SIDE_FILES: Final = Rows[SideFiles]("workspace-files")
+"""By the name of the setting."""
+
+
+def paths_of_side_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:
+    """Return the real paths of the files that the settings of all environments name."""
+    return frozenset(
+        (root / file).resolve()
+        for environment in environments.values()
+        for name, setting in _settings(environment)
+        for file in SIDE_FILES.load(name).names(setting)
+    )
+
+
+def read_side_files(loader: Loader, settings: ProjectFile) -> dict[str, Any]:
+    """Return what the files of the loader's environment hold, by the name of the setting."""
+    environment = settings.environments.get(loader.scope.environment)
+    return {
+        name: SIDE_FILES.load(name).read(loader, settings, setting)
+        for name, setting in _settings(environment)
+    }
+
+
+def _settings(environment: object) -> Iterator[tuple[str, Any]]:
+    """Yield the name and value of each setting of an environment that names files."""
+    for name in SIDE_FILES:
+        setting = getattr(environment, name, None)
+        if setting is not None:
+            yield name, setting

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from pathlib import Path as File
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from reconciler.document import Json, Path
 from reconciler.model import Member, Ref
@@ -22,9 +21,6 @@ from reconciler.syntax.parsed_text import DocumentText, Graft
 from reconciler.syntax.suggestions import nearest
 from reconciler.workspace.secret_scan import Withheld
 from reconciler.workspace.selection import EVERYTHING, Selection
-
-if TYPE_CHECKING:
-    from reconciler.workspace.interpolate import Includes
 
 
 def along(values: Mapping[str, Json], name: str) -> tuple[Path, Json] | None:
@@ -100,21 +96,6 @@ class Each:
     keys: frozenset[str]
     used: set[str]
     named: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inside:
-    """The place of a document in which expressions are filled in, and what it may insert.
-
-    `trail` is the chain of files that include each other, the file of the document last. Without
-    `files` no file is included.
-    """
-
-    text: DocumentText
-    trail: tuple[File, ...] = ()
-    each: Each | None = None
-    files: Includes | None = None
-    measure: Callable[[Json], Size] = field(default_factory=lambda: Measures().of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from reconciler.workspace.expression_scope import (
     UNSET,
     Each,
     Filled,
-    Inside,
+    Measures,
     Reference,
     Scope,
     Size,
@@ -52,6 +52,21 @@ from reconciler.workspace.secret_scan import WITHHELD
 OF_ITEM = "M511"
 UNUSABLE = "M512"
 IN_TEXT = "M513"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inside:
+    """The place of a document in which expressions are filled in, and what it may insert.
+
+    `trail` is the chain of files that include each other, the file of the document last. Without
+    `files` no file is included.
+    """
+
+    text: DocumentText
+    trail: tuple[File, ...] = ()
+    each: Each | None = None
+    files: Includes | None = None
+    measure: Callable[[Json], Size] = field(default_factory=lambda: Measures().of)
 
 
 def fill(document: Json, scope: Scope, inside: Inside | None = None) -> Filled:

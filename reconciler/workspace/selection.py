@@ -14,7 +14,6 @@ from enum import Enum
 from fnmatch import fnmatchcase
 from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from reconciler.errors import UsageError
 from reconciler.model import Manifest, Ref, Selected
@@ -22,10 +21,6 @@ from reconciler.project import Shard, read_shard
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import matches
 from reconciler.syntax.suggestions import nearest
-
-if TYPE_CHECKING:
-    from reconciler.workspace.expression_scope import Scope
-    from reconciler.workspace.workspace import Workspace
 
 LABEL = "label."
 SHARD = "shard:"
@@ -364,25 +359,3 @@ def _root(joined: dict[Ref, Ref], ref: Ref) -> Ref:
 def _join(joined: dict[Ref, Ref], ref: Ref, other: Ref) -> None:
     small, large = sorted((_root(joined, ref), _root(joined, other)), key=str)
     joined[large] = small
-
-
-def with_homes(
-    scopes: Sequence[Scope], read: Callable[[Sequence[Scope]], Mapping[str, Workspace]]
-) -> Sequence[Scope]:
-    """Return scopes with selections that know the shard of each resource.
-
-    All manifests are read for that, without secrets: names and references contain none.
-    """
-    if not any(scope.selection.shard for scope in scopes):
-        return scopes
-    plain = [
-        replace(scope.without_secrets, selection=EVERYTHING, unread=frozenset(), ruled=False)
-        for scope in scopes
-    ]
-    found = read(plain)
-    return [
-        replace(
-            scope, selection=scope.selection.at_homes(homes_of(found[scope.environment].manifests))
-        )
-        for scope in scopes
-    ]

@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -21,16 +21,15 @@ from reconciler.syntax.diagnostic import Complaint, Suppressed
 from reconciler.syntax.display_names import display_name
 from reconciler.syntax.files import LARGEST_WORKSPACE, PROJECT_FILE, File, Files, find_files
 from reconciler.syntax.sources import Sources, reading_ahead
-from reconciler.workspace.build import Loader
+from reconciler.workspace.build import Loader, read_side_files
 from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.selection import Selection, with_homes
+from reconciler.workspace.selection import EVERYTHING, Selection, homes_of
 from reconciler.workspace.silence import MOST_COMPLAINTS, Silencing, place_of, reported_once
 from reconciler.workspace.workspace_cache import Lookup
 from reconciler.workspace.workspace_checks import (
     complain_by_features,
     complain_of_lost_references,
     query_complaints,
-    read_side_files,
     workspace_complaints,
 )
 
@@ -124,8 +123,13 @@ def load_workspaces(
         return {name: Workspace(**values) for name, values in known.items()}
     sources.digests = {}
     made = _load_all(found, sources, scopes, settings, waits)
-    packed = lookup.put(made.values(), sources.digests)
+    packed = lookup.put([*map(_fields_of, made.values())], sources.digests)
     return {name: replace(workspace, **packed.get(name, {})) for name, workspace in made.items()}
+
+
+def _fields_of(workspace: Workspace) -> dict[str, Any]:
+    names = (field.name for field in fields(workspace) if field.name != "read")
+    return {name: getattr(workspace, name) for name in names}
 
 
 def sources_of(
@@ -291,6 +295,28 @@ def files_taken(
         files.note(loader)
     selection.check_named(files.known)
     return files
+
+
+def with_homes(
+    scopes: Sequence[Scope], read: Callable[[Sequence[Scope]], Mapping[str, Workspace]]
+) -> Sequence[Scope]:
+    """Return scopes with selections that know the shard of each resource.
+
+    All manifests are read for that, without secrets: names and references contain none.
+    """
+    if not any(scope.selection.shard for scope in scopes):
+        return scopes
+    plain = [
+        replace(scope.without_secrets, selection=EVERYTHING, unread=frozenset(), ruled=False)
+        for scope in scopes
+    ]
+    found = read(plain)
+    return [
+        replace(
+            scope, selection=scope.selection.at_homes(homes_of(found[scope.environment].manifests))
+        )
+        for scope in scopes
+    ]
 
 
 def load_each(

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from reconciler.document import Json, digest
 from reconciler.kinds import BY_NAME
@@ -22,11 +22,9 @@ from reconciler.redaction.templates import RefHole, SecretHole, Template, is_pla
 from reconciler.runtime.cache import Cache, program
 from reconciler.syntax.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 from reconciler.syntax.files import Files, digest_of_file
+from reconciler.workspace.build import SIDE_FILES
 from reconciler.workspace.expression_scope import Scope, value_of_secret
-from reconciler.workspace.workspace_checks import ALWAYS, SIDE_FILES, wanted_checks
-
-if TYPE_CHECKING:
-    from reconciler.workspace.workspace import Workspace
+from reconciler.workspace.workspace_checks import ALWAYS, wanted_checks
 
 FORMAT = 5
 
@@ -122,18 +120,20 @@ class Lookup:
             return None
 
     def put(
-        self, made: Collection[Workspace], read: Mapping[Path, tuple[str, str]]
+        self, made: Sequence[CachedFields], read: Mapping[Path, tuple[str, str]]
     ) -> Mapping[str, CachedFields]:
         """Keep workspaces and the digests of the files that were read, unless there are errors.
 
         Returns their fields by environment as `get` will, with manifests that need less memory, or
         none.
         """
-        if any(workspace.errors for workspace in made):
+        if any(complaint.is_error for values in made for complaint in values["complaints"]):
             return {}
         closing = _Closing(self.cache)
         # Only exemptions, and checks that a setting asks for, end on a day.
-        manifests = [manifest for kept in made for manifest in (*kept.manifests, *kept.left_out)]
+        manifests = [
+            manifest for kept in made for manifest in (*kept["manifests"], *kept["left_out"])
+        ]
         ends = any(key != ALWAYS for key in wanted_checks(self.settings)) or any(
             manifest.exempt for manifest in manifests
         )
@@ -172,15 +172,14 @@ class _Closing:
     specs: list[bytes] = field(default_factory=list)
     _length: int = 0
 
-    def kept(self, workspace: Workspace) -> CachedFields:
-        """Return the fields of a workspace for `json.dumps`, without the files that were read."""
-        values = {field.name: getattr(workspace, field.name) for field in fields(workspace)}
-        del values["read"]
+    def kept(self, workspace: CachedFields) -> CachedFields:
+        """Return the fields of a workspace for `json.dumps`."""
+        values = dict(workspace)
         for name in ("manifests", "left_out"):
             values[name] = [*map(self._manifest, values[name])]
         values["side_files"] = {
             name: SIDE_FILES.load(name).packed(content)
-            for name, content in workspace.side_files.items()
+            for name, content in workspace["side_files"].items()
         }
         return values
 

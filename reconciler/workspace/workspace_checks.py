@@ -1,13 +1,12 @@
-"""Checks over all manifests of an environment, and the files that features read next to them."""
+"""Checks over all manifests of an environment: conflicts, queries, and those of features."""
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path as File
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from reconciler.document import Json, Path, value_at
 from reconciler.model import Ref
@@ -26,11 +25,8 @@ from reconciler.syntax.expressions import (
 )
 from reconciler.syntax.parsed_text import OF_VARIABLE, DocumentText
 from reconciler.syntax.scalars import Scalars, complaint_inside
+from reconciler.workspace.build import DeclaredManifest, Loader
 from reconciler.workspace.expression_scope import Scope, along, reference_findings, spelled
-
-if TYPE_CHECKING:
-    from reconciler.workspace.build import DeclaredManifest, Loader
-
 
 CODES = {Language.PROMQL: "L901", Language.LUCENE: "L902"}
 
@@ -333,49 +329,3 @@ def complain_by_features(loader: Loader, settings: ProjectFile) -> None:
             settings=settings,
         )
         loader.complaints.extend(CHECKS.load(key)(checked))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideFiles:
-    """Files that the setting of a feature names, and how they are read.
-
-    `names` returns the files of a setting, relative to the project's folder. `read` returns their
-    content for the environment of a loader, which keeps the complaints. `packed` turns a content
-    into JSON for the cache, and `unpacked` turns that back.
-    """
-
-    names: Callable[[Any], Iterable[str]]
-    read: Callable[[Loader, ProjectFile, Any], Any]
-    packed: Callable[[Any], Any]
-    unpacked: Callable[[Any], Any]
-
-
-SIDE_FILES: Final = Rows[SideFiles]("workspace-files")
-"""By the name of the setting."""
-
-
-def paths_of_side_files(root: File, environments: Mapping[str, object]) -> frozenset[File]:
-    """Return the real paths of the files that the settings of all environments name."""
-    return frozenset(
-        (root / file).resolve()
-        for environment in environments.values()
-        for name, setting in _settings(environment)
-        for file in SIDE_FILES.load(name).names(setting)
-    )
-
-
-def read_side_files(loader: Loader, settings: ProjectFile) -> dict[str, Any]:
-    """Return what the files of the loader's environment hold, by the name of the setting."""
-    environment = settings.environments.get(loader.scope.environment)
-    return {
-        name: SIDE_FILES.load(name).read(loader, settings, setting)
-        for name, setting in _settings(environment)
-    }
-
-
-def _settings(environment: object) -> Iterator[tuple[str, Any]]:
-    """Yield the name and value of each setting of an environment that names files."""
-    for name in SIDE_FILES:
-        setting = getattr(environment, name, None)
-        if setting is not None:
-            yield name, setting

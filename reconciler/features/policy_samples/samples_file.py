@@ -24,8 +24,7 @@ from reconciler.syntax.display_names import display_name
 from reconciler.syntax.parsed_text import Document, DocumentText, Reading, complaints_of_text
 from reconciler.syntax.sources import Sources
 from reconciler.syntax.suggestions import nearest, shortened
-from reconciler.workspace.build import Loader
-from reconciler.workspace.workspace_checks import SideFiles
+from reconciler.workspace.build import Loader, SideFiles
 
 MALFORMED = "M406"
 MOST_SAMPLES = 1_000
