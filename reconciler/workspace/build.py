@@ -34,8 +34,8 @@ from reconciler.workspace.envelope import (
     record_finding,
     stranger_in,
 )
-from reconciler.workspace.expression_scope import Each, Filled, Measures, Reference, Scope
-from reconciler.workspace.for_each import FOR_EACH, Uses, items_of, uses_of, written_items
+from reconciler.workspace.expression_scope import Each, Filled, Reference, Scope
+from reconciler.workspace.for_each import FOR_EACH, ForEachItems, items_of, uses_of, written_items
 from reconciler.workspace.interpolate import Includes, Inside, fill, too_much
 from reconciler.workspace.overrides import (
     OVERRIDES,
@@ -137,8 +137,7 @@ class Loader(Complaining):
     elsewhere: list[Ref] = field(default_factory=list)
     exports: set[Path] = field(default_factory=set)
     unusable: list[Ref] = field(default_factory=list)
-    measures: Measures = field(default_factory=Measures)
-    uses: dict[str, Uses] = field(default_factory=dict)
+    uses: dict[str, ForEachItems] = field(default_factory=dict)
     taken: SelectedNames = field(default_factory=SelectedNames)
     strays: list[File] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
@@ -257,7 +256,7 @@ class Loader(Complaining):
         named = uses.note(rest)
         root = items.text.grafts.get((FOR_EACH,))
         grafts: dict[Place, Graft] = {} if root is None else {(FOR_EACH,): root}
-        size = self.measures.of(rest)
+        size = self.includes.size_of(rest)
         for item in items.each(uses.used, named):
             own = replace(here, item=item.member, grafts=grafts)
             if self.is_full:
@@ -375,9 +374,7 @@ class Loader(Complaining):
             found = scope.withheld.lies_in(here.document.text)
             findings = scope.withheld.findings(value) if found else ()
             return Filled(value, [*findings])
-        inside = Inside(
-            text=here, trail=(path,), each=item, files=self.includes, measure=self.measures.of
-        )
+        inside = Inside(text=here, trail=(path,), each=item, files=self.includes)
         return fill(value, scope, inside)
 
     def _spec(self, made: FilledManifest, here: DocumentText) -> _Spec | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from reconciler.document import Json, Path
 from reconciler.model import Member, Ref
@@ -39,46 +39,6 @@ def along(values: Mapping[str, Json], name: str) -> tuple[Path, Json] | None:
         steps.append(name[:at])
         name, values = name[at + 1 :], inner
     return (*steps, name), values[name]
-
-
-class Size(NamedTuple):
-    """The size of a value: its nodes, the characters of its keys and texts, and its levels."""
-
-    nodes: int
-    text: int
-    levels: int
-
-
-@dataclass(slots=True)
-class Measures:
-    """The sizes of values, remembered by the identity of each value."""
-
-    known: dict[int, tuple[Json, Size]] = field(default_factory=dict)
-
-    def of(self, value: Json) -> Size:
-        """Return the size of a value."""
-        if isinstance(value, str):
-            return Size(1, len(value), 0)
-        if not isinstance(value, dict | list):
-            return _SCALAR
-        known = self.known.get(id(value))
-        if known is None:
-            inner = [
-                self.of(member) for member in (value.values() if isinstance(value, dict) else value)
-            ]
-            size = Size(
-                1 + sum(size.nodes for size in inner),
-                sum(size.text for size in inner)
-                + (sum(map(len, value)) if isinstance(value, dict) else 0),
-                1 + max((size.levels for size in inner), default=0),
-            )
-            # The value is kept too, so that no other value gets its id.
-            known = value, size
-            self.known[id(value)] = known
-        return known[1]
-
-
-_SCALAR = Size(1, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

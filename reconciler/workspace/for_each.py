@@ -27,7 +27,10 @@ LONGEST_LABEL = 60
 
 @dataclass(slots=True)
 class ForEachItems:
-    """The items of one `forEach`, with expressions filled in, and their places."""
+    """The items of one `forEach`, with expressions filled in, and their places.
+
+    `used` are the keys that manifests use.
+    """
 
     text: DocumentText
     values: list[tuple[int, dict[str, Json]]] = field(default_factory=list)
@@ -35,6 +38,7 @@ class ForEachItems:
     total: int = 0
     references: dict[int, list[Reference]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
 
     def each(self, used: set[str], first: str) -> Iterator[Each]:
         """Yield the items; the value of the key `first` is the label of each."""
@@ -50,6 +54,29 @@ class ForEachItems:
                 used=used,
                 named=named,
             )
+
+    def note(self, document: Json) -> str:
+        """Record the keys that a whole manifest uses, in all environments; return the first key."""
+        named = list(keys_named(document))
+        known = {key: value for _, values in self.values for key, value in values.items()}
+        for name in named:
+            found = along(known, name)
+            # A misspelt key is reported as such, and not as unused too.
+            self.used.add(nearest(name, known) if found is None else str(found[0][0]))
+        return named[0] if named else ""
+
+    def unused(self) -> Iterator[Complaint]:
+        """Yield a warning for each key that no manifest uses, at its first place."""
+        first: dict[str, int] = {}
+        for nth, values in self.values:
+            for key in values:
+                first.setdefault(key, nth)
+        for key, nth in first.items():
+            if key not in self.used:
+                message = f"nothing names `{key}` of these items"
+                message += f": write ${{each:{key}}}, or remove it"
+                finding = warning(UNUSED, (FOR_EACH, nth, key), message, at_key=True)
+                yield self.text.complaint(finding)
 
 
 def written_items(value: Json) -> Json:
@@ -125,42 +152,11 @@ def keys_named(document: Json) -> Iterator[str]:
                 yield part.name
 
 
-@dataclass(slots=True)
-class Uses:
-    """The item keys that manifests use, for the items of one place."""
-
-    items: ForEachItems
-    used: set[str] = field(default_factory=set)
-
-    def note(self, document: Json) -> str:
-        """Record the keys that a whole manifest uses, in all environments; return the first key."""
-        named = list(keys_named(document))
-        known = {key: value for _, values in self.items.values for key, value in values.items()}
-        for name in named:
-            found = along(known, name)
-            # A misspelt key is reported as such, and not as unused too.
-            self.used.add(nearest(name, known) if found is None else str(found[0][0]))
-        return named[0] if named else ""
-
-    def unused(self) -> Iterator[Complaint]:
-        """Yield a warning for each key that no manifest uses, at its first place."""
-        first: dict[str, int] = {}
-        for nth, values in self.items.values:
-            for key in values:
-                first.setdefault(key, nth)
-        for key, nth in first.items():
-            if key not in self.used:
-                message = f"nothing names `{key}` of these items"
-                message += f": write ${{each:{key}}}, or remove it"
-                finding = warning(UNUSED, (FOR_EACH, nth, key), message, at_key=True)
-                yield self.items.text.complaint(finding)
-
-
-def uses_of(known: dict[str, Uses], items: ForEachItems, value: Json) -> Uses:
-    """Return the recorded uses of items; several manifests may share the items of a file."""
+def uses_of(known: dict[str, ForEachItems], items: ForEachItems, value: Json) -> ForEachItems:
+    """Return the items that record uses; several manifests may share the items of a file."""
     shared = items.text.grafts.get((FOR_EACH,))
     if shared is not None and not isinstance(value, list):
-        return known.setdefault(shared.text.file, Uses(items))
+        return known.setdefault(shared.text.file, items)
     # Items of the project file are for all manifests, and not all manifests may be read.
     own = items if isinstance(value, list) else replace(items, values=[])
-    return known.setdefault(f"{items.text.file} {len(known)}", Uses(own))
+    return known.setdefault(f"{items.text.file} {len(known)}", own)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path as File
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from reconciler.document import Json, Path
 from reconciler.kinds.judge_spec import SpecReport
@@ -39,10 +39,8 @@ from reconciler.workspace.expression_scope import (
     UNSET,
     Each,
     Filled,
-    Measures,
     Reference,
     Scope,
-    Size,
     along,
     spelled,
     value_of_secret,
@@ -58,15 +56,13 @@ IN_TEXT = "M513"
 class Inside:
     """The place of a document in which expressions are filled in, and what it may insert.
 
-    `trail` is the chain of files that include each other, the file of the document last. Without
-    `files` no file is included.
+    `trail` is the chain of files that include each other, the file of the document last.
     """
 
     text: DocumentText
-    trail: tuple[File, ...] = ()
-    each: Each | None = None
-    files: Includes | None = None
-    measure: Callable[[Json], Size] = field(default_factory=lambda: Measures().of)
+    trail: tuple[File, ...]
+    each: Each | None
+    files: Includes
 
 
 def fill(document: Json, scope: Scope, inside: Inside | None = None) -> Filled:
@@ -193,7 +189,7 @@ class _Filler:
     def _included(self, part: Expression, path: Path) -> Json:
         """Return the content of a file, with its expressions filled in where it is included."""
         inside = self.inside
-        if inside is None or inside.files is None:
+        if inside is None:
             message = f"`{part.spot.written}` is not allowed here: an export is taken as it is"
             return self._left(part, Finding(UNUSABLE, path, message, spot=part.spot))
         content = inside.files.content(part.name, inside, path)
@@ -271,13 +267,13 @@ SHORT = 256
 
 def _unfit(part: Expression, value: Json, path: Path, inside: Inside) -> Finding | None:
     """Return the finding that a value is too much to insert, or None if it is not."""
-    size = inside.measure(value)
+    size = inside.files.size_of(value)
     if len(path) + size.levels > DEEPEST:
         message = (
             f"what `{part.spot.written}` gives would be nested deeper than {DEEPEST} levels here"
         )
         return Finding("M109", path, message, spot=part.spot)
-    return None if inside.files is None or inside.files.spend(size) else too_much(path)
+    return None if inside.files.spend(size) else too_much(path)
 
 
 def too_much(path: Path) -> Finding:
@@ -318,11 +314,23 @@ MOST_INCLUDED = 50_000
 _LESS = Advice("include fewer files, or one that holds what several of them hold")
 
 
+class Size(NamedTuple):
+    """The size of a value: its nodes, the characters of its keys and texts, and its levels."""
+
+    nodes: int
+    text: int
+    levels: int
+
+
+_SCALAR = Size(1, 0, 0)
+
+
 @dataclass(slots=True)
 class Includes:
     """Reader of included files that reads each file once and counts how much is made.
 
-    `keep` receives the complaints about the text of a file, once for each file.
+    `keep` receives the complaints about the text of a file, once for each file. The sizes of values
+    are remembered by the identity of each value.
     """
 
     root: File
@@ -330,8 +338,32 @@ class Includes:
     keep: Callable[[Complaint], bool]
     readings: dict[File, Reading | Complaint] = field(default_factory=dict)
     real: set[File] = field(default_factory=set)
+    sizes: dict[int, tuple[Json, Size]] = field(default_factory=dict)
     reals: dict[File, File] = field(default_factory=dict)
     targets: dict[tuple[File, str], tuple[File, str, str]] = field(default_factory=dict)
+
+    def size_of(self, value: Json) -> Size:
+        """Return the size of a value."""
+        if isinstance(value, str):
+            return Size(1, len(value), 0)
+        if not isinstance(value, dict | list):
+            return _SCALAR
+        known = self.sizes.get(id(value))
+        if known is None:
+            inner = [
+                self.size_of(member)
+                for member in (value.values() if isinstance(value, dict) else value)
+            ]
+            size = Size(
+                1 + sum(size.nodes for size in inner),
+                sum(size.text for size in inner)
+                + (sum(map(len, value)) if isinstance(value, dict) else 0),
+                1 + max((size.levels for size in inner), default=0),
+            )
+            # The value is kept too, so that no other value gets its id.
+            known = value, size
+            self.sizes[id(value)] = known
+        return known[1]
 
     def spend(self, size: Size) -> bool:
         """Add a size to what is made; return whether the total is within the limits."""
