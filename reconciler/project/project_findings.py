@@ -96,8 +96,7 @@ def _taken_with(kind: str, path: Path, document: Json) -> Path:
         return path[: first_index + 1]
     path = path[:-1] if kind == "missing" else path
     # The last steps may name the type that did not match.
-    lengths = range(len(path), 0, -1)
-    places = (path[:length] for length in lengths)
+    places = (path[:length] for length in range(len(path), 0, -1))
     return next((place for place in places if value_at(document, place) is not ABSENT), ())
 
 

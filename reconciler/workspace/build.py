@@ -374,8 +374,7 @@ class Loader(Complaining):
             found = scope.withheld.lies_in(here.document.text)
             findings = scope.withheld.findings(value) if found else ()
             return Filled(value, [*findings])
-        inside = Inside(text=here, trail=(path,), each=item, files=self.includes)
-        return fill(value, scope, inside)
+        return fill(value, scope, Inside(text=here, trail=(path,), each=item, files=self.includes))
 
     def _spec(self, made: FilledManifest, here: DocumentText) -> _Spec | None:
         """Validate a `spec` with its overrides.

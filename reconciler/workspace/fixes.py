@@ -97,8 +97,7 @@ class Fixes:
         """Record a file once, even if several links lead to it."""
         if path.resolve() not in self.noted:
             self.noted.add(path.resolve())
-            fix = Fix(path, name, before, after, repairs, self.sources.roots)
-            self.found.append(fix)
+            self.found.append(Fix(path, name, before, after, repairs, self.sources.roots))
 
     def _look_at_export(self, folder: Path, manifest: _Pasted) -> None:
         """Record the quoted numbers of an export; nothing else there is a mistake."""
