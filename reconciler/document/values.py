@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -47,6 +47,19 @@ def value_at(document: Json | Missing, path: Sequence[str | int]) -> Json | Miss
         else:
             return ABSENT
     return document
+
+
+def texts_in(document: Json) -> Iterator[str]:
+    """Yield the texts of a document in their order, without the names of its fields."""
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            waiting.extend(reversed(value.values()))
+        elif isinstance(value, list):
+            waiting.extend(reversed(value))
 
 
 def is_zero(value: Json | Missing, enumeration: str = "") -> bool:

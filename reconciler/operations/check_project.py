@@ -22,10 +22,9 @@ from reconciler.operations.secret_sources import Allowed, secrets_of
 from reconciler.project import Environment, Project, choose_environment
 from reconciler.runtime.rows import Rows
 from reconciler.syntax.files import folder_in_repository
-from reconciler.workspace.all_environments import everywhere
 from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.secret_scan import Withheld, withheld_from
-from reconciler.workspace.workspace import NOTHING, Workspace
+from reconciler.workspace.workspace import NOTHING, Workspace, everywhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Union, assert_never, get_args, get_origin, ge
 
 from pydantic import BaseModel, ValidationError
 
-from reconciler.document import Json, Path, value_at
+from reconciler.document import ABSENT, Json, Path, value_at
 from reconciler.model.model_config import FileSection
 from reconciler.project.choose_target import unsafe_base_url
 from reconciler.project.levels import level_findings
@@ -96,13 +96,8 @@ def _taken_with(kind: str, path: Path, document: Json) -> Path:
         return path[: first_index + 1]
     path = path[:-1] if kind == "missing" else path
     # The last steps may name the type that did not match.
-    lengths = range(len(path), 0, -1)
-    return next((path[:length] for length in lengths if _is_there(document, path[:length])), ())
-
-
-def _is_there(document: Json, path: Path) -> bool:
-    holder = value_at(document, path[:-1])
-    return isinstance(holder, dict) and path[-1] in holder
+    places = (path[:length] for length in range(len(path), 0, -1))
+    return next((place for place in places if value_at(document, place) is not ABSENT), ())
 
 
 def _as_written(path: Path, gone: Collection[Path]) -> Path:
@@ -280,10 +275,9 @@ def _setting_findings(invalid: ValidationError) -> Iterator[Finding]:
                 found.append((path, "", Finding("P101", path, words)))
         else:
             finding = _finding(error["type"], error["msg"], path)
-            meant = _meant_by(error["type"], path, error["input"])
-            finding = replace(finding, suggestion=meant) if meant else finding
             near = error.get("ctx", {}).get("near")
-            finding = replace(finding, suggestion=near) if near else finding
+            meant = near or _meant_by(error["type"], path, error["input"])
+            finding = replace(finding, suggestion=meant) if meant else finding
             if finding.at_key and finding.suggestion:
                 misspelled.add((*path[:-1], finding.suggestion))
             found.append((path, error["type"], finding))

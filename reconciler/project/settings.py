@@ -37,10 +37,12 @@ from reconciler.syntax.parsed_text import DocumentText
 _MB = 1 << 20
 
 
-class Extent(BaseModel):
-    """The largest number of files of a workspace, and their largest total size."""
-
+class _Strict(BaseModel):
     model_config = STRICT
+
+
+class Extent(_Strict):
+    """The largest number of files of a workspace, and their largest total size."""
 
     files: Annotated[int, Field(ge=1, description="How many files are read in one run.")] = (
         MOST_FILES
@@ -55,10 +57,8 @@ class Extent(BaseModel):
         return self.megabytes * _MB
 
 
-class SecretPlace(BaseModel):
+class SecretPlace(_Strict):
     """The place of one secret's value: a variable, a file, or the output of a command."""
-
-    model_config = STRICT
 
     environment: Annotated[
         str | None,
@@ -174,10 +174,6 @@ def _in_git(text: str) -> InGit:
 
 
 ProjectVariable: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any]
-
-
-class _Strict(BaseModel):
-    model_config = STRICT
 
 
 class Limits(_Strict):

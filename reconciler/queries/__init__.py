@@ -5,11 +5,10 @@ A parser library is imported when the first query of its language is parsed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Any
 
 from reconciler.document import Json, Path
 
@@ -102,36 +101,17 @@ def queries_named(
 
     Such a field is the text itself, or an object with the text as its `value`.
     """
-    waiting: list[tuple[Json, _Way | None]] = [(document, None)]
-    while waiting:
-        here, way = waiting.pop()
-        inside: list[tuple[Json, _Way | None]] = []
-        if isinstance(here, dict):
-            for name, value in here.items():
-                text = value.get("value") if isinstance(value, dict) else value
-                if name in names and isinstance(text, str):
-                    steps = (name, "value") if isinstance(value, dict) else (name,)
-                    yield Query((*path, *_steps(way), *steps), names[name], text)
-                if isinstance(value, _CONTAINERS):
-                    inside.append((value, (way, name)))
-        elif isinstance(here, list):
-            inside = [
-                (element, (way, at))
-                for at, element in enumerate(here)
-                if isinstance(element, _CONTAINERS)
-            ]
-        inside.reverse()
-        waiting += inside
-
-
-_CONTAINERS = (dict, list)
-# The steps above, and the last step: a whole path for each place costs time in big dashboards.
-_Way = tuple[Any, str | int]
-
-
-def _steps(way: _Way | None) -> Path:
-    steps: list[str | int] = []
-    while way is not None:
-        way, step = way
-        steps.append(step)
-    return tuple(reversed(steps))
+    inside: Iterable[tuple[str | int, Json]] = ()
+    if isinstance(document, dict):
+        inside = document.items()
+        for name in filter(names.__contains__, document):
+            value = document[name]
+            steps = (name, "value") if isinstance(value, dict) else (name,)
+            text = value.get("value") if isinstance(value, dict) else value
+            if isinstance(text, str):
+                yield Query((*path, *steps), names[name], text)
+    elif isinstance(document, list):
+        inside = enumerate(document)
+    for step, value in inside:
+        if isinstance(value, dict | list):
+            yield from queries_named(value, names, (*path, step))

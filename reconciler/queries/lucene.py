@@ -22,6 +22,11 @@ _TOKEN = re.compile(
 # In Lucene a single quote is a letter like others; the library refuses it at a word's start.
 _QUOTE = re.compile(r"(?<![^\s(:\[{+-])'")
 _CLOSING = {"(": (")",), "[": ("]", "}"), "{": ("}", "]")}
+_UNENDED = {
+    '"': 'this " is never closed',
+    "/": "this / begins a regular expression that is never closed",
+    "\\": "a backslash has nothing after it",
+}
 _EXISTS = "_exists_"
 
 
@@ -37,6 +42,9 @@ def parse_lucene(text: str) -> Parsed:
         wrong = _wrong(text, tried, str(error))
         hidden = any(hole.touches(wrong.start, wrong.start + wrong.width) for hole in holes)
         return Parsed() if hidden else Parsed(error=wrong)
+    except (ArithmeticError, ValueError):
+        # The library fails at a boost or distance as `1.2.3`, and at a slop that is not whole.
+        return Parsed()
     return Parsed(fields=tuple(unmarked(name, holes) for name in _fields(tree)))
 
 
@@ -61,17 +69,10 @@ def _wrong(text: str, tried: str, refused: str) -> QueryProblem:
         return _ended(text, tried, opened)
     start = int(found[1])
     here = text[start : start + 1]
-    match here:
-        case '"':
-            return QueryProblem('this " is never closed', start, 1)
-        case "/":
-            return QueryProblem("this / begins a regular expression that is never closed", start, 1)
-        case "\\":
-            return QueryProblem("a backslash has nothing after it", start, 1)
-        case ")" | "]" | "}" if not any(here in _CLOSING[text] for _, text in opened):
-            return QueryProblem(f"this `{here}` closes nothing: remove it", start, 1)
-        case _:
-            return _misplaced(text, start, opened)
+    message = _UNENDED.get(here)
+    if here in (")", "]", "}") and not any(here in _CLOSING[bracket] for _, bracket in opened):
+        message = f"this `{here}` closes nothing: remove it"
+    return QueryProblem(message, start, 1) if message else _misplaced(text, start, opened)
 
 
 def _misplaced(text: str, start: int, opened: list[tuple[int, str]]) -> QueryProblem:

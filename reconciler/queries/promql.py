@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TypeAlias
+from functools import partial
 
 import promql_parser
 
@@ -21,15 +21,12 @@ from reconciler.queries.promql_grammar import (
     QueryNode,
     Token,
     TokenKind,
-    TooDeep,
     Unparsed,
     meaning,
     read,
 )
 from reconciler.queries.standins import Hole, filled, holes_in, marked
 from reconciler.syntax.suggestions import nearest
-
-Refusal: TypeAlias = Callable[[str], str | None]
 
 FUNCTIONS = frozenset(
     (
@@ -48,11 +45,16 @@ FUNCTIONS = frozenset(
     )
 )
 _SCALARS = frozenset(("scalar", "time", "pi"))
-_ESCAPE = re.compile(
-    r"\\(?:[abfnrtv\\'\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|U[0-9a-fA-F]{8})"
+_BAD_ESCAPE = re.compile(
+    r"""(?:[^\\]|\\(?:[abfnrtv\\'"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|U[0-9a-fA-F]{8}))*+"""
+    r"(\\(?s:.)?)"
 )
-_TYPES = {"matrix": "a range, as `metric[5m]`", "vector": "a series", "scalar": "a number"}
-_TYPES["string"] = "text in quotes"
+_TYPES = {
+    "matrix": "a range, as `metric[5m]`",
+    "vector": "a series",
+    "scalar": "a number",
+    "string": "text in quotes",
+}
 _EXPECTED = re.compile(r"expected type (\w+) in .*, got (\w+)")
 _COUNTED = re.compile(r"expected (?:at least |at most )?(\d+) argument")
 _OPERATORS = {"&": "and", "|": "or"}
@@ -78,44 +80,35 @@ _TOLD = {
 """Messages by the beginning of the library's message."""
 
 
-def describe_unparsed(text: str, unparsed: Unparsed) -> QueryProblem:  # noqa: PLR0911 - a table
+def _problem(part: Token | QueryNode, message: str, meant: str = "") -> QueryProblem:
+    return QueryProblem(message, part.start, max(1, part.end - part.start), meant)
+
+
+def _describe_unparsed(text: str, unparsed: Unparsed) -> QueryProblem:  # noqa: PLR0911 - a table
     """Return why a query cannot go on at a token."""
-    token, opened = unparsed.token, unparsed.opened
-    width = max(1, token.end - token.start)
+    token, opened, last = unparsed.token, unparsed.opened, unparsed.last
     match token.sort:
         case TokenKind.END if opened is not None:
             closing = OPENING[opened.text]
-            return QueryProblem(
-                f"this `{opened.text}` is never closed: add `{closing}`", opened.start, 1
-            )
-        case TokenKind.END:
-            last = unparsed.last
-            if last is None:
-                return QueryProblem("the query holds nothing but a comment", 0, 1)
+            return _problem(opened, f"this `{opened.text}` is never closed: add `{closing}`")
+        case TokenKind.END if last is not None:
             message = f"the query ends after `{last.text}`, where {unparsed.wanted} is missing"
-            return QueryProblem(message, last.start, last.end - last.start)
+            return _problem(last, message)
+        case TokenKind.END:
+            return QueryProblem("the query holds nothing but a comment", 0, 1)
         case TokenKind.UNCLOSED:
-            return _unclosed(token)
+            what = "in its line" if "\n" in token.text else "before the query ends"
+            return QueryProblem(f"this {token.text[0]} is never closed {what}", token.start, 1)
         case TokenKind.BAD_NUMBER:
-            return QueryProblem(_describe_number(token.text, opened), token.start, width)
+            message = "is neither a number nor a duration, as `5m`"
+            if opened is not None and opened.text == "[":
+                message = "is no duration: write whole numbers with ms, s, m, h, d, w or y"
+                message += ", as `1h30m`"
+            return _problem(token, f"`{token.text}` {message}")
         case TokenKind.STRANGE:
             return _strange(text, token)
         case _:
             return _misplaced(unparsed)
-
-
-def _unclosed(token: Token) -> QueryProblem:
-    quote = token.text[0]
-    what = "in its line" if "\n" in token.text else "before the query ends"
-    return QueryProblem(f"this {quote} is never closed {what}", token.start, 1)
-
-
-def _describe_number(word: str, opened: Token | None) -> str:
-    if opened is not None and opened.text == "[":
-        return (
-            f"`{word}` is no duration: write whole numbers with ms, s, m, h, d, w or y, as `1h30m`"
-        )
-    return f"`{word}` is neither a number nor a duration, as `5m`"
 
 
 def _strange(text: str, token: Token) -> QueryProblem:
@@ -123,68 +116,49 @@ def _strange(text: str, token: Token) -> QueryProblem:
     if character in "&|":
         width = 2 if text.startswith(character * 2, token.start) else 1
         word = _OPERATORS[character]
-        return QueryProblem(
-            f"`{character * width}` is `{word}` in PromQL", token.start, width, word
-        )
+        message = f"`{character * width}` is `{word}` in PromQL"
+        return QueryProblem(message, token.start, width, word)
     if character in "\u201c\u201d\u2018\u2019":
-        return QueryProblem("a curly quote is no quote: write a straight one", token.start, 1)
-    if character == ".":
-        return QueryProblem(
-            'a name holds no `.`: write `{"a.b"}` for such a metric', token.start, 1
-        )
-    return QueryProblem(f"`{character}` has no meaning here", token.start, 1)
+        message = "a curly quote is no quote: write a straight one"
+    elif character == ".":
+        message = 'a name holds no `.`: write `{"a.b"}` for such a metric'
+    else:
+        message = f"`{character}` has no meaning here"
+    return _problem(token, message)
 
 
 def _misplaced(unparsed: Unparsed) -> QueryProblem:
-    token, opened = unparsed.token, unparsed.opened
-    width = token.end - token.start
+    token, opened, last = unparsed.token, unparsed.opened, unparsed.last
     if token.is_sign(")", "]", "}") and opened is None:
-        return QueryProblem(f"this `{token.text}` closes nothing: remove it", token.start, width)
-    if opened is not None and any(
-        token.is_sign(OPENING[bracket.text]) for bracket in unparsed.brackets[:-1]
-    ):
+        return _problem(token, f"this `{token.text}` closes nothing: remove it")
+    outer = [OPENING[bracket.text] for bracket in unparsed.brackets[:-1]]
+    if opened is not None and token.is_sign(*outer) and token.text != OPENING[opened.text]:
         closing = OPENING[opened.text]
-        if not token.is_sign(closing):
-            message = f"this `{opened.text}` is never closed: add `{closing}` before `{token.text}`"
-            return QueryProblem(message, opened.start, 1)
-    if token.is_sign(")") and unparsed.last is not None and unparsed.last.is_sign(","):
-        last = unparsed.last
-        return QueryProblem("a value is missing after this `,`: remove it", last.start, 1)
+        message = f"this `{opened.text}` is never closed: add `{closing}` before `{token.text}`"
+        return _problem(opened, message)
+    if token.is_sign(")") and last is not None and last.is_sign(","):
+        return _problem(last, "a value is missing after this `,`: remove it")
     if token.is_sign("=") and "operator" in unparsed.wanted:
-        return QueryProblem(
-            "`=` compares labels: values are compared with `==`", token.start, width, "=="
-        )
-    if (
-        unparsed.last is not None
-        and unparsed.last.sort is TokenKind.STRING
-        and token.sort is TokenKind.NAME
-    ):
-        message = "a `,` is missing before this"
-    else:
-        message = f"`{token.text}` is not allowed here, but {unparsed.wanted} is"
-    return QueryProblem(message, token.start, width)
+        return _problem(token, "`=` compares labels: values are compared with `==`", "==")
+    if last is not None and last.sort is TokenKind.STRING and token.sort is TokenKind.NAME:
+        return _problem(token, "a `,` is missing before this")
+    return _problem(token, f"`{token.text}` is not allowed here, but {unparsed.wanted} is")
 
 
-def blamed(text: str, node: QueryNode, refused: str, refusal: Refusal) -> QueryProblem:
+def _blamed(text: str, node: QueryNode, refused: str) -> QueryProblem:
     """Return the problem of the smallest part that is refused by itself."""
-    at_string = _bad_string(node, refused, refusal)
+    at_string = _bad_string(node, refused)
     if at_string is not None:
         return at_string
-    inner = next(
-        (part for part in node.inner if refusal(text[part.start : part.end])),
-        None,
-    )
-    while inner is not None:
-        node = inner
-        refused = refusal(text[node.start : node.end]) or refused
-        inner = next(
-            (part for part in node.inner if refusal(text[part.start : part.end])),
-            None,
-        )
+    wrong: QueryNode | None = node
+    while wrong is not None:
+        node = wrong
+        refused = refusal_of(text[node.start : node.end]) or refused
+        wrong = next((part for part in node.inner if refusal_of(text[part.start : part.end])), None)
     return _said_of(node, refused)
 
 
-def _bad_string(node: QueryNode, refused: str, refusal: Refusal) -> QueryProblem | None:
+def _bad_string(node: QueryNode, refused: str) -> QueryProblem | None:
     """Return the problem of a text with an invalid escape or regular expression."""
     for part in node.walk():
         tokens = [condition.value for condition in part.conditions]
@@ -195,76 +169,56 @@ def _bad_string(node: QueryNode, refused: str, refusal: Refusal) -> QueryProblem
                 return found
         for condition in part.conditions if refused.startswith(_NO_REGEX) else ():
             token = condition.value
-            if condition.op in ("=~", "!~") and refusal(f"x{{a=~{token.text}}}") is not None:
-                message = f"`{meaning(token)}` is no regular expression of RE2"
-                return QueryProblem(message, token.start, token.end - token.start)
+            if condition.op in ("=~", "!~") and refusal_of(f"x{{a=~{token.text}}}") is not None:
+                return _problem(token, f"`{meaning(token)}` is no regular expression of RE2")
     return None
 
 
 def _bad_escape(token: Token) -> QueryProblem | None:
-    if token.text.startswith("`"):
+    found = None if token.text.startswith("`") else _BAD_ESCAPE.match(token.text)
+    if found is None:
         return None
-    place = 0
-    while (place := token.text.find("\\", place)) >= 0:
-        found = _ESCAPE.match(token.text, place)
-        if found is None:
-            written = token.text[place : place + 2]
-            message = f"`{written}` is no escape: double the backslash, or quote with backticks"
-            return QueryProblem(message, token.start + place, 2)
-        place = found.end()
-    return None
+    message = f"`{found[1]}` is no escape: double the backslash, or quote with backticks"
+    return QueryProblem(message, token.start + found.start(1), 2)
 
 
 def _said_of(node: QueryNode, refused: str) -> QueryProblem:
     head = node.head
-    width = head.end - head.start
     if refused.startswith("unknown function"):
         near = nearest(head.text, FUNCTIONS | AGGREGATIONS)
         hint = f": did you mean `{near}`?" if near else ""
-        return QueryProblem(f"PromQL has no function `{head.text}`{hint}", head.start, width, near)
+        return _problem(head, f"PromQL has no function `{head.text}`{hint}", near)
     expected = _EXPECTED.search(refused)
     if expected is not None:
-        return _ill_typed(node, *expected.groups())
+        wanted, got = expected.groups()
+        wrong = (part for part in node.inner if type_of(part) == got and got != wanted)
+        message = f"wants {_TYPES.get(wanted, wanted)} here, not {_TYPES.get(got, got)}"
+        return _problem(next(wrong, node), f"`{head.text}` {message}")
     counted = _COUNTED.search(refused)
     if counted is not None:
         message = f"`{head.text}` takes {counted[1]} arguments, and has {len(node.inner)}"
-        return QueryProblem(message, head.start, width)
+        return _problem(head, message)
     if refused.startswith("binary expression must contain"):
-        wrong = next(
-            (part for part in node.inner if type_of(part) in ("matrix", "string")),
-            node,
-        )
+        wrong = (part for part in node.inner if type_of(part) in ("matrix", "string"))
+        operand = next(wrong, node)
         what = "a range has to go through a function, as `rate(metric[5m])`,"
-        what = what if type_of(wrong) == "matrix" else "text"
-        return QueryProblem(
-            f"{what} cannot be an operand of `{head.text}`", wrong.start, wrong.end - wrong.start
-        )
-    known_problem = next(
-        (message for begun, message in _TOLD.items() if refused.startswith(begun)), ""
-    )
-    return QueryProblem(known_problem or f"this cannot be parsed: {refused}", head.start, width)
+        what = what if type_of(operand) == "matrix" else "text"
+        return _problem(operand, f"{what} cannot be an operand of `{head.text}`")
+    known = (message for begun, message in _TOLD.items() if refused.startswith(begun))
+    return _problem(head, next(known, f"this cannot be parsed: {refused}"))
 
 
-def _ill_typed(node: QueryNode, wanted: str, got: str) -> QueryProblem:
-    wrong = next(
-        (part for part in node.inner if type_of(part) == got and got != wanted),
-        node,
-    )
-    message = (
-        f"`{node.head.text}` wants {_TYPES.get(wanted, wanted)} here, not {_TYPES.get(got, got)}"
-    )
-    return QueryProblem(message, wrong.start, wrong.end - wrong.start)
+_TYPE_OF = {
+    Form.NUMBER: "scalar",
+    Form.TEXT: "string",
+    Form.RANGE: "matrix",
+    Form.SUBQUERY: "matrix",
+}
 
 
-def type_of(node: QueryNode) -> str:  # noqa: PLR0911 - a table
+def type_of(node: QueryNode) -> str:
     """Return the library's name for the type of a part of a query."""
     match node.form:
-        case Form.NUMBER:
-            return "scalar"
-        case Form.TEXT:
-            return "string"
-        case Form.RANGE | Form.SUBQUERY:
-            return "matrix"
         case Form.CALL:
             return "scalar" if node.head.text in _SCALARS else "vector"
         case Form.GROUP | Form.SIGNED | Form.SHIFTED:
@@ -272,8 +226,8 @@ def type_of(node: QueryNode) -> str:  # noqa: PLR0911 - a table
         case Form.BINARY:
             sides = {type_of(part) for part in node.inner}
             return "scalar" if sides == {"scalar"} else "vector"
-        case _:
-            return "vector"
+        case form:
+            return _TYPE_OF.get(form, "vector")
 
 
 MOST_SIGNS = 500
@@ -301,19 +255,14 @@ def judged(text: str) -> tuple[str, QueryProblem | None]:
         if refusal_of(tried) is None:
             return tried, None
     if holes:
-        return "", _wrong_around(first, refused, holes).error
+        return "", _wrong_around(first, refused, holes)
     return "", _wrong(text, refused)
 
 
 def _with_hyphens(text: str) -> str:
     """Replace hyphens between letters, as some exporters write them in names."""
-    quoted = _quoted(text)
-
-    def joined(found: re.Match[str]) -> str:
-        place = found.start()
-        return "-" if any(start < place < end for start, end in quoted) else "_"
-
-    return _HYPHEN.sub(joined, text)
+    is_quoted = _quoted(text)
+    return _HYPHEN.sub(lambda found: "-" if is_quoted(found.start()) else "_", text)
 
 
 def refusal_of(text: str) -> str | None:
@@ -327,65 +276,53 @@ def refusal_of(text: str) -> str | None:
 
 def _tried(text: str, holes: list[Hole]) -> Iterator[str]:
     """Yield the query with placeholders for its variables: names, numbers, durations, `sum`."""
-    quoted = _quoted(text)
+    is_quoted = _quoted(text)
 
-    def stand_in(number: str) -> str:
-        def one(nth: int, hole: Hole) -> str:
-            if any(start < hole.start < end for start, end in quoted):
-                return marked(nth, hole)
-            is_alone = not text[hole.start - 1 : hole.start].isalnum()
-            if number and is_alone:
-                return number.ljust(len(hole.written))
-            before = text[: hole.start].rstrip()
-            if (before.endswith(("[", ":")) and "[" in before) or before.lower().endswith("offset"):
-                return "1m".ljust(len(hole.written))
-            if is_alone and text[hole.end : hole.end + 1] == "(":
-                return "abs".ljust(len(hole.written))[: len(hole.written)]
-            return _NAME_LIKE.sub("_", hole.written)
-
-        return filled(text, holes, one)
+    def stand_in(number: str, nth: int, hole: Hole) -> str:
+        width = len(hole.written)
+        if is_quoted(hole.start):
+            return marked(nth, hole)
+        is_alone = not text[hole.start - 1 : hole.start].isalnum()
+        if number and is_alone:
+            return number.ljust(width)
+        before = text[: hole.start].rstrip()
+        if (before.endswith(("[", ":")) and "[" in before) or before.lower().endswith("offset"):
+            return "1m".ljust(width)
+        if is_alone and text[hole.end : hole.end + 1] == "(":
+            return "abs".ljust(width)[:width]
+        return _NAME_LIKE.sub("_", hole.written)
 
     for number in ("", "1", "1m", "sum"):
-        yield stand_in(number)
+        yield filled(text, holes, partial(stand_in, number))
 
 
-def _quoted(text: str) -> list[tuple[int, int]]:
-    """Return where texts in quotes and comments are, in a query with its variables unread."""
+def _quoted(text: str) -> Callable[[int], bool]:
+    """Return a test of places: in quotes or a comment of a query, with its variables unread."""
     strings = re.finditer(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`]*`|#[^\n]*""", text)
-    return [found.span() for found in strings]
+    spans = [found.span() for found in strings]
+    return lambda place: any(start < place < end for start, end in spans)
 
 
-def _wrong_around(text: str, refused: str, holes: list[Hole]) -> Parsed:
+def _wrong_around(text: str, refused: str, holes: list[Hole]) -> QueryProblem | None:
     """Return the problem, unless a variable's value may decide it."""
     wrong = _wrong(text, refused)
     near = (wrong.start - 1, wrong.start + wrong.width + 1)
     if any(hole.touches(*near) for hole in holes):
-        return Parsed()
-    quoted = _quoted(text)
-    if all(any(start < hole.start < end for start, end in quoted) for hole in holes):
-        return Parsed(error=wrong)
+        return None
+    is_quoted = _quoted(text)
+    is_sure = all(is_quoted(hole.start) for hole in holes)
     # Its types may be right once the variables have their values.
-    return Parsed(error=wrong) if _is_unparsed(text) else Parsed()
-
-
-def _is_unparsed(text: str) -> bool:
-    try:
-        read(text)
-    except Unparsed:
-        return True
-    except TooDeep:
-        return False
-    return False
+    return wrong if is_sure or isinstance(read(text), Unparsed) else None
 
 
 def _wrong(text: str, refused: str) -> QueryProblem:
-    try:
-        node = read(text)
-    except Unparsed as unparsed:
-        return describe_unparsed(text, unparsed)
-    except TooDeep:
-        return QueryProblem("this is no query that can be parsed", 0, len(text.rstrip()))
-    return blamed(text, node, refused, refusal_of)
+    match read(text):
+        case None:
+            return QueryProblem("this is no query that can be parsed", 0, len(text.rstrip()))
+        case Unparsed() as unparsed:
+            return _describe_unparsed(text, unparsed)
+        case node:
+            return _blamed(text, node, refused)
 
 
 def _facts(text: str, original: str) -> Parsed:
@@ -393,9 +330,8 @@ def _facts(text: str, original: str) -> Parsed:
 
     `original` has the same length, and has the variables where the text has placeholders.
     """
-    try:
-        node = read(text)
-    except (Unparsed, TooDeep):
+    node = read(text)
+    if not isinstance(node, QueryNode):
         return Parsed()
     metrics: dict[str, None] = {}
     matchers: dict[Matcher, None] = {}

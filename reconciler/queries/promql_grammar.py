@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -45,9 +45,6 @@ class Token:
         return self.sort is TokenKind.NAME and self.text.lower() in words
 
 
-_SPACE = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)+")
-_STRING = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`]*`""")
-_NUMERIC = re.compile(r"[0-9][\w.]*(?:(?<=[eE])[+-][0-9]+)?|\.[0-9]\w*", re.ASCII)
 _NUMBER = re.compile(
     r"0[xX][0-9a-fA-F]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII
 )
@@ -56,55 +53,46 @@ _DURATION = re.compile(
     r"(?:[0-9]+s)?(?:[0-9]+ms)?",
     re.ASCII,
 )
-_NAME = re.compile(r"[A-Za-z_:][\w:]*", re.ASCII)
+_SHAPES = r"""(?:[ \t\r\n]+|\#[^\n]*)*
+    (?:(?P<STRING> '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*" | `[^`]*` )
+    |(?P<UNCLOSED> ['"`](?s:.)* )
+    |(?P<NUMBER> [0-9][\w.]*(?:(?<=[eE])[+-][0-9]+)? | \.[0-9]\w* )
+    |(?P<NAME> NAMES )
+    |(?P<SIGN> =~|!~|!=|==|>=|<=|[-+*/%^<>=(){}\[\],@:] )
+    |(?P<END> \Z )
+    |(?P<STRANGE> (?s:.) ))"""
+_OUTSIDE = re.compile(_SHAPES.replace("NAMES", r"[A-Za-z_:][\w:]*"), re.ASCII | re.VERBOSE)
 # The colon of a subquery is not part of a name.
-_LABEL = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_SIGN = re.compile(r"=~|!~|!=|==|>=|<=|[-+*/%^<>=(){}\[\],@:]")
+_INSIDE = re.compile(_SHAPES.replace("NAMES", r"[A-Za-z_]\w*"), re.ASCII | re.VERBOSE)
+_LAST = (TokenKind.END, TokenKind.UNCLOSED, TokenKind.STRANGE, TokenKind.BAD_NUMBER)
 OPENING = {"(": ")", "[": "]", "{": "}"}
 
 
 def tokens_of(text: str) -> Iterator[Token]:
     """Yield the tokens of a query, the end last; an invalid token ends the list."""
     place = 0
-    inside: list[str] = []
+    inside: list[str] = [""]
     while True:
-        space = _SPACE.match(text, place)
-        place = space.end() if space is not None else place
-        token = _token_at(text, place, inside[-1] if inside else "")
+        token = _token_at(text, place, inside[-1])
         if token.is_sign(*OPENING):
             inside.append(token.text)
-        elif token.is_sign(*OPENING.values()) and inside:
+        elif token.is_sign(*OPENING.values()) and len(inside) > 1:
             inside.pop()
         yield token
-        if token.sort in (
-            TokenKind.END,
-            TokenKind.UNCLOSED,
-            TokenKind.STRANGE,
-            TokenKind.BAD_NUMBER,
-        ):
+        if token.sort in _LAST:
             return
         place = token.end
 
 
-def _token_at(text: str, place: int, inside: str) -> Token:  # noqa: PLR0911 - a table
-    if place >= len(text):
-        return Token(TokenKind.END, "", place, place)
-    if text[place] in "'\"`":
-        found = _STRING.match(text, place)
-        if found is None:
-            return Token(TokenKind.UNCLOSED, text[place:], place, len(text))
-        return Token(TokenKind.STRING, found.group(), place, found.end())
-    if (found := _NUMERIC.match(text, place)) is not None:
-        return Token(_sort_of(found.group()), found.group(), place, found.end())
-    if (found := (_LABEL if inside in ("{", "[") else _NAME).match(text, place)) is not None:
-        word = found.group()
-        sort = (
-            TokenKind.NUMBER if word.lower() in ("inf", "nan") and inside != "{" else TokenKind.NAME
-        )
-        return Token(sort, word, place, found.end())
-    if (found := _SIGN.match(text, place)) is not None:
-        return Token(TokenKind.SIGN, found.group(), place, found.end())
-    return Token(TokenKind.STRANGE, text[place], place, place + 1)
+def _token_at(text: str, place: int, inside: str) -> Token:
+    found = (_INSIDE if inside in ("{", "[") else _OUTSIDE).match(text, place)
+    assert found is not None and found.lastgroup is not None  # noqa: S101, PT018 - any character fits
+    word, sort = found[found.lastgroup], TokenKind[found.lastgroup]
+    if sort is TokenKind.NUMBER:
+        sort = _sort_of(word)
+    elif sort is TokenKind.NAME and word.lower() in ("inf", "nan") and inside != "{":
+        sort = TokenKind.NUMBER
+    return Token(sort, word, *found.span(found.lastgroup))
 
 
 def _sort_of(word: str) -> TokenKind:
@@ -132,6 +120,7 @@ AGGREGATIONS = frozenset(
 _SIGNS = ("+", "-", "*", "/", "%", "^", "==", "!=", ">", "<", ">=", "<=")
 _WORDS = ("and", "or", "unless", "atan2")
 _GROUPING = ("bool", "on", "ignoring", "by", "without", "group_left", "group_right", "offset")
+_DURATIONS = (TokenKind.NUMBER, TokenKind.DURATION)
 _LABEL_SIGNS = ("=", "!=", "=~", "!~")
 DEEPEST = 200
 
@@ -187,28 +176,25 @@ class Unparsed(Exception):
     `brackets` are the brackets open there, and `last` is the token before.
     """
 
-    def __init__(
-        self, token: Token, wanted: str, brackets: Sequence[Token], last: Token | None
-    ) -> None:
+    def __init__(self, reader: _Reader, wanted: str) -> None:
         super().__init__(wanted)
-        self.token = token
-        self.wanted = wanted
-        self.brackets = tuple(brackets)
-        self.opened = brackets[-1] if brackets else None
-        self.last = last
+        self.token, self.last, self.wanted = reader.here, reader.last, wanted
+        self.brackets = tuple(reader.opened)
+        self.opened = self.brackets[-1] if self.brackets else None
 
 
-class TooDeep(Exception):
+class _TooDeep(Exception):
     """The query is nested deeper than any real query."""
 
 
-def read(text: str) -> QueryNode:
-    """Read a query. Raises Unparsed at its first wrong token, and TooDeep."""
-    reader = _Reader([*tokens_of(text)])
-    node = reader.expression()
-    if reader.here.sort is not TokenKind.END:
-        raise reader.unexpected("an operator")
-    return node
+def read(text: str) -> QueryNode | Unparsed | None:
+    """Return a query or its first wrong token; None if it is nested deeper than any real query."""
+    try:
+        return _Reader([*tokens_of(text)]).whole()
+    except Unparsed as unparsed:
+        return unparsed
+    except _TooDeep:
+        return None
 
 
 @dataclass(slots=True)
@@ -223,16 +209,28 @@ class _Reader:
         return self.tokens[min(self.at, len(self.tokens) - 1)]
 
     @property
+    def after(self) -> Token:
+        return self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+
+    @property
     def last(self) -> Token | None:
         return self.tokens[self.at - 1] if self.at else None
-
-    def unexpected(self, wanted: str) -> Unparsed:
-        return Unparsed(self.here, wanted, self.opened, self.last)
 
     def take(self) -> Token:
         token = self.here
         self.at += 1
         return token
+
+    def skip(self, *words: str) -> bool:
+        """Consume a token if it is one of these signs or words; return whether it is."""
+        is_wanted = self.here.is_sign(*words) or self.here.is_word(*words)
+        self.at += is_wanted
+        return is_wanted
+
+    def expect(self, wanted: str, *sorts: TokenKind) -> Token:
+        if self.here.sort not in sorts:
+            raise Unparsed(self, wanted)
+        return self.take()
 
     def open(self) -> Token:
         token = self.take()
@@ -243,14 +241,20 @@ class _Reader:
         """Consume the bracket that closes the last open one; `wanted` is also allowed there."""
         if not self.here.is_sign(OPENING[self.opened[-1].text]):
             closing = OPENING[self.opened[-1].text]
-            raise self.unexpected(f"{wanted} or `{closing}`" if wanted else f"`{closing}`")
+            raise Unparsed(self, f"{wanted} or `{closing}`" if wanted else f"`{closing}`")
         self.opened.pop()
         return self.take()
+
+    def whole(self) -> QueryNode:
+        node = self.expression()
+        if self.here.sort is not TokenKind.END:
+            raise Unparsed(self, "an operator")
+        return node
 
     def expression(self) -> QueryNode:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise TooDeep
+            raise _TooDeep
         left = self.signed()
         while self.here.is_sign(*_SIGNS) or self.here.is_word(*_WORDS):
             operator = self.take()
@@ -262,37 +266,25 @@ class _Reader:
 
     def matching(self) -> None:
         """Skip what may follow an operator."""
-        if self.here.is_word("bool"):
-            self.take()
-        if self.here.is_word("on", "ignoring"):
-            self.take()
+        self.skip("bool")
+        if self.skip("on", "ignoring"):
             self.labels()
-            if self.here.is_word("group_left", "group_right"):
-                self.take()
-                if self.here.is_sign("("):
-                    self.labels()
-        while self.here.is_word("fill", "fill_left", "fill_right") and self.follows("("):
+            if self.skip("group_left", "group_right") and self.here.is_sign("("):
+                self.labels()
+        while self.here.is_word("fill", "fill_left", "fill_right") and self.after.is_sign("("):
             self.take()
             self.open()
             self.signed()
             self.close("")
 
-    def follows(self, *signs: str) -> bool:
-        """Return whether one of these signs follows the current token."""
-        after = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
-        return after.is_sign(*signs)
-
     def labels(self) -> Token:
         if not self.here.is_sign("("):
-            raise self.unexpected("`(` and labels")
+            raise Unparsed(self, "`(` and labels")
         self.open()
         while not self.here.is_sign(")"):
-            if self.here.sort not in (TokenKind.NAME, TokenKind.STRING):
-                raise self.unexpected("a label")
-            self.take()
-            if not self.here.is_sign(","):
+            self.expect("a label", TokenKind.NAME, TokenKind.STRING)
+            if not self.skip(","):
                 break
-            self.take()
         return self.close("`,`")
 
     def signed(self) -> QueryNode:
@@ -300,7 +292,7 @@ class _Reader:
         while self.here.is_sign("+", "-"):
             signs.append(self.take())
         if len(signs) > DEEPEST:
-            raise TooDeep
+            raise _TooDeep
         node = self.followed(self.primary())
         for sign in reversed(signs):
             node = QueryNode(Form.SIGNED, sign.start, node.end, sign, [node])
@@ -315,9 +307,11 @@ class _Reader:
                 return self.single(Form.TEXT)
             case TokenKind.NAME if token.is_word(*AGGREGATIONS) and self.is_aggregation():
                 return self.aggregation()
-            case TokenKind.NAME if self.follows("(") and not token.is_word(*_GROUPING):
+            case TokenKind.NAME if self.after.is_sign("(") and not token.is_word(*_GROUPING):
                 return self.call()
-            case TokenKind.NAME if not token.is_word(*_GROUPING[:3]) and not self.follows("("):
+            case TokenKind.NAME if not token.is_word(*_GROUPING[:3]) and not self.after.is_sign(
+                "("
+            ):
                 self.take()
                 return self.selector(token)
             case TokenKind.SIGN if token.text == "{":
@@ -328,27 +322,24 @@ class _Reader:
                 end = self.close("an operator")
                 return QueryNode(Form.GROUP, token.start, end.end, token, [inner])
             case _:
-                raise self.unexpected("a value")
+                raise Unparsed(self, "a value")
 
     def single(self, form: Form) -> QueryNode:
         token = self.take()
         return QueryNode(form, token.start, token.end, token)
 
     def is_aggregation(self) -> bool:
-        after = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
-        return after.is_sign("(") or after.is_word("by", "without")
+        return self.after.is_sign("(") or self.after.is_word("by", "without")
 
     def aggregation(self) -> QueryNode:
         head = self.take()
-        is_grouped = self.here.is_word("by", "without")
+        is_grouped = self.skip("by", "without")
         if is_grouped:
-            self.take()
             self.labels()
         if not self.here.is_sign("("):
-            raise self.unexpected("`(`")
+            raise Unparsed(self, "`(`")
         inner, end = self.arguments()
-        if not is_grouped and self.here.is_word("by", "without"):
-            self.take()
+        if not is_grouped and self.skip("by", "without"):
             end = self.labels()
         return QueryNode(Form.AGGREGATION, head.start, end.end, head, inner)
 
@@ -362,9 +353,8 @@ class _Reader:
         inner: list[QueryNode] = []
         while not self.here.is_sign(")") or (inner and self.last is not None):
             inner.append(self.expression())
-            if not self.here.is_sign(","):
+            if not self.skip(","):
                 break
-            self.take()
         return inner, self.close("`,`, an operator")
 
     def selector(self, head: Token) -> QueryNode:
@@ -374,24 +364,19 @@ class _Reader:
         self.open()
         while not self.here.is_sign("}"):
             node.conditions.append(self.condition())
-            if not self.here.is_sign(",") and not self.here.is_word("or"):
+            if not self.skip(",", "or"):
                 break
-            self.take()
         node.end = self.close("`,`").end
         return node
 
     def condition(self) -> Condition:
-        if self.here.sort not in (TokenKind.NAME, TokenKind.STRING):
-            raise self.unexpected("a label")
-        label = self.take()
+        label = self.expect("a label", TokenKind.NAME, TokenKind.STRING)
         if label.sort is TokenKind.STRING and self.here.is_sign(",", "}"):
             return Condition(None, "=", label)
         if not self.here.is_sign(*_LABEL_SIGNS):
-            raise self.unexpected("`=`, `!=`, `=~` or `!~`")
-        op = self.take()
-        if self.here.sort is not TokenKind.STRING:
-            raise self.unexpected("a value in quotes")
-        return Condition(label, op.text, self.take())
+            raise Unparsed(self, "`=`, `!=`, `=~` or `!~`")
+        op = self.take().text
+        return Condition(label, op, self.expect("a value in quotes", TokenKind.STRING))
 
     def followed(self, node: QueryNode) -> QueryNode:
         """Read what follows a value: ranges, offsets and times."""
@@ -400,41 +385,30 @@ class _Reader:
                 node = self.bracketed(node)
             elif self.here.is_word("offset"):
                 head = self.take()
-                if self.here.is_sign("+", "-"):
-                    self.take()
-                if self.here.sort not in (TokenKind.NUMBER, TokenKind.DURATION):
-                    raise self.unexpected("a duration")
-                node = QueryNode(Form.SHIFTED, node.start, self.take().end, head, [node])
+                self.skip("+", "-")
+                end = self.expect("a duration", *_DURATIONS).end
+                node = QueryNode(Form.SHIFTED, node.start, end, head, [node])
             elif self.here.is_sign("@"):
                 node = self.timed(node)
             else:
                 return node
-        raise TooDeep
+        raise _TooDeep
 
     def timed(self, node: QueryNode) -> QueryNode:
         head = self.take()
-        if self.here.is_word("start", "end") and self.follows("("):
+        if self.here.is_word("start", "end") and self.after.is_sign("("):
             self.take()
             self.open()
             return QueryNode(Form.SHIFTED, node.start, self.close("").end, head, [node])
-        if self.here.is_sign("+", "-"):
-            self.take()
-        if self.here.sort is not TokenKind.NUMBER:
-            raise self.unexpected("a time in seconds, `start()` or `end()`")
-        return QueryNode(Form.SHIFTED, node.start, self.take().end, head, [node])
+        self.skip("+", "-")
+        end = self.expect("a time in seconds, `start()` or `end()`", TokenKind.NUMBER).end
+        return QueryNode(Form.SHIFTED, node.start, end, head, [node])
 
     def bracketed(self, node: QueryNode) -> QueryNode:
         head = self.open()
-        self.duration("a duration, as `5m`")
-        if not self.here.is_sign(":"):
-            end = self.close("`:`")
-            return QueryNode(Form.RANGE, node.start, end.end, head, [node])
-        self.take()
+        self.expect("a duration, as `5m`", *_DURATIONS)
+        if not self.skip(":"):
+            return QueryNode(Form.RANGE, node.start, self.close("`:`").end, head, [node])
         if not self.here.is_sign("]"):
-            self.duration("a duration")
+            self.expect("a duration", *_DURATIONS)
         return QueryNode(Form.SUBQUERY, node.start, self.close("").end, head, [node])
-
-    def duration(self, wanted: str) -> None:
-        if self.here.sort not in (TokenKind.NUMBER, TokenKind.DURATION):
-            raise self.unexpected(wanted)
-        self.take()

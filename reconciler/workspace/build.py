@@ -1,44 +1,42 @@
-"""Building of the manifests that a document declares in one environment."""
+"""Loading of files: texts to documents, and documents to the manifests of one environment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 from reconciler.document import Json
 from reconciler.document import Path as Place
 from reconciler.kinds import BY_NAME
+from reconciler.kinds.checks import is_mappings
 from reconciler.kinds.judge_spec import SpecReport, judge
 from reconciler.kinds.kind import Kind
 from reconciler.model import API_VERSION, Manifest, Ref, Source
+from reconciler.project import ProjectFile
 from reconciler.redaction.templates import references_in
-from reconciler.syntax.diagnostic import Complaint, Finding
+from reconciler.runtime.rows import Rows
+from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity, warning
 from reconciler.syntax.display_names import display_name
 from reconciler.syntax.expressions import is_allowed_in
 from reconciler.syntax.files import File
 from reconciler.syntax.parsed_text import Document, DocumentText, Graft, Reading, complaints_of_text
 from reconciler.syntax.sources import Sources
-from reconciler.workspace.complaint_collector import Complaining
 from reconciler.workspace.envelope import (
+    REQUIRED_FIELDS,
     Around,
     Envelope,
     has_id,
+    is_of_kubernetes,
     read_envelope,
+    record_finding,
+    stranger_in,
 )
-from reconciler.workspace.expression_scope import Each, Filled, Inside, Measures, Reference, Scope
-from reconciler.workspace.for_each import (
-    FOR_EACH,
-    Uses,
-    items_of,
-    uses_of,
-    written_items,
-)
-from reconciler.workspace.included_files import Includes
-from reconciler.workspace.interpolate import fill, too_much
-from reconciler.workspace.manifest_stages import FilledManifest, WrittenManifest, is_in
+from reconciler.workspace.expression_scope import Each, Filled, Reference, Scope
+from reconciler.workspace.for_each import FOR_EACH, ForEachItems, items_of, uses_of, written_items
+from reconciler.workspace.interpolate import Includes, Inside, fill, too_much
 from reconciler.workspace.overrides import (
     OVERRIDES,
     overridden,
@@ -46,7 +44,9 @@ from reconciler.workspace.overrides import (
     without_misplaced,
 )
 from reconciler.workspace.selection import SelectedNames
-from reconciler.workspace.silence import Silencing
+from reconciler.workspace.silence import Complaining, Silencing
+
+NO_LIST = Advice("remove the `- ` before it, and write a line `---` between two manifests")
 
 References: TypeAlias = tuple[tuple[DocumentText, Sequence[Reference]], ...]
 """The references of each file."""
@@ -68,27 +68,65 @@ class DeclaredManifest:
     selected: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Spec:
-    document: dict[str, Json]
-    text: DocumentText
-    references: References = ()
+_Spec: TypeAlias = tuple[dict[str, Json], DocumentText, References]
+"""A valid `spec`, the text that places its parts, and references from other files."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A manifest with its expressions read in a scope, and whether it is selected."""
+class WrittenManifest:
+    """A manifest as it is written, without its `forEach`, and the `forEach` item for it."""
 
+    file: File
+    here: DocumentText
+    value: dict[str, Json]
+    each: Each | None = None
+    references: tuple[DocumentText, Sequence[Reference]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilledManifest:
+    """A manifest in one environment: its filled-in values, and the patch from its `overrides`."""
+
+    written: WrittenManifest
     filled: Filled
     envelope: Envelope
     patch: Json
     scope: Scope
     selected: bool = True
 
+    @property
+    def kind(self) -> Kind:
+        """Return the kind, which must be known."""
+        assert self.envelope.kind is not None  # noqa: S101 - checked by `Loader.make` before
+        return self.envelope.kind
+
+    @property
+    def is_own(self) -> bool:
+        """Return whether it differs from the written text, so that its report is not shared."""
+        return self.filled.document is not self.written.here.document.value
+
+    def forget(self, gone: Sequence[Place]) -> None:
+        """Remove findings and references of parts of `spec` that no longer exist."""
+        filled, places = self.filled, [("spec", *path) for path in gone]
+        filled.findings[:] = [
+            finding for finding in filled.findings if not is_in(finding.path, places)
+        ]
+        filled.references[:] = [
+            reference for reference in filled.references if not is_in(reference.path, places)
+        ]
+
+
+def is_in(path: Place, places: Sequence[Place]) -> bool:
+    """Return whether a path leads to one of these places, or into it."""
+    return any(path[: len(place)] == place for place in places)
+
 
 @dataclass(slots=True)
-class Making(Complaining):
-    """Builder of manifests: fills in expressions, applies overrides, repeats and validates."""
+class Loader(Complaining):
+    """Reader of files that collects their manifests and errors.
+
+    It fills in expressions, applies overrides, repeats and validates.
+    """
 
     root: Path
     sources: Sources[SpecReport]
@@ -99,14 +137,112 @@ class Making(Complaining):
     elsewhere: list[Ref] = field(default_factory=list)
     exports: set[Path] = field(default_factory=set)
     unusable: list[Ref] = field(default_factory=list)
-    measures: Measures = field(default_factory=Measures)
-    uses: dict[str, Uses] = field(default_factory=dict)
+    uses: dict[str, ForEachItems] = field(default_factory=dict)
     taken: SelectedNames = field(default_factory=SelectedNames)
+    strays: list[File] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    side_files: int = 0
     includes: Includes = field(init=False)
+    _strange: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Start without included files."""
         self.includes = Includes(self.root, self.sources, self.keep)
+
+    def load(self, file: File) -> None:
+        """Read one file and add what it declares; files of settings declare nothing."""
+        if self.sources.aside is None:
+            self.sources.aside = paths_of_side_files(self.root, self.environments)
+        if self.sources.aside and file.path.resolve() in self.sources.aside:
+            self.side_files += 1
+            return
+        reading = self.sources.read(file.path, file.name, is_json=file.is_json)
+        if isinstance(reading, Complaint):
+            self.complaints.append(reading)
+            return
+        if not (file.is_json and file.named) and not _looks_declared(reading):
+            # Another file may name it.
+            self.strays.append(file)
+            return
+        self._take(file, reading)
+
+    def _take(self, file: File, reading: Reading) -> None:
+        """Add the manifests of a file, and report its errors."""
+        self.note_text(file, reading)
+        if reading.has_errors:
+            self.broken.append(reading.lines.text)
+        if not file.is_json:
+            self.complaints.extend(self.silencing.read(file.name, reading.lines))
+        if file.is_json and any(flaw.code == "M101" for flaw in reading.flaws):
+            # YAML accepts more than JSON, so the author meant something else.
+            return
+        documents = [document for document in reading.documents if document.value is not None]
+        for document in documents:
+            self._declare(file, document)
+        if not documents and not reading.has_errors:
+            message = "this file holds no manifest: write one, remove it, or `exclude:` it"
+            self.complaints.append(
+                Complaint(file.name, 1, 1, "M113", message, severity=Severity.WARNING)
+            )
+
+    def complain_of_strays(self) -> None:
+        """Report the files that are no manifests, and that no manifest names or includes.
+
+        A file that a broken file names is not reported: the broken file may include it.
+        """
+        for file in self.strays:
+            if file.path.resolve() in self.exports | self.includes.real:
+                continue
+            if any(file.path.name in text for text in self.broken):
+                continue
+            if not file.is_json:
+                again = self.sources.read(file.path, file.name, is_json=False)
+                if isinstance(again, Reading):
+                    self._take(file, again)
+                continue
+            message = "this file is not a manifest, and no manifest's spec.file names it"
+            remedy = Advice(
+                f"write `spec: {{file: {file.path.name}}}` in one, or `exclude:` it in "
+                "reconciler.yaml"
+            )
+            found = warning("M113", (), message, remedy)
+            # Most are named, so only the others are read again.
+            reading = self.sources.read(file.path, file.name, is_json=True)
+            if isinstance(reading, Reading) and len(reading.documents) == 1:
+                value = reading.documents[0].value
+                found = record_finding(file, value, "M113", Severity.WARNING) or found
+            complaint = Complaint.of_file(file.name, found.code, found.message, found.suggestion)
+            self.complaints.append(replace(complaint, severity=found.severity))
+
+    def _declare(self, file: File, document: Document) -> None:
+        here = DocumentText(file.name, document)
+        if not isinstance(document.value, dict):
+            message = f"a manifest is a mapping that begins with `apiVersion: {API_VERSION}`"
+            remedy = NO_LIST if is_mappings(document.value) else ""
+            self.complain(here, [Finding("M201", (), message, suggestion=remedy)])
+            return
+        if self._is_foreign(file, document.value, here):
+            return
+        if FOR_EACH in document.value:
+            self.repeat(file, document, here)
+            return
+        self.check_overrides(document.value, here)
+        self.make(WrittenManifest(file, here, document.value))
+
+    def _is_foreign(self, file: File, value: dict[str, Json], here: DocumentText) -> bool:
+        """Return whether a document is a bare record or of another tool; report it, if so."""
+        is_bare = value.keys().isdisjoint(REQUIRED_FIELDS)
+        is_ours = value.get("apiVersion") == API_VERSION
+        if not is_bare and (is_ours or not (stranger_in(value) or is_of_kubernetes(value))):
+            return False
+        record = record_finding(file, value, "M201", Severity.ERROR)
+        if record is None:
+            return False
+        # A file often has dozens of documents of another tool.
+        if is_bare or file.name not in self._strange:
+            self.complain(here, [record])
+        self._strange.add(file.name)
+        return True
 
     def repeat(self, file: File, document: Document, here: DocumentText) -> None:
         """Add the manifests that a document with `forEach` makes, one for each item."""
@@ -120,7 +256,7 @@ class Making(Complaining):
         named = uses.note(rest)
         root = items.text.grafts.get((FOR_EACH,))
         grafts: dict[Place, Graft] = {} if root is None else {(FOR_EACH,): root}
-        size = self.measures.of(rest)
+        size = self.includes.size_of(rest)
         for item in items.each(uses.used, named):
             own = replace(here, item=item.member, grafts=grafts)
             if self.is_full:
@@ -148,23 +284,19 @@ class Making(Complaining):
 
     def make(self, written: WrittenManifest) -> None:
         """Add one manifest, or report why it cannot be used."""
-        here, item = written.here, written.each
-        read = self._read(written)
-        filled, envelope = read.filled, read.envelope
-        here = replace(here, grafts={**here.grafts, **filled.grafts})
+        made = self._read(written)
+        filled, envelope, item = made.filled, made.envelope, written.each
+        here = replace(written.here, grafts={**written.here.grafts, **filled.grafts})
         kind = envelope.kind
         if kind is None or not envelope.name:
             # A finding about an unfilled expression would repeat the error of that expression.
             reported = filled.unfilled | {finding.path for finding in filled.findings}
             around = [finding for finding in envelope.findings if finding.path not in reported]
             envelope = replace(envelope, findings=around)
-        if kind is None:
-            self.complain(here, (*envelope.findings, *filled.findings))
-            return
         # A manifest without a usable name is validated all the same, but not declared.
-        ref = Ref(kind.name, envelope.name) if envelope.name else None
+        ref = Ref(kind.name, envelope.name) if kind is not None and envelope.name else None
         here = replace(here, ref="" if ref is None else str(ref))
-        if envelope.spec is None:
+        if kind is None or envelope.spec is None:
             self.complain(here, (*envelope.findings, *filled.findings))
             self.unusable.extend(filter(None, [ref]))
             return
@@ -176,83 +308,62 @@ class Making(Complaining):
             self.complain(here, envelope.findings)
             self.elsewhere.extend(filter(None, [ref]))
             return
-        # A document that is the same in every environment is validated once for all.
-        is_own = filled.document is not here.document.value
-        made = FilledManifest(
-            written=written,
-            kind=kind,
-            envelope=envelope,
-            patch=read.patch,
-            filled=filled,
-            scope=read.scope,
-            is_own=is_own,
-            selected=read.selected,
-        )
-        spec = self._spec(made, here)
+        found = self._spec(made, here)
         # A manifest of another tool may have the same kind: it declares nothing here.
-        if ref is None or spec is None or written.value.get("apiVersion") != API_VERSION:
+        if ref is None or found is None or written.value.get("apiVersion") != API_VERSION:
             self.unusable.extend(filter(None, [ref]))
             return
+        spec, text, references = found
         line, column = here.document.locate(())
         manifest = Manifest(
             ref,
-            spec.document,
+            spec,
             Source(written.file.name, line, column, None if item is None else item.member),
             remote_id=envelope.remote_id,
             labels=envelope.labels,
-            references=references_in(spec.document),
+            references=references_in(spec),
             protect=envelope.protect,
             exempt=envelope.exempt,
         )
         own = () if written.references is None else (written.references,)
-        places = ((here, filled.references), *own, *spec.references)
-        self.declared.append(
-            DeclaredManifest(manifest, kind, here, spec.text, places, read.selected)
-        )
+        places = ((here, filled.references), *own, *references)
+        self.declared.append(DeclaredManifest(manifest, kind, here, text, places, made.selected))
 
-    def _around(self) -> Around:
-        return Around(
-            environments=self.environments,
-            environment=self.scope.environment,
-            today=self.scope.today,
-            rules=self.silencing.rules,
-        )
-
-    def _read(self, written: WrittenManifest) -> _Read:
+    def _read(self, written: WrittenManifest) -> FilledManifest:
         """Read expressions and envelope; secrets only if the manifest is selected."""
         if not self.scope.selection:
             return self._read_in(self.scope, written)
         read = self._read_in(self.scope.without_secrets, written)
         kind, name = read.envelope.kind, read.envelope.name
         if kind is not None and name:
-            ref = Ref(kind.name, name)
-            labels = read.envelope.labels
+            ref, labels = Ref(kind.name, name), read.envelope.labels
             if not self.scope.selection.takes(ref, written.file.name, labels):
                 self.taken.left.add(str(ref))
                 return replace(read, selected=False)
             self.taken.refs.add(str(ref))
         return self._read_in(self.scope, written)
 
-    def _read_in(self, scope: Scope, written: WrittenManifest) -> _Read:
-        value, patch = self._with_patch(written.value)
+    def _read_in(self, scope: Scope, written: WrittenManifest) -> FilledManifest:
+        """Read a manifest with only this environment's patch, which is filled in with it."""
+        value, name = written.value, scope.environment
+        overrides = value.get(OVERRIDES)
+        patch = overrides.get(name) if isinstance(overrides, dict) else None
+        if OVERRIDES in value:
+            value = {key: member for key, member in value.items() if key != OVERRIDES}
+            value |= {} if patch is None else {OVERRIDES: {name: patch}}
         filled = self._fill(value, written.here, written.file.path, scope, written.each)
         if patch is not None:
-            whole = _object(filled.document)
-            patch = _object(whole[OVERRIDES])[self.scope.environment]
-            filled.document = {key: value for key, value in whole.items() if key != OVERRIDES}
-        envelope = read_envelope(_object(filled.document), self._around())
-        return _Read(filled, envelope, patch, scope)
-
-    def _with_patch(self, value: dict[str, Json]) -> tuple[dict[str, Json], Json]:
-        """Return a manifest with only this environment's patch, and that patch or None."""
-        if OVERRIDES not in value:
-            return value, None
-        overrides = value[OVERRIDES]
-        patch = overrides.get(self.scope.environment) if isinstance(overrides, dict) else None
-        rest = {key: member for key, member in value.items() if key != OVERRIDES}
-        if patch is None:
-            return rest, None
-        return {**rest, OVERRIDES: {self.scope.environment: patch}}, patch
+            whole = dict(_object(filled.document))
+            patch = _object(whole.pop(OVERRIDES))[name]
+            filled.document = whole
+        around = Around(
+            environments=self.environments,
+            environment=name,
+            today=scope.today,
+            rules=self.silencing.rules,
+        )
+        envelope = read_envelope(_object(filled.document), around)
+        return FilledManifest(written, filled, envelope, patch, scope)
 
     def _fill(
         self, value: Json, here: DocumentText, path: Path, scope: Scope, item: Each | None = None
@@ -263,13 +374,13 @@ class Making(Complaining):
             found = scope.withheld.lies_in(here.document.text)
             findings = scope.withheld.findings(value) if found else ()
             return Filled(value, [*findings])
-        inside = Inside(
-            text=here, trail=(path,), each=item, files=self.includes, measure=self.measures.of
-        )
-        return fill(value, scope, inside)
+        return fill(value, scope, Inside(text=here, trail=(path,), each=item, files=self.includes))
 
     def _spec(self, made: FilledManifest, here: DocumentText) -> _Spec | None:
-        """Validate a `spec` with its overrides; cached unless the document was filled in."""
+        """Validate a `spec` with its overrides.
+
+        A document that is the same in every environment is validated once for all.
+        """
         kind, envelope, patch = made.kind, made.envelope, made.patch
         spec, raw = envelope.spec or {}, made.written.value
         written, inside = raw["spec"], here.inside("spec")
@@ -289,7 +400,7 @@ class Making(Complaining):
         failed = self.complain(inside, judged.findings)
         if is_export and kind.from_export is not None:
             return None if failed else self._expand(kind.from_export, made, spec, patch, here)
-        return _Spec(judged.spec, inside)
+        return judged.spec, inside, ()
 
     def _patched(
         self,
@@ -301,8 +412,7 @@ class Making(Complaining):
     ) -> tuple[dict[str, Json], DocumentText]:
         """Return a `spec` with a patch applied, and the text that places its parts."""
         root = (OVERRIDES, self.scope.environment)
-        own = without_misplaced(_object(patch), made.kind)
-        merged = overridden(spec, own, made.kind.shape)
+        merged = overridden(spec, without_misplaced(_object(patch), made.kind), made.kind.shape)
         findings = (replace(finding, path=(*root, *finding.path)) for finding in merged.findings)
         self.complain(here, findings)
         made.forget(merged.gone)
@@ -352,7 +462,7 @@ class Making(Complaining):
             written = {}
         judged = judge(made.kind, spec, written, has_id=True)
         self.complain(place, judged.findings)
-        return _Spec(judged.spec, place, ((exported, filled.references),))
+        return judged.spec, place, ((exported, filled.references),)
 
     def _export(self, path: Path, name: str, named: str, inside: DocumentText) -> Document | None:
         """Read the one object of a `spec.file`; report an error where there is none."""
@@ -390,3 +500,60 @@ def _still_missing(envelope: Envelope, judged: SpecReport) -> Iterator[Finding]:
 def _object(document: Json) -> dict[str, Json]:
     assert isinstance(document, dict)  # noqa: S101 - filling expressions keeps the form
     return document
+
+
+def _looks_declared(reading: Reading) -> bool:
+    """Return whether a JSON file looks like a manifest, even if it cannot be read."""
+    if reading.has_errors:
+        text = reading.lines.text
+        return '"apiVersion"' in text or "'apiVersion'" in text
+    return any(
+        isinstance(document.value, dict) and "apiVersion" in document.value
+        for document in reading.documents
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideFiles:
+    """Files that the setting of a feature names, and how they are read.
+
+    `names` returns the files of a setting, relative to the project's folder. `read` returns their
+    content for the environment of a loader, which keeps the complaints. `packed` turns a content
+    into JSON for the cache, and `unpacked` turns that back.
+    """
+
+    names: Callable[[Any], Iterable[str]]
+    read: Callable[[Loader, ProjectFile, Any], Any]
+    packed: Callable[[Any], Any]
+    unpacked: Callable[[Any], Any]
+
+
+SIDE_FILES: Final = Rows[SideFiles]("workspace-files")
+"""By the name of the setting."""
+
+
+def paths_of_side_files(root: Path, environments: Mapping[str, object]) -> frozenset[Path]:
+    """Return the real paths of the files that the settings of all environments name."""
+    return frozenset(
+        (root / file).resolve()
+        for environment in environments.values()
+        for name, setting in _settings(environment)
+        for file in SIDE_FILES.load(name).names(setting)
+    )
+
+
+def read_side_files(loader: Loader, settings: ProjectFile) -> dict[str, Any]:
+    """Return what the files of the loader's environment hold, by the name of the setting."""
+    environment = settings.environments.get(loader.scope.environment)
+    return {
+        name: SIDE_FILES.load(name).read(loader, settings, setting)
+        for name, setting in _settings(environment)
+    }
+
+
+def _settings(environment: object) -> Iterator[tuple[str, Any]]:
+    """Yield the name and value of each setting of an environment that names files."""
+    for name in SIDE_FILES:
+        setting = getattr(environment, name, None)
+        if setting is not None:
+            yield name, setting

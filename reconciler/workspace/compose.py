@@ -87,8 +87,6 @@ def checked_size(text: str) -> str:
 
 def check_writable(document: Json) -> None:
     """Raise UnwritableError for a value that no file of ours may hold, YAML or JSON."""
-    if _is_surely_writable(document):
-        return
     stack: list[tuple[Json, Path]] = [(document, ())]
     nodes = 0
     while stack:
@@ -108,36 +106,6 @@ def check_writable(document: Json) -> None:
             raise UnwritableError(path, message)
 
 
-def _is_surely_writable(document: Json) -> bool:
-    """Return whether a document is surely writable; fast because places are not tracked."""
-    depth = nodes = 0
-    level: list[Json] = [document]
-    texts: list[str] = []
-    while level:
-        depth += 1
-        nodes += len(level)
-        below: list[Json] = []
-        for value in level:
-            if isinstance(value, str):
-                texts.append(value)
-            elif isinstance(value, dict):
-                texts.extend(value)
-                below.extend(value.values())
-            elif isinstance(value, list):
-                below.extend(value)
-            elif value is not None and not -EXACT_INTEGER <= value <= EXACT_INTEGER:
-                return False
-        level = below
-    if depth >= DEEPEST or nodes + len(texts) > MOST_NODES // 2:
-        return False
-    return max(map(len, texts), default=0) <= LONGEST_KEY and _is_surely_shown("".join(texts))
-
-
-def _is_surely_shown(text: str) -> bool:
-    """Return whether a text is printable ASCII, possibly in several lines."""
-    return text.isascii() and (text.isprintable() or text.replace("\n", "").isprintable())
-
-
 def _check_number(number: float | None, path: Path) -> None:
     if number is not None and not math.isfinite(number):
         raise UnwritableError(path, "it holds a number that is not finite")
@@ -146,27 +114,28 @@ def _check_number(number: float | None, path: Path) -> None:
 
 
 def _check_text(text: str, path: Path) -> None:
-    if text.isascii() and text.isprintable():
-        if len(text) > LONGEST_SCALAR:
-            raise UnwritableError(path, f"it holds a text longer than {LONGEST_SCALAR >> 20} MB")
-        return
-    found = first_forbidden(text.replace("\r", "").replace("\u2028", "").replace("\u2029", ""))
-    if found is not None:
-        raise UnwritableError(path, f"it holds {described(found[1])}, which no manifest can hold")
-    if BIDIRECTIONAL.search(text) and not _fits_block(text):
-        raise UnwritableError(path, "it holds bidirectional characters where they cannot be seen")
+    if not (text.isascii() and text.isprintable()):
+        found = _forbidden_in(text)
+        if found is not None:
+            message = f"it holds {described(found[1])}, which no manifest can hold"
+            raise UnwritableError(path, message)
+        if BIDIRECTIONAL.search(text) and not _fits_block(text):
+            message = "it holds bidirectional characters where they cannot be seen"
+            raise UnwritableError(path, message)
     if len(text) > LONGEST_SCALAR:
         raise UnwritableError(path, f"it holds a text longer than {LONGEST_SCALAR >> 20} MB")
+
+
+def _forbidden_in(text: str) -> tuple[int, str] | None:
+    return first_forbidden(text.replace("\r", "").replace("\u2028", "").replace("\u2029", ""))
 
 
 def _checked(key: str, path: Path) -> Path:
     """Return the place of a field. Raises UnwritableError if its name cannot be written."""
     if len(key) > LONGEST_KEY:
         raise UnwritableError(path, f"it has a field with a name longer than {LONGEST_KEY}")
-    if key.isascii() and key.isprintable():
-        return (*path, key)
-    found = first_forbidden(key.replace("\r", "").replace("\u2028", "").replace("\u2029", ""))
-    if found is not None or BIDIRECTIONAL.search(key):
+    is_plain = key.isascii() and key.isprintable()
+    if not is_plain and (_forbidden_in(key) is not None or BIDIRECTIONAL.search(key)):
         raise UnwritableError(path, "it has a field with a name that no manifest can hold")
     return (*path, key)
 
@@ -219,7 +188,7 @@ class _ManifestLines:
             self.lines.extend(_text_lines(head, value, indent))
             return
         if not isinstance(value, dict | list):
-            self.lines.append(f"{head} {_scalar(value)}")
+            self.lines.append(f"{head} {json.dumps(value, allow_nan=False)}")
             return
         flow = self._in_flow(value, path, indent)
         if flow is not None:
@@ -275,17 +244,9 @@ def _may_grow(value: dict[str, Json] | list[Json]) -> bool:
 
 def _flow_scalar(value: Json) -> str | None:
     if not isinstance(value, str):
-        return None if isinstance(value, dict | list) else _scalar(value)
+        return None if isinstance(value, dict | list) else json.dumps(value, allow_nan=False)
     is_plain = _LIKE_A_WORD.fullmatch(value) and value.isprintable()
     return value if is_plain and value.lower() not in _NAMED else None
-
-
-def _scalar(value: float | bool | None) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int) else json.dumps(value, allow_nan=False)
 
 
 @lru_cache(maxsize=4096)

@@ -9,22 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from pathlib import Path as File
-from typing import Final, NamedTuple, Protocol
+from typing import Final
 
 from reconciler.document import Json, Path
 from reconciler.model import Member, Ref
 from reconciler.project import ProjectVariable
 from reconciler.redaction.templates import SecretHole, named_values, seal
 from reconciler.syntax.diagnostic import Advice, Finding
-from reconciler.syntax.expressions import Expression, ExpressionKind, Spot, expression
-from reconciler.syntax.parsed_text import Document, DocumentText, Graft
-from reconciler.syntax.suggestions import nearest, shortened
-from reconciler.workspace.secret_scan import WITHHELD, Withheld
+from reconciler.syntax.expressions import ExpressionKind, Spot, expression
+from reconciler.syntax.parsed_text import DocumentText, Graft
+from reconciler.syntax.suggestions import nearest
+from reconciler.workspace.secret_scan import Withheld
 from reconciler.workspace.selection import EVERYTHING, Selection
-
-MOST_TRAILED = 8
-"""Limit for the depth of files that include each other."""
 
 
 def along(values: Mapping[str, Json], name: str) -> tuple[Path, Json] | None:
@@ -45,46 +41,6 @@ def along(values: Mapping[str, Json], name: str) -> tuple[Path, Json] | None:
     return (*steps, name), values[name]
 
 
-class Size(NamedTuple):
-    """The size of a value: its nodes, the characters of its keys and texts, and its levels."""
-
-    nodes: int
-    text: int
-    levels: int
-
-
-@dataclass(slots=True)
-class Measures:
-    """The sizes of values, remembered by the identity of each value."""
-
-    known: dict[int, tuple[Json, Size]] = field(default_factory=dict)
-
-    def of(self, value: Json) -> Size:
-        """Return the size of a value."""
-        if isinstance(value, str):
-            return Size(1, len(value), 0)
-        if not isinstance(value, dict | list):
-            return _SCALAR
-        known = self.known.get(id(value))
-        if known is None:
-            inner = [
-                self.of(member) for member in (value.values() if isinstance(value, dict) else value)
-            ]
-            size = Size(
-                1 + sum(size.nodes for size in inner),
-                sum(size.text for size in inner)
-                + (sum(map(len, value)) if isinstance(value, dict) else 0),
-                1 + max((size.levels for size in inner), default=0),
-            )
-            # The value is kept too, so that no other value gets its id.
-            known = value, size
-            self.known[id(value)] = known
-        return known[1]
-
-
-_SCALAR = Size(1, 0, 0)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Each:
     """One item of a `forEach`: its values and its place.
@@ -100,40 +56,6 @@ class Each:
     keys: frozenset[str]
     used: set[str]
     named: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class IncludedFile:
-    """An included file: path, name and document."""
-
-    path: File
-    name: str
-    document: Document
-
-
-class FileReader(Protocol):
-    """Reader of the files that are included."""
-
-    def content(self, named: str, inside: Inside, path: Path) -> IncludedFile | Finding | None:
-        """Return the content of a file or the reason against it; None if it is already reported."""
-
-    def spend(self, size: Size) -> bool:
-        """Add a size to what is made; return whether the total is within the limits."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inside:
-    """The place of a document in which expressions are filled in, and what it may insert.
-
-    `trail` is the chain of files that include each other, the file of the document last. Without
-    `files` no file is included.
-    """
-
-    text: DocumentText
-    trail: tuple[File, ...] = ()
-    each: Each | None = None
-    files: FileReader | None = None
-    measure: Callable[[Json], Size] = field(default_factory=lambda: Measures().of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,28 +108,10 @@ class Filled:
     findings: list[Finding] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
     grafts: dict[Path, Graft] = field(default_factory=dict)
-    inside: Inside | None = None
     unfilled: set[Path] = field(default_factory=set)
 
 
-def variable_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
-    """Return the value of a variable, or the expression itself if there is none."""
-    name = part.name
-    found = along(scope.variables, name)
-    if found is not None:
-        return found[1]
-    near = shortened(name, scope.variables)
-    if scope.variables:
-        message = f"there is no variable `{name}`: known are {', '.join(sorted(scope.variables))}"
-    else:
-        message = f"environment `{scope.environment}` has no variable `{name}`"
-    declare = f"declare it in reconciler.yaml, environments.{scope.environment}.variables"
-    meant = expression(ExpressionKind.VARIABLE, near) if near else Advice(declare)
-    filled.findings.append(Finding("M501", path, message, suggestion=meant, spot=part.spot))
-    return part.spot.written
-
-
-def spelled(value: float | str) -> str:
+def spelled(value: Json) -> str:
     """Return a variable as text for use inside a longer text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -222,24 +126,8 @@ def lacking(document: Json) -> list[str]:
     return sorted(name for name, value in found.items() if value.startswith(NOT_SET))
 
 
-def secret_of(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole:
-    """Return the hole of a secret; record findings about it."""
-    name = part.name
-    hole = value_of_secret(name, scope)
-    if why := scope.withheld.why(name, hole.value):
-        message = f"`{part.spot.written}` {why}"
-        repair = Advice("remove it, or name a secret of your own")
-        filled.findings.append(Finding(WITHHELD, path, message, suggestion=repair, spot=part.spot))
-        return SecretHole(name, "", "withheld")
-    if hole.seal == _UNSET:
-        why = scope.why_unset(name) or f"needs the environment variable {name}, which is not set"
-        message = f"`{part.spot.written}` {why}"
-        repair = Advice(f"set it, or say under `secrets:` in the project file where {name} is")
-        filled.findings.append(Finding("M502", path, message, suggestion=repair, spot=part.spot))
-    return hole
-
-
-_UNSET: Final = "not set"
+UNSET: Final = "not set"
+"""The seal of a secret that is not set."""
 
 
 def value_of_secret(name: str, scope: Scope) -> SecretHole:
@@ -250,7 +138,7 @@ def value_of_secret(name: str, scope: Scope) -> SecretHole:
     value = "" if scope.withheld.why(name, "") else scope.secrets.get(name, "")
     if value == "" and scope.may_lack:
         value = f"{NOT_SET}{name}"
-    return SecretHole(name, value, seal(value, name, scope.salt()) if value else _UNSET)
+    return SecretHole(name, value, seal(value, name, scope.salt()) if value else UNSET)
 
 
 NOT_DECLARED = Advice(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from reconciler.document import Json, identical
+from reconciler.document import Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.judge_spec import SpecReport
 from reconciler.kinds.kind import Kind
@@ -29,13 +29,14 @@ from reconciler.syntax.read_text import read_text
 from reconciler.syntax.sources import Sources
 from reconciler.syntax.syntax_tree import written
 from reconciler.workspace.envelope import has_id
+from reconciler.workspace.layout import says
 from reconciler.workspace.text_edits import Editor, edited
 from reconciler.workspace.workspace import NO_SETTINGS, sources_of
 
 SPEC = ("spec",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Fix:
     """A file that can be repaired: path, display name, and text before and after.
 
@@ -50,39 +51,19 @@ class Fix:
     roots: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fixes:
-    """The files that can be repaired, and the names of those that need a repair but cannot get it.
-
-    `unrepaired` has the line of the first error in each text; 0 means: edit by hand.
-    """
-
-    found: list[Fix] = field(default_factory=list)
-    unrepaired: dict[str, int] = field(default_factory=dict)
-
-
-def find_fixes(
-    paths: Sequence[Path],
-    root: Path,
-    settings: ProjectFile = NO_SETTINGS,
-    left: Collection[tuple[str, int]] = (),
-) -> Fixes:
-    """Return the repairs under `paths`, and in the files that the manifests there name.
-
-    `left` are documents to leave unchanged, by file and first line.
-    """
-    search = _Search(root, sources_of(paths, root, settings.limits.size), left)
-    for file in find_files(paths, root, settings.exclude, settings.limits.files).files:
-        search.look_at(file.path, file.name, is_json=file.is_json)
-    return search.fixes
-
-
 @dataclass(slots=True)
-class _Search:
+class Fixes:
+    """Finder of the files that can be repaired, and of those that need a repair but cannot get it.
+
+    `unrepaired` has the line of the first error in each text, by the name of the file; 0 means:
+    edit by hand.
+    """
+
     root: Path
     sources: Sources[SpecReport]
     left: Collection[tuple[str, int]] = ()
-    fixes: Fixes = field(default_factory=Fixes)
+    found: list[Fix] = field(default_factory=list)
+    unrepaired: dict[str, int] = field(default_factory=dict)
     exports: set[Path] = field(default_factory=set)
     noted: set[Path] = field(default_factory=set)
 
@@ -102,7 +83,7 @@ class _Search:
         if reading.has_errors:
             if places:
                 errors = (flaw.line for flaw in reading.flaws if flaw.severity is Severity.ERROR)
-                self.fixes.unrepaired[name] = min(errors)
+                self.unrepaired[name] = min(errors)
             return
         for manifest in filter(None, pasted):
             self._look_at_export(path.parent, manifest)
@@ -110,30 +91,22 @@ class _Search:
         if found is not None:
             self._note(path, name, text, *found)
         elif places:
-            self.fixes.unrepaired[name] = 0
+            self.unrepaired[name] = 0
 
     def _note(self, path: Path, name: str, before: str, after: str, repairs: int) -> None:
         """Record a file once, even if several links lead to it."""
         if path.resolve() not in self.noted:
             self.noted.add(path.resolve())
-            roots = self.sources.roots
-            fix = Fix(
-                path=path, name=name, before=before, after=after, repairs=repairs, roots=roots
-            )
-            self.fixes.found.append(fix)
+            self.found.append(Fix(path, name, before, after, repairs, self.sources.roots))
 
     def _look_at_export(self, folder: Path, manifest: _Pasted) -> None:
         """Record the quoted numbers of an export; nothing else there is a mistake."""
         named = manifest.spec.get("file")
-        if (
-            manifest.kind.from_export is None
-            or not isinstance(named, str)
-            or Path(named).is_absolute()
-        ):
+        if manifest.kind.from_export is None or not isinstance(named, str):
             return
         path = folder / named
         name = display_name(path, self.root)
-        if path.resolve() in self.exports:
+        if Path(named).is_absolute() or path.resolve() in self.exports:
             return
         self.exports.add(path.resolve())
         reading = self.sources.read(path, name, is_json=True)
@@ -143,8 +116,26 @@ class _Search:
         if len(values) == 1 and isinstance(values[0], dict):
             made = _in_export(values[0], manifest.kind)
             after = _edited(reading.lines.text, [(0, (), made)])
-            if made and _says(after, [repaired(values[0], made)], reading, is_json=True):
+            if made and _keeps(
+                after, [repaired(values[0], made)], reading.lines.text, is_json=True
+            ):
                 self._note(path, name, reading.lines.text, after, len(made))
+
+
+def find_fixes(
+    paths: Sequence[Path],
+    root: Path,
+    settings: ProjectFile = NO_SETTINGS,
+    left: Collection[tuple[str, int]] = (),
+) -> Fixes:
+    """Return the repairs under `paths`, and in the files that the manifests there name.
+
+    `left` are documents to leave unchanged, by file and first line.
+    """
+    fixes = Fixes(root, sources_of(paths, root, settings.limits.size), left)
+    for file in find_files(paths, root, settings.exclude, settings.limits.files).files:
+        fixes.look_at(file.path, file.name, is_json=file.is_json)
+    return fixes
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +157,7 @@ class _Pasted:
         is_named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
         if kind is None or not is_named or not isinstance(spec, dict):
             return None
-        paste_repair = PasteRepair(kind.spec, kind.id_form, has_id(document))
-        return cls(kind, document, spec, paste_repair)
+        return cls(kind, document, spec, PasteRepair(kind.spec, kind.id_form, has_id(document)))
 
     @property
     def rounds(self) -> list[Round]:
@@ -201,8 +191,8 @@ def _mended_apart(text: str, places: Sequence[int], *, is_json: bool) -> tuple[s
 
 def _mended(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, int] | None:
     """Return the repaired text and the number of repairs, or None if there are none."""
-    before = read_text(text, is_json=is_json)
-    expected = [document.value for document in before.documents]
+    before = text
+    expected = [document.value for document in read_text(text, is_json=is_json).documents]
     count = 0
     for _ in range(MOST_ROUNDS):
         steps: list[tuple[int, tuple[str, ...], Round]] = []
@@ -218,7 +208,7 @@ def _mended(text: str, places: Sequence[int], *, is_json: bool) -> tuple[str, in
         text = _edited(text, steps)
         if read_text(text, is_json=is_json).has_errors:
             return None
-    return (text, count) if _says(text, expected, before, is_json=is_json) else None
+    return (text, count) if _keeps(text, expected, before, is_json=is_json) else None
 
 
 def _edited(text: str, steps: Sequence[tuple[int, tuple[str, ...], Round]]) -> str:
@@ -234,15 +224,10 @@ def _edited(text: str, steps: Sequence[tuple[int, tuple[str, ...], Round]]) -> s
     )
 
 
-def _says(text: str, expected: Sequence[Json], before: Reading, *, is_json: bool) -> bool:
+def _keeps(text: str, expected: Sequence[Json], before: str, *, is_json: bool) -> bool:
     """Return whether a text holds these documents, and every comment that it had before."""
-    reading = read_text(text, is_json=is_json)
-    values = [document.value for document in reading.documents]
-    return (
-        not reading.has_errors
-        and len(values) == len(expected)
-        and all(map(identical, values, expected))
-        and sorted(written(text).comments()) == sorted(written(before.lines.text).comments())
+    return says(text, expected, is_json=is_json) and (
+        sorted(written(text).comments()) == sorted(written(before).comments())
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from reconciler.document import Json, Path, canonical_text
+from reconciler.document import Json, canonical_text, texts_in
 from reconciler.model import Member
 from reconciler.redaction.templates import Template
 from reconciler.syntax.diagnostic import Advice, Complaint, Finding, warning
@@ -27,14 +27,18 @@ LONGEST_LABEL = 60
 
 @dataclass(slots=True)
 class ForEachItems:
-    """The items of one `forEach`, with expressions filled in, and their places."""
+    """The items of one `forEach`, with expressions filled in, and their places.
+
+    `used` are the keys that manifests use.
+    """
 
     text: DocumentText
     values: list[tuple[int, dict[str, Json]]] = field(default_factory=list)
     keys: frozenset[str] = frozenset()
     total: int = 0
-    references: Mapping[int, list[Reference]] = field(default_factory=dict)
+    references: dict[int, list[Reference]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
 
     def each(self, used: set[str], first: str) -> Iterator[Each]:
         """Yield the items; the value of the key `first` is the label of each."""
@@ -50,6 +54,29 @@ class ForEachItems:
                 used=used,
                 named=named,
             )
+
+    def note(self, document: Json) -> str:
+        """Record the keys that a whole manifest uses, in all environments; return the first key."""
+        named = list(keys_named(document))
+        known = {key: value for _, values in self.values for key, value in values.items()}
+        for name in named:
+            found = along(known, name)
+            # A misspelt key is reported as such, and not as unused too.
+            self.used.add(nearest(name, known) if found is None else str(found[0][0]))
+        return named[0] if named else ""
+
+    def unused(self) -> Iterator[Complaint]:
+        """Yield a warning for each key that no manifest uses, at its first place."""
+        first: dict[str, int] = {}
+        for nth, values in self.values:
+            for key in values:
+                first.setdefault(key, nth)
+        for key, nth in first.items():
+            if key not in self.used:
+                message = f"nothing names `{key}` of these items"
+                message += f": write ${{each:{key}}}, or remove it"
+                finding = warning(UNUSED, (FOR_EACH, nth, key), message, at_key=True)
+                yield self.text.complaint(finding)
 
 
 def written_items(value: Json) -> Json:
@@ -82,12 +109,10 @@ def items_of(filled: Filled, text: DocumentText) -> ForEachItems:
         return items
     items.findings.extend(_take(value, items))
     items.keys = frozenset(key for _, document in items.values for key in document)
-    references: dict[int, list[Reference]] = {}
     for reference in filled.references:
         nth = reference.path[1] if len(reference.path) > 1 else None
         if isinstance(nth, int):
-            references.setdefault(nth, []).append(reference)
-    items.references = references
+            items.references.setdefault(nth, []).append(reference)
     return items
 
 
@@ -121,95 +146,17 @@ def _label(values: Mapping[str, Json], first: str) -> str:
 
 def keys_named(document: Json) -> Iterator[str]:
     """Yield the item keys that a document uses, in their order."""
-    if isinstance(document, dict):
-        for value in document.values():
-            yield from keys_named(value)
-    elif isinstance(document, list):
-        for value in document:
-            yield from keys_named(value)
-    elif isinstance(document, str):
-        for part in parts_of(document):
+    for text in texts_in(document):
+        for part in parts_of(text):
             if isinstance(part, Expression) and part.word is ExpressionKind.EACH:
                 yield part.name
 
 
-@dataclass(slots=True)
-class Uses:
-    """The item keys that manifests use, for the items of one place."""
-
-    items: ForEachItems
-    used: set[str] = field(default_factory=set)
-
-    def note(self, document: Json) -> str:
-        """Record the keys that a whole manifest uses, in all environments; return the first key."""
-        named = list(keys_named(document))
-        known = {key: value for _, values in self.items.values for key, value in values.items()}
-        # A misspelt key is reported as such, and not as unused too.
-        near = [nearest(name, known) for name in named if along(known, name) is None]
-        self.used |= set(near)
-        found = (along(known, name) for name in named)
-        self.used |= {str(row[0][0]) for row in found if row is not None}
-        return named[0] if named else ""
-
-    def unused(self) -> Iterator[Complaint]:
-        """Yield a warning for each key that no manifest uses, at its first place."""
-        reported: set[str] = set()
-        for nth, values in self.items.values:
-            for key in values:
-                if key in self.used or key in reported:
-                    continue
-                reported.add(key)
-                message = (
-                    f"nothing names `{key}` of these items: write ${{each:{key}}}, or remove it"
-                )
-                path: Path = (FOR_EACH, nth, key)
-                yield self.items.text.complaint(warning(UNUSED, path, message, at_key=True))
-
-
-def uses_of(known: dict[str, Uses], items: ForEachItems, value: Json) -> Uses:
-    """Return the recorded uses of items; several manifests may share the items of a file."""
+def uses_of(known: dict[str, ForEachItems], items: ForEachItems, value: Json) -> ForEachItems:
+    """Return the items that record uses; several manifests may share the items of a file."""
     shared = items.text.grafts.get((FOR_EACH,))
     if shared is not None and not isinstance(value, list):
-        return known.setdefault(shared.text.file, Uses(items))
+        return known.setdefault(shared.text.file, items)
     # Items of the project file are for all manifests, and not all manifests may be read.
     own = items if isinstance(value, list) else replace(items, values=[])
-    return known.setdefault(f"{items.text.file} {len(known)}", Uses(own))
-
-
-def reported_once(complaints: list[Complaint]) -> Iterator[Complaint]:
-    """Yield complaints; equal complaints about several items of a `forEach` become one.
-
-    Complaints at one place that differ only by the item that they name also become one: the error
-    is in the template.
-    """
-    together: dict[Complaint, set[Member]] = {}
-    for complaint in complaints:
-        members = together.setdefault(complaint, set())
-        if complaint.item is not None:
-            members.add(complaint.item)
-    places: dict[tuple[object, ...], list[Complaint]] = {}
-    named: set[Complaint] = set()
-    for complaint, members in together.items():
-        if not members:
-            yield complaint
-            continue
-        alike = places.setdefault(
-            (complaint.file, complaint.line, complaint.column, complaint.code, complaint.path), []
-        )
-        first = next((other for other in alike if together[other].isdisjoint(members)), None)
-        if first is None:
-            alike.append(complaint)
-        else:
-            together[first] |= members
-            named.add(first)
-    for alike in places.values():
-        for complaint in alike:
-            yield _of_items(complaint, sorted(together[complaint]), names_one=complaint in named)
-
-
-def _of_items(complaint: Complaint, members: list[Member], *, names_one: bool) -> Complaint:
-    first, more = members[0], len(members) - 1
-    if more and len(members) == first.total and not names_one:
-        return replace(complaint, item=None)
-    others = f" and {more:,} more" if more else ""
-    return replace(complaint, message=f"{complaint.message}, in {first}{others}")
+    return known.setdefault(f"{items.text.file} {len(known)}", own)

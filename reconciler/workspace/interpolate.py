@@ -5,16 +5,19 @@ Source: docs/manifests.md, docs/reuse.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
-from typing import assert_never
+from pathlib import Path as File
+from typing import NamedTuple, assert_never
 
 from reconciler.document import Json, Path
+from reconciler.kinds.judge_spec import SpecReport
 from reconciler.model import Ref
 from reconciler.redaction.templates import RefHole, SecretHole, Template
-from reconciler.syntax.diagnostic import Advice, Finding, Severity
+from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Severity
+from reconciler.syntax.display_names import display_name
 from reconciler.syntax.expressions import (
     LITERAL,
     OPEN,
@@ -27,24 +30,39 @@ from reconciler.syntax.expressions import (
     form_of,
     parts_of,
 )
-from reconciler.syntax.files import LARGEST_MADE, MOST_MADE
-from reconciler.syntax.parsed_text import DocumentText, Graft
+from reconciler.syntax.files import LARGEST_MADE, MOST_MADE, SUFFIXES
+from reconciler.syntax.parsed_text import DocumentText, Graft, Reading, complaints_of_text
 from reconciler.syntax.read_text import DEEPEST
-from reconciler.syntax.suggestions import nearest
+from reconciler.syntax.sources import Sources
+from reconciler.syntax.suggestions import nearest, shortened
 from reconciler.workspace.expression_scope import (
+    UNSET,
     Each,
     Filled,
-    Inside,
     Reference,
     Scope,
     along,
-    secret_of,
     spelled,
-    variable_of,
+    value_of_secret,
 )
+from reconciler.workspace.secret_scan import WITHHELD
 
 OF_ITEM = "M511"
+UNUSABLE = "M512"
 IN_TEXT = "M513"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inside:
+    """The place of a document in which expressions are filled in, and what it may insert.
+
+    `trail` is the chain of files that include each other, the file of the document last.
+    """
+
+    text: DocumentText
+    trail: tuple[File, ...]
+    each: Each | None
+    files: Includes
 
 
 def fill(document: Json, scope: Scope, inside: Inside | None = None) -> Filled:
@@ -52,20 +70,10 @@ def fill(document: Json, scope: Scope, inside: Inside | None = None) -> Filled:
 
     Errors are recorded at their place, and `grafts` has the origin of inserted parts.
     """
-    filled = Filled(document, inside=inside)
-    filled.document = _walk(document, scope, (), filled)
+    filled = Filled(document)
+    filled.document = _Filler(scope, filled, inside).walk(document, ())
     filled.findings.extend(scope.withheld.findings(filled.document))
     return filled
-
-
-def _walk(document: Json, scope: Scope, path: Path, filled: Filled) -> Json:
-    if isinstance(document, dict):
-        return {key: _walk(value, scope, (*path, key), filled) for key, value in document.items()}
-    if isinstance(document, list):
-        return [_walk(item, scope, (*path, index), filled) for index, item in enumerate(document)]
-    if isinstance(document, str) and OPEN in document:
-        return _fill_text(document, scope, path, filled)
-    return document
 
 
 @lru_cache(maxsize=1024)
@@ -74,28 +82,153 @@ def _parts_of(text: str) -> tuple[TextPart, ...]:
     return tuple(parts_of(text))
 
 
-def _fill_text(text: str, scope: Scope, path: Path, filled: Filled) -> Json:
-    parts: list[str | SecretHole | RefHole] = []
-    for part in _parts_of(text):
-        match part:
-            case str():
-                parts.append(part)
-            case Expression(
-                word=ExpressionKind.VARIABLE | ExpressionKind.EACH | ExpressionKind.FILE
-            ):
-                if part.spot.written == text:
-                    return _whole(part, scope, path, filled)
-                parts.extend(_within(part, scope, path, filled))
-            case Expression():
-                parts.append(_hole(part, scope, path, filled))
-            case Malformed() | NearMiss():
-                filled.findings.append(_wrong(part, path))
-                parts.append(part.spot.written)
-            case _:
-                assert_never(part)
-    if all(isinstance(part, str) for part in parts):
-        return "".join(map(str, parts))
-    return Template(tuple(_joined(parts)))
+@dataclass(frozen=True, slots=True)
+class _Filler:
+    """Filler of a document that is written `inside`; the other results are added to `filled`."""
+
+    scope: Scope
+    filled: Filled
+    inside: Inside | None
+
+    def walk(self, document: Json, path: Path) -> Json:
+        """Return a part of a document with its expressions filled in."""
+        if isinstance(document, dict):
+            return {key: self.walk(value, (*path, key)) for key, value in document.items()}
+        if isinstance(document, list):
+            return [self.walk(item, (*path, index)) for index, item in enumerate(document)]
+        if isinstance(document, str) and OPEN in document:
+            return self._text(document, path)
+        return document
+
+    def _text(self, text: str, path: Path) -> Json:
+        parts: list[str | SecretHole | RefHole] = []
+        for part in _parts_of(text):
+            match part:
+                case str():
+                    parts.append(part)
+                case Expression(word=ExpressionKind.SECRET | ExpressionKind.REFERENCE):
+                    parts.append(self._hole(part, path))
+                case Expression():
+                    is_whole = part.spot.written == text
+                    value = self._value(part, path, is_whole=is_whole)
+                    if is_whole:
+                        return value
+                    parts.extend(value.parts if isinstance(value, Template) else [spelled(value)])
+                case Malformed() | NearMiss():
+                    parts.append(self._left(part, _wrong(part, path)))
+                case _:
+                    assert_never(part)
+        if all(isinstance(part, str) for part in parts):
+            return "".join(map(str, parts))
+        return Template(tuple(_joined(parts)))
+
+    def _left(self, part: Expression | Malformed | NearMiss, finding: Finding) -> str:
+        """Record why an expression is left as it is written, and return it."""
+        self.filled.findings.append(finding)
+        return part.spot.written
+
+    def _value(self, part: Expression, path: Path, *, is_whole: bool) -> Json:
+        """Return the value that replaces an expression, or the expression after an error."""
+        written = part.spot.written
+        if part.word is ExpressionKind.FILE:
+            if is_whole:
+                return self._included(part, path)
+            message = f"`{written}` is inside a text: it must be all of a value"
+            return self._left(part, Finding(IN_TEXT, path, message, spot=part.spot))
+        value = (
+            self._variable(part, path)
+            if part.word is ExpressionKind.VARIABLE
+            else self._of_item(part, path, is_whole=is_whole)
+        )
+        if not is_whole and isinstance(value, Template):
+            return value
+        if not is_whole and (isinstance(value, dict | list) or value is None):
+            what = "a list" if isinstance(value, list) else "null" if value is None else "a mapping"
+            message = f"`{written}` is {what}, and is inside a text"
+            advice = Advice(
+                "let it be all of the value, or name a text inside of it, as in NAME.key"
+            )
+            finding = Finding(IN_TEXT, path, message, suggestion=advice, spot=part.spot)
+            return self._left(part, finding)
+        is_large = isinstance(value, dict | list) or (isinstance(value, str) and len(value) > SHORT)
+        unfit = _unfit(part, value, path, self.inside) if is_large and self.inside else None
+        return value if unfit is None else self._left(part, unfit)
+
+    def _variable(self, part: Expression, path: Path) -> Json:
+        name, scope = part.name, self.scope
+        found = along(scope.variables, name)
+        if found is not None:
+            return found[1]
+        near = shortened(name, scope.variables)
+        if scope.variables:
+            known = ", ".join(sorted(scope.variables))
+            message = f"there is no variable `{name}`: known are {known}"
+        else:
+            message = f"environment `{scope.environment}` has no variable `{name}`"
+        declare = f"declare it in reconciler.yaml, environments.{scope.environment}.variables"
+        meant = expression(ExpressionKind.VARIABLE, near) if near else Advice(declare)
+        return self._left(part, Finding("M501", path, message, suggestion=meant, spot=part.spot))
+
+    def _of_item(self, part: Expression, path: Path, *, is_whole: bool) -> Json:
+        item = self.inside.each if self.inside is not None else None
+        if item is None:
+            message = f"`{part.spot.written}` is in a manifest without `forEach`"
+            advice = Advice(f"write ${part.spot.written} for a literal, or add `forEach`")
+            finding = Finding(OF_ITEM, path, message, suggestion=advice, spot=part.spot)
+            return self._left(part, finding)
+        found = along(item.values, part.name)
+        if found is None:
+            self.filled.unfilled.add(path)
+            return self._left(part, _not_in_item(part, item, path))
+        steps, value = found
+        item.used.add(str(steps[0]))
+        if is_whole:
+            self.filled.grafts[path] = Graft(item.text, (*item.path, *steps))
+        return value
+
+    def _included(self, part: Expression, path: Path) -> Json:
+        """Return the content of a file, with its expressions filled in where it is included."""
+        inside = self.inside
+        if inside is None:
+            message = f"`{part.spot.written}` is not allowed here: an export is taken as it is"
+            return self._left(part, Finding(UNUSABLE, path, message, spot=part.spot))
+        content = inside.files.content(part.name, inside, path)
+        if content is None:
+            return part.spot.written
+        if isinstance(content, Finding):
+            return self._left(part, replace(content, spot=part.spot))
+        file, text = content
+        unfit = _unfit(part, text.document.value, path, inside)
+        if unfit is not None:
+            return self._left(part, unfit)
+        line, _ = inside.text.document.locate(path if len(inside.trail) == 1 else ())
+        text = replace(text, note=f", included by {inside.text.file}:{line}")
+        self.filled.grafts[path] = Graft(text, ())
+        there = replace(inside, text=text, trail=(*inside.trail, file))
+        return replace(self, inside=there).walk(text.document.value, path)
+
+    def _hole(self, part: Expression, path: Path) -> SecretHole | RefHole:
+        """Return the hole of a reference or a secret; record findings about a secret."""
+        if part.word is ExpressionKind.REFERENCE:
+            ref = Ref(*part.name.split("/", 1))
+            self.filled.references.append(Reference(path, ref, part.spot))
+            return RefHole(ref)
+        name, scope = part.name, self.scope
+        hole = value_of_secret(name, scope)
+        if why := scope.withheld.why(name, hole.value):
+            code, repair = WITHHELD, "remove it, or name a secret of your own"
+            hole = SecretHole(name, "", "withheld")
+        elif hole.seal == UNSET:
+            needed = f"needs the environment variable {name}, which is not set"
+            why = scope.why_unset(name) or needed
+            code = "M502"
+            repair = f"set it, or say under `secrets:` in the project file where {name} is"
+        else:
+            return hole
+        message = f"`{part.spot.written}` {why}"
+        finding = Finding(code, path, message, suggestion=Advice(repair), spot=part.spot)
+        self.filled.findings.append(finding)
+        return hole
 
 
 def _joined(
@@ -110,50 +243,6 @@ def _joined(
             yield from group
         elif text := "".join(map(str, group)):
             yield text
-
-
-def _hole(part: Expression, scope: Scope, path: Path, filled: Filled) -> SecretHole | RefHole:
-    if part.word is ExpressionKind.SECRET:
-        return secret_of(part, scope, path, filled)
-    ref = Ref(*part.name.split("/", 1))
-    filled.references.append(Reference(path, ref, part.spot))
-    return RefHole(ref)
-
-
-def _whole(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
-    """Return the value that replaces a text of one expression."""
-    if part.word is ExpressionKind.FILE:
-        return _included(part, scope, path, filled)
-    value = _value(part, scope, path, filled, is_whole=True)
-    inside = filled.inside
-    if inside is not None and _is_large(value):
-        unfit = _unfit(part, value, path, inside)
-        if unfit is not None:
-            filled.findings.append(unfit)
-            return part.spot.written
-    return value
-
-
-def _value(part: Expression, scope: Scope, path: Path, filled: Filled, *, is_whole: bool) -> Json:
-    """Return the value of a variable or of an item; record errors."""
-    if part.word is ExpressionKind.VARIABLE:
-        return variable_of(part, scope, path, filled)
-    item = filled.inside.each if filled.inside is not None else None
-    if item is None:
-        message = f"`{part.spot.written}` is in a manifest without `forEach`"
-        advice = Advice(f"write ${part.spot.written} for a literal, or add `forEach`")
-        filled.findings.append(Finding(OF_ITEM, path, message, suggestion=advice, spot=part.spot))
-        return part.spot.written
-    found = along(item.values, part.name)
-    if found is None:
-        filled.findings.append(_not_in_item(part, item, path))
-        filled.unfilled.add(path)
-        return part.spot.written
-    steps, value = found
-    item.used.add(str(steps[0]))
-    if is_whole:
-        filled.grafts[path] = Graft(item.text, (*item.path, *steps))
-    return value
 
 
 def _not_in_item(part: Expression, item: Each, path: Path) -> Finding:
@@ -172,50 +261,19 @@ def _not_in_item(part: Expression, item: Each, path: Path) -> Finding:
     return Finding(OF_ITEM, path, message, suggestion=meant, spot=part.spot)
 
 
-def _included(part: Expression, scope: Scope, path: Path, filled: Filled) -> Json:
-    """Return the content of a file, with its expressions filled in where it is included."""
-    inside = filled.inside
-    if inside is None or inside.files is None:
-        message = f"`{part.spot.written}` is not allowed here: an export is taken as it is"
-        filled.findings.append(Finding("M512", path, message, spot=part.spot))
-        return part.spot.written
-    content = inside.files.content(part.name, inside, path)
-    if content is None:
-        return part.spot.written
-    if isinstance(content, Finding):
-        filled.findings.append(replace(content, spot=part.spot))
-        return part.spot.written
-    unfit = _unfit(part, content.document.value, path, inside)
-    if unfit is not None:
-        filled.findings.append(unfit)
-        return part.spot.written
-    line, _ = inside.text.document.locate(path if len(inside.trail) == 1 else ())
-    note = f", included by {inside.text.file}:{line}"
-    text = DocumentText(content.name, content.document, note=note)
-    filled.grafts[path] = Graft(text, ())
-    filled.inside = replace(inside, text=text, trail=(*inside.trail, content.path))
-    value = _walk(content.document.value, scope, path, filled)
-    filled.inside = inside
-    return value
-
-
-def _is_large(value: Json) -> bool:
-    """Return whether many values of this size could exceed the limit of one run."""
-    return isinstance(value, dict | list) or (isinstance(value, str) and len(value) > _SHORT)
-
-
-_SHORT = 256
+SHORT = 256
+"""Characters of a text: many longer values could exceed the limit of one run."""
 
 
 def _unfit(part: Expression, value: Json, path: Path, inside: Inside) -> Finding | None:
     """Return the finding that a value is too much to insert, or None if it is not."""
-    size = inside.measure(value)
+    size = inside.files.size_of(value)
     if len(path) + size.levels > DEEPEST:
         message = (
             f"what `{part.spot.written}` gives would be nested deeper than {DEEPEST} levels here"
         )
         return Finding("M109", path, message, spot=part.spot)
-    return None if inside.files is None or inside.files.spend(size) else too_much(path)
+    return None if inside.files.spend(size) else too_much(path)
 
 
 def too_much(path: Path) -> Finding:
@@ -228,32 +286,6 @@ def too_much(path: Path) -> Finding:
 
 
 LESS = Advice("use fewer items, environments or includes, or divide the project")
-
-
-def _within(
-    part: Expression, scope: Scope, path: Path, filled: Filled
-) -> tuple[str | SecretHole | RefHole, ...]:
-    """Return the parts that replace an expression inside a longer text."""
-    written = part.spot.written
-    if part.word is ExpressionKind.FILE:
-        message = f"`{written}` is inside a text: it must be all of a value"
-        filled.findings.append(Finding(IN_TEXT, path, message, spot=part.spot))
-        return (written,)
-    value = _value(part, scope, path, filled, is_whole=False)
-    if isinstance(value, Template):
-        return value.parts
-    if isinstance(value, dict | list) or value is None:
-        what = "a list" if isinstance(value, list) else "null" if value is None else "a mapping"
-        message = f"`{written}` is {what}, and is inside a text"
-        advice = Advice("let it be all of the value, or name a text inside of it, as in NAME.key")
-        filled.findings.append(Finding(IN_TEXT, path, message, suggestion=advice, spot=part.spot))
-        return (written,)
-    inside = filled.inside
-    unfit = _unfit(part, value, path, inside) if inside is not None and _is_large(value) else None
-    if unfit is not None:
-        filled.findings.append(unfit)
-        return (written,)
-    return (spelled(value),)
 
 
 def _wrong(part: Malformed | NearMiss, path: Path) -> Finding:
@@ -273,3 +305,152 @@ def _wrong(part: Malformed | NearMiss, path: Path) -> Finding:
             return Finding("M504", path, message, severity, meant, spot=part.spot)
         case _:
             assert_never(part)
+
+
+MOST_TRAILED = 8
+"""Limit for the depth of files that include each other."""
+MOST_INCLUDED = 50_000
+"""Limit of inclusions in one run: a few files that include each other can make millions."""
+_LESS = Advice("include fewer files, or one that holds what several of them hold")
+
+
+class Size(NamedTuple):
+    """The size of a value: its nodes, the characters of its keys and texts, and its levels."""
+
+    nodes: int
+    text: int
+    levels: int
+
+
+_SCALAR = Size(1, 0, 0)
+
+
+@dataclass(slots=True)
+class Includes:
+    """Reader of included files that reads each file once and counts how much is made.
+
+    `keep` receives the complaints about the text of a file, once for each file. The sizes of values
+    are remembered by the identity of each value.
+    """
+
+    root: File
+    sources: Sources[SpecReport]
+    keep: Callable[[Complaint], bool]
+    readings: dict[File, Reading | Complaint] = field(default_factory=dict)
+    real: set[File] = field(default_factory=set)
+    sizes: dict[int, tuple[Json, Size]] = field(default_factory=dict)
+    reals: dict[File, File] = field(default_factory=dict)
+    targets: dict[tuple[File, str], tuple[File, str, str]] = field(default_factory=dict)
+
+    def size_of(self, value: Json) -> Size:
+        """Return the size of a value."""
+        if isinstance(value, str):
+            return Size(1, len(value), 0)
+        if not isinstance(value, dict | list):
+            return _SCALAR
+        known = self.sizes.get(id(value))
+        if known is None:
+            inner = [
+                self.size_of(member)
+                for member in (value.values() if isinstance(value, dict) else value)
+            ]
+            size = Size(
+                1 + sum(size.nodes for size in inner),
+                sum(size.text for size in inner)
+                + (sum(map(len, value)) if isinstance(value, dict) else 0),
+                1 + max((size.levels for size in inner), default=0),
+            )
+            # The value is kept too, so that no other value gets its id.
+            known = value, size
+            self.sizes[id(value)] = known
+        return known[1]
+
+    def spend(self, size: Size) -> bool:
+        """Add a size to what is made; return whether the total is within the limits."""
+        self.sources.nodes_made += size.nodes
+        self.sources.text_made += size.text
+        return self.sources.nodes_made <= MOST_MADE and self.sources.text_made <= LARGEST_MADE
+
+    def content(
+        self, named: str, inside: Inside, path: Path
+    ) -> tuple[File, DocumentText] | Finding | None:
+        """Return the content of a file or the reason against it; None if it is already reported."""
+        self.sources.included += 1
+        if self.sources.included > MOST_INCLUDED:
+            message = f"files are included more than {MOST_INCLUDED:,} times in this run"
+            is_first = self.sources.included == MOST_INCLUDED + 1
+            return _unusable(path, named, message, _LESS) if is_first else None
+        file, name, why_never = self._target(named, inside)
+        why_not = why_never or self._why_not(file, inside)
+        if why_not:
+            return _unusable(path, named, why_not)
+        reading = self._reading(file, name, inside)
+        if isinstance(reading, Complaint):
+            near = reading.suggestion and str(File(named).with_name(reading.suggestion))
+            repair = near and expression(ExpressionKind.FILE, near)
+            return _unusable(path, named, reading.message, repair)
+        self.real.add(self._real(file))
+        if reading.has_errors:
+            return None
+        documents = [document for document in reading.documents if document.value is not None]
+        if len(documents) == 1:
+            return file, DocumentText(name, documents[0])
+        return _unusable(path, named, f"it holds {len(documents) or 'no'} documents, and not one")
+
+    def _target(self, named: str, inside: Inside) -> tuple[File, str, str]:
+        """Return a file, its name, and why it is never read; once for each including file."""
+        key = inside.trail[-1], named
+        if key not in self.targets:
+            file = key[0].parent / named
+            why_never = _why_never(named, file, self._real(file), self.sources.roots)
+            self.targets[key] = file, display_name(file, self.root), why_never
+        return self.targets[key]
+
+    def _real(self, file: File) -> File:
+        if file not in self.reals:
+            self.reals[file] = _real(file)
+        return self.reals[file]
+
+    def _why_not(self, file: File, inside: Inside) -> str:
+        """Return why a file is not read in this chain of inclusions, or "" if it is."""
+        if self._real(file) in map(self._real, inside.trail):
+            names = (display_name(path, self.root) for path in (*inside.trail, file))
+            return f"files include each other: {' → '.join(names)}"
+        if len(inside.trail) > MOST_TRAILED:
+            return f"files include one another deeper than {MOST_TRAILED}"
+        return ""
+
+    def _reading(self, file: File, name: str, inside: Inside) -> Reading | Complaint:
+        """Read a file, and report the errors of its text once."""
+        known = self.readings.get(file)
+        if known is None:
+            known = self.sources.read(file, name, is_json=file.suffix == ".json")
+            self.readings[file] = known
+            if isinstance(known, Reading):
+                note = f", included by {inside.text.file}"
+                for complaint in complaints_of_text(name, known):
+                    self.keep(replace(complaint, message=complaint.message + note))
+        return known
+
+
+def _why_never(named: str, file: File, real: File, roots: tuple[File, ...]) -> str:
+    """Return why a file is never read, or "" if it may be."""
+    if named.startswith(("/", "~")):
+        return "it must be relative to the file that includes it"
+    if file.suffix not in SUFFIXES:
+        return "only YAML and JSON are included: write its text as YAML, after `|`"
+    if not any(real.is_relative_to(root) for root in roots):
+        return "this file leads out of the project folder"
+    return ""
+
+
+def _real(file: File) -> File:
+    try:
+        return file.resolve()
+    except (OSError, RuntimeError, ValueError):
+        # A path that cannot be resolved cannot be read either, and the read reports that.
+        return file
+
+
+def _unusable(path: Path, named: str, reason: str, repair: str = "") -> Finding:
+    return Finding(UNUSABLE, path, f"`{named}` cannot be included: {reason}", suggestion=repair)

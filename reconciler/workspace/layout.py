@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import accumulate, pairwise
 
 from yaml import SafeLoader, ScalarNode, SequenceNode, YAMLError, compose
 
@@ -31,26 +32,28 @@ def tidied(reading: Reading, *, is_json: bool) -> str | None:
         # The parser skips a second byte-order mark without counting it.
         return None
     tidy = tidy_json if is_json else tidy_yaml
+    values = [document.value for document in reading.documents]
     for order in (ORDER, Order()):
         made = tidy(text, order)
         if made.count(MARK) != text.count(MARK):
             # The parser skips a mark at the start of a line, where it may be intended.
             continue
-        if made == text or _says_the_same(made, reading, is_json=is_json):
+        if made == text or says(made, values, is_json=is_json):
             return made
     return None
 
 
-def _says_the_same(text: str, before: Reading, *, is_json: bool) -> bool:
-    after = read_text(text, is_json=is_json)
-    return (
-        not after.has_errors
-        and len(after.documents) == len(before.documents)
-        and all(
-            identical(document.value, other.value)
-            for document, other in zip(after.documents, before.documents, strict=True)
-        )
-    )
+def says(text: str, values: Sequence[Json], *, is_json: bool = False) -> bool:
+    """Return whether a text has no errors, and holds these documents."""
+    reading = read_text(text, is_json=is_json)
+    found = [document.value for document in reading.documents]
+    same = len(found) == len(values) and all(map(identical, found, values))
+    return same and not reading.has_errors
+
+
+def line_break(text: str) -> str:
+    """Return the line break of the first line of a text."""
+    return "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
 
 
 STEP = 2
@@ -79,9 +82,7 @@ class FileLayout:
     def of(cls, where: WrittenText, *, is_json: bool) -> FileLayout:
         """Return the layout of a text."""
         text = where.text
-        first = text.find("\n")
-        newline = "\r\n" if text[: first + 1].endswith("\r\n") else "\n"
-        found = [*_steps(where)]
+        newline, found = line_break(text), [*_steps(where)]
         step = max(set(found), key=found.count) if found else " " * STEP
         if not is_json:
             return cls(is_json, newline, step, _dash_offset(where))
@@ -102,15 +103,11 @@ class FileLayout:
             return json.dumps(value, ensure_ascii=self.only_ascii)
         if not isinstance(value, str):
             return json.dumps(value)
-        style = like.style if like is not None else ""
+        style, candidate = like.style if like is not None else "", ""
         if style == "'":
             candidate = "'" + value.replace("'", "''") + "'"
-        elif style == '"':
-            return _double(value)
-        elif _is_text_to_all(value, in_flow=in_flow):
+        elif style != '"' and _is_text_to_all(value, in_flow=in_flow):
             candidate = value
-        else:
-            return _double(value)
         return candidate if _reads_as(candidate, value, in_flow=in_flow) else _double(value)
 
     def key(self, name: str, like: SyntaxNode | None = None, *, in_flow: bool) -> str:
@@ -146,16 +143,15 @@ class FileLayout:
         head = self.key(name, key, in_flow=False) + ":"
         if is_block(value, like):
             offset = self.offset if isinstance(value, list) else len(self.step)
-            return [head, *(_indented(line, offset) for line in self.block(value, like))]
+            return [head, *indented(self.block(value, like), offset)]
         lines = self.scalar(value, like)
-        return [f"{head} {lines[0]}", *(_indented(line, len(self.step)) for line in lines[1:])]
+        return [f"{head} {lines[0]}", *indented(lines[1:], len(self.step))]
 
     def item(self, value: Json, like: SyntaxNode | None, gap: int = 1) -> list[str]:
         """Return the lines of an item of a block list, with `gap` blanks after its dash."""
         lead = "-" + " " * gap
-        block = is_block(value, like)
-        lines = self.block(value, like) if block else self.scalar(value, like)
-        return [lead + lines[0], *(_indented(line, len(lead)) for line in lines[1:])]
+        lines = self.block(value, like) if is_block(value, like) else self.scalar(value, like)
+        return [lead + lines[0], *indented(lines[1:], len(lead))]
 
     def block(self, value: Json, like: SyntaxNode | None) -> list[str]:
         """Return the lines of a container that is not empty, without indentation."""
@@ -222,8 +218,9 @@ def _some_key(node: SyntaxNode | None) -> SyntaxNode | None:
     return node.itself.keys[0] if node is not None and node.itself.keys else None
 
 
-def _indented(line: str, by: int) -> str:
-    return " " * by + line if line else line
+def indented(lines: Iterable[str], by: int) -> Iterator[str]:
+    """Yield lines with more indentation, except empty lines."""
+    return (" " * by + line if line else line for line in lines)
 
 
 def block_text(value: str) -> list[str] | None:
@@ -242,7 +239,7 @@ def block_text(value: str) -> list[str] | None:
     return ["|" + chomping, *lines, *[""] * max(0, ended - 1)]
 
 
-def rewrapped(source: Sequence[str], value: str) -> list[str] | None:
+def _rewrapped(source: Sequence[str], value: str) -> list[str] | None:
     """Return the lines of a folded text, broken where the old lines were as far as they agree.
 
     `source` are the old lines, and their words are the old text. Returns None where blanks count.
@@ -255,28 +252,62 @@ def rewrapped(source: Sequence[str], value: str) -> list[str] | None:
     ):
         return None
     old = [word for line in source for word in line.split()]
-    ends, count = set(), 0
-    for line in source:
-        count += len(line.split())
-        ends.add(count)
+    ends = {*accumulate(len(line.split()) for line in source)}
     new = value.split(" ")
+    breaks = {0, len(new)}
     matcher = SequenceMatcher(None, old, new, autojunk=False)
-    lines: list[str] = []
-    words: list[str] = []
     for tag, first, last, start, end in matcher.get_opcodes():
-        for nth in range(start, end):
-            words.append(new[nth])
-            place = first + (nth - start) + 1
-            breaks = place in ends and place <= last if tag == "equal" else False
-            if tag != "equal" and nth == end - 1 and last in ends:
-                breaks = True
-            if breaks:
-                lines.append(" ".join(words))
-                words = []
-        if tag == "delete" and last in ends and words:
-            lines.append(" ".join(words))
-            words = []
-    return [*lines, *([" ".join(words)] if words else [])]
+        if tag == "equal":
+            breaks |= {nth - first + start for nth in range(first + 1, last + 1) if nth in ends}
+        elif last in ends:
+            breaks.add(end)
+    return [" ".join(new[start:end]) for start, end in pairwise(sorted(breaks))]
+
+
+def in_its_lines(node: SyntaxNode, source: Sequence[str], value: str) -> list[str] | None:
+    """Return the lines of a text in the form of the `source` lines that it replaces, or None."""
+    if node.style == "|":
+        return block_text(value) or _one_line_block(value)
+    if node.style == ">":
+        return _folded(source[1:], node.text, value)
+    return _wrapped(node, source, value)
+
+
+def _one_line_block(value: str) -> list[str] | None:
+    """Return a text of one line as a block scalar, like the text before it, or None."""
+    if not value.strip() or value[:1] in (" ", "\t") or "\n" in value.rstrip("\n"):
+        return None
+    lines = block_text(value if value.endswith("\n") else value + "\n")
+    if lines is None or value.endswith("\n\n"):
+        return None
+    return ["|" if value.endswith("\n") else "|-", *lines[1:]]
+
+
+def _folded(source: Sequence[str], before: str, value: str) -> list[str] | None:
+    """Return the lines of a folded text, or None if it has more than one paragraph."""
+    body = value.rstrip("\n")
+    ended = len(value) - len(body)
+    if "\n" in before.rstrip("\n") or ended > 1:
+        return None
+    lines = _rewrapped([text for text in source if text.strip()], body)
+    return lines and [">" if ended else ">-", *lines]
+
+
+def _wrapped(node: SyntaxNode, source: Sequence[str], value: str) -> list[str] | None:
+    """Return a plain or quoted text in several lines, or None if it needs another form."""
+    quote = node.style
+    if quote not in ("", "'", '"') or "\n" in node.text or set("'\"\\#:") & set(value):
+        return None
+    bare = [text.strip() for text in source]
+    bare[0], bare[-1] = bare[0].removeprefix(quote), bare[-1].removesuffix(quote)
+    if " ".join(bare) != node.text:
+        return None
+    lines = _rewrapped(bare, value)
+    if not lines or (not quote and not value[:1].isalpha()):
+        return None
+    lines[0] = quote + lines[0]
+    lines[-1] += quote
+    return lines
 
 
 def _double(value: str) -> str:
@@ -301,10 +332,7 @@ def _reads_as(candidate: str, value: str, *, in_flow: bool) -> bool:
     if not candidate or _UNSAFE.search(candidate):
         return False
     around = f"{{a: {candidate}, b: 1}}\n" if in_flow else f"a: {candidate} # c\nb: 1\n"
-    reading = read_text(around)
-    wanted: Json = {"a": value, "b": 1}
-    values = [document.value for document in reading.documents]
-    return not reading.flaws and len(values) == 1 and identical(values[0], wanted)
+    return says(around, [{"a": value, "b": 1}])
 
 
 def _steps(where: WrittenText) -> Iterator[str]:
@@ -316,7 +344,7 @@ def _steps(where: WrittenText) -> Iterator[str]:
             key = node.keys[nth] if node.keys else value
             mine = margin
             before = where.text[where.line_start(key.opening) : key.opening]
-            if where.opens_line(key.opening) or _opens_json(where, key.opening):
+            if not before.strip():
                 mine = before
                 more = mine.removeprefix(margin)
                 if node.keys and margin != mine and mine.startswith(margin):
@@ -326,10 +354,6 @@ def _steps(where: WrittenText) -> Iterator[str]:
                 mine = " " * len(before)
             if value.means is None:
                 stack.append((value, mine))
-
-
-def _opens_json(where: WrittenText, place: int) -> bool:
-    return where.text[where.line_start(place) : place].strip() == ""
 
 
 def _dash_offset(where: WrittenText) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,9 +16,9 @@ from reconciler.document import (
     Json,
     ListItem,
     ListItems,
-    Missing,
     Path,
     Put,
+    Shape,
     Within,
     followed,
     identical,
@@ -25,17 +26,18 @@ from reconciler.document import (
 )
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.shape import names_of
-from reconciler.model import Manifest, Ref
+from reconciler.model import Manifest, Ref, RemoteId
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.display_names import display_name
+from reconciler.syntax.expressions import OPEN, ExpressionKind, expression, parts_of, whole
 from reconciler.syntax.files import read_file
 from reconciler.syntax.parsed_text import Reading
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import texts_of_documents, written
-from reconciler.workspace.layout import describe_unreported, tidied
+from reconciler.workspace.for_each import FOR_EACH, keys_named, written_items
+from reconciler.workspace.layout import describe_unreported, says, tidied
 from reconciler.workspace.overrides import overridden
 from reconciler.workspace.rewrite import Fork, rewritten
-from reconciler.workspace.text_edits import WovenError, check_own, split
 
 _LOST = "its text cannot be edited without a change of something else: edit it by hand"
 
@@ -120,9 +122,12 @@ class Originals:
         # A `spec` that is one expression has no parts of its own.
         own = spec if isinstance(spec, dict) else {}
         found = self._original(manifest, script, nth, own)
-        return self._with_patch(
-            manifest, found, value_at(document, ("overrides", self.environment))
-        )
+        patch = value_at(document, ("overrides", self.environment))
+        if found is None or not isinstance(patch, dict):
+            return found
+        merged = overridden(found.spec, patch, BY_NAME[manifest.ref.kind].shape).document
+        spec = merged if isinstance(merged, dict) else found.spec
+        return replace(found, spec=spec, base=found.spec, patch=patch, environment=self.environment)
 
     def script_of(self, manifest: Manifest) -> Script | None:
         """Return the file of a manifest, or None if the file cannot be used now."""
@@ -130,16 +135,6 @@ class Originals:
             self.names = {display_name(path, self.root): path for path in self.read}
         path = self.names.get(manifest.source.file)
         return self._script(path, is_json=path.suffix == ".json") if path is not None else None
-
-    def _with_patch(
-        self, manifest: Manifest, found: Original | None, patch: Json | Missing
-    ) -> Original | None:
-        if found is None or not isinstance(patch, dict):
-            return found
-        kind = BY_NAME[manifest.ref.kind]
-        merged = overridden(found.spec, patch, kind.shape).document
-        spec = merged if isinstance(merged, dict) else found.spec
-        return replace(found, spec=spec, base=found.spec, patch=patch, environment=self.environment)
 
     def _script(self, path: File, *, is_json: bool) -> Script | None:
         key = path, is_json
@@ -157,8 +152,7 @@ class Originals:
         kind = BY_NAME[manifest.ref.kind]
         if spec.get("file") is None or kind.from_export is None:
             return Original(script=script, nth=nth, spec=spec)
-        path = script.path.parent / str(spec["file"])
-        export = self._script(path, is_json=True)
+        export = self._script(script.path.parent / str(spec["file"]), is_json=True)
         content = export.values[0] if export is not None and len(export.values) == 1 else None
         if not isinstance(content, dict):
             return None
@@ -166,6 +160,74 @@ class Originals:
         whole = {**kind.from_export(content), **rest}
         bare = not isinstance(content.get(kind.spec.bare), dict)
         return Original(script=script, nth=nth, spec=whole, export=export, bare=bare)
+
+
+class WovenError(Exception):
+    """An edit that would change other values too; the message says where to edit by hand."""
+
+
+def split(
+    edit: Edit, base: Mapping[str, Json], patch: Mapping[str, Json], shape: Shape
+) -> tuple[dict[str, Edit], dict[str, Edit]]:
+    """Return the edits of the fields of `spec`, and of the patch that is merged into it.
+
+    Raises WovenError for an edit that belongs to neither alone.
+    """
+    if not isinstance(edit, Within):
+        raise KeyError("spec")
+    own: dict[str, Edit] = {}
+    over: dict[str, Edit] = {}
+    for key, inside in edit.fields.items():
+        if key not in patch:
+            own[key] = inside
+            continue
+        below, above, inner = base.get(key), patch[key], shape.at(key)
+        if isinstance(above, dict) and isinstance(inside, Within) and _may_hold(below):
+            mine, theirs = split(inside, below if isinstance(below, dict) else {}, above, inner)
+            own |= {key: Within(mine)} if mine else {}
+            over |= {key: Within(theirs)} if theirs else {}
+        elif isinstance(above, list) and isinstance(below, list) and inner.identity:
+            raise WovenError(f"`{key}` is merged of `spec` and `overrides`: edit it by hand")
+        elif isinstance(inside, Gone) and key in base:
+            over[key] = Put(None)
+        else:
+            over[key] = inside
+    return own, over
+
+
+def _may_hold(below: Json) -> bool:
+    """Return whether a patch is merged into this value: an object, or a text with expressions."""
+    return isinstance(below, dict) or (isinstance(below, str) and OPEN in below)
+
+
+def check_own(edit: Edit, written: Json, root: Json) -> None:
+    """Raise WovenError for an edit of a value that comes from an expression.
+
+    `written` is the value at the place of the edit, and `root` the whole `spec`.
+    """
+    match edit:
+        case Within(fields=fields):
+            _check_open(written, is_inside=True)
+            inner = written if isinstance(written, dict) else {}
+            for key, field in fields.items():
+                check_own(field, inner.get(key), root)
+        case ListItems(items=items):
+            _check_open(written, is_inside=True)
+            for item in items:
+                if item.origin is not None and item.edit is not None:
+                    found = value_at(root, item.origin)
+                    check_own(item.edit, found if isinstance(found, dict | list) else None, root)
+        case Put() | Gone():
+            _check_open(written, is_inside=False)
+
+
+def _check_open(written: Json, *, is_inside: bool) -> None:
+    found = whole(written) if isinstance(written, str) else None
+    if found is not None and (
+        is_inside or found.word in (ExpressionKind.FILE, ExpressionKind.EACH)
+    ):
+        source = expression(found.word, found.name)
+        raise WovenError(f"`{source}` gives what was edited, maybe elsewhere too: edit it by hand")
 
 
 @dataclass(slots=True)
@@ -272,9 +334,7 @@ def _attempted(
         )
     except (KeyError, IndexError, StopIteration, ValueError, RecursionError):
         return None
-    reading = read_text(after, is_json=script.is_json)
-    read = [document.value for document in reading.documents]
-    if reading.has_errors or len(read) != len(wanted) or not all(map(identical, read, wanted)):
+    if not says(after, wanted, is_json=script.is_json):
         return None
     before, now = Counter(where.comments()), Counter(written(after).comments())
     remarks = {f"# {remark}" for edit in changes.values() for remark in _remarks(edit)}
@@ -304,8 +364,7 @@ def _parts(ref: Ref, original: Original, edit: Edit) -> list[_Change]:
     own = value_at(original.script.values[original.nth], ("spec",))
     overriding: dict[str, Edit] = {}
     if original.patch:
-        shape = BY_NAME[ref.kind].shape
-        mine, over = split(edit, original.base, original.patch, shape)
+        mine, over = split(edit, original.base, original.patch, BY_NAME[ref.kind].shape)
         edit = Within(mine)
         check_own(Within(over), original.patch, original.patch)
         overriding = _in_overrides(over, original.environment)
@@ -351,11 +410,11 @@ def _rooted(edit: Edit, prefix: Path) -> Edit:
             return ListItems(
                 tuple(
                     replace(
-                        list_item,
-                        origin=None if list_item.origin is None else (*prefix, *list_item.origin),
-                        edit=None if list_item.edit is None else _rooted(list_item.edit, prefix),
+                        item,
+                        origin=item.origin and (*prefix, *item.origin),
+                        edit=item.edit and _rooted(item.edit, prefix),
                     )
-                    for list_item in items
+                    for item in items
                 )
             )
         case _:
@@ -397,3 +456,147 @@ def _spelled_item(item: ListItem, whole: Json, dropped: int) -> ListItem:
         origin, here = (*origin, own), found
     edit = None if item.edit is None else _spelled(item.edit, here, whole, dropped)
     return ListItem(origin, edit)
+
+
+KEY = "id"
+_NO_KEY = re.compile(r"[^A-Za-z0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A manifest without an id, and the id that the service gave to its resource."""
+
+    manifest: Manifest
+    remote_id: RemoteId
+
+
+@dataclass(slots=True)
+class IdentifiedText:
+    """The text of a file with the ids that were `written`, and what to write `by_hand`."""
+
+    text: str
+    written: list[Given] = field(default_factory=list)
+    by_hand: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class IdTarget:
+    """The place of an id: `metadata.ids` of the environment, or `metadata.id` if it is `alone`."""
+
+    environment: str
+    alone: bool
+
+
+def identified(script: Script, given: Sequence[Given], place: IdTarget) -> IdentifiedText:
+    """Return a text with the ids of its manifests; a document gets all of its ids or none."""
+    by_document: dict[int | None, list[Given]] = defaultdict(list)
+    for new_id in given:
+        source = new_id.manifest.source
+        by_document[script.places.get((source.line, source.column))].append(new_id)
+    edits: dict[int, Edit] = {
+        nth: Put(wanted)
+        for nth, own in by_document.items()
+        if nth is not None and (wanted := _with_ids(script.values[nth], own, place)) is not None
+    }
+    made = text_after(script, edits)
+    if made is None:
+        edits = {nth: edit for nth, edit in edits.items() if text_after(script, {nth: edit})}
+        made = text_after(script, edits)
+    found = IdentifiedText(script.text if made is None else made[0])
+    for nth, own in by_document.items():
+        if made is not None and nth in edits:
+            found.written.extend(own)
+        else:
+            value = None if nth is None else script.values[nth]
+            found.by_hand.append(_by_hand(value, own, place))
+    return found
+
+
+def _with_ids(value: Json, given: Sequence[Given], place: IdTarget) -> dict[str, Json] | None:
+    """Return a document with its ids, or None if the place of an id is not certain."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(metadata, dict):
+        return None
+    if FOR_EACH not in value:
+        named = _with_id(metadata, given[0].remote_id, place)
+        return None if named is None or len(given) > 1 else {**value, "metadata": named}
+    items = value[FOR_EACH]
+    if not isinstance(items, list):
+        return None
+    rows = [item for item in items if isinstance(item, dict)]
+    sources = ((new_id.manifest.source.item, new_id.remote_id) for new_id in given)
+    known = {item.number - 1: remote_id for item, remote_id in sources if item}
+    key = _free_key(KEY, value, rows, place)
+    named = _with_id(metadata, expression(ExpressionKind.EACH, key), place)
+    # An expression that uses a key of the items needs it in every item.
+    if named is None or len(rows) != len(items) or known.keys() != set(range(len(rows))):
+        return None
+    identified_rows: list[Json] = [{**row, key: known[nth]} for nth, row in enumerate(rows)]
+    return {**value, "metadata": named, FOR_EACH: identified_rows}
+
+
+def _with_id(
+    metadata: dict[str, Json], written: RemoteId, place: IdTarget
+) -> dict[str, Json] | None:
+    """Return `metadata` with an id, or None if it has one or gets it from an expression."""
+    ids = metadata.get("ids")
+    if isinstance(ids, dict) and ids.get(place.environment) is None:
+        return {**metadata, "ids": {**ids, place.environment: written}}
+    if ids is not None or metadata.get("id") is not None:
+        return None
+    rest = {key: value for key, value in metadata.items() if key not in ("id", "ids")}
+    return {**rest, "id": written} if place.alone else {**rest, "ids": {place.environment: written}}
+
+
+def _free_key(key: str, value: Mapping[str, Json], items: Sequence[Json], place: IdTarget) -> str:
+    """Return a key that no item has and no manifest uses; the environment is added if needed."""
+    rest = {key: inner for key, inner in value.items() if key != FOR_EACH}
+    taken = {key for item in items if isinstance(item, dict) for key in item} | {*keys_named(rest)}
+    wanted = key if key not in taken else f"{key}_{_NO_KEY.sub('_', place.environment)}"
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}{number}"
+    return name
+
+
+def _own_key(value: Json, given: Sequence[Given]) -> str:
+    """Return a key for ids in items that manifests of other kinds or names may share."""
+    name = value_at(value, ("metadata", "name"))
+    written_name = "" if name is ABSENT else str(name)
+    fixed = "".join(part for part in parts_of(written_name) if isinstance(part, str))
+    named = _NO_KEY.sub("_", fixed).strip("_")
+    return "_".join(filter(None, (given[0].manifest.ref.kind, named, KEY)))
+
+
+def _by_hand(value: Json, given: Sequence[Given], place: IdTarget) -> str:
+    """Return what to write by hand and where, item by item."""
+    source = given[0].manifest.source
+    where = f"{source.file}:{source.line}"
+    if source.item is None:
+        known = given[0].remote_id
+        field_text = f"id: {known}" if place.alone else f"ids: {{{place.environment}: {known}}}"
+        return f"{where}: write `{field_text}` under `metadata` of {given[0].manifest.ref} by hand"
+    items = written_items(value[FOR_EACH]) if isinstance(value, dict) else None
+    listed = items if isinstance(items, list) else []
+    wanted = _own_key(value, given) if isinstance(items, str) else KEY
+    key = _free_key(wanted, value if isinstance(value, dict) else {}, listed, place)
+    named = expression(ExpressionKind.EACH, key)
+    field_text = f"id: {named}" if place.alone else f"ids: {{{place.environment}: {named}}}"
+    head = (
+        f"{where}: {_why(items, given)}: once all have an id, write `{field_text}` under `metadata`"
+    )
+    return "\n".join((f"{head}, and into the items by hand:", *_items_by_hand(given, key)))
+
+
+def _why(items: Json, given: Sequence[Given]) -> str:
+    if isinstance(items, str):
+        return f"its items come from `{items}`"
+    if isinstance(items, list) and len(items) != len(given):
+        return f"{len(given)} of its {len(items)} items are to get an id"
+    return "its text cannot be edited without a change of something else"
+
+
+def _items_by_hand(given: Sequence[Given], key: str) -> Iterator[str]:
+    for new_id in given:
+        yield f"  {new_id.manifest.source.item}, {new_id.manifest.ref}: `{key}: {new_id.remote_id}`"

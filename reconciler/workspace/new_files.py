@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from reconciler.document import Edit, Json, Put, Within
+from reconciler.document import Json, Within, towards
 from reconciler.errors import InvalidInput, UsageError
 from reconciler.model.quoting import quoted
 from reconciler.project import ProjectVariable
@@ -211,8 +211,9 @@ def add_variables(file: Path, variables: Mapping[str, Mapping[str, ProjectVariab
     if isinstance(text, Complaint):
         raise InvalidInput(f"{by_hand}: {text.message}")
     script = Script(file, file.name, read_text(text, is_json=False), is_json=False)
-    edits = None if script.reading.has_errors else _more_variables(script.values, variables)
-    made = None if edits is None else text_after(script, {0: edits})
+    wanted = None if script.reading.has_errors else _with_variables(script.values, variables)
+    edit = None if wanted is None else towards(script.values[0], wanted) or Within({})
+    made = None if edit is None else text_after(script, {0: edit})
     if made is None:
         raise InvalidInput(by_hand)
     try:
@@ -221,24 +222,21 @@ def add_variables(file: Path, variables: Mapping[str, Mapping[str, ProjectVariab
         raise InvalidInput(f"{by_hand}: {error}") from error
 
 
-def _more_variables(
+def _with_variables(
     values: Sequence[Json], variables: Mapping[str, Mapping[str, ProjectVariable]]
-) -> Edit | None:
-    """Return the edit of a project file, or None if it lacks one of the environments."""
+) -> Json:
+    """Return a project file with more variables, or None if it lacks one of the environments."""
     document = values[0] if len(values) == 1 else None
     environments = document.get("environments") if isinstance(document, dict) else None
-    if not isinstance(environments, dict) or not environments.keys() >= variables.keys():
+    if not isinstance(document, dict) or not isinstance(environments, dict):
         return None
-    fields: dict[str, Edit] = {}
+    if not environments.keys() >= variables.keys():
+        return None
+    changed: dict[str, Json] = {}
     for name, more in variables.items():
         settings = environments[name]
-        present = settings.get("variables") if isinstance(settings, dict) else None
-        new: Edit = Put(dict[str, Json](more))
-        if isinstance(present, dict) and present:
-            new = Within({key: Put(value) for key, value in more.items()})
-        fields[name] = (
-            Within({"variables": new})
-            if isinstance(settings, dict) and settings
-            else Put({"variables": dict[str, Json](more)})
-        )
-    return Within({"environments": Within(fields)})
+        settings = settings if isinstance(settings, dict) else {}
+        present = settings.get("variables")
+        kept = present if isinstance(present, dict) else {}
+        changed[name] = {**settings, "variables": {**kept, **more}}
+    return {**document, "environments": {**environments, **changed}}

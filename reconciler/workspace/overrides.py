@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeAlias
 
-from reconciler.document import Json, Path, Shape, stored_name, value_at
+from reconciler.document import Json, Path, Shape, stored_name, texts_in, value_at
 from reconciler.kinds.checks import lint, name_of
 from reconciler.kinds.envelope_fields import MANIFEST
 from reconciler.kinds.judge_spec import MOST_FINDINGS
@@ -40,29 +40,14 @@ class PatchedDocument:
     gone: list[Path] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
-
-def overridden(spec: Json, patch: Json, shape: Shape) -> PatchedDocument:
-    """Merge a patch into a document: null removes a field, items of keyed lists merge by key.
-
-    Findings have paths in the patch.
-    """
-    made = PatchedDocument(None)
-    made.document = _Merge(made).at(spec, patch, shape, (), ())
-    return made
-
-
-@dataclass(frozen=True, slots=True)
-class _Merge:
-    made: PatchedDocument
-
-    def at(self, base: Json, patch: Json, shape: Shape, path: Path, there: Path) -> Json:
+    def merged(self, base: Json, patch: Json, shape: Shape, path: Path, there: Path) -> Json:
         """Merge one place: `path` leads to it in the document, `there` in the patch."""
         if isinstance(patch, dict) and isinstance(base, dict):
             return self._fields(base, patch, shape, path, there)
         if isinstance(patch, list) and isinstance(base, list) and shape.identity:
             return self._items(base, patch, shape, path, there)
-        self.made.gone.append(path)
-        self.made.patched[path] = there
+        self.gone.append(path)
+        self.patched[path] = there
         return without_nulls(patch)
 
     def _fields(
@@ -72,13 +57,13 @@ class _Merge:
         for key, value in patch.items():
             if value is None:
                 merged.pop(key, None)
-                self.made.gone.append((*path, key))
+                self.gone.append((*path, key))
             elif key in base:
                 inner = shape.at(key)
-                merged[key] = self.at(base[key], value, inner, (*path, key), (*there, key))
+                merged[key] = self.merged(base[key], value, inner, (*path, key), (*there, key))
             else:
                 merged[key] = without_nulls(value)
-                self.made.patched[*path, key] = (*there, key)
+                self.patched[*path, key] = (*there, key)
         return merged
 
     def _items(
@@ -93,15 +78,25 @@ class _Merge:
             key, place = _key(item, shape), (*there, nth)
             found = places.get(key, [])
             if not key or key in seen or len(found) > 1:
-                self.made.findings.append(_odd_item(key, shape, place, twice=key in seen))
+                self.findings.append(_odd_item(key, shape, place, twice=key in seen))
             elif found:
                 at = found[0]
-                merged[at] = self.at(base[at], item, shape.item, (*path, at), place)
+                merged[at] = self.merged(base[at], item, shape.item, (*path, at), place)
             else:
-                self.made.patched[*path, len(merged)] = place
+                self.patched[*path, len(merged)] = place
                 merged.append(without_nulls(item))
             seen.add(key)
         return merged
+
+
+def overridden(spec: Json, patch: Json, shape: Shape) -> PatchedDocument:
+    """Merge a patch into a document: null removes a field, items of keyed lists merge by key.
+
+    Findings have paths in the patch.
+    """
+    made = PatchedDocument(None)
+    made.document = made.merged(spec, patch, shape, (), ())
+    return made
 
 
 def _key(item: Json, shape: Shape) -> str:
@@ -251,17 +246,7 @@ def _settled(patch: Json) -> Json:
 
 def _holds_open(value: Json) -> bool:
     """Return whether a value depends on expressions; fields of objects are checked separately."""
-    if isinstance(value, list):
-        return any(map(_is_open_anywhere, value))
-    return _is_open(value)
-
-
-def _is_open_anywhere(value: Json) -> bool:
-    if isinstance(value, dict):
-        return any(map(_is_open_anywhere, value.values()))
-    if isinstance(value, list):
-        return any(map(_is_open_anywhere, value))
-    return _is_open(value)
+    return not isinstance(value, dict) and any(map(_is_open, texts_in(value)))
 
 
 def _is_open(value: Json) -> bool:

@@ -103,9 +103,7 @@ def ignored_findings(settings: ProjectFile) -> Iterator[Finding]:
     """Yield the rules under `driftIgnore:` that match no kind."""
     for index, rule in enumerate(settings.drift_ignore):
         if not any(fnmatchcase(kind, rule.kind) for kind in BY_NAME):
-            message = f"there is no kind `{rule.kind}` (known: {', '.join(BY_NAME)})"
-            near = shortened(rule.kind, BY_NAME)
-            yield Finding("P101", ("driftIgnore", index, "kind"), message, suggestion=near)
+            yield _no_kind(("driftIgnore", index, "kind"), rule.kind)
 
 
 def rule_findings(settings: ProjectFile) -> Iterator[Finding]:
@@ -118,9 +116,12 @@ def rule_findings(settings: ProjectFile) -> Iterator[Finding]:
         names.add(rule.name)
         for place, kind in enumerate(rule.kinds):
             if kind not in BY_NAME:
-                message = f"there is no kind `{kind}` (known: {', '.join(BY_NAME)})"
-                near = shortened(kind, BY_NAME)
-                yield Finding("P101", ("rules", index, "kinds", place), message, suggestion=near)
+                yield _no_kind(("rules", index, "kinds", place), kind)
+
+
+def _no_kind(path: tuple[str | int, ...], kind: str) -> Finding:
+    message = f"there is no kind `{kind}` (known: {', '.join(BY_NAME)})"
+    return Finding("P101", path, message, suggestion=shortened(kind, BY_NAME))
 
 
 def _unknown_kind(path: tuple[str, ...], kind: str, known: Sequence[str]) -> Finding:

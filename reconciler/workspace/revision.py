@@ -6,6 +6,7 @@ import os
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
@@ -14,6 +15,7 @@ from reconciler.errors import UsageError
 from reconciler.model import Manifest, Ref
 from reconciler.project import Project
 from reconciler.runtime.git import GitStuck, ask
+from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import (
     LARGEST_FILE,
     LARGEST_WORKSPACE,
@@ -110,17 +112,13 @@ def write_files(revision: Revision, target: Path) -> Tree:
     Only regular files are made there. Raises UsageError if git cannot read them.
     """
     tree = _tree(revision)
-    entries = list(tree.blobs.items())
-    for start in range(0, len(entries), _AT_ONCE):
-        batch = entries[start : start + _AT_ONCE]
-        contents = _contents(revision, [blob for _, blob in batch])
-        for (name, _), content in zip(batch, contents, strict=True):
-            file = target / name
-            try:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(content)
-            except OSError as error:
-                tree.odd[name] = f"cannot be kept: {error.strerror}"
+    for name, content in _contents(revision, tree.blobs):
+        file = target / name
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        except OSError as error:
+            tree.odd[name] = f"cannot be kept: {error.strerror}"
     return tree
 
 
@@ -139,34 +137,31 @@ def _tree(revision: Revision) -> Tree:
         if mode == _LINK and name.suffix in SUFFIXES and len(links) < MOST_FILES:
             links[name] = blob
         tree.add(mode, blob, size, name)
-    blobs = list(links.values())
-    for start in range(0, len(blobs), _AT_ONCE):
-        batch = list(links)[start : start + _AT_ONCE]
-        for name, content in zip(
-            batch, _contents(revision, blobs[start : start + _AT_ONCE]), strict=True
-        ):
-            links[name] = os.fsdecode(content)
-    tree.follow(links)
+    tree.follow({name: os.fsdecode(content) for name, content in _contents(revision, links)})
     return tree
 
 
-def _contents(revision: Revision, blobs: Sequence[str]) -> Iterator[bytes]:
-    """Yield the content of objects. Raises UsageError where git lacks one of them."""
-    wanted = "".join(f"{blob}\n" for blob in blobs).encode()
-    answer = _git(revision.top, "cat-file", "--batch", given=wanted)
-    if answer is None:
-        raise UsageError(f"the files of {revision} cannot be read from this repository")
-    start = 0
-    # The answer has a line with the size, then that many bytes and a line break.
-    while start < len(answer):
-        end = answer.index(b"\n", start)
-        size = answer[start:end].split()[-1]
-        if not size.isdigit():
-            raise UsageError(
-                f"the files of {revision} are not all in this repository: fetch them first"
-            )
-        yield answer[end + 1 : end + 1 + int(size)]
-        start = end + int(size) + 2
+def _contents(
+    revision: Revision, blobs: Mapping[PurePosixPath, str]
+) -> Iterator[tuple[PurePosixPath, bytes]]:
+    """Yield the content of objects by name. Raises UsageError where git lacks one of them."""
+    names = iter(blobs)
+    while batch := [*islice(names, _AT_ONCE)]:
+        wanted = "".join(f"{blobs[name]}\n" for name in batch).encode()
+        answer = _git(revision.top, "cat-file", "--batch", given=wanted)
+        if answer is None:
+            raise UsageError(f"the files of {revision} cannot be read from this repository")
+        start = 0
+        # The answer has a line with the size, then that many bytes and a line break.
+        for name in batch:
+            end = answer.index(b"\n", start)
+            size = answer[start:end].split()[-1]
+            if not size.isdigit():
+                raise UsageError(
+                    f"the files of {revision} are not all in this repository: fetch them first"
+                )
+            yield name, answer[end + 1 : end + 1 + int(size)]
+            start = end + int(size) + 2
 
 
 def _said(folder: Path, *arguments: str) -> str:
@@ -219,12 +214,8 @@ def declared_at(
     if file is not None and file.is_file():
         read, complaints = load_project(file)
         old = read or old
-        wrong += [
-            f"{complaint.file}:{complaint.line}:{complaint.column}: "
-            f"{complaint.code} {complaint.message}"
-            for complaint in complaints
-            if read is None and complaint.is_error
-        ]
+        errors = (complaint for complaint in complaints if complaint.is_error)
+        wrong += map(_line_of, errors) if read is None else ()
     environment = old.settings.environments.get(scope.environment)
     variables = environment.variables if environment is not None else {}
     wanted = [moved for path in paths if (moved := then(path)) is not None]
@@ -244,10 +235,7 @@ def declared_at(
     wrong += [
         f"{submodule} is a submodule: git has its files elsewhere" for submodule in sorted(hidden)
     ]
-    wrong += [
-        f"{error.file}:{error.line}:{error.column}: {error.code} {error.message}"
-        for error in workspace.errors
-    ]
+    wrong += map(_line_of, workspace.errors)
     return DeclaredRevision(
         workspace=workspace,
         wrong=tuple(wrong),
@@ -257,6 +245,10 @@ def declared_at(
             if submodule not in hidden and _is_meant(submodule, places)
         ),
     )
+
+
+def _line_of(error: Complaint) -> str:
+    return f"{error.file}:{error.line}:{error.column}: {error.code} {error.message}"
 
 
 def _is_meant(name: PurePosixPath, places: Sequence[PurePosixPath]) -> bool:

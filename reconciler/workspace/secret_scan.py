@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from reconciler.document import Json, Path
+from reconciler.document import Json, Path, texts_in
 from reconciler.kinds.checks import name_of
 from reconciler.redaction.templates import SecretHole, Template
 from reconciler.runtime.keys import is_key, keys_in
@@ -94,21 +94,9 @@ class Withheld:
 
     def findings(self, document: Json, path: Path = ()) -> Iterator[Finding]:
         """Yield the texts of a document that would send such a value, whatever its origin."""
-        if self._forms and self._may_hold(document):
+        # Most documents hold none, and are not walked with their places.
+        if self._forms and self.why_text("\n".join(map(_sent, texts_in(document)))):
             yield from self._found(document, path)
-
-    def _may_hold(self, document: Json) -> bool:
-        """Return whether a document may contain a value; fast because places are not tracked."""
-        rest, texts = [document], list[str]()
-        while rest:
-            value = rest.pop()
-            if isinstance(value, str):
-                texts.append(_sent(value))
-            elif isinstance(value, dict):
-                rest.extend(value.values())
-            elif isinstance(value, list):
-                rest.extend(value)
-        return bool(self.why_text("\n".join(texts)))
 
     def _found(self, document: Json, path: Path) -> Iterator[Finding]:
         match document:

@@ -1,18 +1,22 @@
 """Terms of `--select` and `--exclude`: reading them, and matching them with manifests.
 
-Pure. Source: docs/plan.md.
+Resources joined by references, in either direction, are in one shard. The digest of the smallest
+name decides the shard of a group, so that changes outside a group do not move it. Pure. Source:
+docs/plan.md, docs/ci.md.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fnmatch import fnmatchcase
+from functools import cache
+from hashlib import sha256
 
 from reconciler.errors import UsageError
-from reconciler.model import Ref, Selected
+from reconciler.model import Manifest, Ref, Selected
 from reconciler.project import Shard, read_shard
 from reconciler.syntax.diagnostic import Complaint
 from reconciler.syntax.files import matches
@@ -113,8 +117,8 @@ class Selection:
     @property
     def shard(self) -> Shard | None:
         """Return the shard that contains the selection, or None if no shard is named."""
-        terms = (term for alternative in self.select for term in alternative.terms)
-        return next((read_shard(term.glob) for term in terms if term.about is About.SHARD), None)
+        shards = (term.glob for term in _terms_of(self.select) if term.about is About.SHARD)
+        return next(map(read_shard, shards), None)
 
     @property
     def is_shard(self) -> bool:
@@ -136,26 +140,32 @@ class Selection:
 
     def takes(self, ref: Ref, file: str, labels: Mapping[str, str]) -> bool:
         """Return whether a manifest is selected; `file` is relative to the project."""
-        wanted = not self.select or any(
-            alternative.holds(ref, file, labels) for alternative in self.select
-        )
-        return wanted and not any(
-            alternative.holds(ref, file, labels) for alternative in self.exclude
-        )
+
+        def holds(alternative: Alternative) -> bool:
+            return alternative.holds(ref, file, labels)
+
+        return self._decides(holds, holds)
 
     def may_take_from(self, file: str) -> bool:
         """Return whether a file that cannot be read may have selected resources."""
-        wanted = not self.select or any(
-            alternative.may_hold_in(file) for alternative in self.select
+        return self._decides(
+            lambda alternative: alternative.may_hold_in(file),
+            lambda alternative: alternative.holds_in_all_of(file),
         )
-        return wanted and not any(alternative.holds_in_all_of(file) for alternative in self.exclude)
 
     def takes_whole(self, file: str) -> bool:
         """Return whether a file is selected whatever it declares, even if that is nothing."""
-        wanted = not self.select or any(
-            alternative.holds_in_all_of(file) for alternative in self.select
-        )
-        return wanted and not any(alternative.holds_in_all_of(file) for alternative in self.exclude)
+
+        def holds(alternative: Alternative) -> bool:
+            return alternative.holds_in_all_of(file)
+
+        return self._decides(holds, holds)
+
+    def _decides(
+        self, wanted: Callable[[Alternative], bool], unwanted: Callable[[Alternative], bool]
+    ) -> bool:
+        chosen = not self.select or any(map(wanted, self.select))
+        return chosen and not any(map(unwanted, self.exclude))
 
     def check_named(self, known: Iterable[Ref]) -> None:
         """Raise UsageError if a resource is selected by name and no manifest declares it."""
@@ -168,10 +178,7 @@ class Selection:
 
     def named(self) -> Iterator[Ref]:
         """Yield the resources that are selected by their full names."""
-        for alternative in self.select:
-            for term in alternative.terms:
-                if (ref := term.named) is not None:
-                    yield ref
+        yield from (ref for term in _terms_of(self.select) if (ref := term.named) is not None)
 
     def flags(self) -> list[str]:
         """Return the command-line arguments for the same selection."""
@@ -227,6 +234,10 @@ def _written(alternatives: Sequence[Alternative]) -> tuple[str, ...]:
     return tuple(sorted({alternative.written for alternative in alternatives}))
 
 
+def _terms_of(alternatives: Sequence[Alternative]) -> Iterator[Term]:
+    return (term for alternative in alternatives for term in alternative.terms)
+
+
 def read_selection(
     select: Sequence[str], exclude: Sequence[str], kinds: Collection[str]
 ) -> Selection:
@@ -249,9 +260,7 @@ def of_shard(shard: Shard) -> Selection:
 
 def _check_shards(selection: Selection) -> None:
     """Raise UsageError if the selection is not within one shard."""
-    if any(
-        term.about is About.SHARD for alternative in selection.exclude for term in alternative.terms
-    ):
+    if any(term.about is About.SHARD for term in _terms_of(selection.exclude)):
         raise UsageError("--exclude takes no shard: select the one that is meant, with --select")
     shards = [
         {term.glob for term in alternative.terms if term.about is About.SHARD}
@@ -264,16 +273,15 @@ def _check_shards(selection: Selection) -> None:
 
 
 def _alternative(flag: str, written: str, kinds: Collection[str]) -> Alternative:
-    terms = tuple(_term(flag, part.strip(), kinds) for part in written.split(","))
-    return Alternative(terms, ",".join(sorted(part.strip() for part in written.split(","))))
+    parts = [part.strip() for part in written.split(",")]
+    return Alternative(tuple(_term(flag, part, kinds) for part in parts), ",".join(sorted(parts)))
 
 
 def _term(flag: str, text: str, kinds: Collection[str]) -> Term:
     if text.startswith(SHARD):
         return Term(About.SHARD, str(read_shard(text.removeprefix(SHARD))))
     name, equals, value = text.partition("=")
-    slash = name.find("/")
-    if not equals or slash != -1:
+    if not equals or name.find("/") != -1:
         return _ref_term(flag, text, kinds)
     if name.startswith(LABEL) and name != LABEL and value:
         return Term(About.LABEL, value, name.removeprefix(LABEL))
@@ -307,8 +315,7 @@ def _no_term(name: str, value: str) -> str:
         return f"nothing follows the `=`: a term is {FORMS}"
     words = {"kind": "kind=", "file": "file=", "shard": SHARD, "label": LABEL, "labels": LABEL}
     stem, dot, key = name.partition(".")
-    near = nearest(stem, words)
-    meant = words.get(near, "")
+    meant = words.get(nearest(stem, words), "")
     if meant == LABEL:
         meant = f"{LABEL}{key or 'KEY'}="
     hint = f"; did you mean {meant}{value or 'VALUE'}?" if meant else ""
@@ -322,3 +329,33 @@ def _check_kind(flag: str, text: str, glob: str, form: str, kinds: Collection[st
     near = nearest(glob, kinds)
     hint = f"; did you mean {form.format(near)}?" if near else ""
     raise UsageError(f"{flag} `{text}`: there is no kind {glob}{hint} ({', '.join(sorted(kinds))})")
+
+
+def homes_of(manifests: Iterable[Manifest]) -> dict[Ref, int]:
+    """Return the number that decides the shard of each resource; a group shares one number."""
+    joined: dict[Ref, Ref] = {}
+    for manifest in manifests:
+        _root(joined, manifest.ref)
+        for other in manifest.references:
+            _join(joined, manifest.ref, other)
+
+    @cache
+    def number(root: Ref) -> int:
+        return int.from_bytes(sha256(str(root).encode()).digest())
+
+    return {ref: number(_root(joined, ref)) for ref in joined}
+
+
+def _root(joined: dict[Ref, Ref], ref: Ref) -> Ref:
+    """Return the smallest name of a group, and shorten the path to it."""
+    root = joined.setdefault(ref, ref)
+    while joined[root] != root:
+        root = joined[root]
+    while ref != root:
+        joined[ref], ref = root, joined[ref]
+    return root
+
+
+def _join(joined: dict[Ref, Ref], ref: Ref, other: Ref) -> None:
+    small, large = sorted((_root(joined, ref), _root(joined, other)), key=str)
+    joined[large] = small

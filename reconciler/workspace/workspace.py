@@ -3,155 +3,38 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, TypeVar
 
-from reconciler.document import Json
 from reconciler.kinds.judge_spec import SpecReport
-from reconciler.model import Ref
+from reconciler.model import Manifest, Ref
 from reconciler.project import ProjectFile
 from reconciler.runtime.cache import NO_CACHE, Cache
 from reconciler.runtime.progress import Deed, Waits
-from reconciler.syntax.diagnostic import Complaint, Finding, warning
+from reconciler.syntax.diagnostic import Complaint, Suppressed
 from reconciler.syntax.display_names import display_name
 from reconciler.syntax.files import LARGEST_WORKSPACE, PROJECT_FILE, File, Files, find_files
 from reconciler.syntax.sources import Sources, reading_ahead
-from reconciler.workspace.build import DeclaredManifest
-from reconciler.workspace.complaint_collector import MOST_COMPLAINTS
-from reconciler.workspace.expression_scope import Scope, reference_findings
-from reconciler.workspace.for_each import reported_once
-from reconciler.workspace.loader import Loader
-from reconciler.workspace.shard_homes import with_homes
-from reconciler.workspace.side_files import read_side_files
-from reconciler.workspace.silence import Silencing
-from reconciler.workspace.workspace_cache import CachedWorkspace, Lookup
-from reconciler.workspace.workspace_checks import complain_by_features, query_complaints
+from reconciler.workspace.build import Loader, read_side_files
+from reconciler.workspace.expression_scope import Scope
+from reconciler.workspace.selection import EVERYTHING, Selection, homes_of
+from reconciler.workspace.silence import MOST_COMPLAINTS, Silencing, place_of, reported_once
+from reconciler.workspace.workspace_cache import Lookup
+from reconciler.workspace.workspace_checks import (
+    complain_by_features,
+    complain_of_lost_references,
+    query_complaints,
+    workspace_complaints,
+)
 
 MOST_IN_ALL = 10 * MOST_COMPLAINTS
 """Limit of complaints in all environments: one mistake counts in each environment."""
-
-
-def workspace_complaints(loader: Loader) -> Iterator[Complaint]:
-    """Yield complaints about conflicts between the manifests of a workspace."""
-    for check in (_twins, _shared_ids, _singletons, _cycles):
-        yield from check(loader)
-
-
-def _twins(loader: Loader) -> Iterator[Complaint]:
-    """Yield complaints about manifests that share a name, id or other identity."""
-    names: dict[Ref, DeclaredManifest] = {}
-    identities: dict[tuple[str, str, str], DeclaredManifest] = {}
-    for declared in loader.declared:
-        manifest = declared.manifest
-        other = names.setdefault(manifest.ref, declared)
-        if other is not declared:
-            message = f"`{manifest.ref}` is declared at {other.manifest.source} already"
-            message += ": rename one, or remove it"
-            path = ("metadata", "name")
-            yield declared.text.complaint(Finding("M401", path, message))
-            continue
-        shared = dict(declared.kind.identities(manifest))
-        if manifest.remote_id is not None:
-            shared["id"] = str(manifest.remote_id)
-        for what, value in shared.items():
-            twin = identities.setdefault((manifest.ref.kind, what, value.casefold()), declared)
-            if twin is not declared:
-                message = f"`{twin.manifest.ref}` at {twin.manifest.source} has this {what} too"
-                path = ("metadata", "id" if what == "id" else "name")
-                message += f": `{value}`; remove one of the two"
-                yield declared.text.complaint(Finding("M402", path, message))
-
-
-def _shared_ids(loader: Loader) -> Iterator[Complaint]:
-    """Yield a warning for each id that services count up, if several environments use it."""
-    for manifest in loader.declared:
-        metadata = _metadata(manifest)
-        value = metadata.get("id") if manifest.manifest.remote_id is not None else None
-        limits = metadata.get("environments")
-        names = limits if isinstance(limits, list) else sorted(loader.environments)
-        if manifest.kind.id_form.counted and isinstance(value, int) and len(names) > 1:
-            message = (
-                f"the id {value} is used in {', '.join(map(str, names))}, and may be another "
-                f"{manifest.kind.name} in each: write `ids: {{ENVIRONMENT: {value}}}`"
-            )
-            yield manifest.text.complaint(warning("M209", ("metadata", "id"), message))
-
-
-def _metadata(declared: DeclaredManifest) -> dict[str, Json]:
-    """Return `metadata` as it is written, with its expressions."""
-    document = declared.text.document.value
-    metadata = document.get("metadata") if isinstance(document, dict) else None
-    return metadata if isinstance(metadata, dict) else {}
-
-
-def _singletons(loader: Loader) -> Iterator[Complaint]:
-    first: dict[str, DeclaredManifest] = {}
-    for manifest in loader.declared:
-        if not manifest.kind.singleton:
-            continue
-        other = first.setdefault(manifest.kind.name, manifest)
-        if other is not manifest:
-            message = (
-                f"there is one {manifest.kind.name} for the whole service, and "
-                f"`{other.manifest.ref}` at {other.manifest.source} is it: put all in one manifest"
-            )
-            yield manifest.text.complaint(Finding("M403", ("kind",), message))
-
-
-def complain_of_lost_references(loader: Loader) -> None:
-    """Report the references that have no target in this environment."""
-    known = dict.fromkeys(loader.elsewhere, False)
-    known |= {manifest.manifest.ref: True for manifest in loader.declared}
-    # A manifest that cannot be read has its own complaint, so a reference to it is valid.
-    known |= dict.fromkeys(loader.unusable, True)
-    for manifest in loader.declared:
-        for text, references in manifest.references:
-            findings = reference_findings(references, known, loader.scope.environment)
-            loader.complain(text, findings)
-
-
-def _cycles(loader: Loader) -> Iterator[Complaint]:
-    """Yield one complaint for each cycle of references, at a manifest of it."""
-    by_ref = {manifest.manifest.ref: manifest for manifest in loader.declared}
-    done: set[Ref] = set()
-    for start in by_ref:
-        cycle = _cycle_from(start, by_ref, done)
-        if cycle:
-            message = "references form a cycle, so take one of them out: "
-            message += " → ".join(map(str, (*cycle, cycle[0])))
-            declared = by_ref[cycle[0]]
-            text, reference = next(
-                (text, reference)
-                for text, references in declared.references
-                for reference in references
-                if reference.ref in cycle
-            )
-            yield text.complaint(Finding("M405", reference.path, message, spot=reference.spot))
-
-
-def _cycle_from(start: Ref, by_ref: Mapping[Ref, DeclaredManifest], done: set[Ref]) -> list[Ref]:
-    """Return the first cycle, depth first without recursion, or an empty list."""
-    trail: dict[Ref, None] = {}
-    stack: list[tuple[Ref, bool]] = [(start, False)]
-    while stack:
-        ref, left = stack.pop()
-        if left:
-            trail.popitem()
-            done.add(ref)
-            continue
-        if ref in done or ref not in by_ref:
-            continue
-        if ref in trail:
-            done.update(trail)
-            walked = list(trail)
-            return walked[walked.index(ref) :]
-        trail[ref] = None
-        stack.append((ref, True))
-        stack.extend((inner, False) for inner in sorted(by_ref[ref].manifest.references))
-    return []
 
 
 NOTHING: Mapping[Path, str] = MappingProxyType({})
@@ -159,10 +42,28 @@ NO_SETTINGS = ProjectFile()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace(CachedWorkspace):
-    """Everything under the paths of a run; `read` are all files that were read, also exports."""
+class Workspace:
+    """Everything under the paths of a run.
 
+    `elsewhere` are manifests that `metadata.environments` limits to other environments. `read` are
+    all files that were read, also exports. `suppressed` are the complaints that are not reported,
+    with the reason; `idle` are comments that ignore nothing here. `left_out` was not selected, and
+    `unheeded` counts its errors. `side_files` is what files that are no manifests hold, by the
+    setting that names them. `unselected` are the members of `elsewhere` that would not be selected
+    there either.
+    """
+
+    manifests: tuple[Manifest, ...] = ()
+    complaints: tuple[Complaint, ...] = ()
+    elsewhere: tuple[Ref, ...] = ()
+    files: int = 0
     read: tuple[Path, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+    idle: tuple[Complaint, ...] = ()
+    left_out: tuple[Manifest, ...] = ()
+    unheeded: int = 0
+    side_files: Mapping[str, Any] = field(default_factory=dict)
+    unselected: tuple[Ref, ...] = ()
 
     @property
     def known(self) -> Iterator[Ref]:
@@ -181,15 +82,13 @@ def load_workspace(
     root: Path,
     scope: Scope,
     settings: ProjectFile = NO_SETTINGS,
-    *,
-    waits: Waits | None = None,
 ) -> Workspace:
     """Read every manifest under `paths`, except those that the project file excludes.
 
     No content of a file raises an error: all errors are complaints, sorted by file and line.
     """
     found = find_files(paths, root, settings.exclude, settings.limits.files)
-    return _load(found, sources_of(paths, root, settings.limits.size), scope, settings, waits)
+    return _load(found, sources_of(paths, root, settings.limits.size), scope, settings, None)
 
 
 def load_workspaces(
@@ -221,23 +120,16 @@ def load_workspaces(
     lookup = Lookup(cache=cache, found=found, roots=sources.roots, settings=settings, scopes=scopes)
     known = lookup.get()
     if known is not None:
-        kept, read = known
-        return {name: _workspace(workspace, read) for name, workspace in kept.items()}
+        return {name: Workspace(**values) for name, values in known.items()}
     sources.digests = {}
     made = _load_all(found, sources, scopes, settings, waits)
-    packed = lookup.put([*made.values()], sources.digests) or {}
-    return {
-        name: replace(workspace, manifests=packed[name].manifests, left_out=packed[name].left_out)
-        if name in packed
-        else workspace
-        for name, workspace in made.items()
-    }
+    packed = lookup.put([*map(_fields_of, made.values())], sources.digests)
+    return {name: replace(workspace, **packed.get(name, {})) for name, workspace in made.items()}
 
 
-def _workspace(kept: CachedWorkspace, read: tuple[Path, ...]) -> Workspace:
-    return Workspace(
-        **{field.name: getattr(kept, field.name) for field in fields(CachedWorkspace)}, read=read
-    )
+def _fields_of(workspace: Workspace) -> dict[str, Any]:
+    names = (field.name for field in fields(workspace) if field.name != "read")
+    return {name: getattr(workspace, name) for name in names}
 
 
 def sources_of(
@@ -294,23 +186,18 @@ def _load(
     side_files = read_side_files(loader, settings)
     manifests = tuple(manifest.manifest for manifest in declared)
     outcome = silencing.told(sorted(set(reported_once(loader.complaints))), manifests)
-    about = [
-        complaint
-        for complaint in outcome.complaints
-        if loader.taken.is_about(complaint, scope.selection)
-    ]
-    silenced = [
-        suppressed
-        for suppressed in outcome.suppressed
-        if loader.taken.is_about(suppressed.complaint, scope.selection)
-    ]
+
+    def is_about(complaint: Complaint) -> bool:
+        return loader.taken.is_about(complaint, scope.selection)
+
+    about = tuple(filter(is_about, outcome.complaints))
     return Workspace(
         manifests=tuple(manifest.manifest for manifest in declared if manifest.selected),
-        complaints=tuple(about),
+        complaints=about,
         elsewhere=tuple(loader.elsewhere),
         files=len(found.files) - loader.side_files,
         read=tuple(sources.paths),
-        suppressed=tuple(silenced),
+        suppressed=tuple(entry for entry in outcome.suppressed if is_about(entry.complaint)),
         idle=outcome.idle,
         left_out=tuple(manifest.manifest for manifest in declared if not manifest.selected),
         unheeded=sum(complaint.is_error for complaint in outcome.complaints)
@@ -347,3 +234,170 @@ def _outside(paths: Sequence[Path], root: Path) -> Iterator[Path]:
             folder = absolute if os.path.isdir(path) else absolute.parent  # noqa: PTH112 - never raises
             with suppress(OSError, RuntimeError):
                 yield folder.resolve()
+
+
+@dataclass(slots=True)
+class TakenFiles:
+    """Names of files: `taken` with selected resources, `left` with others only.
+
+    It is not known what the `broken` files declare.
+    """
+
+    selection: Selection
+    taken: set[str] = field(default_factory=set)
+    left: set[str] = field(default_factory=set)
+    broken: set[str] = field(default_factory=set)
+    known: set[Ref] = field(default_factory=set)
+
+    def has(self, file: str) -> bool:
+        """Return whether a file has selected resources, or may have them if it cannot be read."""
+        if file in self.taken:
+            return True
+        if file in self.broken:
+            return self.selection.may_take_from(file)
+        return file not in self.left and self.selection.takes_whole(file)
+
+    def note(self, loader: Loader) -> None:
+        """Record the files of one environment."""
+        met = loader.taken
+        self.known.update(ref for name in (*met.refs, *met.left) if (ref := Ref.parse(name)))
+        self.taken |= met.files
+        self.left |= met.left_files
+        for manifest in loader.declared:
+            (self.taken if manifest.selected else self.left).add(manifest.manifest.source.file)
+        for complaint in loader.complaints:
+            # A document with M201 is no manifest and declares nothing.
+            if not complaint.is_error or complaint.code == "M201":
+                continue
+            if complaint.ref in met.refs:
+                self.taken.add(complaint.file)
+            elif complaint.ref in met.left:
+                self.left.add(complaint.file)
+            else:
+                self.broken.add(complaint.file)
+
+
+def files_taken(
+    paths: Sequence[Path],
+    root: Path,
+    scopes: Sequence[Scope],
+    settings: ProjectFile,
+    selection: Selection,
+) -> TakenFiles:
+    """Read every manifest under `paths`, and return the files that a scope selects from.
+
+    Errors in manifests are not reported here. Raises UsageError if a resource is selected by name
+    and no manifest declares it.
+    """
+    files = TakenFiles(selection)
+    for loader in load_each(paths, root, scopes, settings):
+        loader.complain_of_strays()
+        files.note(loader)
+    selection.check_named(files.known)
+    return files
+
+
+def with_homes(
+    scopes: Sequence[Scope], read: Callable[[Sequence[Scope]], Mapping[str, Workspace]]
+) -> Sequence[Scope]:
+    """Return scopes with selections that know the shard of each resource.
+
+    All manifests are read for that, without secrets: names and references contain none.
+    """
+    if not any(scope.selection.shard for scope in scopes):
+        return scopes
+    plain = [
+        replace(scope.without_secrets, selection=EVERYTHING, unread=frozenset(), ruled=False)
+        for scope in scopes
+    ]
+    found = read(plain)
+    return [
+        replace(
+            scope, selection=scope.selection.at_homes(homes_of(found[scope.environment].manifests))
+        )
+        for scope in scopes
+    ]
+
+
+def load_each(
+    paths: Sequence[Path], root: Path, scopes: Sequence[Scope], settings: ProjectFile
+) -> Iterator[Loader]:
+    """Yield the loader of each scope, after it has read every manifest under `paths`."""
+    found = find_files(paths, root, settings.exclude, settings.limits.files)
+    sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
+    for scope in with_homes(scopes, lambda plain: load_workspaces(paths, root, plain, settings)):
+        sources.begin()
+        loader = Loader(found.root, sources, scope, settings.environments)
+        for file in found.files:
+            loader.load(file)
+        yield loader
+
+
+MOST_NAMED = 5
+
+T = TypeVar("T")
+
+
+def everywhere(workspaces: Mapping[str, Workspace], *, are_all: bool = False) -> Workspace:
+    """Return one workspace for all environments, which are given by name.
+
+    A complaint that holds in only some environments names them. A manifest is in `elsewhere` only
+    if no environment has it. With `are_all`, the input covers every environment and every file of
+    the project, so settings that are idle in all of them are reported too.
+    """
+    idle = (
+        set.intersection(*(set(workspace.idle) for workspace in workspaces.values()))
+        if are_all
+        else set()
+    )
+
+    def all_of(values: Callable[[Workspace], Iterable[T]]) -> dict[T, None]:
+        return dict.fromkeys(chain.from_iterable(map(values, workspaces.values())))
+
+    manifests: dict[Ref, Manifest] = {}
+    for workspace in workspaces.values():
+        for manifest in workspace.manifests:
+            manifests.setdefault(manifest.ref, manifest)
+    left = {
+        manifest.ref: manifest
+        for workspace in workspaces.values()
+        for manifest in workspace.left_out
+        if manifest.ref not in manifests
+    }
+    declared = manifests.values()
+    limited = all_of(lambda workspace: workspace.elsewhere)
+    return Workspace(
+        manifests=tuple(
+            sorted(declared, key=lambda manifest: (manifest.source.file, manifest.source.line))
+        ),
+        complaints=tuple(sorted((*_merged(workspaces), *idle))),
+        elsewhere=tuple(ref for ref in limited if ref not in manifests),
+        files=max((workspace.files for workspace in workspaces.values()), default=0),
+        read=tuple(all_of(lambda workspace: workspace.read)),
+        suppressed=tuple(sorted(all_of(lambda workspace: workspace.suppressed))),
+        left_out=tuple(left.values()),
+        unheeded=max((workspace.unheeded for workspace in workspaces.values()), default=0),
+        unselected=tuple(all_of(lambda workspace: workspace.unselected)),
+    )
+
+
+def _merged(workspaces: Mapping[str, Workspace]) -> list[Complaint]:
+    holding: dict[Complaint, list[str]] = defaultdict(list)
+    for name, workspace in workspaces.items():
+        for complaint in workspace.complaints:
+            holding[complaint].append(name)
+    merged: list[Complaint] = []
+    # Complaints at the same place that differ only by environment are merged into one.
+    by_place: dict[tuple[object, ...], list[Complaint]] = defaultdict(list)
+    for complaint, names in holding.items():
+        holds_everywhere = len(names) == len(workspaces)
+        (merged if holds_everywhere else by_place[place_of(complaint)]).append(complaint)
+    return [*merged, *(_in_some(group, holding) for group in by_place.values())]
+
+
+def _in_some(group: Sequence[Complaint], holding: Mapping[Complaint, Sequence[str]]) -> Complaint:
+    first = group[0]
+    names = tuple(dict.fromkeys(name for complaint in group for name in holding[complaint]))
+    more = len(names) - MOST_NAMED
+    named = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return replace(first, message=f"{first.message} (in {named})", environments=names)

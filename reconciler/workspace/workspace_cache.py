@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -22,11 +22,11 @@ from reconciler.redaction.templates import RefHole, SecretHole, Template, is_pla
 from reconciler.runtime.cache import Cache, program
 from reconciler.syntax.diagnostic import Advice, Complaint, Excerpt, Severity, Suppressed
 from reconciler.syntax.files import Files, digest_of_file
+from reconciler.workspace.build import SIDE_FILES
 from reconciler.workspace.expression_scope import Scope, value_of_secret
-from reconciler.workspace.side_files import SIDE_FILES
 from reconciler.workspace.workspace_checks import ALWAYS, wanted_checks
 
-FORMAT = 4
+FORMAT = 5
 
 FAST: Final = 1
 """The level of compression: level 2 takes twice as long and saves a tenth."""
@@ -34,32 +34,12 @@ FAST: Final = 1
 CachedJson: TypeAlias = Any
 """A part of an entry, as parsed from JSON."""
 
+CachedFields: TypeAlias = dict[str, Any]
+"""The fields of a workspace by their names."""
+
 
 class _Missed(Exception):
     """The entry is not valid for the current input."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CachedWorkspace:
-    """A workspace without the files that were read.
-
-    `elsewhere` are manifests that `metadata.environments` limits to other environments.
-    `suppressed` are the complaints that are not reported, with the reason; `idle` are comments that
-    ignore nothing here. `left_out` was not selected, and `unheeded` counts its errors. `side_files`
-    is what files that are no manifests hold, by the setting that names them. `unselected` are the
-    members of `elsewhere` that would not be selected there either.
-    """
-
-    manifests: tuple[Manifest, ...] = ()
-    complaints: tuple[Complaint, ...] = ()
-    elsewhere: tuple[Ref, ...] = ()
-    files: int = 0
-    suppressed: tuple[Suppressed, ...] = ()
-    idle: tuple[Complaint, ...] = ()
-    left_out: tuple[Manifest, ...] = ()
-    unheeded: int = 0
-    side_files: Mapping[str, Any] = field(default_factory=dict)
-    unselected: tuple[Ref, ...] = ()
 
 
 LEFT_OUT = frozenset(("salt", "today", "why_unset"))
@@ -76,15 +56,14 @@ def about_scope(scope: Scope, cache: Cache) -> dict[str, Json]:
     values: dict[str, Json] = {
         name: cache.sign(f"{name}\0{value}") for name, value in sorted(withheld.values.items())
     }
+    kept = {field.name: getattr(scope, field.name) for field in fields(scope)}
     return {
-        "environment": scope.environment,
+        **{name: value for name, value in kept.items() if name not in LEFT_OUT},
         "variables": dict(scope.variables),
         "secrets": scope.secrets is not None,
         "withheld": [list[Json](withheld.prefixes), values],
-        "ruled": scope.ruled,
         "selection": list[Json](scope.selection.flags()),
         "unread": list[Json](sorted(scope.unread)),
-        "may_lack": scope.may_lack,
     }
 
 
@@ -121,8 +100,8 @@ class Lookup:
     def _days(self) -> list[str]:
         return [scope.today.isoformat() for scope in self.scopes]
 
-    def get(self) -> tuple[Mapping[str, CachedWorkspace], tuple[Path, ...]] | None:
-        """Return the workspaces by environment and the files read, or None if a file changed."""
+    def get(self) -> Mapping[str, CachedFields] | None:
+        """Return the fields of the workspaces by environment, or None if a file changed."""
         content = self.cache.get(self.key)
         if content is None:
             return None
@@ -134,24 +113,27 @@ class Lookup:
             for path, name, known in entry["read"]:
                 if digest_of_file(Path(path), name, self.roots) != known:
                     return None
-            kept = self._opened(entry, specs)
+            read = tuple(Path(path) for path, *_ in entry["read"])
+            kept = self._opened(entry, specs).items()
+            return {name: {**values, "read": read} for name, values in kept}
         except (_Missed, ValueError, KeyError, TypeError, IndexError, RecursionError):
             return None
-        return kept, tuple(Path(path) for path, *_ in entry["read"])
 
     def put(
-        self, made: Sequence[CachedWorkspace], read: Mapping[Path, tuple[str, str]]
-    ) -> Mapping[str, CachedWorkspace] | None:
+        self, made: Sequence[CachedFields], read: Mapping[Path, tuple[str, str]]
+    ) -> Mapping[str, CachedFields]:
         """Keep workspaces and the digests of the files that were read, unless there are errors.
 
-        Returns them by environment as `get` will, with manifests that need less memory, or None.
+        Returns their fields by environment as `get` will, with manifests that need less memory, or
+        none.
         """
-        wrong = any(complaint.is_error for kept in made for complaint in kept.complaints)
-        if wrong or not self.cache.is_on:
-            return None
+        if any(complaint.is_error for values in made for complaint in values["complaints"]):
+            return {}
         closing = _Closing(self.cache)
         # Only exemptions, and checks that a setting asks for, end on a day.
-        manifests = [manifest for kept in made for manifest in (*kept.manifests, *kept.left_out)]
+        manifests = [
+            manifest for kept in made for manifest in (*kept["manifests"], *kept["left_out"])
+        ]
         ends = any(key != ALWAYS for key in wanted_checks(self.settings)) or any(
             manifest.exempt for manifest in manifests
         )
@@ -161,12 +143,12 @@ class Lookup:
             "workspaces": [closing.kept(workspace) for workspace in made],
             "seals": closing.seals,
         }
-        head = json.dumps(entry, separators=(",", ":")).encode()
+        head = json.dumps(entry, separators=(",", ":"), default=_plain).encode()
         specs = b"".join(closing.specs)
         self.cache.put(self.key, b"".join([head, b"\n", specs]))
-        return self._opened(entry, specs)
+        return self._opened(json.loads(head), specs)
 
-    def _opened(self, entry: CachedJson, specs: bytes) -> Mapping[str, CachedWorkspace]:
+    def _opened(self, entry: CachedJson, specs: bytes) -> Mapping[str, CachedFields]:
         """Decode an entry for each environment. Raises _Missed if it is not valid."""
         return {
             scope.environment: _Opening(self.cache, scope, entry["seals"], specs).kept(workspace)
@@ -190,25 +172,16 @@ class _Closing:
     specs: list[bytes] = field(default_factory=list)
     _length: int = 0
 
-    def kept(self, workspace: CachedWorkspace) -> CachedJson:
-        return {
-            "manifests": [*map(self._manifest, workspace.manifests)],
-            "complaints": [*map(_complaint, workspace.complaints)],
-            "elsewhere": [list(ref) for ref in workspace.elsewhere],
-            "suppressed": [
-                [_complaint(suppressed.complaint), suppressed.reason, suppressed.in_source]
-                for suppressed in workspace.suppressed
-            ],
-            "idle": [*map(_complaint, workspace.idle)],
-            "leftOut": [*map(self._manifest, workspace.left_out)],
-            "unheeded": workspace.unheeded,
-            "files": workspace.files,
-            "sideFiles": {
-                name: SIDE_FILES.load(name).packed(content)
-                for name, content in workspace.side_files.items()
-            },
-            "unselected": [list(ref) for ref in workspace.unselected],
+    def kept(self, workspace: CachedFields) -> CachedFields:
+        """Return the fields of a workspace for `json.dumps`."""
+        values = dict(workspace)
+        for name in ("manifests", "left_out"):
+            values[name] = [*map(self._manifest, values[name])]
+        values["side_files"] = {
+            name: SIDE_FILES.load(name).packed(content)
+            for name, content in workspace["side_files"].items()
         }
+        return values
 
     def _manifest(self, manifest: Manifest) -> CachedJson:
         holes: list[CachedJson] = []
@@ -217,21 +190,16 @@ class _Closing:
         text = zlib.compress(json.dumps(spec, separators=(",", ":")).encode(), FAST)
         begin, self._length = self._length, self._length + len(text)
         self.specs.append(text)
-        source = manifest.source
+        declared_id = BY_NAME[manifest.ref.kind].declared_id(manifest)
         return [
-            list(manifest.ref),
-            [
-                begin,
-                self._length,
-                sum_of(manifest),
-                BY_NAME[manifest.ref.kind].declared_id(manifest),
-            ],
-            [source.file, source.line, source.column, _member(source.item)],
+            manifest.ref,
+            [begin, self._length, sum_of(manifest), declared_id],
+            manifest.source,
             manifest.remote_id,
             dict(manifest.labels),
-            [list(ref) for ref in sorted(manifest.references)],
+            sorted(manifest.references),
             manifest.protect,
-            {code: [why.reason, _day(why.until)] for code, why in manifest.exempt.items()},
+            dict(manifest.exempt),
             holes,
         ]
 
@@ -273,25 +241,22 @@ class _Opening:
     seals: Mapping[str, str]
     specs: bytes
 
-    def kept(self, held: CachedJson) -> CachedWorkspace:
-        suppressed = held["suppressed"]
-        return CachedWorkspace(
-            manifests=tuple(map(self._manifest, held["manifests"])),
-            complaints=tuple(map(_complained, held["complaints"])),
-            elsewhere=tuple(Ref(*ref) for ref in held["elsewhere"]),
-            files=held["files"],
-            suppressed=tuple(
-                Suppressed(_complained(value), why, at) for value, why, at in suppressed
-            ),
-            idle=tuple(map(_complained, held["idle"])),
-            left_out=tuple(map(self._manifest, held["leftOut"])),
-            unheeded=held["unheeded"],
-            side_files={
-                name: SIDE_FILES.load(name).unpacked(content)
-                for name, content in held["sideFiles"].items()
-            },
-            unselected=tuple(Ref(*ref) for ref in held["unselected"]),
+    def kept(self, held: CachedFields) -> CachedFields:
+        values = dict(held)
+        for name in ("manifests", "left_out"):
+            values[name] = tuple(map(self._manifest, held[name]))
+        for name in ("complaints", "idle"):
+            values[name] = tuple(map(_complained, held[name]))
+        for name in ("elsewhere", "unselected"):
+            values[name] = tuple(Ref(*ref) for ref in held[name])
+        values["suppressed"] = tuple(
+            Suppressed(_complained(complaint), *why) for complaint, *why in held["suppressed"]
         )
+        values["side_files"] = {
+            name: SIDE_FILES.load(name).unpacked(content)
+            for name, content in held["side_files"].items()
+        }
+        return values
 
     def _manifest(self, held: CachedJson) -> Manifest:
         ref, place, source, remote_id, labels, references, protect, exempt, holes = held
@@ -303,12 +268,15 @@ class _Opening:
         return Manifest(
             Ref(*ref),
             cast("dict[str, Json]", Unopened(opened, total, declared_id, not holes)),
-            Source(file, line, column, None if item is None else Member(*item)),
+            Source(file, line, column, _member(item)),
             remote_id=remote_id,
             labels=labels,
             references=frozenset(Ref(*reference) for reference in references),
             protect=protect,
-            exempt={code: Exemption(why, _until(day)) for code, (why, day) in exempt.items()},
+            exempt={
+                code: Exemption(why, None if day is None else date.fromisoformat(day))
+                for code, (why, day) in exempt.items()
+            },
         )
 
     def _part(self, held: CachedJson) -> str | SecretHole | RefHole:
@@ -337,56 +305,46 @@ def _opened_spec(
     return spec
 
 
-def _complaint(complaint: Complaint) -> CachedJson:
-    found = complaint.excerpt
-    excerpt = (
-        None if found is None else [[[*line] for line in found.lines], found.start, found.width]
-    )
-    return [
-        [complaint.file, complaint.line, complaint.column, complaint.code, complaint.message],
-        [complaint.suggestion, isinstance(complaint.suggestion, Advice)],
-        complaint.severity.value,
-        excerpt,
-        complaint.ref,
-        [*complaint.path],
-        [*complaint.environments],
-        _member(complaint.item),
-        complaint.begun,
-    ]
+def _plain(value: object) -> CachedJson:
+    """Return what JSON has no form for as a list of its fields, a day as text."""
+    match value:
+        case date():
+            return value.isoformat()
+        case Severity():
+            return value.value
+        case Complaint(suggestion=suggestion):
+            return [isinstance(suggestion, Advice), *_values_of(value)]
+        case _:
+            return _values_of(value)
+
+
+def _values_of(record: Any) -> list[Any]:
+    return [getattr(record, field.name) for field in fields(record)]
 
 
 def _complained(held: CachedJson) -> Complaint:
-    place, (meant, is_advice), severity, excerpt, ref, path, environments, item, begun = held
-    file, line, column, code, message = place
+    is_advice, file, line, column, code, message, meant, severity, *others, item, begun = held
+    excerpt, ref, path, environments = others
     return Complaint(
         file,
         line,
         column,
-        code=code,
-        message=message,
-        suggestion=Advice(meant) if is_advice else meant,
-        severity=Severity(severity),
-        excerpt=None if excerpt is None else _excerpt(excerpt),
-        ref=ref,
-        path=tuple(path),
-        environments=tuple(environments),
-        item=None if item is None else Member(*item),
-        begun=begun,
+        code,
+        message,
+        Advice(meant) if is_advice else meant,
+        Severity(severity),
+        None if excerpt is None else _excerpt(*excerpt),
+        ref,
+        tuple(path),
+        tuple(environments),
+        _member(item),
+        begun,
     )
 
 
-def _excerpt(held: CachedJson) -> Excerpt:
-    lines, start, width = held
+def _excerpt(lines: CachedJson, start: int, width: int) -> Excerpt:
     return Excerpt(tuple((number, text) for number, text in lines), start, width)
 
 
-def _member(item: Member | None) -> CachedJson:
-    return None if item is None else [item.number, item.label, item.total]
-
-
-def _day(until: date | None) -> str | None:
-    return None if until is None else until.isoformat()
-
-
-def _until(day: str | None) -> date | None:
-    return None if day is None else date.fromisoformat(day)
+def _member(held: CachedJson) -> Member | None:
+    return None if held is None else Member(*held)

@@ -1,19 +1,19 @@
-"""Checks over all manifests of an environment: of queries, and those of features."""
+"""Checks over all manifests of an environment: conflicts, queries, and those of features."""
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from reconciler.document import Path, value_at
+from reconciler.document import Json, Path, value_at
 from reconciler.model import Ref
 from reconciler.project import ProjectFile
 from reconciler.queries import Language, Query, QueryProblem, mistake_in
 from reconciler.runtime.rows import Rows
-from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Lines, Severity
+from reconciler.syntax.diagnostic import Advice, Complaint, Finding, Lines, Severity, warning
 from reconciler.syntax.expressions import (
     LITERAL,
     OPEN,
@@ -25,9 +25,8 @@ from reconciler.syntax.expressions import (
 )
 from reconciler.syntax.parsed_text import OF_VARIABLE, DocumentText
 from reconciler.syntax.scalars import Scalars, complaint_inside
-from reconciler.workspace.build import DeclaredManifest
-from reconciler.workspace.expression_scope import Scope, along, spelled
-from reconciler.workspace.loader import Loader
+from reconciler.workspace.build import DeclaredManifest, Loader
+from reconciler.workspace.expression_scope import Scope, along, reference_findings, spelled
 
 CODES = {Language.PROMQL: "L901", Language.LUCENE: "L902"}
 
@@ -166,6 +165,124 @@ class QueryPositions:
         scalars = self.scalars.setdefault(id(lines), Scalars(lines))
         mark = document.positions.offset(document.value, path, at_key=False)
         return scalars.places(mark, written)
+
+
+def workspace_complaints(loader: Loader) -> Iterator[Complaint]:
+    """Yield complaints about conflicts between the manifests of a workspace."""
+    for check in (_twins, _shared_ids, _singletons, _cycles):
+        yield from check(loader)
+
+
+def _twins(loader: Loader) -> Iterator[Complaint]:
+    """Yield complaints about manifests that share a name, id or other identity."""
+    names: dict[Ref, DeclaredManifest] = {}
+    identities: dict[tuple[str, str, str], DeclaredManifest] = {}
+    for declared in loader.declared:
+        manifest = declared.manifest
+        other = names.setdefault(manifest.ref, declared)
+        if other is not declared:
+            message = f"`{manifest.ref}` is declared at {other.manifest.source} already"
+            message += ": rename one, or remove it"
+            path = ("metadata", "name")
+            yield declared.text.complaint(Finding("M401", path, message))
+            continue
+        shared = dict(declared.kind.identities(manifest))
+        if manifest.remote_id is not None:
+            shared["id"] = str(manifest.remote_id)
+        for what, value in shared.items():
+            twin = identities.setdefault((manifest.ref.kind, what, value.casefold()), declared)
+            if twin is not declared:
+                message = f"`{twin.manifest.ref}` at {twin.manifest.source} has this {what} too"
+                path = ("metadata", "id" if what == "id" else "name")
+                message += f": `{value}`; remove one of the two"
+                yield declared.text.complaint(Finding("M402", path, message))
+
+
+def _shared_ids(loader: Loader) -> Iterator[Complaint]:
+    """Yield a warning for each id that services count up, if several environments use it."""
+    for manifest in loader.declared:
+        metadata = _metadata(manifest)
+        value = metadata.get("id") if manifest.manifest.remote_id is not None else None
+        limits = metadata.get("environments")
+        names = limits if isinstance(limits, list) else sorted(loader.environments)
+        if manifest.kind.id_form.counted and isinstance(value, int) and len(names) > 1:
+            message = (
+                f"the id {value} is used in {', '.join(map(str, names))}, and may be another "
+                f"{manifest.kind.name} in each: write `ids: {{ENVIRONMENT: {value}}}`"
+            )
+            yield manifest.text.complaint(warning("M209", ("metadata", "id"), message))
+
+
+def _metadata(declared: DeclaredManifest) -> dict[str, Json]:
+    """Return `metadata` as it is written, with its expressions."""
+    metadata = value_at(declared.text.document.value, ("metadata",))
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _singletons(loader: Loader) -> Iterator[Complaint]:
+    first: dict[str, DeclaredManifest] = {}
+    for manifest in loader.declared:
+        if not manifest.kind.singleton:
+            continue
+        other = first.setdefault(manifest.kind.name, manifest)
+        if other is not manifest:
+            message = (
+                f"there is one {manifest.kind.name} for the whole service, and "
+                f"`{other.manifest.ref}` at {other.manifest.source} is it: put all in one manifest"
+            )
+            yield manifest.text.complaint(Finding("M403", ("kind",), message))
+
+
+def complain_of_lost_references(loader: Loader) -> None:
+    """Report the references that have no target in this environment."""
+    known = dict.fromkeys(loader.elsewhere, False)
+    known |= {manifest.manifest.ref: True for manifest in loader.declared}
+    # A manifest that cannot be read has its own complaint, so a reference to it is valid.
+    known |= dict.fromkeys(loader.unusable, True)
+    for manifest in loader.declared:
+        for text, references in manifest.references:
+            loader.complain(text, reference_findings(references, known, loader.scope.environment))
+
+
+def _cycles(loader: Loader) -> Iterator[Complaint]:
+    """Yield one complaint for each cycle of references, at a manifest of it."""
+    by_ref = {manifest.manifest.ref: manifest for manifest in loader.declared}
+    done: set[Ref] = set()
+    for start in by_ref:
+        cycle = _cycle_from(start, by_ref, done)
+        if cycle:
+            message = "references form a cycle, so take one of them out: "
+            message += " → ".join(map(str, (*cycle, cycle[0])))
+            declared = by_ref[cycle[0]]
+            text, reference = next(
+                (text, reference)
+                for text, references in declared.references
+                for reference in references
+                if reference.ref in cycle
+            )
+            yield text.complaint(Finding("M405", reference.path, message, spot=reference.spot))
+
+
+def _cycle_from(start: Ref, by_ref: Mapping[Ref, DeclaredManifest], done: set[Ref]) -> list[Ref]:
+    """Return the first cycle, depth first without recursion, or an empty list."""
+    trail: dict[Ref, None] = {}
+    stack: list[tuple[Ref, bool]] = [(start, False)]
+    while stack:
+        ref, left = stack.pop()
+        if left:
+            trail.popitem()
+            done.add(ref)
+            continue
+        if ref in done or ref not in by_ref:
+            continue
+        if ref in trail:
+            done.update(trail)
+            walked = list(trail)
+            return walked[walked.index(ref) :]
+        trail[ref] = None
+        stack.append((ref, True))
+        stack.extend((inner, False) for inner in sorted(by_ref[ref].manifest.references))
+    return []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

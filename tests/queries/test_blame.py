@@ -57,6 +57,12 @@ def test_good_lucene(text: str) -> None:
     assert parse(Language.LUCENE, text).error is None
 
 
+@pytest.mark.parametrize("text", ["a^1.2.3", "a~..", '"a b"~1.2'])
+def test_numbers_that_the_library_cannot_read(text: str) -> None:
+    """A boost, distance or slop that stops the library stops no run."""
+    assert parse(Language.LUCENE, text).error is None
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=14), st.sampled_from(Language))
 def test_any_text(pieces: list[str], language: Language) -> None:
     """Of any text a mistake stands inside it, and takes at least one of its characters."""

@@ -95,10 +95,10 @@ def expression(bench: Workbench) -> None:
     )
     bench.replace(
         filling,
-        "            case Expression():\n                parts.append(_hole(",
-        "            case Expression(word=ExpressionKind.CAPITALS):\n"
-        "                parts.append(str(variable_of(part, scope, path, filled)).upper())\n"
-        "            case Expression():\n                parts.append(_hole(",
+        "                case Expression():\n",
+        "                case Expression(word=ExpressionKind.CAPITALS):\n"
+        "                    parts.append(str(self._variable(part, path)).upper())\n"
+        "                case Expression():\n",
     )
     bench.after("docs/manifests.md", "| `${var:NAME}` |", "| `${capitals:NAME}` | in capitals |")
     bench.append(

@@ -13,9 +13,8 @@ from harness.doors import typed
 from benchmarks.lengthy import SLO, Files, environments, strange_overrides, write
 from reconciler.kinds.checks import lint
 from reconciler.syntax.files import MOST_MADE
-from reconciler.workspace import included_files, overrides
-from reconciler.workspace.expression_scope import Size
-from reconciler.workspace.included_files import MOST_INCLUDED, Includes
+from reconciler.workspace import interpolate, overrides
+from reconciler.workspace.interpolate import MOST_INCLUDED, Includes, Size
 from reconciler.workspace.overrides import overridden
 
 pytestmark = pytest.mark.promise("S55")
@@ -80,7 +79,7 @@ def test_items_of_many_environments(
     tmp_path: Path, spent: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is made counts over all environments together."""
-    monkeypatch.setattr(included_files, "MOST_MADE", 1_000)
+    monkeypatch.setattr(interpolate, "MOST_MADE", 1_000)
 
     found = errors(tmp_path, {**environments(20), **items(5, 20)})
 
@@ -94,13 +93,13 @@ def test_files_eight_deep_and_thirty_wide(
 ) -> None:
     """Eight files that include each other thirty times are looked up once for each that does."""
     resolved: list[Path] = []
-    own = included_files._real
+    own = interpolate._real
 
     def real(file: Path) -> Path:
         resolved.append(file)
         return own(file)
 
-    monkeypatch.setattr(included_files, "_real", real)
+    monkeypatch.setattr(interpolate, "_real", real)
     inner = {f"f{n}.yaml": f"- ${{file:f{n + 1}.yaml}}\n" * 30 for n in range(1, 8)}
 
     (found,) = errors(
@@ -141,7 +140,7 @@ def test_overrides_of_400_environments(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_text_counts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long text for many items ends at the characters that may be made."""
-    monkeypatch.setattr(included_files, "LARGEST_MADE", 100_000)
+    monkeypatch.setattr(interpolate, "LARGEST_MADE", 100_000)
     made = items(20, 1)
     text = made["slo.yaml"].replace("name: C\n", f"name: C\n  description: {'d' * 20_000}\n")
 

@@ -13,7 +13,7 @@ from wrong import FILE, PROJECT, board, board_of, slo
 
 from reconciler.syntax import files, sources
 from reconciler.syntax.files import find_files
-from reconciler.workspace import complaint_collector
+from reconciler.workspace import silence
 
 
 @pytest.fixture
@@ -258,7 +258,7 @@ def test_exports_count_each_time(project: Workspace, monkeypatch: pytest.MonkeyP
 
 def test_too_much_to_complain_of(project: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file with too many mistakes is told to be so, is an error, and hides no other file."""
-    monkeypatch.setattr(complaint_collector, "MOST_COMPLAINTS", 5)
+    monkeypatch.setattr(silence, "MOST_COMPLAINTS", 5)
     project.write("a.yaml", slo(*(f"zebra{number}: 1" for number in range(50))))
     project.write("b.yaml", named("Bad Name"))
 

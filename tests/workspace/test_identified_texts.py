@@ -16,9 +16,8 @@ from reconciler.errors import InvalidInput
 from reconciler.model import Manifest, Ref, Source
 from reconciler.syntax.read_text import read_text
 from reconciler.syntax.syntax_tree import written
-from reconciler.workspace import given_ids
-from reconciler.workspace.given_ids import Given, IdTarget, identified
-from reconciler.workspace.manifest_edits import Script, text_after
+from reconciler.workspace import manifest_edits
+from reconciler.workspace.manifest_edits import Given, IdTarget, Script, identified, text_after
 from reconciler.workspace.new_files import add_variables
 
 CASES = int(os.environ.get("IDENTIFIED_TEXTS", "60"))
@@ -98,7 +97,7 @@ def test_many_documents(monkeypatch: pytest.MonkeyPatch) -> None:
         edits.append(len(changes))
         return text_after(script, changes)
 
-    monkeypatch.setattr(given_ids, "text_after", counted)
+    monkeypatch.setattr(manifest_edits, "text_after", counted)
     reading = read_text("---\n".join(f"metadata: {{name: a{nth}}}\n" for nth in range(50)))
     places = [document.locate(()) for document in reading.documents]
     given = [

@@ -10,8 +10,7 @@ from reconciler.errors import InvalidInput, UsageError
 from reconciler.kinds import BY_NAME
 from reconciler.model import Manifest, Ref, Source
 from reconciler.project import Environment, Shard, check_filled, in_shard, read_shard
-from reconciler.workspace.selection import read_selection
-from reconciler.workspace.shard_homes import homes_of
+from reconciler.workspace.selection import homes_of, read_selection
 
 NAMES = st.sampled_from([f"r{number}" for number in range(12)])
 LINKS = st.lists(st.tuples(NAMES, NAMES), max_size=14)

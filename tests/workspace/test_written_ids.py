@@ -8,8 +8,7 @@ import pytest
 
 from reconciler.model import Manifest, Member, Ref, RemoteId, Source
 from reconciler.syntax.read_text import read_text
-from reconciler.workspace.given_ids import Given, IdentifiedText, IdTarget, identified
-from reconciler.workspace.manifest_edits import Script
+from reconciler.workspace.manifest_edits import Given, IdentifiedText, IdTarget, Script, identified
 
 pytestmark = [pytest.mark.promise("P18", "S26", "S27")]
 

@@ -26,10 +26,9 @@ from reconciler.runtime.advice import on_journal
 from reconciler.runtime.failpoints import Point, reached
 from reconciler.syntax.suggestions import nearest
 from reconciler.syntax.write_files import remove_left
-from reconciler.workspace import given_ids
 from reconciler.workspace.envelope import LONGEST_NAME, NAME
 from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.manifest_edits import Originals
+from reconciler.workspace.manifest_edits import Given, IdTarget, Originals, identified
 from reconciler.workspace.new_files import replace_text
 from reconciler.workspace.secret_scan import withheld_from
 from reconciler.workspace.workspace import sources_of
@@ -166,21 +165,21 @@ def write_ids(*, options: Options) -> int:
     scope = Scope(name, chosen.variables, withheld=withheld_from(os.environ))
     workspace = open_workspace(options, found, scope)
     opened = opened_journal(options)
-    place = given_ids.IdTarget(name, alone=not with_target(found) - {name})
+    place = IdTarget(name, alone=not with_target(found) - {name})
     roots = sources_of(manifest_paths(options, found), found.root).roots
     originals = Originals(found.root, roots, workspace.read, name)
-    given: dict[str, list[given_ids.Given]] = {}
+    given: dict[str, list[Given]] = {}
     for manifest in workspace.manifests:
         known = opened.history.of(manifest.ref).remote_id
         if manifest.remote_id is None and known is not None:
-            given_id = given_ids.Given(manifest, known)
+            given_id = Given(manifest, known)
             given.setdefault(manifest.source.file, []).append(given_id)
     written, by_hand = 0, list[str]()
     for file, ids in given.items():
         script = originals.script_of(ids[0].manifest)
         if script is None:
             raise InvalidInput(f"{file} was changed while this ran: it is left as it is")
-        made = given_ids.identified(script, ids, place)
+        made = identified(script, ids, place)
         by_hand += made.by_hand
         if made.written:
             remove_left([script.path.resolve().parent])

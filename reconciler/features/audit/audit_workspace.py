@@ -23,7 +23,7 @@ from reconciler.records.record import Span
 from reconciler.report.words import plural
 from reconciler.syntax.diagnostic import Complaint, warning
 from reconciler.syntax.files import find_files
-from reconciler.workspace.loader import Loader
+from reconciler.workspace.build import Loader
 from reconciler.workspace.silence import Silencing
 from reconciler.workspace.workspace import sources_of
 

@@ -24,8 +24,7 @@ from reconciler.workspace.expression_scope import Scope
 from reconciler.workspace.layout import tidied
 from reconciler.workspace.new_files import FOLDER, has_schemas, replace_text, with_modeline
 from reconciler.workspace.secret_scan import withheld_from
-from reconciler.workspace.selected_files import files_taken
-from reconciler.workspace.workspace import sources_of
+from reconciler.workspace.workspace import files_taken, sources_of
 
 NOT_LAID_OUT = (
     "another layout would change what this file says, so it is left as it is: write what is odd "

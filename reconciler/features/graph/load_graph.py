@@ -17,13 +17,10 @@ from reconciler.operations.open_project import Options, manifest_paths
 from reconciler.project import ProjectFile, choose_environment
 from reconciler.queries import Language, Parsed, parse
 from reconciler.syntax.expressions import OPEN
-from reconciler.syntax.files import find_files
 from reconciler.workspace.build import DeclaredManifest
 from reconciler.workspace.expression_scope import Scope
-from reconciler.workspace.loader import Loader
 from reconciler.workspace.secret_scan import withheld_from
-from reconciler.workspace.shard_homes import with_homes
-from reconciler.workspace.workspace import load_workspaces, sources_of
+from reconciler.workspace.workspace import load_each
 from reconciler.workspace.workspace_checks import QueryPositions
 
 
@@ -133,17 +130,8 @@ def load_graph(
     paths: Sequence[File], root: File, scopes: Sequence[Scope], settings: ProjectFile
 ) -> Graph:
     """Return the graph of the selected manifests under `paths`; errors are not reported here."""
-    found = find_files(paths, root, settings.exclude, settings.limits.files)
-    sources = sources_of(paths, root, settings.limits.size, kept=len(scopes) > 1)
-    graphs = []
-    scopes = with_homes(scopes, lambda plain: load_workspaces(paths, root, plain, settings))
-    for scope in scopes:
-        sources.begin()
-        loader = Loader(found.root, sources, scope, settings.environments)
-        for file in found.files:
-            loader.load(file)
-        graphs.append(graph_of(loader.declared, scope))
-    return joined(graphs)
+    loaders = load_each(paths, root, scopes, settings)
+    return joined([graph_of(loader.declared, loader.scope) for loader in loaders])
 
 
 def graph_of(declared: Sequence[DeclaredManifest], scope: Scope) -> Graph:

@@ -31,7 +31,7 @@ from reconciler.features.import_.conversion import (
 from reconciler.features.import_.prometheus import is_logql
 from reconciler.kinds.dashboard import DASHBOARD
 from reconciler.report.markdown import fenced
-from reconciler.workspace.not_a_manifest import is_grafana
+from reconciler.workspace.envelope import is_grafana
 
 GRID, WIDEST = 24, 1_280
 """The width of a dashboard in Grafana's units, and here, in pixels of a usual window."""

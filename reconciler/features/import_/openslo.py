@@ -22,7 +22,7 @@ from reconciler.features.import_.conversion import (
     seconds_of,
 )
 from reconciler.kinds.slo import SLO
-from reconciler.workspace.not_a_manifest import is_openslo
+from reconciler.workspace.envelope import is_openslo
 
 DAY = 86_400
 FRAMES = {days * DAY: f"SLO_TIME_FRAME_{days}_DAYS" for days in (7, 14, 21, 28)}

@@ -31,7 +31,7 @@ from reconciler.features.import_.conversion import (
 from reconciler.features.import_.names import content_mark
 from reconciler.kinds.alert_definition import ALERT_DEFINITION
 from reconciler.kinds.alert_definition.parts import TYPE_OF
-from reconciler.workspace.not_a_manifest import is_rule_file
+from reconciler.workspace.envelope import is_rule_file
 
 PART = "metricThreshold"
 SEVERITY = "severity"

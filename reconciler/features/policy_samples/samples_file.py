@@ -24,8 +24,7 @@ from reconciler.syntax.display_names import display_name
 from reconciler.syntax.parsed_text import Document, DocumentText, Reading, complaints_of_text
 from reconciler.syntax.sources import Sources
 from reconciler.syntax.suggestions import nearest, shortened
-from reconciler.workspace.build import Making
-from reconciler.workspace.side_files import SideFiles
+from reconciler.workspace.build import Loader, SideFiles
 
 MALFORMED = "M406"
 MOST_SAMPLES = 1_000
@@ -41,7 +40,7 @@ _NEEDED = FIELDS[:3]
 _WHOLE = re.compile(f"{SEVERITIES.prefix}[A-Z0-9_]+")
 
 
-def _read_of(loader: Making, settings: ProjectFile, setting: PolicySamples) -> Samples:
+def _read_of(loader: Loader, settings: ProjectFile, setting: PolicySamples) -> Samples:
     """Read the samples of the loader's environment, and report errors in them."""
     declared = (
         None if loader.unusable else policies_of(manifest.manifest for manifest in loader.declared)
