@@ -10,7 +10,6 @@ from reconciler.model.guard_levels import REVIEW_LEVEL, GuardLevel
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.reasons import describe_remark
-from reconciler.report.safe import safe
 from reconciler.report.sections import Notice, shown_sections
 from reconciler.report.words import plural
 from reconciler.runtime.advice import on_journal
@@ -26,9 +25,8 @@ _CONSENT_WORDS: Mapping[ConsentState, str] = {
 
 def notices(plan: Plan) -> Iterator[Notice]:
     """Yield notices on guards, destroys, lost answers, blocked or unverified writes, orphans."""
-    yield from _parts(plan)
-    for remark in plan.remarks:
-        yield Notice("note", said=describe_remark(remark))
+    yield from (Notice("partial", said=words) for words in describe_partial(plan))
+    yield from (Notice("note", said=describe_remark(remark)) for remark in plan.remarks)
     for guard in by_consent(plan.guarded):
         refs = (guard.ref,) if guard.ref else ()
         ways = () if guard.is_met else guard.remedies
@@ -45,15 +43,9 @@ def notices(plan: Plan) -> Iterator[Notice]:
         yield Notice("in doubt", words, (create.ref,), ways=commands)
     for section, formats in shown_sections(plan):
         yield from formats.notices(section)
-    yield from _protection(plan)
-    yield from _renamed(plan)
-    yield from _under(plan, Action.BLOCKED, "blocked", "cannot be done")
-    yield from _under(
-        plan, Action.ASSERT, "unverified", "written without having seen what is there"
-    )
-    if plan.orphans:
-        words = "stays where it is, as the API has no delete"
-        yield Notice("no longer declared", words, tuple(orphan.ref for orphan in plan.orphans))
+    for title, words, about in _alike(plan):
+        if about:
+            yield Notice(title, words, tuple(change.ref for change in about))
 
 
 def by_consent(guarded: Sequence[GuardViolation]) -> list[GuardViolation]:
@@ -66,13 +58,13 @@ def consent_of(guard: GuardViolation) -> ConsentState:
     return "given" if guard.is_met else guard.level
 
 
-def _parts(plan: Plan) -> Iterator[Notice]:
+def describe_partial(plan: Plan) -> Iterator[str]:
+    """Yield why a plan did not examine all resources, foreign text; nothing for a whole plan."""
     if plan.changed_since:
         rest = f"{plural(plan.not_examined, 'resource')} not"
-        words = f"only what changed since {plan.changed_since} was examined; {rest}"
-        yield Notice("partial", said=words)
+        yield f"only what changed since {plan.changed_since} was examined; {rest}"
     if plan.selected is not None:
-        yield Notice("partial", said=describe_selection(plan.selected))
+        yield describe_selection(plan.selected)
 
 
 def _reported_by_guard(change: Change, plan: Plan) -> bool:
@@ -83,40 +75,26 @@ def _reported_by_guard(change: Change, plan: Plan) -> bool:
     )
 
 
-def _protection(plan: Plan) -> Iterator[Notice]:
+def _alike(plan: Plan) -> Iterator[tuple[str, str, Sequence[Change]]]:
+    """Yield titles and words of notices, each with the changes that it is about."""
     turns = [change for change in plan.changes if change.turns_protection]
-    for begins, words in ((True, "begins with this apply"), (False, "ends with this apply")):
-        refs = tuple(change.ref for change in turns if change.protect is begins)
-        if refs:
-            yield Notice("protection", words, refs)
-
-
-def _renamed(plan: Plan) -> Iterator[Notice]:
-    refs = tuple(
-        change.ref
+    begins = [change for change in turns if change.protect]
+    yield "protection", "begins with this apply", begins
+    yield "protection", "ends with this apply", [change for change in turns if not change.protect]
+    renamed = [
+        change
         for change in plan.changes
-        for reason in change.reasons
-        if isinstance(reason, RenamedFrom)
-    )
-    if refs:
-        yield Notice("renamed", "the same object had another name at its last apply", refs)
-
-
-def _under(plan: Plan, action: Action, title: str, words: str) -> Iterator[Notice]:
-    refs = tuple(change.ref for change in plan.changes if change.action is action)
-    if refs:
-        count = f"{plural(len(refs), 'resource')} " if len(refs) > 1 else ""
-        yield Notice(title, count + words, refs)
-
-
-def describe_partial(plan: Plan) -> Iterator[str]:
-    """Yield sentences for a plan that did not examine all resources; none for a complete plan."""
-    if plan.changed_since:
-        rest = plural(plan.not_examined, "resource")
-        yield f"Only what changed since {safe(plan.changed_since)} was examined; {rest} not."
-    if plan.selected is not None:
-        words = safe(describe_selection(plan.selected))
-        yield f"{words[0].upper()}{words[1:]}."
+        if any(isinstance(reason, RenamedFrom) for reason in change.reasons)
+    ]
+    yield "renamed", "the same object had another name at its last apply", renamed
+    for action, title, words in (
+        (Action.BLOCKED, "blocked", "cannot be done"),
+        (Action.ASSERT, "unverified", "written without having seen what is there"),
+    ):
+        about = [change for change in plan.changes if change.action is action]
+        count = f"{plural(len(about), 'resource')} " if len(about) > 1 else ""
+        yield title, count + words, about
+    yield "no longer declared", "stays where it is, as the API has no delete", plan.orphans
 
 
 def emptiness(plan: Plan) -> str:

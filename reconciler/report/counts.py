@@ -54,17 +54,9 @@ def live_document(change: Change) -> Json | Missing:
 
 def evidence(change: Change) -> str:
     """Return the evidence of a change in one word."""
-    if change.action is Action.BLOCKED and change.evidence is Evidence.NONE:
-        return "unread"
-    match change.evidence:
-        case Evidence.LIVE:
-            return "live"
-        case Evidence.JOURNAL:
-            return "journal"
-        case Evidence.NONE:
-            return "unseen"
-        case Evidence.BASE:
-            return "base"
+    if change.evidence is not Evidence.NONE:
+        return str(change.evidence.value)
+    return "unread" if change.action is Action.BLOCKED else "unseen"
 
 
 def heading(plan: Plan) -> str:

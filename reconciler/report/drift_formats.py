@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Annotated, Literal, NotRequired
+from dataclasses import asdict, replace
+from typing import Annotated, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
@@ -29,7 +29,7 @@ from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, f
 from reconciler.report.reasons import WAYS, describe_remedy, drift_age, drift_note, look_notes
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
-from reconciler.report.words import plural
+from reconciler.report.words import first_lines, plural
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -158,17 +158,10 @@ def drift_json(look: DriftReport, environment: str, target: str) -> str:
 
 
 def _counts(drifts: Sequence[Drift]) -> DriftCounts:
+    states: tuple[DriftState, ...] = ("same", "drifted", "gone", "unread", "unseen", "unapplied")
     found = Counter(drift.state for drift in drifts)
-    counts: DriftCounts = {
-        "same": found["same"],
-        "drifted": found["drifted"],
-        "gone": found["gone"],
-        "unread": found["unread"],
-        "unseen": found["unseen"],
-    }
-    if found["unapplied"]:
-        counts["unapplied"] = found["unapplied"]
-    return counts
+    counts = {state: found[state] for state in states if found[state] or state != "unapplied"}
+    return cast("DriftCounts", counts)
 
 
 def _resource(drift: Drift) -> DriftedDocument:
@@ -199,16 +192,8 @@ def _resource(drift: Drift) -> DriftedDocument:
 
 
 def _edit(edit: LastEdit) -> EditDocument | None:
-    document: EditDocument = {}
-    if edit.who:
-        document["who"] = edit.who
-    if edit.at:
-        document["at"] = edit.at
-    if edit.how:
-        document["how"] = edit.how
-    if edit.revision:
-        document["revision"] = edit.revision
-    return document or None
+    document = {name: text for name, text in asdict(edit).items() if text}
+    return cast("EditDocument", document) if document else None
 
 
 MOST_FIELDS = 12
@@ -295,26 +280,24 @@ def drift_markdown(look: DriftReport, environment: str) -> str:
 def _head(look: DriftReport, environment: str) -> Iterator[str]:
     yield f"### Drift of {code(environment, LONGEST_CELL)}: {drift_summary(look)}"
     yield ""
-    notes = [*look_notes(look)]
-    yield from (f"- {code(note, LONGEST_NOTE)}" for note in notes[:MOST_NOTES])
-    if len(notes) > MOST_NOTES:
-        yield f"- and {len(notes) - MOST_NOTES:,} more"
-    if notes:
+    if notes := [f"- {code(note, LONGEST_NOTE)}" for note in look_notes(look)]:
+        yield from first_lines(notes, MOST_NOTES, "- and {} more")
         yield ""
 
 
 def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
-    with_remedies = [drift for drift in found if drift.remedies]
-    for drift in with_remedies[:MOST_WAYS]:
-        yield f"- {code(str(drift.ref), LONGEST_CELL)}"
-        for remedy in drift.remedies:
-            words = (remedy.before.replace("`", ""), remedy.command, remedy.after)
-            text = " ".join(code(word, LONGEST_NOTE) for word in words if word)
-            yield f"  - {WAYS[remedy.way]}: {text}"
-    if len(with_remedies) > MOST_WAYS:
-        yield f"- and {len(with_remedies) - MOST_WAYS:,} more: `drift` shows the commands of each"
-    if with_remedies:
+    if remedied := ["\n".join(_remedy_lines(drift)) for drift in found if drift.remedies]:
+        rest = "- and {} more: `drift` shows the commands of each"
+        yield from first_lines(remedied, MOST_WAYS, rest)
         yield ""
+
+
+def _remedy_lines(drift: Drift) -> Iterator[str]:
+    yield f"- {code(str(drift.ref), LONGEST_CELL)}"
+    for remedy in drift.remedies:
+        words = (remedy.before.replace("`", ""), remedy.command, remedy.after)
+        text = " ".join(code(word, LONGEST_NOTE) for word in words if word)
+        yield f"  - {WAYS[remedy.way]}: {text}"
 
 
 def _table(found: Sequence[Drift]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reconciler.report.safe import safe
+from reconciler.report.words import first_lines
 
 LARGEST_COMMENT_CHARACTERS = 65_536
 """The forge refuses a longer comment with 422."""
@@ -150,13 +151,6 @@ def listed_items(title: str, items: Sequence[str]) -> Iterator[str]:
         return
     yield f"**{title}**"
     yield ""
-    room, shown = MOST_LISTED_BYTES, 0
-    for item in items[:MOST_ITEMS]:
-        room -= len(item.encode()) + 3
-        if room < 0:
-            break
-        shown += 1
-        yield f"- {item}"
-    if shown < len(items):
-        yield f"- and {len(items) - shown:,} more"
+    lines = [f"- {item}" for item in items]
+    yield from first_lines(lines, MOST_ITEMS, "- and {} more", MOST_LISTED_BYTES)
     yield ""

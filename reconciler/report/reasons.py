@@ -38,6 +38,7 @@ from reconciler.model import (
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.labels import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
+from reconciler.report.words import first_few
 from reconciler.runtime.advice import in_git, on_journal
 
 MOST_NAMED = 4
@@ -232,7 +233,7 @@ def _of_freezes(remark: FreezeUnknown | ClockUnchecked) -> str:
 
 def _describe_against(remark: BaseRefused | OnlyLiveKnows) -> str:
     """Return what a plan against a revision cannot see, unlike a plan against the service."""
-    named = _named(remark.refs)
+    named = first_few([*map(str, remark.refs)], MOST_NAMED)
     if isinstance(remark, BaseRefused):
         return (
             "the revision declares these, and an emulator did not take them, so they count as "
@@ -242,11 +243,6 @@ def _describe_against(remark: BaseRefused | OnlyLiveKnows) -> str:
         "these are declared with an id of the service that the revision does not name: "
         f"they may be there already, and are planned as new: {named}"
     )
-
-
-def _named(refs: Sequence[Ref]) -> str:
-    more = f" and {len(refs) - MOST_NAMED:,} more" if len(refs) > MOST_NAMED else ""
-    return f"{', '.join(map(str, refs[:MOST_NAMED]))}{more}"
 
 
 def _rolling_back(remark: RollsBack) -> str:
@@ -270,8 +266,7 @@ def _rolling_back(remark: RollsBack) -> str:
 def _in_git(remark: RollsBack) -> str:
     """Return where to look in git: a run records its commit, which need not be the change."""
     where = remark.files or tuple(map(str, remark.refs))
-    more = f" and {len(where) - MOST_NAMED} more" if len(where) > MOST_NAMED else ""
-    named = ", ".join(where[:MOST_NAMED]) + more
+    named = _first(where, ", ")
     files = named if remark.files else f"the manifests of {named}"
     advice = f"To change, where they say otherwise: {files}"
     commit, _, dirty = remark.commit.partition("-")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 
 from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.redaction.templates import references_in
@@ -54,6 +55,32 @@ def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
     start = max(0, common - room // 3) if max(len(before), len(after)) > room else 0
     head = ELLIPSIS if start else ""
     return safe(head + before[start:], room), safe(head + after[start:], room)
+
+
+def first_few(texts: Sequence[str], most: int, between: str = ", ") -> str:
+    """Return the first `most` texts, joined, and the number of the rest."""
+    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
+    return between.join(texts[:most]) + more
+
+
+def first_lines(
+    lines: Sequence[str], most: int, rest: str = "and {} more", room: float = inf
+) -> Iterator[str]:
+    """Yield the first `most` lines that fit into `room` bytes; in `rest`, the number of others."""
+    shown = 0
+    for line in lines[:most]:
+        room -= len(line.encode()) + 1
+        if room < 0:
+            break
+        shown += 1
+        yield line
+    if shown < len(lines):
+        yield rest.format(f"{len(lines) - shown:,}")
+
+
+def as_sentence(words: str) -> str:
+    """Return words as a sentence: a capital at the beginning, a full stop at the end."""
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def plural(count: int, noun: str, several: str = "") -> str:

@@ -15,7 +15,7 @@ from reconciler.ci.forge.own_comment import Marker
 from reconciler.document import digest
 from reconciler.model import Drift, DriftReport, Plan, Ref, Source
 from reconciler.model.plan import DriftState
-from reconciler.report.applied.text import applied_text
+from reconciler.report.applied_formats import applied_text
 from reconciler.report.drift_formats import drift_markdown, drift_text
 from reconciler.report.html import drift_html, plan_html
 from reconciler.report.plan.document import plan_document, plan_json, plan_jsonl, read_plan

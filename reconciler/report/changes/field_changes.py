@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path, value_at
@@ -108,47 +108,21 @@ def _said(
     documents = sides[::-1] if operation == "remove" else sides
     subject, field = place_in(kind, path, *documents, lists=lists)
     facts = facts_at(kind.spec, path) if kind else NOTHING
+    known = FieldChange(path=path, subject=subject, field=field, operation=operation)
     match operation:
         case "move":
-            stands = _moves(difference, documents, kind, lists)
-            return FieldChange(
-                path=path, subject=subject, field=field, operation=operation, stands=stands
-            )
+            return replace(known, stands=_moves(difference, documents, kind, lists))
         case "add":
             place = standing(path, sides[0], facts_of_kind(kind), lists)
             stands = f"at place {place[0]} of {place[1]}" if place else ""
             text, rest = _whole(difference, difference.after, subject, kind)
-            return FieldChange(
-                path=path,
-                subject=subject,
-                field=field,
-                operation=operation,
-                after=text,
-                stands=stands,
-                leaves=rest,
-            )
+            return replace(known, after=text, stands=stands, leaves=rest)
         case "remove":
             text, rest = _whole(difference, difference.before, subject, kind)
-            return FieldChange(
-                path=path,
-                subject=subject,
-                field=field,
-                operation=operation,
-                before=text,
-                leaves=rest,
-            )
+            return replace(known, before=text, leaves=rest)
         case "change":
-            lines = _lines(difference, facts)
             old, new = _sides(difference, facts)
-            return FieldChange(
-                path=path,
-                subject=subject,
-                field=field,
-                operation=operation,
-                before=old,
-                after=new,
-                lines=lines,
-            )
+            return replace(known, before=old, after=new, lines=_lines(difference, facts))
 
 
 def _moves(

@@ -7,7 +7,7 @@ no text of a manifest can act as Markdown, mention anyone or close its container
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -32,7 +32,7 @@ from reconciler.report.reasons import reported_notes
 from reconciler.report.safe import safe
 from reconciler.report.sections import Notice, shown_sections
 from reconciler.report.watcher_formats import watchers_markdown
-from reconciler.report.words import plural
+from reconciler.report.words import first_few, plural
 
 MOST_ROWS = 50
 MOST_NOTICES = 20
@@ -142,15 +142,14 @@ def _notice(notice: Notice) -> str:
     if notice.names:
         text = f"loses {_listed(notice.names, MOST_NOTICES)}"
     if notice.refs and not notice.said:
-        text = f"{_listed([str(ref) for ref in notice.refs], MOST_NAMED)}: {text}"
+        text = f"{_listed(notice.refs, MOST_NAMED)}: {text}"
     ways = [sentence(remedy, LONGEST_SAID) for remedy in notice.ways]
     guard = f" ({code(notice.code)})" if notice.code else ""
     return "<br>- ".join((f"⚠️ **{notice.title}**{guard}: {text}", *ways))
 
 
-def _listed(names: Sequence[str], most: int) -> str:
-    shown = ", ".join(code(name, LONGEST_CELL) for name in names[:most])
-    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
+def _listed(names: Iterable[object], most: int) -> str:
+    return first_few([code(str(name), LONGEST_CELL) for name in names], most)
 
 
 def _groups(changes: Sequence[Change]) -> Iterator[_Group]:
@@ -256,10 +255,9 @@ def _fold(group: _Group) -> Fold:
 
 def _names(others: Sequence[Change]) -> Iterator[str]:
     """Yield the names of the other changes that are alike, several on a line."""
-    if not others:
-        return
-    yield "# the same for"
     names = ", ".join(safe(change.ref.name) for change in others[:MOST_NAMES])
+    if others:
+        yield "# the same for"
     for line in wrap(names, LONGEST_INLINE, break_long_words=False, break_on_hyphens=False):
         yield f"#   {line}"
     if len(others) > MOST_NAMES:

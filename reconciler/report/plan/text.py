@@ -22,7 +22,7 @@ from reconciler.report.safe import columns, safe
 from reconciler.report.sections import shown_sections
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.watcher_formats import watchers_lines
-from reconciler.report.words import plural
+from reconciler.report.words import as_sentence, plural
 from reconciler.runtime.advice import on_journal
 
 _COLOURS = {
@@ -84,8 +84,8 @@ def plan_text(plan: Plan, style: Style) -> str:
 
 
 def _partial(plan: Plan, style: Style) -> Iterator[str]:
-    for sentence in describe_partial(plan):
-        yield from wrapped(sentence, style, margin="", hang="  ")
+    for words in describe_partial(plan):
+        yield from wrapped(as_sentence(words), style, margin="", hang="  ")
 
 
 def _room(plan: Plan, style: Style) -> _Room:
@@ -115,7 +115,7 @@ def _closing(plan: Plan) -> str:
         return f"Nothing to send; an apply notes {what} of {plural(count, 'resource')}."
     if not plan.has_changes:
         return f"Nothing to do: {describe_kept(plan.changes)}."
-    return f"{summary(plan)[0].upper()}{summary(plan)[1:]}."
+    return as_sentence(summary(plan))
 
 
 def _kind_lines(
