@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from reconciler.model import Drift, DriftReport
 from reconciler.model.plan import DriftState
 from reconciler.report.changes.field_changes import drift_changes
 from reconciler.report.counts import describe_no_drift, drift_summary
-from reconciler.report.html.cards import Card, Chip, card, fields_table, filter_bar, group, notes
+from reconciler.report.html.cards import (
+    Card,
+    Chip,
+    changes,
+    counted,
+    fields_table,
+    notes,
+    unchanged,
+)
 from reconciler.report.html.page import (
     NOTHING,
     Markup,
@@ -19,7 +27,6 @@ from reconciler.report.html.page import (
     of_class,
     page,
     page_head,
-    skip_link,
 )
 from reconciler.report.reasons import describe_remedy, drift_note, look_notes
 from reconciler.report.words import plural
@@ -50,54 +57,30 @@ def drift_html(
     title = f"Drift of {environment}"
     return page(
         f"{title}: {drift_summary(look)}",
-        skip_link("changes", "To what drifted"),
+        "To what drifted",
         page_head(
             title,
             target,
             made,
             _counts(look),
-            notes(tuple(look_notes(look))),
+            notes(look_notes(look)),
             of_class("p", "quiet", SIGNS) if shown else NOTHING,
         ),
-        element(
-            "main",
-            None,
-            filter_bar(shown),
-            element("div", {"id": "changes", "tabindex": "-1"}, *_groups(shown)),
-            _rest(drifts),
-        ),
-        element("footer", None, of_class("p", "legend", "applied: what the journal says was sent")),
+        changes(shown, "resource", OPEN_UP_TO),
+        _rest(drifts),
+        foot=element("footer", of_class("p", "legend", "applied: what the journal says was sent")),
     )
 
 
 def _counts(look: DriftReport) -> Markup:
     counts = Counter(drift.state for drift in look.found)
-    items = [
-        element(
-            "li",
-            {"title": _MEANINGS[state]},
-            of_class("span", "number", f"{counts[state]:,}"),
-            f" {state}",
-        )
-        for state in _STATES
-        if counts[state]
-    ]
-    more = (
+    found = (
+        *((counts[state], state, _MEANINGS[state]) for state in _STATES),
         (look.ignored, "ignored", "differences that the project file expects"),
         (look.new, "new", f"not there when drift was last remembered, {look.since}"),
     )
-    items.extend(
-        element("li", {"title": title}, of_class("span", "number", f"{count:,}"), f" {word}")
-        for count, word, title in more
-        if count
-    )
-    return of_class("ul", "counts", *items)
-
-
-def _groups(shown: Sequence[Card]) -> Iterator[Markup]:
-    for kind, run in groupby(shown, key=lambda shown_card: shown_card.ref.kind):
-        cards = [card(shown_card, is_open=len(shown) <= OPEN_UP_TO) for shown_card in run]
-        yield group(kind, plural(len(cards), "resource"), cards)
+    shown = (counted(count, word, title=title) for count, word, title in found if count)
+    return of_class("ul", "counts", *shown)
 
 
 def _card(drift: Drift, identity: str) -> Card:
@@ -113,9 +96,9 @@ def _card(drift: Drift, identity: str) -> Card:
         chips=chips,
         said=(),
         body=(
-            notes(tuple(filter(None, (drift_note(drift),)))),
+            notes(filter(None, (drift_note(drift),))),
             fields_table(drift_changes(drift), SIDES),
-            notes(tuple(map(describe_remedy, drift.remedies))),
+            notes(map(describe_remedy, drift.remedies)),
         ),
     )
 
@@ -125,9 +108,8 @@ def _rest(drifts: Sequence[Drift]) -> Markup:
     calm = sorted(rest, key=lambda drift: drift.state)
     if not calm:
         return NOTHING
-    lists = []
-    for state, run in groupby(calm, key=lambda drift: drift.state):
-        names = (element("li", None, str(drift.ref)) for drift in run)
-        lists += [element("h3", None, _MEANINGS[state]), of_class("ul", "names", *names)]
-    summary = element("summary", None, describe_no_drift(calm))
-    return of_class("details", "unchanged", summary, *lists)
+    lists = (
+        (_MEANINGS[state], (str(drift.ref) for drift in run))
+        for state, run in groupby(calm, key=lambda drift: drift.state)
+    )
+    return unchanged(describe_no_drift(calm), lists)

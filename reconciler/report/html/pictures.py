@@ -81,7 +81,7 @@ def _side(name: str, sections: Sequence[GridSection], label: str) -> Markup:
             continue
         drawn += size
         top = _section(shapes, section, number, top)
-    heading = element("h4", None, name) if name else NOTHING
+    heading = element("h4", name) if name else NOTHING
     parts = [heading, picture(label, WIDTH, max(top, 1), *shapes)]
     if left_out:
         parts.append(of_class("p", "quiet", f"{left_out:,} more widgets are not drawn"))
@@ -212,7 +212,7 @@ def _order_side(
     heading: str, name: str, items: Sequence[Ranked], own: Mark, hint: Markup = NOTHING
 ) -> Markup:
     ranks = (_item(ranked, own) for ranked in items)
-    head = element("h4", None, heading) if heading else NOTHING
+    head = element("h4", heading) if heading else NOTHING
     return of_class("div", f"side {name}", head, hint, of_class("ol", "ranks", *ranks))
 
 
