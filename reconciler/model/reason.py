@@ -531,6 +531,9 @@ class NoJournal:
     """Nothing was ever applied from here, or its journal is lost."""
 
     code: ClassVar[str] = "no-journal"
+    words: ClassVar[str] = (
+        "this environment has no journal: nothing was applied from here yet, or its journal is lost"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -538,6 +541,9 @@ class OldJournal:
     """The journal is an old copy: later applies are missing in it."""
 
     code: ClassVar[str] = "old-journal"
+    words: ClassVar[str] = (
+        "the journal of this environment is an old copy: what was applied since is not in it"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -545,6 +551,7 @@ class NotPermitted:
     """The target exists and knows the key; the key may not read what would prove more."""
 
     code: ClassVar[str] = "not-permitted"
+    words: ClassVar[str] = "the target answers, and the key may not list policies ({said})"
     said: str
 
 
@@ -553,6 +560,9 @@ class FreezeUnknown:
     """It is unknown whether the environment is frozen, and the environment allows that."""
 
     code: ClassVar[str] = "freeze-unknown"
+    words: ClassVar[str] = (
+        "it is unknown whether this environment is frozen, and it allows that: {said}"
+    )
     said: str
 
 
@@ -561,6 +571,10 @@ class ClockUnchecked:
     """No freeze applies by this machine's clock, and the service reported no time to check it."""
 
     code: ClassVar[str] = "clock-unchecked"
+    words: ClassVar[str] = (
+        "no window of the freeze is active by the clock of this machine, and that clock is "
+        "unchecked: the service gives no time (`Date`)"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -600,6 +614,10 @@ class BaseRefused:
     """Resources that the revision declares and an emulator refuses; they count as absent."""
 
     code: ClassVar[str] = "base-refused"
+    words: ClassVar[str] = (
+        "the revision declares these, and an emulator did not take them, so they count as "
+        "not there: {refs:few}"
+    )
     refs: tuple[Ref, ...]
 
 
@@ -608,6 +626,10 @@ class OnlyLiveKnows:
     """Resources with an id from the service that the revision does not contain: they may exist."""
 
     code: ClassVar[str] = "only-live-knows"
+    words: ClassVar[str] = (
+        "these are declared with an id of the service that the revision does not name: "
+        "they may be there already, and are planned as new: {refs:few}"
+    )
     refs: tuple[Ref, ...]
 
 

@@ -112,15 +112,14 @@ def lost_json(change: Change) -> str:
 
 def describe_no_drift(drifts: Iterable[Drift]) -> str:
     """Return the counts of resources without drift, by what is known of them."""
-    counts = Counter(drift.state for drift in drifts)
-    words = [f"{counts['same']:,} as applied"]
-    if counts["unread"]:
-        words.append(f"{counts['unread']:,} that could not be read")
-    if counts["unseen"]:
-        words.append(f"{counts['unseen']:,} that the API cannot show")
-    if counts["unapplied"]:
-        words.append(f"{counts['unapplied']:,} never applied")
-    return ", ".join(words)
+    counts: Counter[str] = Counter(drift.state for drift in drifts)
+    rest = (
+        ("unread", "that could not be read"),
+        ("unseen", "that the API cannot show"),
+        ("unapplied", "never applied"),
+    )
+    words = [f"{counts[state]:,} {said}" for state, said in rest if counts[state]]
+    return ", ".join((f"{counts['same']:,} as applied", *words))
 
 
 def drift_summary(look: DriftReport) -> str:

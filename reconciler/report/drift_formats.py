@@ -25,7 +25,7 @@ from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.counts import drift_summary
 from reconciler.report.labels import spoken_place
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, folds_markdown
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, with_folds
 from reconciler.report.reasons import WAYS, describe_remedy, drift_age, drift_note, look_notes
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
@@ -217,13 +217,14 @@ def drift_text(look: DriftReport, style: Style) -> str:
     counts = Counter(drift.state for drift in drifts)
     drifted = counts["drifted"] + counts["gone"]
     head = f"{plural(drifted, 'resource')} drifted" if drifted else "No drift"
-    same = f"{counts['same']} as applied"
-    hidden = f"{counts['unseen']} that the API cannot show"
-    unread = f", {counts['unread']} that could not be read" if counts["unread"] else ""
-    rest = f", {counts['unapplied']} never applied" if counts["unapplied"] else ""
-    ignored = f", {plural(look.ignored, 'difference')} ignored" if look.ignored else ""
     new = f", {look.new} new since {safe(look.since)}" if look.new else ""
-    closing = f"{head}{new}; {same}, {hidden}{unread}{rest}{ignored}."
+    same = f"{counts['same']} as applied, {counts['unseen']} that the API cannot show"
+    rest = (
+        (counts["unread"], f"{counts['unread']} that could not be read"),
+        (counts["unapplied"], f"{counts['unapplied']} never applied"),
+        (look.ignored, f"{plural(look.ignored, 'difference')} ignored"),
+    )
+    closing = f"{head}{new}; {', '.join((same, *(words for count, words in rest if count)))}."
     lines.extend(fitted(f"note: {safe(note)}", style) for note in look_notes(look))
     lines.append(fitted(style.paint(closing, Colour.BOLD), style))
     return "\n".join(lines) + "\n"
@@ -261,7 +262,6 @@ LONGEST_NOTE = 240
 LONGEST_TABLE_NOTE = 200
 MOST_NOTES = 10
 MOST_WAYS = 10
-OPEN_BELOW_LINES = 10
 SIDES = "applied", "live"
 
 
@@ -271,10 +271,9 @@ def drift_markdown(look: DriftReport, environment: str) -> str:
     A diff that does not fit is left out whole.
     """
     found = [drift for drift in look.found if drift.is_finding]
-    head = "\n".join((*_head(look, environment), *_table(found), *_ways_out(found)))
-    room = COMMENT_BYTES - len(head.encode()) - 1
+    lines = (*_head(look, environment), *_table(found), *_ways_out(found))
     folds = [_fold(drift) for drift in found if drift.differences]
-    return head + "\n" + folds_markdown(folds, room, WHOLE_DRIFT)
+    return with_folds("\n".join(lines) + "\n", folds, COMMENT_BYTES, WHOLE_DRIFT)
 
 
 def _head(look: DriftReport, environment: str) -> Iterator[str]:
@@ -308,15 +307,18 @@ def _table(found: Sequence[Drift]) -> Iterator[str]:
     since, line = (" since |", "---|") if aged else ("", "")
     yield f"| state | resource | fields |{since} note |"
     yield f"|---|---|--:|{line}---|"
-    for drift in found[:MOST_ROWS]:
-        fields = f"{len(drift.differences):,}" if drift.differences else ""
-        age = f" {_cell(drift_age(drift), LONGEST_CELL)} |" if aged else ""
-        note = _cell(drift_note(replace(drift, is_new=None)), LONGEST_TABLE_NOTE)
-        resource = code(str(drift.ref), LONGEST_CELL)
-        yield f"| {drift.state} | {resource} | {fields} |{age} {note} |"
-    if len(found) > MOST_ROWS:
-        yield f"| | and {len(found) - MOST_ROWS:,} more | |{' |' if aged else ''} |"
+    rows = [_row(drift, aged=aged) for drift in found]
+    rest = f"| | and {{}} more | |{' |' if aged else ''} |"
+    yield from first_lines(rows, MOST_ROWS, rest)
     yield ""
+
+
+def _row(drift: Drift, *, aged: bool) -> str:
+    fields = f"{len(drift.differences):,}" if drift.differences else ""
+    age = f" {_cell(drift_age(drift), LONGEST_CELL)} |" if aged else ""
+    note = _cell(drift_note(replace(drift, is_new=None)), LONGEST_TABLE_NOTE)
+    resource = code(str(drift.ref), LONGEST_CELL)
+    return f"| {drift.state} | {resource} | {fields} |{age} {note} |"
 
 
 def _cell(text: str, longest: int) -> str:
@@ -325,4 +327,4 @@ def _cell(text: str, longest: int) -> str:
 
 def _fold(drift: Drift) -> Fold:
     lines = list(diff_lines(drift_changes(drift), SIDES))
-    return Fold(str(drift.ref), drift.state, lines, is_open=len(lines) < OPEN_BELOW_LINES)
+    return Fold(str(drift.ref), drift.state, lines)

@@ -8,24 +8,17 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from string import Formatter
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 from reconciler.document import Path
 from reconciler.kinds import BY_NAME
 from reconciler.model import (
     Action,
-    BaseRefused,
     CannotBeAsked,
     Change,
-    ClockUnchecked,
     Drift,
     DriftReport,
-    FreezeUnknown,
     NeverWritten,
-    NoJournal,
-    NotPermitted,
-    OldJournal,
-    OnlyLiveKnows,
     Outcome,
     Reason,
     Ref,
@@ -130,9 +123,14 @@ def remedies_of(outcome: Outcome) -> tuple[str, ...]:
 
 def words_of(reason: Reason, ref: Ref, where: FieldLabeler = spoken_place) -> str:
     """Return one reason of a change as a sentence."""
+    return _filled(reason.words, reason, where, settle=on_journal("settle", f"{ref} --id ID"))
+
+
+def _filled(
+    template: str, reason: Reason | Remark, where: FieldLabeler = spoken_place, **more: str
+) -> str:
     values = {field.name: getattr(reason, field.name) for field in dataclasses.fields(reason)}
-    settle = on_journal("settle", f"{ref} --id ID")
-    return _Words(where).format(reason.words, settle=settle, **values)
+    return _Words(where).format(template, **more, **values)
 
 
 class _Words(Formatter):
@@ -170,6 +168,7 @@ def _first(named: Sequence[str], separator: str) -> str:
 _FORMS: Mapping[str, Callable[[Any, FieldLabeler], str]] = {
     "": lambda value, _: str(value),
     "listed": lambda values, _: listed(values),
+    "few": lambda refs, _: first_few([*map(str, refs)], MOST_NAMED),
     "first": lambda values, _: _first(values, "; "),
     "short": lambda runs, _: ", ".join(run[:SHORT_RUN] for run in runs),
     "quoted": lambda texts, _: " and ".join(
@@ -194,12 +193,6 @@ _COMMIT = re.compile("[0-9a-f]{7,64}")
 def describe_remark(remark: Remark) -> str:
     """Return a remark on a plan as a whole in words."""
     match remark:
-        case NoJournal() | OldJournal():
-            return _of_journals(remark)
-        case NotPermitted(said=said):
-            return f"the target answers, and the key may not list policies ({said})"
-        case FreezeUnknown() | ClockUnchecked():
-            return _of_freezes(remark)
         case RollsBack():
             return _rolling_back(remark)
         case SignalsUnread(what=what, why=why):
@@ -207,42 +200,8 @@ def describe_remark(remark: Remark) -> str:
                 f"{signal}: {reason}" for signal, reason in zip(what, why, strict=True)
             )
             return f"the track record is not complete, as the service did not show all: {causes}"
-        case BaseRefused() | OnlyLiveKnows():
-            return _describe_against(remark)
         case _:
-            assert_never(remark)
-
-
-def _of_journals(remark: NoJournal | OldJournal) -> str:
-    if isinstance(remark, NoJournal):
-        return (
-            "this environment has no journal: nothing was applied from here yet, "
-            "or its journal is lost"
-        )
-    return "the journal of this environment is an old copy: what was applied since is not in it"
-
-
-def _of_freezes(remark: FreezeUnknown | ClockUnchecked) -> str:
-    if isinstance(remark, ClockUnchecked):
-        return (
-            "no window of the freeze is active by the clock of this machine, and that clock is "
-            "unchecked: the service gives no time (`Date`)"
-        )
-    return f"it is unknown whether this environment is frozen, and it allows that: {remark.said}"
-
-
-def _describe_against(remark: BaseRefused | OnlyLiveKnows) -> str:
-    """Return what a plan against a revision cannot see, unlike a plan against the service."""
-    named = first_few([*map(str, remark.refs)], MOST_NAMED)
-    if isinstance(remark, BaseRefused):
-        return (
-            "the revision declares these, and an emulator did not take them, so they count as "
-            f"not there: {named}"
-        )
-    return (
-        "these are declared with an id of the service that the revision does not name: "
-        f"they may be there already, and are planned as new: {named}"
-    )
+            return _filled(remark.words, remark)
 
 
 def _rolling_back(remark: RollsBack) -> str:

@@ -175,12 +175,13 @@ def _widths(headings: Sequence[Heading], cells: Sequence[Sequence[str]], style: 
 
 def _line(cells: Sequence[str], headings: Sequence[Heading], widths: Sequence[int]) -> str:
     return GAP.join(
-        _padded(cell, width, right=heading.right)
+        padded(cell, width, right=heading.right)
         for cell, heading, width in zip(cells, headings, widths, strict=True)
     ).rstrip()
 
 
-def _padded(cell: str, width: int, *, right: bool) -> str:
+def padded(cell: str, width: int, *, right: bool = False) -> str:
+    """Return a cell, cut or filled to exactly `width` columns."""
     shown = cut(cell, width)
     blank = " " * (width - columns(shown))
     return blank + shown if right else shown + blank

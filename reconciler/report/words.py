@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from math import inf
+from operator import eq
 
 from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.redaction.templates import references_in
@@ -45,13 +47,14 @@ def value(document: Json | Missing, longest: int) -> str:
     return safe(json.dumps(document, ensure_ascii=False), longest)
 
 
+def alike(left: Sequence[str], right: Sequence[str]) -> int:
+    """Return the number of items that both begin with."""
+    return sum(takewhile(bool, map(eq, left, right)))
+
+
 def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
     """Return two long texts, cut so that the place of their first difference is visible."""
-    common = 0
-    for left, right in zip(before, after, strict=False):
-        if left != right:
-            break
-        common += 1
+    common = alike(before, after)
     start = max(0, common - room // 3) if max(len(before), len(after)) > room else 0
     head = ELLIPSIS if start else ""
     return safe(head + before[start:], room), safe(head + after[start:], room)

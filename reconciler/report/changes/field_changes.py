@@ -26,7 +26,7 @@ from reconciler.report.labels import (
     spoken_value,
     standing,
 )
-from reconciler.report.safe import ELLIPSIS, columns, hidden, safe
+from reconciler.report.safe import ELLIPSIS, columns, cut, hidden, safe
 from reconciler.report.words import leaves
 
 LONGEST_ON_ONE_LINE = 100
@@ -263,7 +263,7 @@ def packed(texts: Sequence[str], room: int) -> list[str]:
     lines: list[str] = []
     full = True
     for text in texts:
-        shown = text if columns(text) <= room else _cut(text, room)
+        shown = cut(text, room)
         is_long = columns(text) > LONGEST_BESIDE
         joined = shown if full or is_long else f"{lines[-1]}{BETWEEN}{shown}"
         if full or is_long or columns(joined) > room:
@@ -272,12 +272,6 @@ def packed(texts: Sequence[str], room: int) -> list[str]:
             lines[-1] = joined
         full = is_long
     return lines
-
-
-def _cut(text: str, room: int) -> str:
-    while columns(text) >= room:
-        text = text[: min(len(text) - 1, room)]
-    return text + ELLIPSIS
 
 
 def _describe_essential(essential: Essential, document: Json, model: type[Part]) -> str:

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 from reconciler.report.safe import safe
-from reconciler.report.words import plural
+from reconciler.report.words import alike, plural
 
 CONTEXT = 2
 LONGEST_PIECE = 88
@@ -88,9 +88,7 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int,
     """Return how to turn old into new; of very long texts only the common beginning is matched."""
     if max(len(old), len(new)) <= MOST_COMPARED:
         return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
+    head = alike(old, new)
     return [("equal", 0, head, 0, head), ("replace", head, len(old), head, len(new))]
 
 

@@ -21,7 +21,7 @@ from reconciler.report.html.page import (
     spans,
 )
 from reconciler.report.watcher_formats import names_of
-from reconciler.report.words import place, plural
+from reconciler.report.words import alike, place, plural
 
 MOST_NAMED = 50
 
@@ -275,13 +275,8 @@ def _through(text: str) -> Markup:
 
 def marked(before: str, after: str) -> tuple[Markup, Markup]:
     """Return both texts with their difference marked, if enough of them is the same."""
-    shorter = min(len(before), len(after))
-    head = 0
-    while head < shorter and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and before[-tail - 1] == after[-tail - 1]:
-        tail += 1
+    head = alike(before, after)
+    tail = alike(before[head:][::-1], after[head:][::-1])
     if head + tail < FEWEST_ALIKE * max(len(before), len(after), 1):
         return joined([before]), joined([after])
     return _middle(before, head, tail), _middle(after, head, tail)

@@ -14,7 +14,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Final
 
-from reconciler.report.safe import ELLIPSIS, columns, for_html, hidden
+from reconciler.report.safe import columns, cut, for_html, hidden
 
 VOID: Final = frozenset(("meta", "input", "br", "col", "wbr"))
 
@@ -128,11 +128,7 @@ def words(text: str, classes: str, left: float, top: float, room: float | None =
 def fitting(text: str, room: float, size: str) -> str:
     """Return a text, cut to the letters that surely fit."""
     most, text = letters_in(room, size), hidden(text)
-    if columns(text) <= most:
-        return text
-    while text and columns(text) >= most:
-        text = text[: min(len(text) - 1, most)]
-    return text + ELLIPSIS if most > 1 else ""
+    return cut(text, most) if most > 1 or columns(text) <= most else ""
 
 
 def letters_in(room: float, size: str) -> int:

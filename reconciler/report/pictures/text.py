@@ -15,7 +15,8 @@ from reconciler.report.pictures.picture_sides import (
     RankingSides,
     describe_budget,
 )
-from reconciler.report.safe import ELLIPSIS, columns
+from reconciler.report.safe import columns
+from reconciler.report.table import padded
 from reconciler.report.words import plural
 
 WIDTH = 96
@@ -94,16 +95,7 @@ def _row(row: GridRow, number: int, room: int) -> str:
 def _cell(cell: Cell, room: int, narrowest: int) -> str:
     inside = max(narrowest, int(cell.share * room)) - 2
     signs = "".join(mark.value for mark in cell.marks)
-    return "[" + _fitted(f"{signs} {cell.title or cell.chart}".lstrip(), inside) + "]"
-
-
-def _fitted(text: str, room: int) -> str:
-    """Return a text, cut or filled to exactly `room` columns."""
-    shown = text
-    while columns(shown) > room:
-        text = text[:-1]
-        shown = text + ELLIPSIS
-    return shown + " " * (room - columns(shown))
+    return "[" + padded(f"{signs} {cell.title or cell.chart}".lstrip(), inside) + "]"
 
 
 def _ranking(sides: RankingSides) -> Iterator[str]:

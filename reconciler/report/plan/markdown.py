@@ -24,7 +24,7 @@ from reconciler.report.counts import (
     summary,
 )
 from reconciler.report.labels import BETWEEN
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown, sentence
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, sentence, with_folds
 from reconciler.report.pictures.picture_sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.plan.owners_and_edits import owners_markdown
@@ -39,7 +39,6 @@ MOST_NOTICES = 20
 MOST_NAMED = 5
 FEWEST_ALIKE = 5
 MOST_NAMES = 500
-OPEN_BELOW_LINES = 10
 LONGEST_CELL = 80
 LONGEST_SAID = 300
 LONGEST_WHAT = 160
@@ -92,7 +91,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
         text = formats.end_markdown(section, min(BESIDE_BYTES, room))
         room -= len(text.encode())
         end += text
-    return head + "\n" + folds_markdown(folds, room, whole) + end + foot
+    return with_folds(head + "\n", folds, budget, whole, end + foot)
 
 
 def _head(plan: Plan) -> Iterator[str]:
@@ -245,12 +244,11 @@ def _legend(changes: Sequence[Change]) -> Iterator[str]:
 def _fold(group: _Group) -> Fold:
     others = group.changes[1:]
     lines = (*group.lines, *_names(others))
-    is_open = len(lines) + len(group.picture) < OPEN_BELOW_LINES
     title = f"{group.first.action.word}, {evidence(group.first)}"
     if others:
         title += f" and {len(others):,} alike"
-    only = group.first.action is Action.UPDATE
-    return Fold(str(group.first.ref), title, lines, group.picture, is_open=is_open and only)
+    folded = group.first.action is not Action.UPDATE
+    return Fold(str(group.first.ref), title, lines, group.picture, folded)
 
 
 def _names(others: Sequence[Change]) -> Iterator[str]:
