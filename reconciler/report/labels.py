@@ -143,7 +143,7 @@ class _Walk:
 
     def _item(self, noun: str, step: str | int, index: int, items: Sequence[Json]) -> _Item:
         if index < 0:
-            return _Item(f"{noun} {_quoted(step)}".lstrip(), named=isinstance(step, str))
+            return _Item(f"{noun} {_json(step)}".lstrip(), named=isinstance(step, str))
         name = name_of(items[index], self.facts)
         if not name:
             return _Item(f"{noun} {index + 1}".lstrip(), named=False)
@@ -152,7 +152,7 @@ class _Walk:
             self.lists.cousins(parents, tuple(self.fields), self.facts)[name]
             for parents in self.siblings[:1]
         )
-        words = f"{noun} {_quoted(name)}" if here == 1 else f"{noun} {index + 1} {_quoted(name)}"
+        words = f"{noun} {_json(name)}" if here == 1 else f"{noun} {index + 1} {_json(name)}"
         return _Item(words.lstrip(), named=True, unique=around <= here)
 
 
@@ -264,10 +264,6 @@ def singular(key: str) -> str:
     if plural.endswith("ies"):
         return plural[:-3] + "y"
     return plural.removesuffix("s")
-
-
-def _quoted(name: str | int) -> str:
-    return json.dumps(name, ensure_ascii=False)
 
 
 MOST_DIGITS = 18

@@ -32,18 +32,6 @@ class Notice:
 Section = TypeVar("Section", bound=PlanSection)
 
 
-def _nothing(*_: object) -> tuple[()]:
-    return ()
-
-
-def _no_members(*_: object) -> Mapping[str, Any]:
-    return {}
-
-
-def _no_text(*_: object) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionFormats(Generic[Section]):
     """The formats of one class of sections; what is left out shows nothing.
@@ -55,17 +43,17 @@ class SectionFormats(Generic[Section]):
     must not miss. `stale` is what may be another than reviewed where only the digest shows it.
     """
 
-    members: Callable[[Section], Mapping[str, Any]] = _no_members
-    change_members: Callable[[Section, Change], Mapping[str, Any]] = _no_members
-    lines: Callable[[Section, Style], Iterable[str]] = _nothing
-    change_lines: Callable[[Section, Change, Style], Iterable[str]] = _nothing
-    markdown: Callable[[Section], Iterable[str]] = _nothing
-    changes_markdown: Callable[[Section, Sequence[Change]], Iterable[str]] = _nothing
-    owners_markdown: Callable[[Section, Sequence[Change]], Iterable[str]] = _nothing
-    end_markdown: Callable[[Section, int], str] = _no_text
-    html: Callable[[Section], str] = _no_text
-    change_html: Callable[[Section, Change], str] = _no_text
-    notices: Callable[[Section], Iterable[Notice]] = _nothing
+    members: Callable[[Section], Mapping[str, Any]] = lambda *_: {}
+    change_members: Callable[[Section, Change], Mapping[str, Any]] = lambda *_: {}
+    lines: Callable[[Section, Style], Iterable[str]] = lambda *_: ()
+    change_lines: Callable[[Section, Change, Style], Iterable[str]] = lambda *_: ()
+    markdown: Callable[[Section], Iterable[str]] = lambda *_: ()
+    changes_markdown: Callable[[Section, Sequence[Change]], Iterable[str]] = lambda *_: ()
+    owners_markdown: Callable[[Section, Sequence[Change]], Iterable[str]] = lambda *_: ()
+    end_markdown: Callable[[Section, int], str] = lambda *_: ""
+    html: Callable[[Section], str] = lambda *_: ""
+    change_html: Callable[[Section, Change], str] = lambda *_: ""
+    notices: Callable[[Section], Iterable[Notice]] = lambda *_: ()
     stale: str = ""
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import TypeVar
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path, value_at
 from reconciler.kinds import BY_NAME
@@ -87,9 +88,12 @@ def drift_changes(drift: Drift) -> tuple[FieldChange, ...]:
     return _together(_said(difference, sides, kind, lists) for difference in drift.differences)
 
 
-def by_subject(found: Sequence[FieldChange]) -> Iterator[tuple[str, list[FieldChange]]]:
-    """Yield the parts of a resource with the changes of each."""
-    for subject, group in groupby(found, key=lambda field_change: field_change.subject):
+Subjected = TypeVar("Subjected", FieldChange, LeafValue)
+
+
+def by_subject(found: Sequence[Subjected]) -> Iterator[tuple[str, list[Subjected]]]:
+    """Yield the parts of a resource with the changes, or the leaves, of each."""
+    for subject, group in groupby(found, key=lambda about: about.subject):
         yield subject, list(group)
 
 

@@ -109,14 +109,13 @@ def _whole_lines(
     yield from fitted(f"{head.text}:", style).split("\n")
     ends = leaves or (LeafValue("", "", text),)
     most = len(ends) if style.verbose else MOST_LEAVES
-    subject = ""
-    for end in ends[:most]:
-        if end.subject != subject:
-            subject = end.subject
+    for subject, group in by_subject(ends[:most]):
+        if subject:
             yield DEEPER + style.paint(subject, colour)
-        label = ("  " if subject else "") + (f"{end.field}: " if end.field else "")
-        room = max(NARROWEST_VALUE, style.width - len(DEEPER) - columns(label))
-        yield DEEPER + style.paint(label + safe(end.text, room), colour)
+        for end in group:
+            label = ("  " if subject else "") + (f"{end.field}: " if end.field else "")
+            room = max(NARROWEST_VALUE, style.width - len(DEEPER) - columns(label))
+            yield DEEPER + style.paint(label + safe(end.text, room), colour)
     if len(ends) > most:
         yield DEEPER + style.paint(f"and {len(ends) - most:,} more (-v shows them)", Colour.DIM)
 

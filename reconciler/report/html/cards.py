@@ -220,13 +220,12 @@ def _absent() -> Markup:
 
 def _leaves(leaves: Sequence[LeafValue]) -> Markup:
     rows = []
-    subject = ""
-    for leaf in leaves[:MOST_LEAVES]:
-        if leaf.subject != subject:
-            subject = leaf.subject
+    for subject, group in by_subject(leaves[:MOST_LEAVES]):
+        if subject:
             rows.append(of_class("li", "part", subject))
-        label = of_class("span", "key", breakable(leaf.field)) if leaf.field else NOTHING
-        rows.append(element("li", label, " ", element("code", leaf.text)))
+        for leaf in group:
+            label = of_class("span", "key", breakable(leaf.field)) if leaf.field else NOTHING
+            rows.append(element("li", label, " ", element("code", leaf.text)))
     if len(leaves) > MOST_LEAVES:
         rows.append(of_class("li", "quiet", f"and {len(leaves) - MOST_LEAVES:,} more"))
     return of_class("ul", "leaves", *rows)
@@ -241,20 +240,15 @@ def _lines(lines: Sequence[DiffLine]) -> Markup:
 
 def _line_rows(lines: Sequence[DiffLine]) -> Iterator[Markup]:
     """Yield rows of two cells: removed lines next to added lines."""
-    gone: list[str] = []
-    come: list[str] = []
-    for sign, text in lines:
-        if sign == "-" and come:
+    for is_changed, run in groupby(lines, key=lambda line: line.sign in "-+"):
+        found = list(run)
+        if is_changed:
+            gone, come = ([text for sign, text in found if sign == side] for side in "-+")
             yield from _pairs(gone, come)
-            gone, come = [], []
-        if sign in "-+":
-            (gone if sign == "-" else come).append(text)
             continue
-        yield from _pairs(gone, come)
-        gone, come = [], []
-        cell = of_class("td", "same", element("code", text))
-        yield _through(text) if sign == "…" else element("tr", cell, cell)
-    yield from _pairs(gone, come)
+        for sign, text in found:
+            cell = of_class("td", "same", element("code", text))
+            yield _through(text) if sign == "…" else element("tr", cell, cell)
 
 
 def _pairs(gone: Sequence[str], come: Sequence[str]) -> Iterator[Markup]:

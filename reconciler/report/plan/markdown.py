@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from reconciler.model import Action, Change, Plan
+from reconciler.model import Action, Change, Plan, Seen
 from reconciler.report.attention import emptiness, notices
 from reconciler.report.changes.field_changes import essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
@@ -27,12 +27,11 @@ from reconciler.report.labels import BETWEEN
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, sentence, with_folds
 from reconciler.report.pictures.picture_sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
-from reconciler.report.plan.owners_and_edits import owners_markdown
 from reconciler.report.reasons import reported_notes
 from reconciler.report.safe import safe
 from reconciler.report.sections import Notice, shown_sections
 from reconciler.report.watcher_formats import watchers_markdown
-from reconciler.report.words import first_few, plural
+from reconciler.report.words import first_few, first_lines, plural
 
 MOST_ROWS = 50
 MOST_NOTICES = 20
@@ -260,3 +259,35 @@ def _names(others: Sequence[Change]) -> Iterator[str]:
         yield f"#   {line}"
     if len(others) > MOST_NAMES:
         yield f"#   and {len(others) - MOST_NAMES:,} more"
+
+
+MOST_EDITS = 10
+LONGEST_REF = 60
+LONGEST_EDIT = 120
+
+
+def owners_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
+    """Yield a line for each owner of a change, and a line for each known last edit."""
+    owners = [
+        line
+        for section, formats in shown_sections(plan)
+        for line in formats.owners_markdown(section, changes)
+    ]
+    lines = [*owners, *_edits(changes, every=bool(owners))]
+    if lines:
+        yield "Whose it is:"
+        yield from lines
+        yield ""
+
+
+def _edits(changes: Sequence[Change], *, every: bool) -> Iterator[str]:
+    """Yield who last edited a resource live: edits by hand, or every edit."""
+    edits = [
+        f"- {code(str(change.ref), LONGEST_REF)} was changed live last "
+        f"{code(str(seen.edit), LONGEST_EDIT)}"
+        for change in changes
+        if isinstance(seen := change.observation, Seen)
+        and seen.edit.who
+        and (seen.by_hand or every)
+    ]
+    yield from first_lines(edits, MOST_EDITS, "- and {} more that were changed live")

@@ -66,7 +66,7 @@ def plan_text(plan: Plan, style: Style) -> str:
     unfolds everything and lists unchanged resources.
     """
     room = _room(plan, style)
-    lines = [*_bold(_title(plan), style), *_partial(plan, style)]
+    lines = [*_bold(f"{heading(plan)}: {summary(plan)}", style), *_partial(plan, style)]
     for remark in plan.remarks:
         lines.extend(wrapped(describe_remark(remark), style, Colour.CYAN))
     lines.append("")
@@ -96,10 +96,6 @@ def _room(plan: Plan, style: Style) -> _Room:
     made = plan.count(Action.CREATE) + plan.count(Action.ASSERT)
     about_updates, about_made = (FEW if number <= LONG_PLAN else MANY for number in (updates, made))
     return _Room(about_updates.fields, about_made.lines, about_made.listed)
-
-
-def _title(plan: Plan) -> str:
-    return f"{heading(plan)}: {summary(plan)}"
 
 
 def _bold(text: str, style: Style) -> Iterator[str]:
@@ -251,17 +247,20 @@ def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
 def _legend(plan: Plan, style: Style) -> Iterator[str]:
     """Yield the meaning of the words in this plan that need an explanation."""
     todo = [change for change in plan.changes if change.action.is_to_do]
-    words = []
-    if any(change.evidence is Evidence.JOURNAL for change in todo):
-        words.append("journal  cannot be read: compared with the last write")
-    if any(evidence(change) == "unread" for change in todo):
-        words.append("unread   live was not looked at, as it cannot be done")
-    if any(evidence(change) == "unseen" for change in todo):
-        words.append("unseen   cannot be read, and the journal has no write of it")
-    if any(change.action is Action.ASSERT for change in todo):
-        words.append("!        written unseen: it replaces whatever is there")
-    if not style.verbose and any(map(essentials_of, todo)):
-        words.append("-v       shows every field of what is new")
+    found = {evidence(change) for change in todo}
+    is_journal = any(change.evidence is Evidence.JOURNAL for change in todo)
+    is_asserted = any(change.action is Action.ASSERT for change in todo)
+    meanings = (
+        (is_journal, "journal  cannot be read: compared with the last write"),
+        ("unread" in found, "unread   live was not looked at, as it cannot be done"),
+        ("unseen" in found, "unseen   cannot be read, and the journal has no write of it"),
+        (is_asserted, "!        written unseen: it replaces whatever is there"),
+        (
+            not style.verbose and any(map(essentials_of, todo)),
+            "-v       shows every field of what is new",
+        ),
+    )
+    words = [meaning for is_used, meaning in meanings if is_used]
     for line in words:
         yield style.paint(line, Colour.DIM)
     if words:
