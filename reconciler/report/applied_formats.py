@@ -264,9 +264,16 @@ def applied_text(
     for ref, said in unproved.items():
         lines.append(fitted(style.paint(safe(f"{ref}: {said}."), Colour.RED), style))
     for ref, found in rewritten.items():
-        lines.extend(_rewritten_lines(ref, found, style))
+        count = plural(len(found), "field")
+        head = f"The service stored {count} of {ref} otherwise than sent:"
+        lines.append(fitted(style.paint(safe(head), Colour.CYAN), style))
+        lines.extend(_field_lines(found, "stored", style))
     for ref, by in (overtaken or {}).items():
-        lines.extend(_overtaken_lines(ref, by, style))
+        who = f" ({by.edit})" if by.edit.told else ""
+        count = plural(len(by.differences), "field")
+        head = f"Another writer changed {count} of {ref} right after it was written{who}:"
+        lines.append(fitted(style.paint(safe(head), Colour.RED), style))
+        lines.extend(_field_lines(by.differences, "live", style))
     counts = counts_of(outcomes)
     words = [f"{counts[name]} {_spoken(name)}" for name in WORDS if counts[name]]
     counted = ", ".join(words).capitalize() or _nothing_done(plan)
@@ -312,20 +319,6 @@ def _not_done_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     if len(by_reason) > MOST_REASONS:
         rest = sum(len(names) for names in list(by_reason.values())[MOST_REASONS:])
         yield f"Not done for other reasons: {plural(rest, 'resource')}"
-
-
-def _rewritten_lines(ref: Ref, found: Sequence[Difference], style: Style) -> Iterator[str]:
-    head = f"The service stored {plural(len(found), 'field')} of {ref} otherwise than sent:"
-    yield fitted(style.paint(safe(head), Colour.CYAN), style)
-    yield from _field_lines(found, "stored", style)
-
-
-def _overtaken_lines(ref: Ref, by: Overtaken, style: Style) -> Iterator[str]:
-    who = f" ({by.edit})" if by.edit.told else ""
-    count = plural(len(by.differences), "field")
-    head = f"Another writer changed {count} of {ref} right after it was written{who}:"
-    yield fitted(style.paint(safe(head), Colour.RED), style)
-    yield from _field_lines(by.differences, "live", style)
 
 
 def _field_lines(found: Sequence[Difference], now: str, style: Style) -> Iterator[str]:

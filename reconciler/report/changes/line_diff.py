@@ -95,11 +95,9 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int,
 def _shown(broken: Sequence[str]) -> list[str]:
     """Return pieces without line breaks; a mark shows that the line continues."""
     last = len(broken) - 1
+    # A piece that ends no line is a line of its own to `splitlines`.
     return [
-        safe(piece.removesuffix("\n")) + (GOES_ON if at < last and _goes_on(piece) else "")
+        safe(piece.removesuffix("\n"))
+        + (GOES_ON if at < last and piece.splitlines() == [piece] else "")
         for at, piece in enumerate(broken)
     ]
-
-
-def _goes_on(piece: str) -> bool:
-    return piece.splitlines() == [piece]

@@ -280,16 +280,18 @@ def scale_figure(sides: AimSides) -> Markup:
         caption = f"May fail: {describe_budget(before)} → {describe_budget(after)}"
     height = BARS + BAR * len(_aims(sides))
     drawn = (
-        picture(label, room.width, height, *_shapes(sides, room), classes=room.name)
+        picture(
+            label,
+            room.width,
+            height,
+            *_axis(room),
+            *_targets(sides, room),
+            *_windows(sides, room),
+            classes=room.name,
+        )
         for room in ROOMS
     )
     return figure(caption, *drawn, wide=True)
-
-
-def _shapes(sides: AimSides, room: _Room) -> Iterator[Markup]:
-    yield from _axis(room)
-    yield from _targets(sides, room)
-    yield from _windows(sides, room)
 
 
 def _axis(room: _Room) -> Iterator[Markup]:

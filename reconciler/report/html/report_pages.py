@@ -10,7 +10,6 @@ from typing import assert_never
 from reconciler.model import Action, Change, Drift, DriftReport, Plan, Ref
 from reconciler.model.plan import DriftState
 from reconciler.report import counts
-from reconciler.report.attention import notices
 from reconciler.report.changes.field_changes import drift_changes, essentials_of, field_changes
 from reconciler.report.html import cards
 from reconciler.report.html.page import (
@@ -29,7 +28,7 @@ from reconciler.report.html.pictures import grid_figure, order_figure, scale_fig
 from reconciler.report.pictures.grid import DashboardSides
 from reconciler.report.pictures.picture_sides import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.reasons import describe_remedy, drift_note, look_notes, notes_of
-from reconciler.report.sections import Notice, shown_sections
+from reconciler.report.sections import Notice, notices, shown_sections
 from reconciler.report.words import plural
 
 

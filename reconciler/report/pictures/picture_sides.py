@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import log10
 from typing import TypeAlias, assert_never
@@ -12,7 +12,7 @@ from reconciler.document import ABSENT, Json, Missing, Shape, differences, store
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.field_traits import Part
 from reconciler.kinds.kind import Grid, Objective, Ranking
-from reconciler.kinds.shape import Facts, facts_at
+from reconciler.kinds.shape import NOTHING, facts_at
 from reconciler.model import Change
 from reconciler.report.counts import live_document
 from reconciler.report.labels import duration, number_of, plain_number, spoken_value
@@ -139,7 +139,7 @@ def ranking_sides(
     def drawn(side: Mapping[str, Json], places: Mapping[str, int]) -> Iterator[Ranked]:
         for place, (name, item) in enumerate(side.items(), 1):
             found = tuple(marks.get(name, ())) if old and new else ()
-            says = _said(picture, item, model)
+            says = " · ".join(filter(None, _saying(picture, item, model)))
             yield Ranked(place, safe(name), says, found, places.get(name))
 
     return RankingSides(tuple(drawn(old, now)), tuple(drawn(new, was)))
@@ -174,23 +174,16 @@ def _marks(
     return marks
 
 
-def _said(picture: Ranking, item: Json, model: type[Part]) -> str:
-    return " · ".join(filter(None, _saying(picture, item, model)))
-
-
 def _saying(picture: Ranking, item: Json, model: type[Part]) -> Iterator[str]:
     for path in picture.says:
         found, facts = value_at(item, path), facts_at(model, (*picture.items, 0, *path))
         if isinstance(found, bool):
             yield safe(path[-1]) if found else ""
         elif isinstance(found, list):
-            yield _members(found, facts.items)
+            members = facts.items or NOTHING
+            yield ", ".join(spoken_value(member, members) for member in found)
         elif found is not ABSENT and found is not None:
             yield spoken_value(found, facts)
-
-
-def _members(items: Sequence[Json], facts: Facts | None) -> str:
-    return ", ".join(spoken_value(item, facts) if facts else spoken_value(item) for item in items)
 
 
 Drawing: TypeAlias = DashboardSides | RankingSides | AimSides

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from reconciler.model import Action, Change, Plan, Seen
-from reconciler.report.attention import emptiness, notices
 from reconciler.report.changes.field_changes import essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
 from reconciler.report.counts import (
@@ -29,7 +28,7 @@ from reconciler.report.pictures.picture_sides import drawing_of
 from reconciler.report.pictures.text import picture_lines
 from reconciler.report.reasons import reported_notes
 from reconciler.report.safe import safe
-from reconciler.report.sections import Notice, shown_sections
+from reconciler.report.sections import Notice, emptiness, notices, shown_sections
 from reconciler.report.watcher_formats import watchers_markdown
 from reconciler.report.words import first_few, first_lines, plural
 

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from reconciler.model import Action, Change, Evidence, GuardViolation, Plan
-from reconciler.report.attention import (
-    ConsentState,
-    by_consent,
-    consent_of,
-    describe_partial,
-    emptiness,
-)
 from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.counts import WORST_FIRST, describe_kept, evidence, heading, summary
 from reconciler.report.reasons import describe_remark, reported_notes
 from reconciler.report.safe import columns, safe
-from reconciler.report.sections import shown_sections
+from reconciler.report.sections import (
+    ConsentState,
+    by_consent,
+    consent_of,
+    describe_partial,
+    emptiness,
+    shown_sections,
+)
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.watcher_formats import watchers_lines
 from reconciler.report.words import as_sentence, plural
@@ -66,7 +66,9 @@ def plan_text(plan: Plan, style: Style) -> str:
     unfolds everything and lists unchanged resources.
     """
     room = _room(plan, style)
-    lines = [*_bold(f"{heading(plan)}: {summary(plan)}", style), *_partial(plan, style)]
+    lines = [*_bold(f"{heading(plan)}: {summary(plan)}", style)]
+    for words in describe_partial(plan):
+        lines.extend(wrapped(as_sentence(words), style, margin="", hang="  "))
     for remark in plan.remarks:
         lines.extend(wrapped(describe_remark(remark), style, Colour.CYAN))
     lines.append("")
@@ -81,11 +83,6 @@ def plan_text(plan: Plan, style: Style) -> str:
     lines.extend(_bold(_closing(plan), style))
     lines.append(style.paint(f"Digest {plan.digest}", Colour.DIM))
     return "\n".join(lines) + "\n"
-
-
-def _partial(plan: Plan, style: Style) -> Iterator[str]:
-    for words in describe_partial(plan):
-        yield from wrapped(as_sentence(words), style, margin="", hang="  ")
 
 
 def _room(plan: Plan, style: Style) -> _Room:
