@@ -11,22 +11,8 @@ from typing import Annotated, Literal, NotRequired, TypeAlias, assert_never, cas
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from reconciler import model
 from reconciler.document import Difference
-from reconciler.model import (
-    Action,
-    Change,
-    InDoubt,
-    Outcome,
-    Overtaken,
-    Plan,
-    Ref,
-    Refused,
-    Selected,
-    Skipped,
-    Unchanged,
-    Unconfirmed,
-    Written,
-)
 from reconciler.model.outcome import CommentState
 from reconciler.report.changes.document import Limited, selection_document
 from reconciler.report.counts import describe_kept, describe_selection
@@ -51,20 +37,20 @@ OutcomeWord: TypeAlias = Literal[
 WORDS: tuple[OutcomeWord, ...] = get_args(OutcomeWord)
 
 
-def word(outcome: Outcome) -> OutcomeWord:
+def word(outcome: model.Outcome) -> OutcomeWord:
     """Return an outcome's name in JSON."""
     match outcome:
-        case Written():
+        case model.Written():
             return "written"
-        case Unchanged():
+        case model.Unchanged():
             return "unchanged"
-        case Refused():
+        case model.Refused():
             return "refused"
-        case Unconfirmed():
+        case model.Unconfirmed():
             return "unconfirmed"
-        case Skipped():
+        case model.Skipped():
             return "skipped"
-        case InDoubt():
+        case model.InDoubt():
             return "inDoubt"
         case _:
             assert_never(outcome)
@@ -162,7 +148,7 @@ AppliedLine: TypeAlias = Annotated[
 ]
 
 
-def begun_line(plan: Plan) -> str:
+def begun_line(plan: model.Plan) -> str:
     """Return the line that is printed before the first write."""
     total = sum(change.action.is_to_do for change in plan.changes)
     line: BegunLine = {
@@ -176,13 +162,15 @@ def begun_line(plan: Plan) -> str:
     return json_text(line, one_line=True)
 
 
-def outcome_json(outcome: Outcome, plan: Plan) -> str:
+def outcome_json(outcome: model.Outcome, plan: model.Plan) -> str:
     """Return the line of an outcome."""
     line: OutcomeLine = {"outcome": _outcome(outcome, plan)}
     return json_text(line, one_line=True)
 
 
-def ended_line(outcomes: Sequence[Outcome], digest: str, selected: Selected | None = None) -> str:
+def ended_line(
+    outcomes: Sequence[model.Outcome], digest: str, selected: model.Selected | None = None
+) -> str:
     """Return the last line."""
     ended: EndedDocument = {"summary": counts_of(outcomes), "digest": digest}
     if selected is not None:
@@ -191,7 +179,7 @@ def ended_line(outcomes: Sequence[Outcome], digest: str, selected: Selected | No
     return json_text(line, one_line=True)
 
 
-def applied_json(outcomes: Sequence[Outcome], plan: Plan) -> str:
+def applied_json(outcomes: Sequence[model.Outcome], plan: model.Plan) -> str:
     """Return the JSON of schemas/applied.schema.json, ending in a line break."""
     document: AppliedDocument = {
         "summary": counts_of(outcomes),
@@ -203,11 +191,13 @@ def applied_json(outcomes: Sequence[Outcome], plan: Plan) -> str:
     return json_text(document)
 
 
-def _outcome(outcome: Outcome, plan: Plan) -> OutcomeDocument:
+def _outcome(outcome: model.Outcome, plan: model.Plan) -> OutcomeDocument:
     document: OutcomeDocument = {
         "ref": str(outcome.ref),
         "outcome": word(outcome),
-        "remoteId": outcome.remote_id if isinstance(outcome, Written | Unchanged) else None,
+        "remoteId": outcome.remote_id
+        if isinstance(outcome, model.Written | model.Unchanged)
+        else None,
         "message": message_of(outcome),
     }
     if remedies := remedies_of(outcome):
@@ -217,7 +207,7 @@ def _outcome(outcome: Outcome, plan: Plan) -> OutcomeDocument:
     return document
 
 
-def counts_of(outcomes: Sequence[Outcome]) -> OutcomeCounts:
+def counts_of(outcomes: Sequence[model.Outcome]) -> OutcomeCounts:
     """Return the number of outcomes of each word."""
     counts = Counter(map(word, outcomes))
     return cast("OutcomeCounts", {name: counts[name] for name in WORDS})
@@ -231,19 +221,19 @@ _COLOURS: dict[OutcomeWord, Colour] = {
     "skipped": Colour.YELLOW,
     "inDoubt": Colour.MAGENTA,
 }
-NOTHING: Mapping[Ref, str] = MappingProxyType({})
+NOTHING: Mapping[model.Ref, str] = MappingProxyType({})
 MOST_REWRITTEN = 5
 MOST_NAMED = 10
 MOST_REASONS = 5
 
 
-def outcome_line(outcome: Outcome, style: Style) -> str:
+def outcome_line(outcome: model.Outcome, style: Style) -> str:
     """Return the line of an outcome, streamed during the run, and a line for each remedy."""
     name = word(outcome)
     message = message_of(outcome)
     note = f": {safe(message)}" if message else ""
     known = ""
-    if isinstance(outcome, Written) and outcome.remote_id is not None:
+    if isinstance(outcome, model.Written) and outcome.remote_id is not None:
         known = style.paint(f" ({safe(str(outcome.remote_id))})", Colour.DIM)
     sign = style.paint(_spoken(name).ljust(9), _COLOURS[name])
     line = f"  {sign} {safe(str(outcome.ref))}{known}{note}"
@@ -251,13 +241,13 @@ def outcome_line(outcome: Outcome, style: Style) -> str:
 
 
 def applied_text(
-    outcomes: Sequence[Outcome],
-    rewritten: Mapping[Ref, tuple[Difference, ...]],
+    outcomes: Sequence[model.Outcome],
+    rewritten: Mapping[model.Ref, tuple[Difference, ...]],
     style: Style,
-    overtaken: Mapping[Ref, Overtaken] | None = None,
-    plan: Plan | None = None,
+    overtaken: Mapping[model.Ref, model.Overtaken] | None = None,
+    plan: model.Plan | None = None,
     *,
-    unproved: Mapping[Ref, str] = NOTHING,
+    unproved: Mapping[model.Ref, str] = NOTHING,
 ) -> str:
     """Return the closing report of an apply, ending in a line break; commands are never broken."""
     lines: list[str] = []
@@ -281,19 +271,19 @@ def applied_text(
     lines.extend(fitted(line, style) for line in _not_done_lines(outcomes))
     lines.extend(_planned_lines(plan, outcomes, style) if plan is not None else ())
     for outcome in outcomes:
-        if isinstance(outcome, InDoubt):
+        if isinstance(outcome, model.InDoubt):
             lines.append(f"Look for {safe(str(outcome.ref))}, then run:")
             settle = safe(on_journal("settle", str(outcome.ref)))
             lines.append(f"  {settle} --id ID    or    --never-happened")
     return "\n".join(lines) + "\n"
 
 
-def _nothing_done(plan: Plan | None) -> str:
+def _nothing_done(plan: model.Plan | None) -> str:
     kept = describe_kept(plan.changes) if plan is not None else ""
     return f"Nothing to do: {kept}" if kept else "Nothing to do"
 
 
-def renamed_text(renamed: Mapping[Ref, Ref], style: Style) -> str:
+def renamed_text(renamed: Mapping[model.Ref, model.Ref], style: Style) -> str:
     """Return which resources the journal knows by another name from now on, "" for none."""
     lines = [f"{ref} is what {was} was, and called so from now on." for ref, was in renamed.items()]
     if len(lines) > MOST_NAMED:
@@ -301,7 +291,9 @@ def renamed_text(renamed: Mapping[Ref, Ref], style: Style) -> str:
     return "".join(f"{fitted(safe(line), style)}\n" for line in lines)
 
 
-def _planned_lines(plan: Plan, outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
+def _planned_lines(
+    plan: model.Plan, outcomes: Sequence[model.Outcome], style: Style
+) -> Iterator[str]:
     """Yield who watches the written resources, and what the selection left out."""
     for line in reported_watchers_text(outcomes, plan):
         yield from wrapped(line, style, Colour.CYAN, margin="", hang="  ")
@@ -309,10 +301,10 @@ def _planned_lines(plan: Plan, outcomes: Sequence[Outcome], style: Style) -> Ite
         yield fitted(as_sentence(safe(describe_selection(plan.selected))), style)
 
 
-def _not_done_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _not_done_lines(outcomes: Sequence[model.Outcome]) -> Iterator[str]:
     by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
-        if isinstance(outcome, Skipped):
+        if isinstance(outcome, model.Skipped):
             by_reason.setdefault(outcome.message, []).append(safe(str(outcome.ref)))
     for reason, names in list(by_reason.items())[:MOST_REASONS]:
         yield f"Not done ({safe(reason)}): {first_few(names, MOST_NAMED)}"
@@ -333,7 +325,7 @@ def _field_lines(found: Sequence[Difference], now: str, style: Style) -> Iterato
 _SUITE = "reconciler apply"
 
 
-def applied_junit(plan: Plan, outcomes: Sequence[Outcome]) -> str:
+def applied_junit(plan: model.Plan, outcomes: Sequence[model.Outcome]) -> str:
     """Return the XML, ending in a line break.
 
     A refused write is a failure, a write in doubt or unconfirmed is an error, and a write that was
@@ -343,21 +335,21 @@ def applied_junit(plan: Plan, outcomes: Sequence[Outcome]) -> str:
     return junit(_SUITE, [_case(change, known.get(change.ref)) for change in plan.declared])
 
 
-def _case(change: Change, outcome: Outcome | None) -> JUnitCase:
+def _case(change: model.Change, outcome: model.Outcome | None) -> JUnitCase:
     passed = JUnitCase(*change.ref, file=change.source.file if change.source is not None else "")
     match outcome:
-        case None if change.action is Action.KEEP:
+        case None if change.action is model.Action.KEEP:
             return passed
         case None:
             return replace(passed, state="skipped", message="the run ended before it")
-        case Written(message=message) | Unchanged(message=message):
+        case model.Written(message=message) | model.Unchanged(message=message):
             return replace(passed, details=(message,) if message else ())
-        case Refused():
+        case model.Refused():
             message, details = message_of(outcome), remedies_of(outcome)
             return replace(passed, state="failure", message=message, details=details)
-        case Skipped(message=message):
+        case model.Skipped(message=message):
             return replace(passed, state="skipped", message=message)
-        case InDoubt(message=message) | Unconfirmed(message=message):
+        case model.InDoubt(message=message) | model.Unconfirmed(message=message):
             return replace(passed, state="error", message=message)
         case _:
             assert_never(outcome)
@@ -381,8 +373,8 @@ _TITLES: dict[CommentState, str] = {
 class ApplyResult:
     """The result of an apply: each change's outcome, and what stopped the run, "" for nothing."""
 
-    plan: Plan
-    outcomes: Sequence[Outcome]
+    plan: model.Plan
+    outcomes: Sequence[model.Outcome]
     state: CommentState
     stopped_by: str = ""
 
@@ -405,7 +397,7 @@ def _lines(result: ApplyResult) -> Iterator[str]:
     if result.plan.selected is not None:
         yield code(describe_selection(result.plan.selected), LONGEST_LINE)
         yield ""
-    doubtful = [outcome for outcome in result.outcomes if isinstance(outcome, InDoubt)]
+    doubtful = [outcome for outcome in result.outcomes if isinstance(outcome, model.InDoubt)]
     yield from _settling(doubtful, result.plan.environment)
     if result.stopped_by:
         lines = [safe(line, LONGEST_LINE) for line in result.stopped_by.splitlines()[:MOST_LINES]]
@@ -415,7 +407,7 @@ def _lines(result: ApplyResult) -> Iterator[str]:
     yield from _table(result.outcomes)
 
 
-def _settling(doubtful: Sequence[InDoubt], environment: str) -> Iterator[str]:
+def _settling(doubtful: Sequence[model.InDoubt], environment: str) -> Iterator[str]:
     if not doubtful:
         return
     yield "> ⚠️ It is unknown whether these were created. Look for each, then say what you found:"
@@ -431,7 +423,7 @@ def _settling(doubtful: Sequence[InDoubt], environment: str) -> Iterator[str]:
     yield ""
 
 
-def _table(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _table(outcomes: Sequence[model.Outcome]) -> Iterator[str]:
     if not outcomes:
         return
     yield "| outcome | resource | message |"
@@ -441,7 +433,7 @@ def _table(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield ""
 
 
-def _row(outcome: Outcome) -> str:
+def _row(outcome: model.Outcome) -> str:
     text = "; ".join(filter(None, (message_of(outcome), *remedies_of(outcome))))
     message = code(text, LONGEST_CELL) if text else ""
     return f"| {_spoken(word(outcome))} | {code(str(outcome.ref), LONGEST_NAME)} | {message} |"

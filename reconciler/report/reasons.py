@@ -10,24 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Any, TypeAlias
 
+from reconciler import model
 from reconciler.document import Path
 from reconciler.kinds import BY_NAME
-from reconciler.model import (
-    Action,
-    CannotBeAsked,
-    Change,
-    Drift,
-    DriftReport,
-    NeverWritten,
-    Outcome,
-    Reason,
-    Ref,
-    Refused,
-    Remark,
-    Remedy,
-    RollsBack,
-    SignalsUnread,
-)
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.labels import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
@@ -42,15 +27,15 @@ FieldLabeler: TypeAlias = Callable[[Path], FieldLabel]
 """A function that returns the label of a path in the documents at hand."""
 
 
-def notes_of(change: Change) -> tuple[str, ...]:
+def notes_of(change: model.Change) -> tuple[str, ...]:
     """Return the notes on a change, one sentence for each reason."""
     where = places_in(change)
     return tuple(words_of(reason, change.ref, where) for reason in change.reasons)
 
 
-def reported_notes(change: Change) -> tuple[str, ...]:
+def reported_notes(change: model.Change) -> tuple[str, ...]:
     """Return the notes on a change. A new or kept resource leaves out what its evidence shows."""
-    silent = change.action not in (Action.UPDATE, Action.BLOCKED)
+    silent = change.action not in (model.Action.UPDATE, model.Action.BLOCKED)
     where = places_in(change)
     return tuple(
         words_of(reason, change.ref, where)
@@ -59,13 +44,13 @@ def reported_notes(change: Change) -> tuple[str, ...]:
     )
 
 
-def _is_said_by_evidence(reason: Reason) -> bool:
+def _is_said_by_evidence(reason: model.Reason) -> bool:
     """Return whether the evidence of a change that is not compared already implies the reason."""
-    unremarkable = isinstance(reason, NeverWritten) and not reason.is_another
-    return unremarkable or isinstance(reason, CannotBeAsked)
+    unremarkable = isinstance(reason, model.NeverWritten) and not reason.is_another
+    return unremarkable or isinstance(reason, model.CannotBeAsked)
 
 
-def drift_note(drift: Drift) -> str:
+def drift_note(drift: model.Drift) -> str:
     """Return what the fields of a drift do not show; "" for nothing."""
     facts = facts_of_kind(BY_NAME.get(drift.ref.kind))
     documents = drift.live, drift.applied
@@ -82,7 +67,7 @@ _CAUSES = {"edited": "edited by others", "rewritten": "rewritten by the service"
 """Other causes need no words: the state shows them."""
 
 
-def drift_age(drift: Drift) -> str:
+def drift_age(drift: model.Drift) -> str:
     """Return since when a finding exists, "" where no drift was ever remembered."""
     if drift.is_new is None:
         return ""
@@ -92,14 +77,14 @@ def drift_age(drift: Drift) -> str:
 WAYS = {"put-back": "put back", "take-over": "take over"}
 
 
-def describe_remedy(remedy: Remedy) -> str:
+def describe_remedy(remedy: model.Remedy) -> str:
     """Return a remedy for drift in words: ``put back: `reconciler apply a.yaml` ``."""
     before = f"{remedy.before} " if remedy.before else ""
     after = f", {remedy.after}" if remedy.after else ""
     return f"{WAYS[remedy.way]}: {before}`{remedy.command}`{after}"
 
 
-def look_notes(look: DriftReport) -> Iterator[str]:
+def look_notes(look: model.DriftReport) -> Iterator[str]:
     """Yield notes on a drift report as a whole: its selection, and rules without effect."""
     if look.selected is not None:
         yield describe_selection(look.selected)
@@ -109,25 +94,28 @@ def look_notes(look: DriftReport) -> Iterator[str]:
         yield f"driftIgnore `{rule}` silenced nothing this time"
 
 
-def message_of(outcome: Outcome) -> str:
+def message_of(outcome: model.Outcome) -> str:
     """Return the message of an outcome; "" for none."""
-    if isinstance(outcome, Refused) and outcome.reasons:
+    if isinstance(outcome, model.Refused) and outcome.reasons:
         return words_of(outcome.reasons[0], outcome.ref)
     return outcome.message
 
 
-def remedies_of(outcome: Outcome) -> tuple[str, ...]:
+def remedies_of(outcome: model.Outcome) -> tuple[str, ...]:
     """Return the remedies of an outcome; empty where none is needed or known."""
-    return outcome.remedies if isinstance(outcome, Refused) else ()
+    return outcome.remedies if isinstance(outcome, model.Refused) else ()
 
 
-def words_of(reason: Reason, ref: Ref, where: FieldLabeler = spoken_place) -> str:
+def words_of(reason: model.Reason, ref: model.Ref, where: FieldLabeler = spoken_place) -> str:
     """Return one reason of a change as a sentence."""
     return _filled(reason.words, reason, where, settle=on_journal("settle", f"{ref} --id ID"))
 
 
 def _filled(
-    template: str, reason: Reason | Remark, where: FieldLabeler = spoken_place, **more: str
+    template: str,
+    reason: model.Reason | model.Remark,
+    where: FieldLabeler = spoken_place,
+    **more: str,
 ) -> str:
     values = {field.name: getattr(reason, field.name) for field in dataclasses.fields(reason)}
     return _Words(where).format(template, **more, **values)
@@ -190,12 +178,12 @@ _COMMIT = re.compile("[0-9a-f]{7,64}")
 """A commit as a command may name it: a journal may contain any text."""
 
 
-def describe_remark(remark: Remark) -> str:
+def describe_remark(remark: model.Remark) -> str:
     """Return a remark on a plan as a whole in words."""
     match remark:
-        case RollsBack():
+        case model.RollsBack():
             return _rolling_back(remark)
-        case SignalsUnread(what=what, why=why):
+        case model.SignalsUnread(what=what, why=why):
             causes = "; ".join(
                 f"{signal}: {reason}" for signal, reason in zip(what, why, strict=True)
             )
@@ -204,7 +192,7 @@ def describe_remark(remark: Remark) -> str:
             return _filled(remark.words, remark)
 
 
-def _rolling_back(remark: RollsBack) -> str:
+def _rolling_back(remark: model.RollsBack) -> str:
     """Return which run is rolled back, that manifests stay, and how to find the change."""
     of = f" of commit {remark.commit}" if remark.commit else ""
     by = f" by {remark.actor}" if remark.actor else ""
@@ -222,7 +210,7 @@ def _rolling_back(remark: RollsBack) -> str:
     )
 
 
-def _in_git(remark: RollsBack) -> str:
+def _in_git(remark: model.RollsBack) -> str:
     """Return where to look in git: a run records its commit, which need not be the change."""
     where = remark.files or tuple(map(str, remark.refs))
     named = _first(where, ", ")

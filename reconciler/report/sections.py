@@ -1,4 +1,4 @@
-"""What features add to reports of a plan, and what a reviewer of it must not miss. Pure."""
+"""Sections that features add to reports of a plan, and notices that need eyes. Pure."""
 
 from __future__ import annotations
 

@@ -60,15 +60,13 @@ def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
     return safe(head + before[start:], room), safe(head + after[start:], room)
 
 
-def first_few(texts: Sequence[str], most: int, between: str = ", ") -> str:
+def first_few(texts: Sequence[str], most: int) -> str:
     """Return the first `most` texts, joined, and the number of the rest."""
     more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
-    return between.join(texts[:most]) + more
+    return ", ".join(texts[:most]) + more
 
 
-def first_lines(
-    lines: Sequence[str], most: int, rest: str = "and {} more", room: float = inf
-) -> Iterator[str]:
+def first_lines(lines: Sequence[str], most: int, rest: str, room: float = inf) -> Iterator[str]:
     """Yield the first `most` lines that fit into `room` bytes; in `rest`, the number of others."""
     shown = 0
     for line in lines[:most]:
