@@ -82,16 +82,14 @@ def describe_kept(changes: Iterable[Change]) -> str:
 
 def summary(plan: Plan) -> str:
     """Return the counts of a plan in one line, without zeros."""
-    words = []
-    for action in (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.BLOCKED):
-        count = plan.count(action)
-        if count:
-            plain = action is Action.BLOCKED
-            words.append(f"{count:,} {'' if plain else 'to '}{VERBS[action]}")
+    words = [
+        f"{count:,} {'' if action is Action.BLOCKED else 'to '}{verb}"
+        for action, verb in VERBS.items()
+        if (count := plan.count(action))
+    ]
     if kept := describe_kept(plan.changes):
         words.append(kept)
-    destroyed = sum(len(change.destroys) for change in plan.changes)
-    if destroyed:
+    if destroyed := sum(len(change.destroys) for change in plan.changes):
         words.append(f"{destroyed:,} destroyed permanently")
     if words or plan.changed_since:
         return ", ".join(words) or "nothing changed"

@@ -151,8 +151,13 @@ def fields_table(found: Sequence[FieldChange], sides: tuple[str, str]) -> Markup
 
 def new_table(found: Sequence[FieldChange]) -> Markup:
     """Return a table of the fields that are sent, where the replaced values are unknown."""
-    rows = (element("tr", _name(change, ""), _value(change)) for change in found)
-    return _table(("field", "value"), [element("tbody", *rows)]) if found else NOTHING
+    if not found:
+        return NOTHING
+    rows = []
+    for change in found:
+        whole = _leaves(change.leaves) if change.leaves else element("code", change.after)
+        rows.append(element("tr", _name(change, ""), element("td", whole)))
+    return _table(("field", "value"), [element("tbody", *rows)])
 
 
 def _table(columns: Sequence[str], groups: Iterable[Markup]) -> Markup:
@@ -162,21 +167,15 @@ def _table(columns: Sequence[str], groups: Iterable[Markup]) -> Markup:
     return of_class("div", "scroll", table)
 
 
-def _value(change: FieldChange) -> Markup:
-    whole = _leaves(change.leaves) if change.leaves else element("code", change.after)
-    return element("td", whole)
-
-
 def _group(subject: str, changes: Sequence[FieldChange]) -> Markup:
     heading = NOTHING
     if subject:
         heading = element("tr", element("th", subject, colspan="3", scope="rowgroup"))
-    rows = joined(_row(change) for change in changes)
-    return element("tbody", heading, rows)
-
-
-def _row(change: FieldChange) -> Markup:
-    return element("tr", _name(change, _WORDS[change.operation]), *_sides(change))
+    rows = (
+        element("tr", _name(change, _WORDS[change.operation]), *_sides(change))
+        for change in changes
+    )
+    return element("tbody", heading, *rows)
 
 
 def _name(change: FieldChange, word: str) -> Markup:
