@@ -37,6 +37,11 @@ def leaves(document: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
         yield from leaves(child, (*path, key))
 
 
+def as_json(document: Json) -> str:
+    """Return a document as JSON on one line; it is not yet safe."""
+    return json.dumps(document, ensure_ascii=False)
+
+
 def value(document: Json | Missing, longest: int) -> str:
     """Return a value on one line, cut to `longest` characters."""
     if document is ABSENT:
@@ -44,7 +49,7 @@ def value(document: Json | Missing, longest: int) -> str:
     if references_in(document):
         waits = ", ".join(sorted(map(str, references_in(document))))
         return safe(f"(known after apply: {waits})", longest)
-    return safe(json.dumps(document, ensure_ascii=False), longest)
+    return safe(as_json(document), longest)
 
 
 def alike(left: Sequence[str], right: Sequence[str]) -> int:

@@ -31,7 +31,7 @@ from reconciler.report.html.page import (
     shape,
     spans,
 )
-from reconciler.report.words import plural
+from reconciler.report.words import as_sentence, plural
 
 MOST_FLOWS = 60
 MOST_ROWS = 200
@@ -43,7 +43,7 @@ def policy_impact_section(impact: PolicyImpact) -> Markup:
     """Return the section of a page."""
     heading = element("h2", f"{TITLE}: {counted(impact)}", id="samples")
     doubt = "quiet" if impact.agreement == 1 else "doubt"
-    agreement = of_class("p", doubt, _sentence(describe_agreement(impact)))
+    agreement = of_class("p", doubt, as_sentence(describe_agreement(impact)))
     notes = [element("li", spans(remark)) for remark in remarks(impact)]
     return element(
         "section",
@@ -55,10 +55,6 @@ def policy_impact_section(impact: PolicyImpact) -> Markup:
         class_="sampled",
         aria_labelledby="samples",
     )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 def _flows(impact: PolicyImpact) -> Markup:

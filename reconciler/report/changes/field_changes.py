@@ -28,7 +28,7 @@ from reconciler.report.labels import (
     standing,
 )
 from reconciler.report.safe import ELLIPSIS, columns, cut, hidden, safe
-from reconciler.report.words import leaves
+from reconciler.report.words import as_json, leaves
 
 LONGEST_ON_ONE_LINE = 100
 EMPTY = "(empty)"
@@ -223,7 +223,7 @@ def _lines(difference: Difference, facts: Facts) -> tuple[DiffLine, ...]:
 def _text(document: Json) -> str:
     if isinstance(document, str):
         return hidden(document)
-    short = hidden(json.dumps(document, ensure_ascii=False))
+    short = hidden(as_json(document))
     if len(short) <= LONGEST_ON_ONE_LINE:
         return short
     return hidden(json.dumps(document, ensure_ascii=False, indent=2))

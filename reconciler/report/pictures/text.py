@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import groupby
 from typing import assert_never
@@ -17,7 +16,7 @@ from reconciler.report.pictures.picture_sides import (
 )
 from reconciler.report.safe import columns
 from reconciler.report.table import padded
-from reconciler.report.words import plural
+from reconciler.report.words import as_json, plural
 
 WIDTH = 96
 NARROWEST_CELL = 12
@@ -54,15 +53,15 @@ def _grid(sides: DashboardSides, room: int) -> Iterator[str]:
         return
     for index, section in enumerate(sides.after, 1):
         note = f"  ({section.note})" if section.note else ""
-        name = _quoted(section.title) if section.title else str(index)
+        name = as_json(section.title) if section.title else str(index)
         rows = list(_rows(section, room, whole=not sides.before))
         yield f"section {name}{note}{'' if rows else ': the same'}"
         yield from rows
     for section in sides.before:
         for number, row in enumerate(section.rows, 1):
             if gone := [cell for cell in row.cells if Mark.REMOVED in cell.marks]:
-                named = ", ".join(_quoted(cell.title) for cell in gone)
-                where = f" in section {_quoted(section.title)}" if section.title else ""
+                named = ", ".join(as_json(cell.title) for cell in gone)
+                where = f" in section {as_json(section.title)}" if section.title else ""
                 yield f"- removed from row {number}{where}: {named}"
     if marks:
         yield "  ".join(f"{mark.value} {count} {mark.word}" for mark, count in marks.items())
@@ -130,7 +129,3 @@ def _objective(sides: AimSides, room: int) -> Iterator[str]:
         yield from (whole,) if columns(whole) <= room else (before, f"  {after}")
     if sides.before is None and sides.after.budget is not None:
         yield f"may fail: {describe_budget(sides.after)}"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
