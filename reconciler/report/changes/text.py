@@ -16,8 +16,7 @@ from reconciler.report.changes.field_changes import (
     packed,
 )
 from reconciler.report.changes.line_diff import GOES_ON, DiffLine
-from reconciler.report.pictures.picture_sides import drawing_of
-from reconciler.report.pictures.text import picture_lines
+from reconciler.report.pictures.drawing import drawing_of, picture_lines
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import around_difference, plural

@@ -20,8 +20,7 @@ from reconciler.report.html.page import (
     shape,
     words,
 )
-from reconciler.report.pictures.grid import Cell, DashboardSides, GridRow, GridSection, Mark
-from reconciler.report.pictures.picture_sides import (
+from reconciler.report.pictures.drawing import (
     Aim,
     AimSides,
     Ranked,
@@ -29,6 +28,7 @@ from reconciler.report.pictures.picture_sides import (
     describe_budget,
     describe_target,
 )
+from reconciler.report.pictures.grid import Cell, DashboardSides, GridRow, GridSection, Mark
 from reconciler.report.words import plural
 
 WIDTH = 440

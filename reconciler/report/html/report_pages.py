@@ -25,8 +25,8 @@ from reconciler.report.html.page import (
     spans,
 )
 from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
+from reconciler.report.pictures.drawing import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.pictures.grid import DashboardSides
-from reconciler.report.pictures.picture_sides import AimSides, Drawing, RankingSides, drawing_of
 from reconciler.report.reasons import describe_remedy, drift_note, look_notes, notes_of
 from reconciler.report.sections import Notice, notices, shown_sections
 from reconciler.report.words import plural

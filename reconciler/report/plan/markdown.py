@@ -24,8 +24,7 @@ from reconciler.report.counts import (
 )
 from reconciler.report.labels import BETWEEN
 from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, sentence, with_folds
-from reconciler.report.pictures.picture_sides import drawing_of
-from reconciler.report.pictures.text import picture_lines
+from reconciler.report.pictures.drawing import drawing_of, picture_lines
 from reconciler.report.reasons import reported_notes
 from reconciler.report.safe import safe
 from reconciler.report.sections import Notice, emptiness, notices, shown_sections
