@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from reconciler.report.html.page import (
     NOTHING,
@@ -23,6 +24,7 @@ from reconciler.report.html.page import (
 from reconciler.report.pictures.drawing import (
     Aim,
     AimSides,
+    Drawing,
     Ranked,
     RankingSides,
     describe_budget,
@@ -30,6 +32,22 @@ from reconciler.report.pictures.drawing import (
 )
 from reconciler.report.pictures.grid import Cell, DashboardSides, GridRow, GridSection, Mark
 from reconciler.report.words import plural
+
+
+def picture_of(drawing: Drawing | None) -> Markup:
+    """Return the figure of a drawing; nothing where there is none."""
+    match drawing:
+        case None:
+            return NOTHING
+        case DashboardSides():
+            return _grid_figure(drawing)
+        case RankingSides():
+            return _order_figure(drawing)
+        case AimSides():
+            return _scale_figure(drawing)
+        case _:
+            assert_never(drawing)
+
 
 WIDTH = 440
 GAP = 6
@@ -43,7 +61,7 @@ NARROW = 90
 SIGN = 13
 
 
-def grid_figure(sides: DashboardSides) -> Markup:
+def _grid_figure(sides: DashboardSides) -> Markup:
     """Return the grids before and after, next to each other; nothing where both are the same."""
     if sides.before and sides.after and not sides.changed:
         return NOTHING
@@ -165,7 +183,7 @@ EDGE = 4
 TIP = 9
 
 
-def order_figure(sides: RankingSides) -> Markup:
+def _order_figure(sides: RankingSides) -> Markup:
     """Return both lists, with a line from each item to its new place; the first match decides."""
     summary = _said(sides)
     label = f"{plural(len(sides.before), 'item')} before, {len(sides.after)} after. {summary}"
@@ -269,7 +287,7 @@ class _Room:
 ROOMS = (_Room("roomy", 720, 20, 690), _Room("narrow", 296, 12, 284))
 
 
-def scale_figure(sides: AimSides) -> Markup:
+def _scale_figure(sides: AimSides) -> Markup:
     """Return the target on its scale, the share that may fail, and the windows as bars."""
     before, after = sides.before, sides.after
     label = f"Target {describe_target(after)} over {after.window}"

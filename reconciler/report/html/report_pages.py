@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import assert_never
 
 from reconciler.model import Action, Change, Drift, DriftReport, Plan, Ref
 from reconciler.model.plan import DriftState
@@ -24,28 +23,11 @@ from reconciler.report.html.page import (
     page_head,
     spans,
 )
-from reconciler.report.html.pictures import grid_figure, order_figure, scale_figure
-from reconciler.report.pictures.drawing import AimSides, Drawing, RankingSides, drawing_of
-from reconciler.report.pictures.grid import DashboardSides
+from reconciler.report.html.pictures import picture_of
+from reconciler.report.pictures.drawing import drawing_of
 from reconciler.report.reasons import describe_remedy, drift_note, look_notes, notes_of
 from reconciler.report.sections import Notice, notices, shown_sections
 from reconciler.report.words import plural
-
-
-def picture_of(drawing: Drawing | None) -> Markup:
-    """Return the figure of a drawing; nothing where there is none."""
-    match drawing:
-        case None:
-            return NOTHING
-        case DashboardSides():
-            return grid_figure(drawing)
-        case RankingSides():
-            return order_figure(drawing)
-        case AimSides():
-            return scale_figure(drawing)
-        case _:
-            assert_never(drawing)
-
 
 PLAN_SIDES = "before", "after"
 MOST_REFS = 20

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 
 from reconciler.model import Action, Change, Plan, Seen
@@ -51,7 +51,7 @@ _SHOWN = tuple(action for action in WORST_FIRST if action.is_to_do)
 class _Group:
     """Changes that are alike: the notes on the first apply to all of them."""
 
-    changes: Sequence[Change]
+    changes: list[Change]
     picture: Sequence[str]
     lines: Sequence[str]
 
@@ -150,21 +150,19 @@ def _listed(names: Iterable[object], most: int) -> str:
 
 def _groups(changes: Sequence[Change]) -> Iterator[_Group]:
     """Yield changes with their notes, grouped where the notes of many are the same."""
-    groups: dict[tuple[object, ...], list[Change]] = {}
-    notes: dict[tuple[object, ...], tuple[list[str], list[str]]] = {}
+    groups: dict[tuple[object, ...], _Group] = {}
     for change in changes:
         picture, lines = picture_lines(drawing_of(change)), list(_lines(change))
         if len(picture) == 1:
             lines.append(f"# {picture.pop()}")
         first = reported_notes(change)[:1]
         key = change.ref.kind, change.action, change.evidence, *first, *picture, *lines
-        notes[key] = picture, lines
-        groups.setdefault(key, []).append(change)
-    for key, alike in groups.items():
-        if len(alike) < FEWEST_ALIKE:
-            yield from (_Group([change], *notes[key]) for change in alike)
+        groups.setdefault(key, _Group([], picture, lines)).changes.append(change)
+    for group in groups.values():
+        if len(group.changes) < FEWEST_ALIKE:
+            yield from (replace(group, changes=[change]) for change in group.changes)
         else:
-            yield _Group(alike, *notes[key])
+            yield group
 
 
 def _lines(change: Change) -> Iterator[str]:
