@@ -8,6 +8,8 @@ from itertools import accumulate
 
 from reconciler.model import Change
 from reconciler.report.changes.field_changes import (
+    GOES_ON,
+    DiffLine,
     FieldChange,
     LeafValue,
     by_subject,
@@ -15,7 +17,6 @@ from reconciler.report.changes.field_changes import (
     field_changes,
     packed,
 )
-from reconciler.report.changes.line_diff import GOES_ON, DiffLine
 from reconciler.report.pictures.drawing import drawing_of, picture_lines
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped

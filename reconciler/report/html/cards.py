@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby, zip_longest
 
 from reconciler.model import Change, Plan, Ref, Source
-from reconciler.report.changes.field_changes import FieldChange, LeafValue, by_subject
-from reconciler.report.changes.line_diff import DiffLine
+from reconciler.report.changes.field_changes import DiffLine, FieldChange, LeafValue, by_subject
 from reconciler.report.html.page import (
     NOTHING,
     Markup,
