@@ -429,7 +429,7 @@ def _table(outcomes: Sequence[model.Outcome]) -> Iterator[str]:
     yield "| outcome | resource | message |"
     yield "|---|---|---|"
     ordered = sorted(outcomes, key=lambda outcome: _FIRST.index(word(outcome)))
-    yield from first_lines([*map(_row, ordered)], MOST_ROWS, "| | and {} more | |")
+    yield from first_lines(ordered, _row, MOST_ROWS, "| | and {} more | |")
     yield ""
 
 

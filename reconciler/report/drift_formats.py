@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Annotated, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, Field, with_config
@@ -279,24 +280,27 @@ def drift_markdown(look: DriftReport, environment: str) -> str:
 def _head(look: DriftReport, environment: str) -> Iterator[str]:
     yield f"### Drift of {code(environment, LONGEST_CELL)}: {drift_summary(look)}"
     yield ""
-    if notes := [f"- {code(note, LONGEST_NOTE)}" for note in look_notes(look)]:
-        yield from first_lines(notes, MOST_NOTES, "- and {} more")
+    if notes := [*look_notes(look)]:
+        yield from first_lines(
+            notes, lambda note: f"- {code(note, LONGEST_NOTE)}", MOST_NOTES, "- and {} more"
+        )
         yield ""
 
 
 def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
-    if remedied := ["\n".join(_remedy_lines(drift)) for drift in found if drift.remedies]:
+    if remedied := [drift for drift in found if drift.remedies]:
         rest = "- and {} more: `drift` shows the commands of each"
-        yield from first_lines(remedied, MOST_WAYS, rest)
+        yield from first_lines(remedied, _remedies, MOST_WAYS, rest)
         yield ""
 
 
-def _remedy_lines(drift: Drift) -> Iterator[str]:
-    yield f"- {code(str(drift.ref), LONGEST_CELL)}"
+def _remedies(drift: Drift) -> str:
+    lines = [f"- {code(str(drift.ref), LONGEST_CELL)}"]
     for remedy in drift.remedies:
         words = (remedy.before.replace("`", ""), remedy.command, remedy.after)
         text = " ".join(code(word, LONGEST_NOTE) for word in words if word)
-        yield f"  - {WAYS[remedy.way]}: {text}"
+        lines.append(f"  - {WAYS[remedy.way]}: {text}")
+    return "\n".join(lines)
 
 
 def _table(found: Sequence[Drift]) -> Iterator[str]:
@@ -307,9 +311,8 @@ def _table(found: Sequence[Drift]) -> Iterator[str]:
     since, line = (" since |", "---|") if aged else ("", "")
     yield f"| state | resource | fields |{since} note |"
     yield f"|---|---|--:|{line}---|"
-    rows = [_row(drift, aged=aged) for drift in found]
     rest = f"| | and {{}} more | |{' |' if aged else ''} |"
-    yield from first_lines(rows, MOST_ROWS, rest)
+    yield from first_lines(found, partial(_row, aged=aged), MOST_ROWS, rest)
     yield ""
 
 

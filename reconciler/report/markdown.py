@@ -158,6 +158,5 @@ def listed_items(title: str, items: Sequence[str]) -> Iterator[str]:
         return
     yield f"**{title}**"
     yield ""
-    lines = [f"- {item}" for item in items]
-    yield from first_lines(lines, MOST_ITEMS, "- and {} more", MOST_LISTED_BYTES)
+    yield from first_lines(items, "- {}".format, MOST_ITEMS, "- and {} more", MOST_LISTED_BYTES)
     yield ""

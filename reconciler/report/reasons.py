@@ -156,7 +156,7 @@ def _first(named: Sequence[str], separator: str) -> str:
 _FORMS: Mapping[str, Callable[[Any, FieldLabeler], str]] = {
     "": lambda value, _: str(value),
     "listed": lambda values, _: listed(values),
-    "few": lambda refs, _: first_few([*map(str, refs)], MOST_NAMED),
+    "few": lambda refs, _: first_few(refs, MOST_NAMED),
     "first": lambda values, _: _first(values, "; "),
     "short": lambda runs, _: ", ".join(run[:SHORT_RUN] for run in runs),
     "quoted": lambda texts, _: " and ".join(

@@ -120,7 +120,7 @@ def reported_watchers_markdown(outcomes: Sequence[Outcome], plan: Plan) -> Itera
 
 
 def _listed(names: Sequence[str], shown: Callable[[str, int], str] = safe) -> str:
-    return first_few([shown(name, LONGEST_NAME) for name in names], MOST_NAMED)
+    return first_few(names, MOST_NAMED, lambda name: shown(name, LONGEST_NAME))
 
 
 def watchers_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:

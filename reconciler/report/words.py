@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from math import inf
 from operator import eq
+from typing import TypeVar
 
 from reconciler.document import ABSENT, Json, Missing, Path
 from reconciler.redaction.templates import references_in
@@ -65,23 +66,32 @@ def around_difference(before: str, after: str, room: int) -> tuple[str, str]:
     return safe(head + before[start:], room), safe(head + after[start:], room)
 
 
-def first_few(texts: Sequence[str], most: int) -> str:
-    """Return the first `most` texts, joined, and the number of the rest."""
-    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
-    return ", ".join(texts[:most]) + more
+def first_few(names: Sequence[object], most: int, shown: Callable[[str], str] = str) -> str:
+    """Return the first `most` names as they are `shown`, joined, and the number of the rest."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(shown(str(name)) for name in names[:most]) + more
 
 
-def first_lines(lines: Sequence[str], most: int, rest: str, room: float = inf) -> Iterator[str]:
-    """Yield the first `most` lines that fit into `room` bytes; in `rest`, the number of others."""
-    shown = 0
-    for line in lines[:most]:
-        room -= len(line.encode()) + 1
+Item = TypeVar("Item")
+
+
+def first_lines(
+    items: Sequence[Item], line: Callable[[Item], str], most: int, rest: str, room: float = inf
+) -> Iterator[str]:
+    """Yield a line for each of the first items that fit into `room` bytes, and count the others.
+
+    `rest` is the template of the last line, with the number of items that are left out.
+    """
+    listed = 0
+    for item in items[:most]:
+        text = line(item)
+        room -= len(text.encode()) + 1
         if room < 0:
             break
-        shown += 1
-        yield line
-    if shown < len(lines):
-        yield rest.format(f"{len(lines) - shown:,}")
+        listed += 1
+        yield text
+    if listed < len(items):
+        yield rest.format(f"{len(items) - listed:,}")
 
 
 def as_sentence(words: str) -> str:

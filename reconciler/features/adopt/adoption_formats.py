@@ -246,7 +246,7 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
         return
     yield "| state | resource | fields | last changed by | at | how |"
     yield "|---|---|--:|---|---|---|"
-    yield from first_lines([*map(_row, found)], MOST_ROWS, "| | and {} more | | | | |")
+    yield from first_lines(found, _row, MOST_ROWS, "| | and {} more | | | | |")
     yield ""
 
 

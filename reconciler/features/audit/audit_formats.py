@@ -179,12 +179,11 @@ def audit_markdown(audit: Audit, environment: str) -> str:
     ordered = sorted(
         audit.found, key=lambda audited: (not audited.complaint.is_error, audited.complaint)
     )
-    rows = [_row(audited) for audited in ordered]
-    if rows:
+    if ordered:
         head += ["| code | resource | what | evidence | place |", "|---|---|---|---|---|"]
     room = COMMENT_BYTES - NOTICE_BYTES - len("\n".join((*head, *tail)).encode())
     rest = "| | and {} more: `audit` shows all | | | |"
-    shown = first_lines(rows, len(rows), rest, room)
+    shown = first_lines(ordered, _row, len(ordered), rest, room)
     return "\n".join((*head, *shown, *(tail if audit.unjudged else ()), ""))
 
 

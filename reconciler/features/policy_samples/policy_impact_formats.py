@@ -260,7 +260,7 @@ def _differing(answer: SampleAnswer, who: str) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return first_few([*map(quoted, names)], MOST_NAMED)
+    return first_few(names, MOST_NAMED, quoted)
 
 
 _ABOUT = ("application", "subsystem", "severity")
@@ -327,11 +327,11 @@ def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
     """Yield the lines for a comment, few and bounded; the last line is empty."""
     yield f"**{TITLE}**: {counted(impact)}; {describe_agreement(impact)}."
     yield ""
-    if rows := [_row(answer) for answer in reported_rows(impact)]:
+    if rows := reported_rows(impact):
         headings = _headings(impact)
         yield f"| {' | '.join(headings)} |"
         yield f"|{'---|' * len(headings)}"
-        yield from first_lines(rows, MOST_ROWS, "| and {} more | | | | | |", TABLE_BYTES)
+        yield from first_lines(rows, _row, MOST_ROWS, "| and {} more | | | | | |", TABLE_BYTES)
         yield ""
     texts = [*remarks(impact)]
     yield from (f"- {sentence(text, LONGEST_WHY)}" for text in texts)

@@ -7,11 +7,11 @@ no text of a manifest can act as Markdown, mention anyone or close its container
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 
-from reconciler.model import Action, Change, Plan, Seen
+from reconciler.model import Action, Change, LastEdit, Plan, Ref, Seen
 from reconciler.report.changes.field_changes import essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
 from reconciler.report.counts import (
@@ -136,16 +136,16 @@ def _notice(notice: Notice) -> str:
     subject = "".join(map(str, notice.refs)) if notice.said else ""
     text = sentence(notice.said, LONGEST_SAID, subject) if notice.said else notice.words
     if notice.names:
-        text = f"loses {_listed(notice.names, MOST_NOTICES)}"
+        text = f"loses {first_few(notice.names, MOST_NOTICES, _cell)}"
     if notice.refs and not notice.said:
-        text = f"{_listed(notice.refs, MOST_NAMED)}: {text}"
+        text = f"{first_few(notice.refs, MOST_NAMED, _cell)}: {text}"
     ways = [sentence(remedy, LONGEST_SAID) for remedy in notice.ways]
     guard = f" ({code(notice.code)})" if notice.code else ""
     return "<br>- ".join((f"⚠️ **{notice.title}**{guard}: {text}", *ways))
 
 
-def _listed(names: Iterable[object], most: int) -> str:
-    return first_few([code(str(name), LONGEST_CELL) for name in names], most)
+def _cell(name: str) -> str:
+    return code(name, LONGEST_CELL)
 
 
 def _groups(changes: Sequence[Change]) -> Iterator[_Group]:
@@ -203,7 +203,7 @@ def _row(change: Change, others: int) -> str:
     note = "".join(code(text, LONGEST_CELL) for text in reported_notes(change)[:1])
     sign = f"`{change.action.value}`&nbsp;{change.action.word}"
     more = f" and {others:,} alike" if others else ""
-    named = code(str(change.ref), LONGEST_CELL)
+    named = _cell(str(change.ref))
     return f"| {sign} | {named}{more} | {_what(change)} | {evidence(change)} | {note} |"
 
 
@@ -279,11 +279,15 @@ def owners_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
 def _edits(changes: Sequence[Change], *, every: bool) -> Iterator[str]:
     """Yield who last edited a resource live: edits by hand, or every edit."""
     edits = [
-        f"- {code(str(change.ref), LONGEST_REF)} was changed live last "
-        f"{code(str(seen.edit), LONGEST_EDIT)}"
+        (change.ref, seen.edit)
         for change in changes
         if isinstance(seen := change.observation, Seen)
         and seen.edit.who
         and (seen.by_hand or every)
     ]
-    yield from first_lines(edits, MOST_EDITS, "- and {} more that were changed live")
+    yield from first_lines(edits, _edit, MOST_EDITS, "- and {} more that were changed live")
+
+
+def _edit(edited: tuple[Ref, LastEdit]) -> str:
+    ref, edit = edited
+    return f"- {code(str(ref), LONGEST_REF)} was changed live last {code(str(edit), LONGEST_EDIT)}"
