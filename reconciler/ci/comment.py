@@ -11,7 +11,7 @@ from typing import Any
 from reconciler.ci.forge.own_comment import Marker, hidden_json
 from reconciler.document import digest
 from reconciler.model import Change, Plan
-from reconciler.report.applied.markdown import ApplyResult, applied_markdown
+from reconciler.report.applied_formats import ApplyResult, applied_markdown
 from reconciler.report.markdown import (
     COMMENT_BYTES,
     LONGEST_NAME,

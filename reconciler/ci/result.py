@@ -24,7 +24,7 @@ from reconciler.model import Action, DriftReport, InDoubt, Plan, Unchanged, Writ
 from reconciler.model.outcome import CommentState
 from reconciler.operations.check_project import Checked
 from reconciler.operations.job_steps import StepReport
-from reconciler.report.applied.markdown import ApplyResult, applied_markdown
+from reconciler.report.applied_formats import ApplyResult, applied_markdown
 from reconciler.report.complaints.document import message, worst_first
 from reconciler.report.complaints.text import complaints_summary, complaints_text
 from reconciler.report.drift_formats import drift_text

@@ -218,7 +218,7 @@ class EventConsole(Console):
 
     def writing(self, plan: Plan, *, quiet: bool) -> Callable[[Outcome], None]:
         """Print that the writes begin; return the function that prints each outcome as a line."""
-        from reconciler.report.applied.document import begun_line, outcome_json  # noqa: PLC0415 - not for validate
+        from reconciler.report.applied_formats import begun_line, outcome_json  # noqa: PLC0415 - not for validate
 
         del quiet
         event(begun_line(plan))
@@ -245,7 +245,7 @@ class Writing:
         reported nowhere else.
         """
         from reconciler.model import InDoubt, Refused, Skipped, Unconfirmed  # noqa: PLC0415 - as above
-        from reconciler.report.applied.text import outcome_line  # noqa: PLC0415 - not for validate
+        from reconciler.report.applied_formats import outcome_line  # noqa: PLC0415 - not for validate
 
         self.done += 1
         self.skipped += isinstance(outcome, Skipped)
@@ -296,20 +296,18 @@ def report_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) ->
 
 def describe_applied(applied: Applied, made: Plan, form: str, *, verbose: bool) -> str:
     """Return what an apply did, in the format of this name."""
-    from reconciler.report.applied.document import applied_json, ended_line  # noqa: PLC0415 - not for validate
-    from reconciler.report.applied.junit import applied_junit  # noqa: PLC0415 - not for validate
-    from reconciler.report.applied.text import applied_text, renamed_text  # noqa: PLC0415 - not for validate
+    from reconciler.report import applied_formats as formats  # noqa: PLC0415 - not for validate
 
     match form:
         case "json":
-            return applied_json(applied.outcomes, made)
+            return formats.applied_json(applied.outcomes, made)
         case "jsonl":
-            return ended_line(applied.outcomes, made.digest, made.selected)
+            return formats.ended_line(applied.outcomes, made.digest, made.selected)
         case "junit":
-            return applied_junit(made, applied.outcomes)
+            return formats.applied_junit(made, applied.outcomes)
         case _:
             style = stdout_style(verbose=verbose)
-            return renamed_text(applied.renamed, style) + applied_text(
+            return formats.renamed_text(applied.renamed, style) + formats.applied_text(
                 applied.outcomes,
                 applied.rewritten,
                 style,

@@ -16,7 +16,7 @@ from reconciler.kinds import KINDS
 from reconciler.kinds.json_schema import DIALECT, Schema, schema_of, workspace_schema
 from reconciler.model.model_config import PublishedSchema
 from reconciler.project.settings import project_schema
-from reconciler.report.applied.document import AppliedDocument, AppliedLine
+from reconciler.report.applied_formats import AppliedDocument, AppliedLine
 from reconciler.report.complaints.document import ComplaintDocument, ComplaintsDocument
 from reconciler.report.drift_formats import DriftDocument
 from reconciler.report.init_formats import InitDocument

@@ -460,25 +460,38 @@ Reason: TypeAlias = (
 class NoJournal(_Coded, code="no-journal"):
     """Nothing was ever applied from here, or its journal is lost."""
 
+    words = (
+        "this environment has no journal: nothing was applied from here yet, or its journal is lost"
+    )
+
 
 class OldJournal(_Coded, code="old-journal"):
     """The journal is an old copy: later applies are missing in it."""
+
+    words = "the journal of this environment is an old copy: what was applied since is not in it"
 
 
 class NotPermitted(_Coded, code="not-permitted"):
     """The target exists and knows the key; the key may not read what would prove more."""
 
+    words = "the target answers, and the key may not list policies ({said})"
     said: str
 
 
 class FreezeUnknown(_Coded, code="freeze-unknown"):
     """It is unknown whether the environment is frozen, and the environment allows that."""
 
+    words = "it is unknown whether this environment is frozen, and it allows that: {said}"
     said: str
 
 
 class ClockUnchecked(_Coded, code="clock-unchecked"):
     """No freeze applies by this machine's clock, and the service reported no time to check it."""
+
+    words = (
+        "no window of the freeze is active by the clock of this machine, and that clock is "
+        "unchecked: the service gives no time (`Date`)"
+    )
 
 
 class RollsBack(_Coded, code="rolls-back"):
@@ -512,12 +525,20 @@ class SignalsUnread(_Coded, code="signals-unread"):
 class BaseRefused(_Coded, code="base-refused"):
     """Resources that the revision declares and an emulator refuses; they count as absent."""
 
+    words = (
+        "the revision declares these, and an emulator did not take them, so they count as "
+        "not there: {refs:few}"
+    )
     refs: tuple[Ref, ...]
 
 
 class OnlyLiveKnows(_Coded, code="only-live-knows"):
     """Resources with an id from the service that the revision does not contain: they may exist."""
 
+    words = (
+        "these are declared with an id of the service that the revision does not name: "
+        "they may be there already, and are planned as new: {refs:few}"
+    )
     refs: tuple[Ref, ...]
 
 

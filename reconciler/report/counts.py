@@ -54,17 +54,9 @@ def live_document(change: Change) -> Json | Missing:
 
 def evidence(change: Change) -> str:
     """Return the evidence of a change in one word."""
-    if change.action is Action.BLOCKED and change.evidence is Evidence.NONE:
-        return "unread"
-    match change.evidence:
-        case Evidence.LIVE:
-            return "live"
-        case Evidence.JOURNAL:
-            return "journal"
-        case Evidence.NONE:
-            return "unseen"
-        case Evidence.BASE:
-            return "base"
+    if change.evidence is not Evidence.NONE:
+        return str(change.evidence.value)
+    return "unread" if change.action is Action.BLOCKED else "unseen"
 
 
 def heading(plan: Plan) -> str:
@@ -90,16 +82,14 @@ def describe_kept(changes: Iterable[Change]) -> str:
 
 def summary(plan: Plan) -> str:
     """Return the counts of a plan in one line, without zeros."""
-    words = []
-    for action in (Action.CREATE, Action.UPDATE, Action.ASSERT, Action.BLOCKED):
-        count = plan.count(action)
-        if count:
-            plain = action is Action.BLOCKED
-            words.append(f"{count:,} {'' if plain else 'to '}{VERBS[action]}")
+    words = [
+        f"{count:,} {'' if action is Action.BLOCKED else 'to '}{verb}"
+        for action, verb in VERBS.items()
+        if (count := plan.count(action))
+    ]
     if kept := describe_kept(plan.changes):
         words.append(kept)
-    destroyed = sum(len(change.destroys) for change in plan.changes)
-    if destroyed:
+    if destroyed := sum(len(change.destroys) for change in plan.changes):
         words.append(f"{destroyed:,} destroyed permanently")
     if words or plan.changed_since:
         return ", ".join(words) or "nothing changed"
@@ -120,15 +110,14 @@ def lost_json(change: Change) -> str:
 
 def describe_no_drift(drifts: Iterable[Drift]) -> str:
     """Return the counts of resources without drift, by what is known of them."""
-    counts = Counter(drift.state for drift in drifts)
-    words = [f"{counts['same']:,} as applied"]
-    if counts["unread"]:
-        words.append(f"{counts['unread']:,} that could not be read")
-    if counts["unseen"]:
-        words.append(f"{counts['unseen']:,} that the API cannot show")
-    if counts["unapplied"]:
-        words.append(f"{counts['unapplied']:,} never applied")
-    return ", ".join(words)
+    counts: Counter[str] = Counter(drift.state for drift in drifts)
+    rest = (
+        ("unread", "that could not be read"),
+        ("unseen", "that the API cannot show"),
+        ("unapplied", "never applied"),
+    )
+    words = [f"{counts[state]:,} {said}" for state, said in rest if counts[state]]
+    return ", ".join((f"{counts['same']:,} as applied", *words))
 
 
 def drift_summary(look: DriftReport) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Annotated, Literal, NotRequired
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Annotated, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
@@ -25,11 +26,11 @@ from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.counts import drift_summary
 from reconciler.report.labels import spoken_place
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, folds_markdown
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE_DRIFT, Fold, code, with_folds
 from reconciler.report.reasons import WAYS, describe_remedy, drift_age, drift_note, look_notes
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
-from reconciler.report.words import plural
+from reconciler.report.words import first_lines, plural
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -158,17 +159,10 @@ def drift_json(look: DriftReport, environment: str, target: str) -> str:
 
 
 def _counts(drifts: Sequence[Drift]) -> DriftCounts:
+    states: tuple[DriftState, ...] = ("same", "drifted", "gone", "unread", "unseen", "unapplied")
     found = Counter(drift.state for drift in drifts)
-    counts: DriftCounts = {
-        "same": found["same"],
-        "drifted": found["drifted"],
-        "gone": found["gone"],
-        "unread": found["unread"],
-        "unseen": found["unseen"],
-    }
-    if found["unapplied"]:
-        counts["unapplied"] = found["unapplied"]
-    return counts
+    counts = {state: found[state] for state in states if found[state] or state != "unapplied"}
+    return cast("DriftCounts", counts)
 
 
 def _resource(drift: Drift) -> DriftedDocument:
@@ -199,16 +193,8 @@ def _resource(drift: Drift) -> DriftedDocument:
 
 
 def _edit(edit: LastEdit) -> EditDocument | None:
-    document: EditDocument = {}
-    if edit.who:
-        document["who"] = edit.who
-    if edit.at:
-        document["at"] = edit.at
-    if edit.how:
-        document["how"] = edit.how
-    if edit.revision:
-        document["revision"] = edit.revision
-    return document or None
+    document = {name: text for name, text in asdict(edit).items() if text}
+    return cast("EditDocument", document) if document else None
 
 
 MOST_FIELDS = 12
@@ -232,13 +218,14 @@ def drift_text(look: DriftReport, style: Style) -> str:
     counts = Counter(drift.state for drift in drifts)
     drifted = counts["drifted"] + counts["gone"]
     head = f"{plural(drifted, 'resource')} drifted" if drifted else "No drift"
-    same = f"{counts['same']} as applied"
-    hidden = f"{counts['unseen']} that the API cannot show"
-    unread = f", {counts['unread']} that could not be read" if counts["unread"] else ""
-    rest = f", {counts['unapplied']} never applied" if counts["unapplied"] else ""
-    ignored = f", {plural(look.ignored, 'difference')} ignored" if look.ignored else ""
     new = f", {look.new} new since {safe(look.since)}" if look.new else ""
-    closing = f"{head}{new}; {same}, {hidden}{unread}{rest}{ignored}."
+    same = f"{counts['same']} as applied, {counts['unseen']} that the API cannot show"
+    rest = (
+        (counts["unread"], f"{counts['unread']} that could not be read"),
+        (counts["unapplied"], f"{counts['unapplied']} never applied"),
+        (look.ignored, f"{plural(look.ignored, 'difference')} ignored"),
+    )
+    closing = f"{head}{new}; {', '.join((same, *(words for count, words in rest if count)))}."
     lines.extend(fitted(f"note: {safe(note)}", style) for note in look_notes(look))
     lines.append(fitted(style.paint(closing, Colour.BOLD), style))
     return "\n".join(lines) + "\n"
@@ -276,7 +263,6 @@ LONGEST_NOTE = 240
 LONGEST_TABLE_NOTE = 200
 MOST_NOTES = 10
 MOST_WAYS = 10
-OPEN_BELOW_LINES = 10
 SIDES = "applied", "live"
 
 
@@ -286,35 +272,35 @@ def drift_markdown(look: DriftReport, environment: str) -> str:
     A diff that does not fit is left out whole.
     """
     found = [drift for drift in look.found if drift.is_finding]
-    head = "\n".join((*_head(look, environment), *_table(found), *_ways_out(found)))
-    room = COMMENT_BYTES - len(head.encode()) - 1
+    lines = (*_head(look, environment), *_table(found), *_ways_out(found))
     folds = [_fold(drift) for drift in found if drift.differences]
-    return head + "\n" + folds_markdown(folds, room, WHOLE_DRIFT)
+    return with_folds("\n".join(lines) + "\n", folds, COMMENT_BYTES, WHOLE_DRIFT)
 
 
 def _head(look: DriftReport, environment: str) -> Iterator[str]:
     yield f"### Drift of {code(environment, LONGEST_CELL)}: {drift_summary(look)}"
     yield ""
-    notes = [*look_notes(look)]
-    yield from (f"- {code(note, LONGEST_NOTE)}" for note in notes[:MOST_NOTES])
-    if len(notes) > MOST_NOTES:
-        yield f"- and {len(notes) - MOST_NOTES:,} more"
-    if notes:
+    if notes := [*look_notes(look)]:
+        yield from first_lines(
+            notes, lambda note: f"- {code(note, LONGEST_NOTE)}", MOST_NOTES, "- and {} more"
+        )
         yield ""
 
 
 def _ways_out(found: Sequence[Drift]) -> Iterator[str]:
-    with_remedies = [drift for drift in found if drift.remedies]
-    for drift in with_remedies[:MOST_WAYS]:
-        yield f"- {code(str(drift.ref), LONGEST_CELL)}"
-        for remedy in drift.remedies:
-            words = (remedy.before.replace("`", ""), remedy.command, remedy.after)
-            text = " ".join(code(word, LONGEST_NOTE) for word in words if word)
-            yield f"  - {WAYS[remedy.way]}: {text}"
-    if len(with_remedies) > MOST_WAYS:
-        yield f"- and {len(with_remedies) - MOST_WAYS:,} more: `drift` shows the commands of each"
-    if with_remedies:
+    if remedied := [drift for drift in found if drift.remedies]:
+        rest = "- and {} more: `drift` shows the commands of each"
+        yield from first_lines(remedied, _remedies, MOST_WAYS, rest)
         yield ""
+
+
+def _remedies(drift: Drift) -> str:
+    lines = [f"- {code(str(drift.ref), LONGEST_CELL)}"]
+    for remedy in drift.remedies:
+        words = (remedy.before.replace("`", ""), remedy.command, remedy.after)
+        text = " ".join(code(word, LONGEST_NOTE) for word in words if word)
+        lines.append(f"  - {WAYS[remedy.way]}: {text}")
+    return "\n".join(lines)
 
 
 def _table(found: Sequence[Drift]) -> Iterator[str]:
@@ -325,15 +311,17 @@ def _table(found: Sequence[Drift]) -> Iterator[str]:
     since, line = (" since |", "---|") if aged else ("", "")
     yield f"| state | resource | fields |{since} note |"
     yield f"|---|---|--:|{line}---|"
-    for drift in found[:MOST_ROWS]:
-        fields = f"{len(drift.differences):,}" if drift.differences else ""
-        age = f" {_cell(drift_age(drift), LONGEST_CELL)} |" if aged else ""
-        note = _cell(drift_note(replace(drift, is_new=None)), LONGEST_TABLE_NOTE)
-        resource = code(str(drift.ref), LONGEST_CELL)
-        yield f"| {drift.state} | {resource} | {fields} |{age} {note} |"
-    if len(found) > MOST_ROWS:
-        yield f"| | and {len(found) - MOST_ROWS:,} more | |{' |' if aged else ''} |"
+    rest = f"| | and {{}} more | |{' |' if aged else ''} |"
+    yield from first_lines(found, partial(_row, aged=aged), MOST_ROWS, rest)
     yield ""
+
+
+def _row(drift: Drift, *, aged: bool) -> str:
+    fields = f"{len(drift.differences):,}" if drift.differences else ""
+    age = f" {_cell(drift_age(drift), LONGEST_CELL)} |" if aged else ""
+    note = _cell(drift_note(replace(drift, is_new=None)), LONGEST_TABLE_NOTE)
+    resource = code(str(drift.ref), LONGEST_CELL)
+    return f"| {drift.state} | {resource} | {fields} |{age} {note} |"
 
 
 def _cell(text: str, longest: int) -> str:
@@ -342,4 +330,4 @@ def _cell(text: str, longest: int) -> str:
 
 def _fold(drift: Drift) -> Fold:
     lines = list(diff_lines(drift_changes(drift), SIDES))
-    return Fold(str(drift.ref), drift.state, lines, is_open=len(lines) < OPEN_BELOW_LINES)
+    return Fold(str(drift.ref), drift.state, lines)

@@ -8,29 +8,7 @@ from typing import Annotated, NotRequired, TypeAlias, assert_never, cast
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from reconciler.journal.entries import (
-    ENTRY_NAMES,
-    AboutWrites,
-    Backup,
-    Compacted,
-    Drifted,
-    Entry,
-    Forgotten,
-    IdentifiedEntry,
-    ImportedEntry,
-    Moved,
-    MovedIn,
-    OverrideEntry,
-    RefusedEntry,
-    Renamed,
-    RunEntry,
-    Settled,
-    Started,
-    Stored,
-    Unfrozen,
-    WatchedEntry,
-    WrittenEntry,
-)
+from reconciler.journal import entries as entry_types
 from reconciler.journal.history import History
 from reconciler.journal.lines import entry_document
 from reconciler.journal.runs import RunSummary
@@ -91,7 +69,7 @@ HistoryDocument: TypeAlias = Annotated[
 class EntryDocument(TypedDict):
     """An entry. See docs/journal.md for the fields of each."""
 
-    entry: Annotated[str, Field(json_schema_extra={"enum": [*ENTRY_NAMES]})]
+    entry: Annotated[str, Field(json_schema_extra={"enum": [*entry_types.ENTRY_NAMES]})]
     at: str
 
 
@@ -123,12 +101,12 @@ def _run_document(run: RunSummary, wanted: Ref | None) -> RunDocument:
     return document
 
 
-def entries_document(entries: Sequence[Entry]) -> EntriesDocument:
+def entries_document(entries: Sequence[entry_types.Entry]) -> EntriesDocument:
     """Return the JSON form of entries, which is the form of the journal's own lines."""
     return cast("EntriesDocument", [entry_document(entry) for entry in entries])
 
 
-def journal_text(entries: Sequence[Entry], history: History, style: Style) -> str:
+def journal_text(entries: Sequence[entry_types.Entry], history: History, style: Style) -> str:
     """Return a line for each entry, and the unsettled creates at the end."""
     lines = [f"{entry.at}  {safe(_describe(entry))}" for entry in entries]
     for ref, started in history.unsettled().items():
@@ -181,32 +159,32 @@ def _became(run: RunSummary, wanted: Ref | None) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def _describe(entry: Entry) -> str:  # noqa: C901 - one case an entry
+def _describe(entry: entry_types.Entry) -> str:  # noqa: C901 - one case an entry
     match entry:
-        case OverrideEntry(reason=reason, codes=codes):
+        case entry_types.OverrideEntry(reason=reason, codes=codes):
             words = f"{reason} [{', '.join(codes)}]" if codes else reason
-        case Unfrozen(reason=reason, frozen=frozen):
+        case entry_types.Unfrozen(reason=reason, frozen=frozen):
             words = f"{reason} ({frozen})"
-        case RunEntry():
+        case entry_types.RunEntry():
             commit = f" from {entry.commit}" if entry.commit else ""
             words = f"{entry.command} by {entry.actor}{commit}"
-        case Moved():
+        case entry_types.Moved():
             words = f"to {entry.to}"
-        case MovedIn():
+        case entry_types.MovedIn():
             words = f"from {entry.origin}"
-        case Drifted() | WatchedEntry():
+        case entry_types.Drifted() | entry_types.WatchedEntry():
             words = _looked(entry)
-        case Renamed():
+        case entry_types.Renamed():
             words = f"{entry.ref}, which was {entry.was}"
-        case Forgotten():
+        case entry_types.Forgotten():
             words = str(entry.ref)
         case _:
             words = f"{entry.ref}{_particulars(entry)}"
     return f"{entry.entry:10}  {words}"
 
 
-def _looked(entry: Drifted | WatchedEntry) -> str:
-    if isinstance(entry, WatchedEntry):
+def _looked(entry: entry_types.Drifted | entry_types.WatchedEntry) -> str:
+    if isinstance(entry, entry_types.WatchedEntry):
         verdicts = ", ".join(
             f"{seen_verdict.ref} {seen_verdict.verdict}" for seen_verdict in entry.found
         )
@@ -217,34 +195,34 @@ def _looked(entry: Drifted | WatchedEntry) -> str:
     return "; ".join(parts) or "nothing new"
 
 
-def _particulars(entry: AboutWrites | Backup) -> str:  # noqa: C901 - one case an entry
+def _particulars(entry: entry_types.AboutWrites | entry_types.Backup) -> str:  # noqa: C901 - one case an entry
     match entry:
-        case Backup(live=None, size=size):
+        case entry_types.Backup(live=None, size=size):
             words = f": {plural(size, 'character')}, too many to be kept"
-        case Backup(size=size):
+        case entry_types.Backup(size=size):
             words = f": what was live, {plural(size, 'character')}"
-        case Started(operation=operation):
+        case entry_types.Started(operation=operation):
             words = f" ({operation})"
-        case IdentifiedEntry(remote_id=remote_id):
+        case entry_types.IdentifiedEntry(remote_id=remote_id):
             words = f" as {remote_id}"
-        case WrittenEntry() | ImportedEntry():
+        case entry_types.WrittenEntry() | entry_types.ImportedEntry():
             words = _landed(entry)
-        case Stored(rewritten=rewritten):
+        case entry_types.Stored(rewritten=rewritten):
             words = f": {plural(len(rewritten), 'field')} not as sent"
-        case RefusedEntry(message=message):
+        case entry_types.RefusedEntry(message=message):
             words = f": {message}"
-        case Settled(remote_id=remote_id):
+        case entry_types.Settled(remote_id=remote_id):
             words = f": {'never happened' if remote_id is None else f'exists as {remote_id}'}"
-        case Compacted(remote_id=remote_id, exists=exists):
+        case entry_types.Compacted(remote_id=remote_id, exists=exists):
             words = f" as {remote_id}" if exists and remote_id is not None else ""
         case _:
             assert_never(entry)
     return words
 
 
-def _landed(entry: WrittenEntry | ImportedEntry) -> str:
+def _landed(entry: entry_types.WrittenEntry | entry_types.ImportedEntry) -> str:
     known = f" ({entry.remote_id})" if entry.remote_id is not None else ""
-    if isinstance(entry, ImportedEntry):
+    if isinstance(entry, entry_types.ImportedEntry):
         return f"{known}, as {'it is live' if entry.origin == 'live' else 'in an export'}"
     back = ", what was there before it was put back" if entry.put_back else ""
     return known + back + (f": {entry.message}" if entry.message else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from reconciler.model import Change
 from reconciler.redaction.templates import references_in
 from reconciler.report.counts import live_document
 from reconciler.report.safe import safe
+from reconciler.report.words import as_json
 
 _VERSION = re.compile(r"V\d+$")
 BETWEEN = " · "
@@ -57,7 +58,7 @@ class Lists:
     """
 
     _places: dict[tuple[int, Path], tuple[object, dict[str, int]]] = field(default_factory=dict)
-    _named: dict[tuple[int, Path, type[Part] | None], tuple[object, Counter[str]]] = field(
+    _named: dict[tuple[int, Path | None, type[Part] | None], tuple[object, Counter[str]]] = field(
         default_factory=dict
     )
 
@@ -75,32 +76,18 @@ class Lists:
             self._places[id(items), identity] = items, places
         return places.get(step, -1)
 
-    def named(self, items: Sequence[Json], facts: Facts) -> Counter[str]:
-        """Return how many items of a list have each name."""
-        return self._counted(items, (), facts, lambda: (name_of(item, facts) for item in items))
+    def named(self, items: Sequence[Json], facts: Facts, steps: Path | None = None) -> Counter[str]:
+        """Return how many items have each name: those of a list, or of the lists inside them.
 
-    def cousins(self, parents: Sequence[Json], steps: Path, facts: Facts) -> Counter[str]:
-        """Return the same for all lists that the items of a list have at one place."""
-
-        def names() -> Iterator[str]:
-            for items in (value_at(parent, steps) for parent in parents):
-                yield from (
-                    (name_of(item, facts) for item in items) if isinstance(items, list) else ()
-                )
-
-        return self._counted(parents, steps, facts, names)
-
-    def _counted(
-        self,
-        items: Sequence[Json],
-        steps: Path,
-        facts: Facts,
-        names: Callable[[], Iterator[str]],
-    ) -> Counter[str]:
+        `steps` lead from each item to its list, None for the list itself.
+        """
         key = id(items), steps, facts.part
         known = self._named.get(key)
         if known is None:
-            known = self._named[key] = items, Counter(names())
+            inside = [items] if steps is None else [value_at(item, steps) for item in items]
+            lists = [found for found in inside if isinstance(found, list)]
+            names = (name_of(item, facts) for found in lists for item in found)
+            known = self._named[key] = items, Counter(names)
         return known[1]
 
 
@@ -143,16 +130,16 @@ class _Walk:
 
     def _item(self, noun: str, step: str | int, index: int, items: Sequence[Json]) -> _Item:
         if index < 0:
-            return _Item(f"{noun} {_quoted(step)}".lstrip(), named=isinstance(step, str))
+            return _Item(f"{noun} {as_json(step)}".lstrip(), named=isinstance(step, str))
         name = name_of(items[index], self.facts)
         if not name:
             return _Item(f"{noun} {index + 1}".lstrip(), named=False)
         here = self.lists.named(items, self.facts)[name]
         around = sum(
-            self.lists.cousins(parents, tuple(self.fields), self.facts)[name]
+            self.lists.named(parents, self.facts, tuple(self.fields))[name]
             for parents in self.siblings[:1]
         )
-        words = f"{noun} {_quoted(name)}" if here == 1 else f"{noun} {index + 1} {_quoted(name)}"
+        words = f"{noun} {as_json(name)}" if here == 1 else f"{noun} {index + 1} {as_json(name)}"
         return _Item(words.lstrip(), named=True, unique=around <= here)
 
 
@@ -266,10 +253,6 @@ def singular(key: str) -> str:
     return plural.removesuffix("s")
 
 
-def _quoted(name: str | int) -> str:
-    return json.dumps(name, ensure_ascii=False)
-
-
 MOST_DIGITS = 18
 """For a number written as text. A longer text is no time, and is shown as text."""
 
@@ -298,24 +281,20 @@ def _scalar(document: Json, facts: Facts) -> str:
         return with_unit(number, facts.unit)
     if facts.listed is not None and isinstance(document, str):
         return safe(_short(document, facts.listed))
-    return safe(_in_quotes(document) if isinstance(document, str) else _json(document))
+    return safe(_in_quotes(document) if isinstance(document, str) else as_json(document))
 
 
 def _in_quotes(text: str) -> str:
     """Return a quoted text, in single quotes where it contains double quotes, as queries do."""
     if '"' in text and text.isprintable() and not set("'\\") & set(text):
         return f"'{text}'"
-    return _json(text)
-
-
-def _json(document: Json) -> str:
-    return json.dumps(document, ensure_ascii=False)
+    return as_json(text)
 
 
 def _short(text: str, listed: KnownValues) -> str:
     """Return a value of an enumeration without its prefix; any other text is quoted."""
     if text not in listed.values or not listed.prefix:
-        return _json(text)
+        return as_json(text)
     short = text.removeprefix(listed.prefix)
     if found := _COUNTED.fullmatch(short):
         return f"{found[1]} {found[2].lower()}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reconciler.report.safe import safe
+from reconciler.report.words import first_lines
 
 LARGEST_COMMENT_CHARACTERS = 65_536
 """The forge refuses a longer comment with 422."""
@@ -95,19 +96,26 @@ LONGEST_NAME = 80
 """For a foreign name in a sentence or a table; the beginning of a name identifies it."""
 
 
+OPEN_BELOW_LINES = 10
+
+
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A diff. `name` is foreign text, `title` ours; lines are safe. `picture` is put above it."""
+    """A diff. `name` is foreign text, `title` ours; lines are safe. `picture` is put above it.
+
+    A short one is open, unless it is always `folded`.
+    """
 
     name: str
     title: str
     lines: Sequence[str]
     picture: Sequence[str] = ()
-    is_open: bool = False
+    folded: bool = False
 
     def markdown(self) -> str:
         """Return the folded element with closed fences, ending in a line break."""
-        opened = "<details open>" if self.is_open else "<details>"
+        is_short = len(self.lines) + len(self.picture) < OPEN_BELOW_LINES
+        opened = "<details open>" if is_short and not self.folded else "<details>"
         parts = [f"\n{opened}<summary>{element('code', self.name)} {self.title}</summary>\n"]
         if self.picture:
             parts.append(fenced("text", self.picture))
@@ -116,19 +124,19 @@ class Fold:
         return "\n".join((*parts, "</details>", ""))
 
 
-def folds_markdown(folds: Sequence[Fold], room: int, whole: str) -> str:
-    """Return the folds that fit into `room` bytes, in order, and the number left out.
+def with_folds(head: str, folds: Sequence[Fold], budget: int, whole: str, foot: str = "") -> str:
+    """Return head, folds and foot within `budget` bytes, and the number of folds left out.
 
     The largest are left out first, and none is ever cut. `whole` is our text, and says where to
     find all of them.
     """
     texts = [fold.markdown() for fold in folds]
-    kept = _fitting(texts, room - NOTICE_BYTES - len(whole.encode()))
+    room = budget - len((head + foot).encode()) - NOTICE_BYTES - len(whole.encode())
+    kept = _fitting(texts, room)
     shown = "".join(text for index, text in enumerate(texts) if index in kept)
     left_out = len(texts) - len(kept)
-    if not left_out:
-        return shown
-    return f"{shown}\n{left_out:,} of {len(texts):,} diffs left out: see {whole}.\n"
+    notice = f"\n{left_out:,} of {len(texts):,} diffs left out: see {whole}.\n" if left_out else ""
+    return f"{head}{shown}{notice}{foot}"
 
 
 def _fitting(texts: Sequence[str], room: int) -> set[int]:
@@ -150,13 +158,5 @@ def listed_items(title: str, items: Sequence[str]) -> Iterator[str]:
         return
     yield f"**{title}**"
     yield ""
-    room, shown = MOST_LISTED_BYTES, 0
-    for item in items[:MOST_ITEMS]:
-        room -= len(item.encode()) + 3
-        if room < 0:
-            break
-        shown += 1
-        yield f"- {item}"
-    if shown < len(items):
-        yield f"- and {len(items) - shown:,} more"
+    yield from first_lines(items, "- {}".format, MOST_ITEMS, "- and {} more", MOST_LISTED_BYTES)
     yield ""

@@ -8,36 +8,15 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from string import Formatter
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
+from reconciler import model
 from reconciler.document import Path
 from reconciler.kinds import BY_NAME
-from reconciler.model import (
-    Action,
-    BaseRefused,
-    CannotBeAsked,
-    Change,
-    ClockUnchecked,
-    Drift,
-    DriftReport,
-    FreezeUnknown,
-    NeverWritten,
-    NoJournal,
-    NotPermitted,
-    OldJournal,
-    OnlyLiveKnows,
-    Outcome,
-    Reason,
-    Ref,
-    Refused,
-    Remark,
-    Remedy,
-    RollsBack,
-    SignalsUnread,
-)
 from reconciler.model.quoting import quoted
 from reconciler.report.counts import describe_selection
 from reconciler.report.labels import FieldLabel, Lists, facts_of_kind, places_in, spoken_place
+from reconciler.report.words import first_few
 from reconciler.runtime.advice import in_git, on_journal
 
 MOST_NAMED = 4
@@ -48,15 +27,15 @@ FieldLabeler: TypeAlias = Callable[[Path], FieldLabel]
 """A function that returns the label of a path in the documents at hand."""
 
 
-def notes_of(change: Change) -> tuple[str, ...]:
+def notes_of(change: model.Change) -> tuple[str, ...]:
     """Return the notes on a change, one sentence for each reason."""
     where = places_in(change)
     return tuple(words_of(reason, change.ref, where) for reason in change.reasons)
 
 
-def reported_notes(change: Change) -> tuple[str, ...]:
+def reported_notes(change: model.Change) -> tuple[str, ...]:
     """Return the notes on a change. A new or kept resource leaves out what its evidence shows."""
-    silent = change.action not in (Action.UPDATE, Action.BLOCKED)
+    silent = change.action not in (model.Action.UPDATE, model.Action.BLOCKED)
     where = places_in(change)
     return tuple(
         words_of(reason, change.ref, where)
@@ -65,13 +44,13 @@ def reported_notes(change: Change) -> tuple[str, ...]:
     )
 
 
-def _is_said_by_evidence(reason: Reason) -> bool:
+def _is_said_by_evidence(reason: model.Reason) -> bool:
     """Return whether the evidence of a change that is not compared already implies the reason."""
-    unremarkable = isinstance(reason, NeverWritten) and not reason.is_another
-    return unremarkable or isinstance(reason, CannotBeAsked)
+    unremarkable = isinstance(reason, model.NeverWritten) and not reason.is_another
+    return unremarkable or isinstance(reason, model.CannotBeAsked)
 
 
-def drift_note(drift: Drift) -> str:
+def drift_note(drift: model.Drift) -> str:
     """Return what the fields of a drift do not show; "" for nothing."""
     facts = facts_of_kind(BY_NAME.get(drift.ref.kind))
     documents = drift.live, drift.applied
@@ -88,7 +67,7 @@ _CAUSES = {"edited": "edited by others", "rewritten": "rewritten by the service"
 """Other causes need no words: the state shows them."""
 
 
-def drift_age(drift: Drift) -> str:
+def drift_age(drift: model.Drift) -> str:
     """Return since when a finding exists, "" where no drift was ever remembered."""
     if drift.is_new is None:
         return ""
@@ -98,14 +77,14 @@ def drift_age(drift: Drift) -> str:
 WAYS = {"put-back": "put back", "take-over": "take over"}
 
 
-def describe_remedy(remedy: Remedy) -> str:
+def describe_remedy(remedy: model.Remedy) -> str:
     """Return a remedy for drift in words: ``put back: `reconciler apply a.yaml` ``."""
     before = f"{remedy.before} " if remedy.before else ""
     after = f", {remedy.after}" if remedy.after else ""
     return f"{WAYS[remedy.way]}: {before}`{remedy.command}`{after}"
 
 
-def look_notes(look: DriftReport) -> Iterator[str]:
+def look_notes(look: model.DriftReport) -> Iterator[str]:
     """Yield notes on a drift report as a whole: its selection, and rules without effect."""
     if look.selected is not None:
         yield describe_selection(look.selected)
@@ -115,23 +94,31 @@ def look_notes(look: DriftReport) -> Iterator[str]:
         yield f"driftIgnore `{rule}` silenced nothing this time"
 
 
-def message_of(outcome: Outcome) -> str:
+def message_of(outcome: model.Outcome) -> str:
     """Return the message of an outcome; "" for none."""
-    if isinstance(outcome, Refused) and outcome.reasons:
+    if isinstance(outcome, model.Refused) and outcome.reasons:
         return words_of(outcome.reasons[0], outcome.ref)
     return outcome.message
 
 
-def remedies_of(outcome: Outcome) -> tuple[str, ...]:
+def remedies_of(outcome: model.Outcome) -> tuple[str, ...]:
     """Return the remedies of an outcome; empty where none is needed or known."""
-    return outcome.remedies if isinstance(outcome, Refused) else ()
+    return outcome.remedies if isinstance(outcome, model.Refused) else ()
 
 
-def words_of(reason: Reason, ref: Ref, where: FieldLabeler = spoken_place) -> str:
+def words_of(reason: model.Reason, ref: model.Ref, where: FieldLabeler = spoken_place) -> str:
     """Return one reason of a change as a sentence."""
+    return _filled(reason.words, reason, where, settle=on_journal("settle", f"{ref} --id ID"))
+
+
+def _filled(
+    template: str,
+    reason: model.Reason | model.Remark,
+    where: FieldLabeler = spoken_place,
+    **more: str,
+) -> str:
     values = {field.name: getattr(reason, field.name) for field in dataclasses.fields(reason)}
-    settle = on_journal("settle", f"{ref} --id ID")
-    return _Words(where).format(reason.words, settle=settle, **values)
+    return _Words(where).format(template, **more, **values)
 
 
 class _Words(Formatter):
@@ -169,6 +156,7 @@ def _first(named: Sequence[str], separator: str) -> str:
 _FORMS: Mapping[str, Callable[[Any, FieldLabeler], str]] = {
     "": lambda value, _: str(value),
     "listed": lambda values, _: listed(values),
+    "few": lambda refs, _: first_few(refs, MOST_NAMED),
     "first": lambda values, _: _first(values, "; "),
     "short": lambda runs, _: ", ".join(run[:SHORT_RUN] for run in runs),
     "quoted": lambda texts, _: " and ".join(
@@ -190,66 +178,21 @@ _COMMIT = re.compile("[0-9a-f]{7,64}")
 """A commit as a command may name it: a journal may contain any text."""
 
 
-def describe_remark(remark: Remark) -> str:
+def describe_remark(remark: model.Remark) -> str:
     """Return a remark on a plan as a whole in words."""
     match remark:
-        case NoJournal() | OldJournal():
-            return _of_journals(remark)
-        case NotPermitted(said=said):
-            return f"the target answers, and the key may not list policies ({said})"
-        case FreezeUnknown() | ClockUnchecked():
-            return _of_freezes(remark)
-        case RollsBack():
+        case model.RollsBack():
             return _rolling_back(remark)
-        case SignalsUnread(what=what, why=why):
+        case model.SignalsUnread(what=what, why=why):
             causes = "; ".join(
                 f"{signal}: {reason}" for signal, reason in zip(what, why, strict=True)
             )
             return f"the track record is not complete, as the service did not show all: {causes}"
-        case BaseRefused() | OnlyLiveKnows():
-            return _describe_against(remark)
         case _:
-            assert_never(remark)
+            return _filled(remark.words, remark)
 
 
-def _of_journals(remark: NoJournal | OldJournal) -> str:
-    if isinstance(remark, NoJournal):
-        return (
-            "this environment has no journal: nothing was applied from here yet, "
-            "or its journal is lost"
-        )
-    return "the journal of this environment is an old copy: what was applied since is not in it"
-
-
-def _of_freezes(remark: FreezeUnknown | ClockUnchecked) -> str:
-    if isinstance(remark, ClockUnchecked):
-        return (
-            "no window of the freeze is active by the clock of this machine, and that clock is "
-            "unchecked: the service gives no time (`Date`)"
-        )
-    return f"it is unknown whether this environment is frozen, and it allows that: {remark.said}"
-
-
-def _describe_against(remark: BaseRefused | OnlyLiveKnows) -> str:
-    """Return what a plan against a revision cannot see, unlike a plan against the service."""
-    named = _named(remark.refs)
-    if isinstance(remark, BaseRefused):
-        return (
-            "the revision declares these, and an emulator did not take them, so they count as "
-            f"not there: {named}"
-        )
-    return (
-        "these are declared with an id of the service that the revision does not name: "
-        f"they may be there already, and are planned as new: {named}"
-    )
-
-
-def _named(refs: Sequence[Ref]) -> str:
-    more = f" and {len(refs) - MOST_NAMED:,} more" if len(refs) > MOST_NAMED else ""
-    return f"{', '.join(map(str, refs[:MOST_NAMED]))}{more}"
-
-
-def _rolling_back(remark: RollsBack) -> str:
+def _rolling_back(remark: model.RollsBack) -> str:
     """Return which run is rolled back, that manifests stay, and how to find the change."""
     of = f" of commit {remark.commit}" if remark.commit else ""
     by = f" by {remark.actor}" if remark.actor else ""
@@ -267,11 +210,10 @@ def _rolling_back(remark: RollsBack) -> str:
     )
 
 
-def _in_git(remark: RollsBack) -> str:
+def _in_git(remark: model.RollsBack) -> str:
     """Return where to look in git: a run records its commit, which need not be the change."""
     where = remark.files or tuple(map(str, remark.refs))
-    more = f" and {len(where) - MOST_NAMED} more" if len(where) > MOST_NAMED else ""
-    named = ", ".join(where[:MOST_NAMED]) + more
+    named = _first(where, ", ")
     files = named if remark.files else f"the manifests of {named}"
     advice = f"To change, where they say otherwise: {files}"
     commit, _, dirty = remark.commit.partition("-")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from io import StringIO
@@ -63,15 +63,21 @@ def _parts(line: str, width: int) -> Iterator[str]:
         return
     body = line.lstrip(" ")
     margin = line[: len(line) - len(body)]
-    first, *others = unbroken(body, width - len(margin) - len(_HANG))
-    part = margin + first
-    for word in others:
-        if _columns(part) + 1 + _columns(word) > width:
-            yield part.rstrip(" ")
-            part = margin + _HANG + word
+    room = width - len(margin)
+    for part in _in_lines(unbroken(body, room - len(_HANG)), room, _HANG):
+        yield (margin + part).rstrip(" ")
+
+
+def _in_lines(words: Iterable[str], room: int, hang: str) -> Iterator[str]:
+    line = ""
+    for word in words:
+        if line and _columns(line) + 1 + _columns(word) > room:
+            yield line
+            line = hang + word
         else:
-            part += f" {word}"
-    yield part
+            line = f"{line} {word}" if line else word
+    if line:
+        yield line
 
 
 def unbroken(text: str, room: int) -> Iterator[str]:
@@ -98,15 +104,9 @@ def wrapped(
 
     `hang` indents the continuation lines.
     """
-    room = style.width - len(margin) - len(hang)
-    line = ""
-    for word in unbroken(safe(text), room) if style.terminal else (safe(text),):
-        if line and len(margin) + columns(line) + 1 + columns(word) > style.width:
-            yield margin + style.paint(line, *colours)
-            line = hang + word
-        else:
-            line = f"{line} {word}" if line else word
-    if line:
+    room = style.width - len(margin)
+    words = unbroken(safe(text), room - len(hang)) if style.terminal else (safe(text),)
+    for line in _in_lines(words, room, hang):
         yield margin + style.paint(line, *colours)
 
 
@@ -175,12 +175,13 @@ def _widths(headings: Sequence[Heading], cells: Sequence[Sequence[str]], style: 
 
 def _line(cells: Sequence[str], headings: Sequence[Heading], widths: Sequence[int]) -> str:
     return GAP.join(
-        _padded(cell, width, right=heading.right)
+        padded(cell, width, right=heading.right)
         for cell, heading, width in zip(cells, headings, widths, strict=True)
     ).rstrip()
 
 
-def _padded(cell: str, width: int, *, right: bool) -> str:
+def padded(cell: str, width: int, *, right: bool = False) -> str:
+    """Return a cell, cut or filled to exactly `width` columns."""
     shown = cut(cell, width)
     blank = " " * (width - columns(shown))
     return blank + shown if right else shown + blank

@@ -8,19 +8,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from reconciler.report.safe import columns, cut, safe
-from reconciler.runtime.progress import (
-    Answering,
-    AskedAgain,
-    Deed,
-    Keeping,
-    NamedWait,
-    Noted,
-    Now,
-    Passing,
-    Progress,
-    Spent,
-    WaitKind,
-)
+from reconciler.runtime import progress
 
 NAMED_AFTER = 1.0
 """Seconds; a shorter wait is only counted."""
@@ -28,19 +16,19 @@ NAMED_AFTER = 1.0
 LONGEST_WHY = 60
 _SHORTEST_NAME = 16
 _DEEDS = {
-    Deed.LOADING: "reading manifests",
-    Deed.READING: "reading",
-    Deed.COMPARING: "comparing with live",
-    Deed.JUDGING: "judging what will be written",
-    Deed.ASKING: "asking whether it may be written",
-    Deed.WRITING: "writing",
-    Deed.LISTING: "listing",
+    progress.Deed.LOADING: "reading manifests",
+    progress.Deed.READING: "reading",
+    progress.Deed.COMPARING: "comparing with live",
+    progress.Deed.JUDGING: "judging what will be written",
+    progress.Deed.ASKING: "asking whether it may be written",
+    progress.Deed.WRITING: "writing",
+    progress.Deed.LISTING: "listing",
 }
-_WAITED: Mapping[WaitKind, str] = {
-    Answering: "waiting for answers, side by side",
-    AskedAgain: "waiting to ask again",
-    Keeping: "waiting for what keeps the journal",
-    Passing: "waiting for time to pass",
+_WAITED: Mapping[progress.WaitKind, str] = {
+    progress.Answering: "waiting for answers, side by side",
+    progress.AskedAgain: "waiting to ask again",
+    progress.Keeping: "waiting for what keeps the journal",
+    progress.Passing: "waiting for time to pass",
 }
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -63,7 +51,7 @@ class _Words:
         return f"{self.before}{cut(self.name, left)}{self.after}{more}"
 
 
-def waiting_line(now: Now, hide: Hide, width: int | None = None) -> str:
+def waiting_line(now: progress.Now, hide: Hide, width: int | None = None) -> str:
     """Return what is done and waited for, "" for nothing; `width` is None where nothing is cut.
 
     `hide` removes secrets from foreign text before the cut, as half a secret would not be
@@ -87,7 +75,7 @@ def waiting_line(now: Now, hide: Hide, width: int | None = None) -> str:
 
 
 def timing_lines(
-    spent: Mapping[WaitKind, Spent], start: float, wall: float, processor: float
+    spent: Mapping[progress.WaitKind, progress.Spent], start: float, wall: float, processor: float
 ) -> Iterator[str]:
     """Yield where the time of a run went, in seconds: the total, then by deed and by wait.
 
@@ -102,17 +90,21 @@ def timing_lines(
             yield f"  {time.seconds:8,.2f} s  {_DEEDS[deed]}{named}: {time.done:,}"
     for sort, time in spent.items():
         if not isinstance(sort, tuple):
-            waited = f"waiting for {sort.what}" if issubclass(sort, NamedWait) else _WAITED[sort]
+            waited = (
+                f"waiting for {sort.what}"
+                if issubclass(sort, progress.NamedWait)
+                else _WAITED[sort]
+            )
             mean = f", {time.seconds / time.times * 1000:,.0f} ms each" if time.times > 1 else ""
             yield f"  {time.seconds:8,.2f} s  {waited}: {time.times:,}{mean}"
 
 
-def _lasts(noted: Noted, now: float) -> bool:
-    until = noted.wait.until if isinstance(noted.wait, AskedAgain) else now
+def _lasts(noted: progress.Noted, now: float) -> bool:
+    until = noted.wait.until if isinstance(noted.wait, progress.AskedAgain) else now
     return max(now, until) - noted.since >= NAMED_AFTER
 
 
-def _step(step: Progress, hide: Hide) -> str:
+def _step(step: progress.Progress, hide: Hide) -> str:
     things = f" {_spoken(safe(hide(step.things)))}" if step.things else ""
     of = f" of {step.total:,}" if step.total is not None else ""
     return f"{_DEEDS[step.deed]}{things}: {step.done:,}{of}"
@@ -125,22 +117,22 @@ def _spoken(things: str) -> str:
     return spoken if spoken.endswith("s") else f"{spoken}s"
 
 
-def _wait(noted: Noted, now: float, hide: Hide) -> _Words:
+def _wait(noted: progress.Noted, now: float, hide: Hide) -> _Words:
     seconds = int(now - noted.since)
     long = f", {seconds:,} s" if seconds else ""
     match noted.wait:
-        case Answering(method=method, path=path):
+        case progress.Answering(method=method, path=path):
             return _Words("waiting for ", _request(method, path, hide), f" to answer{long}")
-        case AskedAgain(method=method, path=path, until=until, status=status, why=why):
+        case progress.AskedAgain(method=method, path=path, until=until, status=status, why=why):
             left = max(0, round(until - now))
             cause = str(status) if status is not None else safe(hide(why), LONGEST_WHY)
             after = f" is asked again in {left:,} s ({cause})"
             return _Words("", _request(method, path, hide), after)
-        case NamedWait(what=what, said=why):
+        case progress.NamedWait(what=what, said=why):
             return _Words(f"waiting for {what}{long} (", safe(hide(why)), ")")
-        case Keeping(place=place):
+        case progress.Keeping(place=place):
             return _Words("waiting for the journal ", safe(hide(place)), long)
-        case Passing(until=until):
+        case progress.Passing(until=until):
             return _Words("", f"waiting {max(0, round(until - now)):,} s more", "")
         case _:
             assert_never(noted.wait)

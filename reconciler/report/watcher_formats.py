@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -21,7 +21,7 @@ from reconciler.model import (
 from reconciler.report.markdown import LONGEST_NAME, code, listed_items
 from reconciler.report.safe import safe
 from reconciler.report.table import Colour, Style, wrapped
-from reconciler.report.words import plural
+from reconciler.report.words import first_few, plural
 
 MOST_NAMED = 10
 
@@ -85,47 +85,42 @@ def reported_watchers_document(watchers: ReportedWatchers) -> ToldWatchersDocume
     }
 
 
-def _describe_reported(watchers: ReportedWatchers, listed: Callable[[Sequence[str]], str]) -> str:
+def _describe_reported(watchers: ReportedWatchers, shown: Callable[[str, int], str]) -> str:
     """Return who watches a written resource, and how that differs from the prediction."""
-    by = f"watched by {listed(watchers.told)}" if watchers.told else "watched by no alert"
+    told, unforeseen, not_reported = (
+        _listed(names, shown)
+        for names in (watchers.told, watchers.unforeseen, watchers.not_reported)
+    )
+    by = f"watched by {told or 'no alert'}"
     surprises = []
-    if watchers.unforeseen:
-        surprises.append(f"not foreseen: {listed(watchers.unforeseen)}")
-    if watchers.not_reported:
-        surprises.append(f"foreseen, and not named by the service: {listed(watchers.not_reported)}")
+    if unforeseen:
+        surprises.append(f"not foreseen: {unforeseen}")
+    if not_reported:
+        surprises.append(f"foreseen, and not named by the service: {not_reported}")
     return f"{by}; {'; '.join(surprises)}" if surprises else f"{by}, as foreseen"
+
+
+def _all_reported(outcomes: Sequence[Outcome], plan: Plan) -> Iterator[ReportedWatchers]:
+    return filter(None, (reported_watchers(outcome, plan) for outcome in outcomes))
 
 
 def reported_watchers_text(outcomes: Sequence[Outcome], plan: Plan) -> Iterator[str]:
     """Yield a sentence for each write, where the service reported its watchers."""
-    for outcome in outcomes:
-        watchers = reported_watchers(outcome, plan)
-        if watchers is not None:
-            yield f"{watchers.ref} is {_describe_reported(watchers, _listed)}"
+    for watchers in _all_reported(outcomes, plan):
+        yield f"{watchers.ref} is {_describe_reported(watchers, safe)}"
 
 
 def reported_watchers_markdown(outcomes: Sequence[Outcome], plan: Plan) -> Iterator[str]:
     """Yield a list for the comment of an apply."""
-    found = [
-        watchers
-        for outcome in outcomes
-        if (watchers := reported_watchers(outcome, plan)) is not None
-    ]
     items = [
-        f"{code(str(watchers.ref), LONGEST_NAME)}: {_describe_reported(watchers, _in_code)}"
-        for watchers in found
+        f"{code(str(watchers.ref), LONGEST_NAME)}: {_describe_reported(watchers, code)}"
+        for watchers in _all_reported(outcomes, plan)
     ]
     yield from listed_items("Alerts that watch what was written", items)
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(safe(name, LONGEST_NAME) for name in names[:MOST_NAMED]) + more
-
-
-def _in_code(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(code(name, LONGEST_NAME) for name in names[:MOST_NAMED]) + more
+def _listed(names: Sequence[str], shown: Callable[[str, int], str] = safe) -> str:
+    return first_few(names, MOST_NAMED, lambda name: shown(name, LONGEST_NAME))
 
 
 def watchers_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
@@ -139,9 +134,9 @@ def watchers_lines(plan: Plan, change: Change, style: Style) -> Iterator[str]:
 
 def watchers_markdown(plan: Plan) -> Iterator[str]:
     """Yield a list for a comment, the resources with most watchers first."""
-    watched: Mapping[Ref, Watchers] = plan.watchers
-    found = sorted(watched.items(), key=lambda pair: (-len(names_of(pair[1])), pair[0]))
+    watched = [(ref, names_of(watchers)) for ref, watchers in plan.watchers.items()]
     items = [
-        f"{code(str(ref), LONGEST_NAME)}: {_in_code(names_of(watchers))}" for ref, watchers in found
+        f"{code(str(ref), LONGEST_NAME)}: {_listed(names, code)}"
+        for ref, names in sorted(watched, key=lambda pair: (-len(pair[1]), pair[0]))
     ]
     yield from listed_items("Alerts that watch what changes", items)

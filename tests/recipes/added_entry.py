@@ -60,12 +60,11 @@ def entry(bench: Workbench) -> None:
         "            case OverrideEntry() | Unfrozen():\n",
     )
     report = "reconciler/report/journal_formats.py"
-    bench.after(report, "    OverrideEntry,", "    Noted,")
     bench.replace(
         report,
-        "        case Unfrozen(reason=reason, frozen=frozen):\n",
-        "        case Noted():\n            said = entry.text\n"
-        "        case Unfrozen(reason=reason, frozen=frozen):\n",
+        "        case entry_types.Unfrozen(reason=reason, frozen=frozen):\n",
+        "        case entry_types.Noted():\n            words = entry.text\n"
+        "        case entry_types.Unfrozen(reason=reason, frozen=frozen):\n",
     )
     bench.after("docs/journal.md", "| `override` |", "| `noted` | a person noted it | `text` |")
     _tested(bench)

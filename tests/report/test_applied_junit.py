@@ -6,7 +6,7 @@ from harness.workspaces import VIEW, Workspace
 from sample_plans import created, kept, plan_of
 
 from reconciler.model import InDoubt, Outcome, Ref, Refused, Skipped, Unchanged, Written
-from reconciler.report.applied.junit import applied_junit
+from reconciler.report.applied_formats import applied_junit
 
 
 def ref(name: str) -> Ref:

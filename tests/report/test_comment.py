@@ -44,7 +44,7 @@ from reconciler.model import (
     Unchanged,
     Written,
 )
-from reconciler.report.applied.markdown import ApplyResult, applied_markdown
+from reconciler.report.applied_formats import ApplyResult, applied_markdown
 from reconciler.report.markdown import COMMENT_BYTES, LARGEST_COMMENT_CHARACTERS
 
 COMMENTS = int(os.environ.get("COMMENTS", "20"))

@@ -26,8 +26,14 @@ from reconciler.kinds.field_traits import Unit
 from reconciler.kinds.shape import NOTHING, Facts, facts_at
 from reconciler.model import Action, Change, Drift, Ref, Source
 from reconciler.redaction.templates import RefHole, Template
-from reconciler.report.changes.field_changes import FieldChange, drift_changes, field_changes
-from reconciler.report.changes.line_diff import DiffLine, line_diff, pieces
+from reconciler.report.changes.field_changes import (
+    DiffLine,
+    FieldChange,
+    drift_changes,
+    field_changes,
+    line_diff,
+    pieces,
+)
 from reconciler.report.changes.markdown import diff_lines
 from reconciler.report.labels import duration, spoken_value
 from reconciler.report.safe import safe

@@ -13,14 +13,14 @@ from reconciler.document import ABSENT, Json
 from reconciler.kinds import BY_NAME
 from reconciler.kinds.kind import Grid
 from reconciler.model import Action, Change
-from reconciler.report.pictures.grid import Cell, DashboardSides, Mark, grid_sides, query_of
-from reconciler.report.pictures.picture_sides import (
+from reconciler.report.pictures.drawing import (
     AimSides,
     RankingSides,
     describe_budget,
     drawing_of,
+    picture_lines,
 )
-from reconciler.report.pictures.text import picture_lines
+from reconciler.report.pictures.grid import Cell, DashboardSides, Mark, grid_sides, query_of
 from reconciler.report.safe import columns
 
 SPEC = BY_NAME["Dashboard"].spec

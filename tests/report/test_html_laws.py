@@ -79,18 +79,18 @@ def test_drift_is_a_page_too(look: DriftReport) -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_an_element_takes_any_text(text: str) -> None:
     """Any text is text between two tags, and one value in an attribute."""
-    reader = Reader(element("p", {"title": text}, text))
+    reader = Reader(element("p", text, title=text))
 
     assert reader.tags == {"p": 1}
     assert [name for _, name, _ in reader.attributes] == ["title"]
-    assert element("p", None, Markup("<b>")) == "<p><b></p>"
+    assert element("p", Markup("<b>")) == "<p><b></p>"
 
 
 @given(one=st.text("abc<&", max_size=12), other=st.text("abc<&", max_size=12))
 def test_a_mark_adds_nothing_but_itself(one: str, other: str) -> None:
     """Without the marks, both texts are what they were."""
     for text, shown in zip((one, other), marked(one, other), strict=True):
-        assert re.sub("</?mark>", "", shown) == element("p", None, text)[3:-4]
+        assert re.sub("</?mark>", "", shown) == element("p", text)[3:-4]
 
 
 @pytest.mark.parametrize("make", [plan_of_none, plan_of_three, plan_of_three_hundred])

@@ -14,7 +14,7 @@ from reconciler.ci.comment import Origin, plan_comment
 from reconciler.ci.forge.own_comment import Marker
 from reconciler.document import digest
 from reconciler.model import Drift, DriftReport, DriftState, Plan, Ref, Source
-from reconciler.report.applied.text import applied_text
+from reconciler.report.applied_formats import applied_text
 from reconciler.report.drift_formats import drift_markdown, drift_text
 from reconciler.report.html import drift_html, plan_html
 from reconciler.report.plan.document import plan_document, plan_json, plan_jsonl, read_plan

@@ -30,8 +30,13 @@ from reconciler.model import (
     Unchanged,
     Written,
 )
-from reconciler.report.applied.document import applied_json, word
-from reconciler.report.applied.text import MOST_REWRITTEN, applied_text, outcome_line
+from reconciler.report.applied_formats import (
+    MOST_REWRITTEN,
+    applied_json,
+    applied_text,
+    outcome_line,
+    word,
+)
 from reconciler.report.drift_formats import MOST_FIELDS, drift_json, drift_text
 from reconciler.report.table import Style
 

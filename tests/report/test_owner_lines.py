@@ -11,8 +11,7 @@ from sample_plans import plan_of_three
 
 from reconciler.ci.change_owners import ChangeOwners
 from reconciler.model import Action, LastEdit, Plan, Seen
-from reconciler.report.plan.markdown import plan_markdown
-from reconciler.report.plan.owners_and_edits import owners_markdown
+from reconciler.report.plan.markdown import owners_markdown, plan_markdown
 
 
 def owned(*owners: str, mentions: bool = False) -> Plan:

@@ -29,7 +29,7 @@ from sample_plans import (
 )
 
 from reconciler.model import Action, GuardViolation, Plan
-from reconciler.report.changes.line_diff import GOES_ON
+from reconciler.report.changes.field_changes import GOES_ON
 from reconciler.report.changes.text import broken_to
 from reconciler.report.counts import summary
 from reconciler.report.plan.text import plan_text

@@ -23,7 +23,6 @@ from sample_plans import (
 
 from reconciler.document import Json
 from reconciler.model import Change, GuardViolation, LastEdit, OverwritesEdit, Plan, Recalled
-from reconciler.report.attention import notices
 from reconciler.report.changes.field_changes import field_changes
 from reconciler.report.changes.text import subject_lines
 from reconciler.report.html import plan_html
@@ -31,6 +30,7 @@ from reconciler.report.plan.document import plan_json, read_plan
 from reconciler.report.plan.markdown import plan_markdown
 from reconciler.report.plan.stale import changed_since
 from reconciler.report.plan.text import plan_text
+from reconciler.report.sections import notices
 from reconciler.report.table import Style
 
 ID = "819c93ea-2f1b-4d52-9d4c-0c9a6ee7c6c1"

@@ -34,11 +34,11 @@ from reconciler.report.changes.text import subject_lines
 from reconciler.report.complaints.document import fix_diff
 from reconciler.report.counts import describe_selection
 from reconciler.report.labels import place_in, spoken_value
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, folds_markdown
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE_ADOPTION, Fold, code, with_folds
 from reconciler.report.reasons import words_of
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
-from reconciler.report.words import plural, value
+from reconciler.report.words import first_few, first_lines, plural, value
 
 LONGEST_VALUE, LONGEST_CELL = 70, 80
 MOST_ROWS, MOST_NAMED = 50, 3
@@ -175,13 +175,9 @@ def _changes(adoption: Adoption) -> tuple[FieldChange, ...]:
 def _remarks(adoption: Adoption, run: AdoptionRun) -> Iterator[str]:
     """Yield remarks on effects of an edit that a reviewer would not expect."""
     if adoption.unseen and adoption.state == "adopted":
-        places = ", ".join(_place(adoption, path) for path in adoption.unseen[:MOST_NAMED])
-        more = (
-            f" and {len(adoption.unseen) - MOST_NAMED} more"
-            if len(adoption.unseen) > MOST_NAMED
-            else ""
-        )
-        yield f"the service does not return {places}{more}: the next plan is about that still"
+        unseen = [_place(adoption, path) for path in adoption.unseen]
+        places = first_few(unseen, MOST_NAMED)
+        yield f"the service does not return {places}: the next plan is about that still"
     for field in adoption.adopted:
         if field.gave_way and adoption.state == "adopted":
             yield f"{_place(adoption, field.path)}: `{field.gave_way}` gave way to the live value"
@@ -223,12 +219,11 @@ def adopted_markdown(run: AdoptionRun, drift_page: str = "") -> str:
 
     `drift_page` is the name of the artifact with the pictures, "" for none.
     """
-    head = "\n".join(_head(run, drift_page))
+    head = "\n".join(_head(run, drift_page)) + "\n"
     folds = [
         _fold(adoption) for adoption in run.adoptions if adoption.adopted or adoption.conflicts
     ]
-    room = COMMENT_BYTES - len(head.encode()) - 1
-    return head + "\n" + folds_markdown(folds, room, WHOLE_ADOPTION)
+    return with_folds(head, folds, COMMENT_BYTES, WHOLE_ADOPTION)
 
 
 def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
@@ -247,14 +242,15 @@ def _head(run: AdoptionRun, drift_page: str) -> Iterator[str]:
         return
     yield "| state | resource | fields | last changed by | at | how |"
     yield "|---|---|--:|---|---|---|"
-    for adoption in found[:MOST_ROWS]:
-        last = (adoption.last.who, adoption.last.at, adoption.last.how)
-        cells = " | ".join(code(cell, LONGEST_CELL) if cell else "" for cell in last)
-        name = code(str(adoption.ref), LONGEST_CELL)
-        yield f"| {adoption.state} | {name} | {len(adoption.adopted):,} | {cells} |"
-    if len(found) > MOST_ROWS:
-        yield f"| | and {len(found) - MOST_ROWS:,} more | | | | |"
+    yield from first_lines(found, _row, MOST_ROWS, "| | and {} more | | | | |")
     yield ""
+
+
+def _row(adoption: Adoption) -> str:
+    last = (adoption.last.who, adoption.last.at, adoption.last.how)
+    cells = " | ".join(code(cell, LONGEST_CELL) if cell else "" for cell in last)
+    name = code(str(adoption.ref), LONGEST_CELL)
+    return f"| {adoption.state} | {name} | {len(adoption.adopted):,} | {cells} |"
 
 
 def _fold(adoption: Adoption) -> Fold:
@@ -264,7 +260,7 @@ def _fold(adoption: Adoption) -> Fold:
         lines += [f"!   {name}: {spoken_value(side)}" for name, side in _sides(conflict)]
     if adoption.elsewhere:
         lines += [f"! {note}" for note in notes_on(adoption)]
-    return Fold(str(adoption.ref), adoption.state, lines, is_open=len(lines) < 10)  # noqa: PLR2004 - as in drift_formats.py
+    return Fold(str(adoption.ref), adoption.state, lines)
 
 
 @with_config(ConfigDict(extra="forbid"))

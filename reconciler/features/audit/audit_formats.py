@@ -14,7 +14,7 @@ from reconciler.report.complaints.text import complaints_text
 from reconciler.report.markdown import COMMENT_BYTES, code
 from reconciler.report.safe import json_text, safe
 from reconciler.report.table import Colour, Style, fitted
-from reconciler.report.words import plural
+from reconciler.report.words import first_lines, plural
 from reconciler.syntax.diagnostic import AUDITED
 
 LONGEST_CELL = 80
@@ -166,18 +166,11 @@ def audit_markdown(audit: Audit, environment: str) -> str:
     ordered = sorted(
         audit.found, key=lambda audited: (not audited.complaint.is_error, audited.complaint)
     )
-    rows = [_row(audited) for audited in ordered]
-    if rows:
+    if ordered:
         head += ["| code | resource | what | evidence | place |", "|---|---|---|---|---|"]
     room = COMMENT_BYTES - NOTICE_BYTES - len("\n".join((*head, *tail)).encode())
-    shown: list[str] = []
-    for row in rows:
-        room -= len(row.encode()) + 1
-        if room < 0:
-            break
-        shown.append(row)
-    if rest := len(rows) - len(shown):
-        shown.append(f"| | and {rest:,} more: `audit` shows all | | | |")
+    rest = "| | and {} more: `audit` shows all | | | |"
+    shown = first_lines(ordered, _row, len(ordered), rest, room)
     return "\n".join((*head, *shown, *(tail if audit.unjudged else ()), ""))
 
 

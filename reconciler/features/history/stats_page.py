@@ -7,7 +7,7 @@ from typing import Final
 
 from reconciler.features.history.change_stats import Counts, Stats
 from reconciler.features.history.stats_formats import UNKNOWN, duration, stats_lines
-from reconciler.report.html.cards import notes
+from reconciler.report.html.cards import counted, notes
 from reconciler.report.html.page import (
     NOTHING,
     Markup,
@@ -21,7 +21,6 @@ from reconciler.report.html.page import (
     page_head,
     picture,
     shape,
-    skip_link,
     words,
 )
 from reconciler.report.words import plural
@@ -44,24 +43,13 @@ def stats_html(
     named = {name or UNKNOWN: team for name, team in stats.teams.items()}
     return page(
         title,
-        skip_link("weeks", "To the weeks"),
-        page_head(
-            title,
-            target,
-            made,
-            _counts(stats),
-            notes(tuple(stats_lines(stats))),
-        ),
-        element(
-            "main",
-            None,
-            element("div", {"id": "weeks", "tabindex": "-1"}, _bars(stats.weeks)),
-            _table("By team", "team", named),
-            _table("By week", "week of", stats.weeks),
-        ),
-        element(
+        "To the weeks",
+        page_head(title, target, made, _counts(stats), notes(stats_lines(stats))),
+        element("div", _bars(stats.weeks), id="weeks", tabindex="-1"),
+        _table("By team", "team", named),
+        _table("By week", "week of", stats.weeks),
+        foot=element(
             "footer",
-            None,
             of_class(
                 "p",
                 "legend",
@@ -69,6 +57,7 @@ def stats_html(
                 "something else was; noisier: `watch --remember` found that alerts fire more",
             ),
         ),
+        to="weeks",
     )
 
 
@@ -82,11 +71,7 @@ def _counts(stats: Stats) -> Markup:
         (whole.hot_fixed, "hot-fixed"),
         (whole.noisier, "noisier"),
     )
-    items = (
-        element("li", None, of_class("span", "number", f"{count:,}"), f" {word}")
-        for count, word in shown
-    )
-    return of_class("ul", "counts", *items)
+    return of_class("ul", "counts", *(counted(count, word) for count, word in shown))
 
 
 def _bars(weeks: Mapping[str, Counts]) -> Markup:
@@ -136,20 +121,20 @@ def _legend() -> Markup:
 def _table(title: str, first: str, rows: Mapping[str, Counts]) -> Markup:
     if not rows:
         return NOTHING
-    heads = (element("th", {"scope": "col"}, name) for name in (first, *_COLUMNS))
-    body = (element("tr", None, *_cells(name, row)) for name, row in rows.items())
+    heads = (element("th", name, scope="col") for name in (first, *_COLUMNS))
+    body = (element("tr", *_cells(name, row)) for name, row in rows.items())
     table = element(
         "table",
-        {"class": "figures"},
-        element("thead", None, element("tr", None, *heads)),
-        element("tbody", None, joined(body)),
+        element("thead", element("tr", *heads)),
+        element("tbody", joined(body)),
+        class_="figures",
     )
-    return element("section", None, element("h2", None, title), of_class("div", "scroll", table))
+    return element("section", element("h2", title), of_class("div", "scroll", table))
 
 
 def _cells(name: str, counts: Counts) -> Iterator[Markup]:
-    yield element("th", {"scope": "row"}, name)
+    yield element("th", name, scope="row")
     for count in (counts.changes, counts.reverted, counts.hot_fixed, counts.noisier):
-        yield element("td", None, f"{count:,}")
+        yield element("td", f"{count:,}")
     for seconds in (counts.median, counts.p90):
-        yield element("td", None, duration(seconds))
+        yield element("td", duration(seconds))

@@ -31,7 +31,7 @@ from reconciler.report.html.page import (
     shape,
     spans,
 )
-from reconciler.report.words import plural
+from reconciler.report.words import as_sentence, plural
 
 MOST_FLOWS = 60
 MOST_ROWS = 200
@@ -43,23 +43,20 @@ def policy_impact_section(impact: PolicyImpact) -> Markup:
     """Return the section of a page; nothing of a list that stays with all samples as expected."""
     if impact.is_quiet:
         return NOTHING
-    heading = element("h2", {"id": "samples"}, f"{TITLE}: {counted(impact)}")
+    heading = element("h2", f"{TITLE}: {counted(impact)}", id="samples")
     doubt = "quiet" if impact.agreement == 1 else "doubt"
-    agreement = of_class("p", doubt, _sentence(describe_agreement(impact)))
-    notes = [element("li", None, spans(remark)) for remark in remarks(impact)]
+    agreement = of_class("p", doubt, as_sentence(describe_agreement(impact)))
+    notes = [element("li", spans(remark)) for remark in remarks(impact)]
     return element(
         "section",
-        {"class": "sampled", "aria-labelledby": "samples"},
         heading,
         agreement,
         _flows(impact),
         _rows(impact),
         of_class("ul", "notes", *notes) if notes else NOTHING,
+        class_="sampled",
+        aria_labelledby="samples",
     )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 def _flows(impact: PolicyImpact) -> Markup:
@@ -78,7 +75,7 @@ def _flows(impact: PolicyImpact) -> Markup:
     head = of_class(
         "li",
         "flow head",
-        *(element("span", None, title) for title in (_before(impact), "", _after(impact))),
+        *(element("span", title) for title in (_before(impact), "", _after(impact))),
     )
     return of_class("ol", "flows", head, *items) if items else NOTHING
 
@@ -114,12 +111,14 @@ def _line(share: float, count: str) -> Markup:
     thick = THINNEST + (THICKEST - THINNEST) * share
     middle = THICKEST / 2
     bar = shape("rect", "band", x=0, y=middle - thick / 2, width=ROOM, height=thick)
-    attributes = {
-        "viewBox": f"0 0 {number(ROOM)} {number(THICKEST)}",
-        "preserveAspectRatio": "none",
-        "aria-hidden": "true",
-    }
-    return of_class("span", "way", element("svg", attributes, bar), of_class("span", "many", count))
+    picture = element(
+        "svg",
+        bar,
+        viewBox=f"0 0 {number(ROOM)} {number(THICKEST)}",
+        preserveAspectRatio="none",
+        aria_hidden="true",
+    )
+    return of_class("span", "way", picture, of_class("span", "many", count))
 
 
 def _rows(impact: PolicyImpact) -> Markup:
@@ -127,10 +126,8 @@ def _rows(impact: PolicyImpact) -> Markup:
     if not rows:
         return NOTHING
     heads = ("Log", _before(impact), _after(impact))
-    head = element(
-        "thead", None, element("tr", None, *(element("th", None, head) for head in heads))
-    )
-    body = element("tbody", None, *map(_row, rows[:MOST_ROWS]))
+    head = element("thead", element("tr", *(element("th", head) for head in heads)))
+    body = element("tbody", *map(_row, rows[:MOST_ROWS]))
     parts = [of_class("table", "fields", head, body)]
     if len(rows) > MOST_ROWS:
         parts.append(of_class("p", "quiet", f"and {len(rows) - MOST_ROWS:,} more"))
@@ -138,13 +135,10 @@ def _rows(impact: PolicyImpact) -> Markup:
 
 
 def _row(answer: SampleAnswer) -> Markup:
-    before, after = (
-        element("code", None, describe_met(met)) for met in (answer.before, answer.after)
-    )
+    before, after = (element("code", describe_met(met)) for met in (answer.before, answer.after))
     return element(
         "tr",
-        None,
-        element("th", None, joined(_log(answer))),
+        element("th", joined(_log(answer))),
         of_class("td", "before" if answer.turns else "kept", before),
         of_class("td", "after" if answer.turns else "kept", after),
     )
@@ -152,7 +146,7 @@ def _row(answer: SampleAnswer) -> Markup:
 
 def _log(answer: SampleAnswer) -> Iterator[Markup]:
     sample = answer.sample
-    yield element("code", None, f"{sample.application} / {sample.subsystem}")
+    yield element("code", f"{sample.application} / {sample.subsystem}")
     yield joined((" ", severity_word(sample)))
     if expected := expectation(answer):
         yield of_class("span", "chip danger" if answer.fails else "chip", f"expects {expected}")

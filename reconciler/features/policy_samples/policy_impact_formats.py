@@ -22,7 +22,7 @@ from reconciler.model.quoting import plain, quoted, quoted_pair
 from reconciler.report.markdown import code, sentence
 from reconciler.report.safe import columns
 from reconciler.report.table import Colour, Heading, Style, table, wrapped
-from reconciler.report.words import plural
+from reconciler.report.words import first_few, first_lines, plural
 
 TITLE = "Samples of logs"
 NOBODY = "(no policy)"
@@ -260,8 +260,7 @@ def _differing(answer: SampleAnswer, who: str) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(map(quoted, names[:MOST_NAMED]))
-    return shown + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
+    return first_few(names, MOST_NAMED, quoted)
 
 
 _ABOUT = ("application", "subsystem", "severity")
@@ -335,25 +334,18 @@ def policy_impact_markdown(impact: PolicyImpact) -> Iterator[str]:
         return
     yield f"**{TITLE}**: {counted(impact)}; {describe_agreement(impact)}."
     yield ""
-    rows, room, shown = reported_rows(impact), TABLE_BYTES, 0
-    if rows:
+    if rows := reported_rows(impact):
         headings = _headings(impact)
         yield f"| {' | '.join(headings)} |"
         yield f"|{'---|' * len(headings)}"
-    for answer in rows[:MOST_ROWS]:
-        row = (
-            f"| {' | '.join(code(cell, LONGEST_NAME) if cell else '' for cell in _cells(answer))} |"
-        )
-        room -= len(row.encode()) + 1
-        if room < 0:
-            break
-        shown += 1
-        yield row
-    if len(rows) > shown:
-        yield f"| and {len(rows) - shown:,} more | | | | | |"
-    if rows:
+        yield from first_lines(rows, _row, MOST_ROWS, "| and {} more | | | | | |", TABLE_BYTES)
         yield ""
     texts = [*remarks(impact)]
     yield from (f"- {sentence(text, LONGEST_WHY)}" for text in texts)
     if texts:
         yield ""
+
+
+def _row(answer: SampleAnswer) -> str:
+    cells = (code(cell, LONGEST_NAME) if cell else "" for cell in _cells(answer))
+    return f"| {' | '.join(cells)} |"

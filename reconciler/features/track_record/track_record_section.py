@@ -47,9 +47,9 @@ def _strip(record: TrackRecord) -> Markup:
     label = f"Fired in each 24 hours, the oldest first: {', '.join(map(str, record.daily))}"
     drawn = picture(label, width, HEIGHT, *_bars(record, width, most), classes="strip")
     ends = (
-        element("span", None, f"{plural(record.days, 'day')} ago"),
-        element("span", None, f"at most {most:,} in 24 hours"),
-        element("span", None, "now"),
+        element("span", f"{plural(record.days, 'day')} ago"),
+        element("span", f"at most {most:,} in 24 hours"),
+        element("span", "now"),
     )
     return of_class("div", "track", drawn, of_class("p", "ends", *ends))
 

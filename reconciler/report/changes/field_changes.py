@@ -1,11 +1,14 @@
-"""Effects of a write on the fields of a resource, in words. Pure; every report uses them."""
+"""Effects of a write on the fields of a resource, in words, and line diffs of long texts. Pure."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from itertools import groupby
+from typing import Literal, NamedTuple, TypeVar
 
 from reconciler.document import ABSENT, Difference, Json, Missing, Operation, Path, value_at
 from reconciler.kinds import BY_NAME
@@ -14,7 +17,6 @@ from reconciler.kinds.kind import ANY_STEP, Essential, Kind
 from reconciler.kinds.shape import NOTHING, Facts, facts_at
 from reconciler.model import Action, Change, Drift
 from reconciler.redaction.templates import references_in
-from reconciler.report.changes.line_diff import DiffLine, line_diff
 from reconciler.report.counts import live_document
 from reconciler.report.labels import (
     BETWEEN,
@@ -26,8 +28,101 @@ from reconciler.report.labels import (
     spoken_value,
     standing,
 )
-from reconciler.report.safe import ELLIPSIS, columns, hidden, safe
-from reconciler.report.words import leaves
+from reconciler.report.safe import ELLIPSIS, columns, cut, hidden, safe
+from reconciler.report.words import alike, as_json, leaves, plural
+
+CONTEXT = 2
+LONGEST_PIECE = 88
+MOST_COMPARED = 1_500
+
+GOES_ON = " ↩"
+"""The end of a piece if its line continues below."""
+
+# A query or a sentence may be broken before an operator or a clause, and after a comma.
+_BREAKS = re.compile(
+    r"(?= (?:[-+*/|]|and|or|unless|by|on|AND|OR|NOT|WHERE|FROM|GROUP BY|filter) )|(?<=, )|(?<=\. )"
+)
+
+
+class DiffLine(NamedTuple):
+    """A safe line of a diff. `…` means lines that are the same, with their number.
+
+    A text that ends in `GOES_ON` continues in the next piece, on the line below.
+    """
+
+    sign: Literal["-", "+", " ", "…"]
+    text: str
+
+
+def line_diff(before: str, after: str, context: int = CONTEXT) -> tuple[DiffLine, ...]:
+    """Return the removed and added lines with `context` lines around them.
+
+    A line that is too long to read is broken where its language allows it. Nothing is lost: the
+    pieces of a side are its whole text.
+    """
+    old, new = pieces(before), pieces(after)
+    return tuple(_lines_of(old, new, context))
+
+
+def pieces(text: str) -> list[str]:
+    """Return the pieces of a text: its lines, the long lines broken. Joined, they are the text."""
+    return [piece for line in text.splitlines(keepends=True) for piece in _broken(line)]
+
+
+def _broken(line: str) -> Iterator[str]:
+    if len(line) <= LONGEST_PIECE:
+        yield line
+        return
+    piece = ""
+    for part in _BREAKS.split(line):
+        if piece and len(piece) + len(part) > LONGEST_PIECE:
+            yield piece
+            piece = ""
+        piece += part
+    if piece:
+        yield piece
+
+
+def _lines_of(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[DiffLine]:
+    was, now = _shown(old), _shown(new)
+    for tag, first, last, new_first, new_last in _opcodes(old, new):
+        if tag == "equal":
+            starts, ends = first == new_first == 0, (last, new_last) == (len(old), len(new))
+            around = (0 if starts else context, 0 if ends else context)
+            yield from _same(now[new_first:new_last], *around)
+            continue
+        yield from (DiffLine("-", piece) for piece in was[first:last])
+        yield from (DiffLine("+", piece) for piece in now[new_first:new_last])
+
+
+def _same(lines: Sequence[str], head: int, tail: int) -> Iterator[DiffLine]:
+    hidden = len(lines) - head - tail
+    if hidden <= 1:
+        yield from (DiffLine(" ", line) for line in lines)
+        return
+    yield from (DiffLine(" ", line) for line in lines[:head])
+    yield DiffLine("…", f"{plural(hidden, 'line')} the same")
+    yield from (DiffLine(" ", line) for line in lines[len(lines) - tail :])
+
+
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    """Return how to turn old into new; of very long texts only the common beginning is matched."""
+    if max(len(old), len(new)) <= MOST_COMPARED:
+        return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    head = alike(old, new)
+    return [("equal", 0, head, 0, head), ("replace", head, len(old), head, len(new))]
+
+
+def _shown(broken: Sequence[str]) -> list[str]:
+    """Return pieces without line breaks; a mark shows that the line continues."""
+    last = len(broken) - 1
+    # A piece that ends no line is a line of its own to `splitlines`.
+    return [
+        safe(piece.removesuffix("\n"))
+        + (GOES_ON if at < last and piece.splitlines() == [piece] else "")
+        for at, piece in enumerate(broken)
+    ]
+
 
 LONGEST_ON_ONE_LINE = 100
 EMPTY = "(empty)"
@@ -87,9 +182,12 @@ def drift_changes(drift: Drift) -> tuple[FieldChange, ...]:
     return _together(_said(difference, sides, kind, lists) for difference in drift.differences)
 
 
-def by_subject(found: Sequence[FieldChange]) -> Iterator[tuple[str, list[FieldChange]]]:
-    """Yield the parts of a resource with the changes of each."""
-    for subject, group in groupby(found, key=lambda field_change: field_change.subject):
+Subjected = TypeVar("Subjected", FieldChange, LeafValue)
+
+
+def by_subject(found: Sequence[Subjected]) -> Iterator[tuple[str, list[Subjected]]]:
+    """Yield the parts of a resource with the changes, or the leaves, of each."""
+    for subject, group in groupby(found, key=lambda about: about.subject):
         yield subject, list(group)
 
 
@@ -108,47 +206,21 @@ def _said(
     documents = sides[::-1] if operation == "remove" else sides
     subject, field = place_in(kind, path, *documents, lists=lists)
     facts = facts_at(kind.spec, path) if kind else NOTHING
+    known = FieldChange(path=path, subject=subject, field=field, operation=operation)
     match operation:
         case "move":
-            stands = _moves(difference, documents, kind, lists)
-            return FieldChange(
-                path=path, subject=subject, field=field, operation=operation, stands=stands
-            )
+            return replace(known, stands=_moves(difference, documents, kind, lists))
         case "add":
             place = standing(path, sides[0], facts_of_kind(kind), lists)
             stands = f"at place {place[0]} of {place[1]}" if place else ""
             text, rest = _whole(difference, difference.after, subject, kind)
-            return FieldChange(
-                path=path,
-                subject=subject,
-                field=field,
-                operation=operation,
-                after=text,
-                stands=stands,
-                leaves=rest,
-            )
+            return replace(known, after=text, stands=stands, leaves=rest)
         case "remove":
             text, rest = _whole(difference, difference.before, subject, kind)
-            return FieldChange(
-                path=path,
-                subject=subject,
-                field=field,
-                operation=operation,
-                before=text,
-                leaves=rest,
-            )
+            return replace(known, before=text, leaves=rest)
         case "change":
-            lines = _lines(difference, facts)
             old, new = _sides(difference, facts)
-            return FieldChange(
-                path=path,
-                subject=subject,
-                field=field,
-                operation=operation,
-                before=old,
-                after=new,
-                lines=lines,
-            )
+            return replace(known, before=old, after=new, lines=_lines(difference, facts))
 
 
 def _moves(
@@ -245,7 +317,7 @@ def _lines(difference: Difference, facts: Facts) -> tuple[DiffLine, ...]:
 def _text(document: Json) -> str:
     if isinstance(document, str):
         return hidden(document)
-    short = hidden(json.dumps(document, ensure_ascii=False))
+    short = hidden(as_json(document))
     if len(short) <= LONGEST_ON_ONE_LINE:
         return short
     return hidden(json.dumps(document, ensure_ascii=False, indent=2))
@@ -289,7 +361,7 @@ def packed(texts: Sequence[str], room: int) -> list[str]:
     lines: list[str] = []
     full = True
     for text in texts:
-        shown = text if columns(text) <= room else _cut(text, room)
+        shown = cut(text, room)
         is_long = columns(text) > LONGEST_BESIDE
         joined = shown if full or is_long else f"{lines[-1]}{BETWEEN}{shown}"
         if full or is_long or columns(joined) > room:
@@ -298,12 +370,6 @@ def packed(texts: Sequence[str], room: int) -> list[str]:
             lines[-1] = joined
         full = is_long
     return lines
-
-
-def _cut(text: str, room: int) -> str:
-    while columns(text) >= room:
-        text = text[: min(len(text) - 1, room)]
-    return text + ELLIPSIS
 
 
 def _describe_essential(essential: Essential, document: Json, model: type[Part]) -> str:

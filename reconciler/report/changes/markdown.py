@@ -54,14 +54,13 @@ def _whole_lines(
         yield f"{sign} {words}: {safe(text, LONGEST_VALUE)}" if text else f"{sign} {words}"
         return
     yield f"{sign} {words}:"
-    subject = ""
-    for leaf in leaves[:MOST_LEAVES]:
-        if leaf.subject != subject:
-            subject = leaf.subject
+    for subject, group in by_subject(leaves[:MOST_LEAVES]):
+        if subject:
             yield f"{sign}   {subject}:"
         margin = "    " if subject else "  "
-        label = f"{leaf.field}: " if leaf.field else ""
-        yield f"{sign} {margin}{label}{safe(leaf.text, LONGEST_VALUE)}"
+        for leaf in group:
+            label = f"{leaf.field}: " if leaf.field else ""
+            yield f"{sign} {margin}{label}{safe(leaf.text, LONGEST_VALUE)}"
     if len(leaves) > MOST_LEAVES:
         yield f"{sign}   and {len(leaves) - MOST_LEAVES:,} more"
 

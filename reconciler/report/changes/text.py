@@ -8,6 +8,8 @@ from itertools import accumulate
 
 from reconciler.model import Change
 from reconciler.report.changes.field_changes import (
+    GOES_ON,
+    DiffLine,
     FieldChange,
     LeafValue,
     by_subject,
@@ -15,9 +17,7 @@ from reconciler.report.changes.field_changes import (
     field_changes,
     packed,
 )
-from reconciler.report.changes.line_diff import GOES_ON, DiffLine
-from reconciler.report.pictures.picture_sides import drawing_of
-from reconciler.report.pictures.text import picture_lines
+from reconciler.report.pictures.drawing import drawing_of, picture_lines
 from reconciler.report.safe import columns, safe
 from reconciler.report.table import INDENT, Colour, Style, fitted, wrapped
 from reconciler.report.words import around_difference, plural
@@ -109,14 +109,13 @@ def _whole_lines(
     yield from fitted(f"{head.text}:", style).split("\n")
     ends = leaves or (LeafValue("", "", text),)
     most = len(ends) if style.verbose else MOST_LEAVES
-    subject = ""
-    for end in ends[:most]:
-        if end.subject != subject:
-            subject = end.subject
+    for subject, group in by_subject(ends[:most]):
+        if subject:
             yield DEEPER + style.paint(subject, colour)
-        label = ("  " if subject else "") + (f"{end.field}: " if end.field else "")
-        room = max(NARROWEST_VALUE, style.width - len(DEEPER) - columns(label))
-        yield DEEPER + style.paint(label + safe(end.text, room), colour)
+        for end in group:
+            label = ("  " if subject else "") + (f"{end.field}: " if end.field else "")
+            room = max(NARROWEST_VALUE, style.width - len(DEEPER) - columns(label))
+            yield DEEPER + style.paint(label + safe(end.text, room), colour)
     if len(ends) > most:
         yield DEEPER + style.paint(f"and {len(ends) - most:,} more (-v shows them)", Colour.DIM)
 

@@ -23,7 +23,10 @@ def complaints_junit(
 
     `elsewhere` are the manifests of other environments; they are skipped.
     """
-    cases = {str(manifest.ref): _passed(manifest) for manifest in manifests}
+    cases = {
+        str(manifest.ref): JUnitCase(*manifest.ref, file=manifest.source.file)
+        for manifest in manifests
+    }
     for subject, about in groupby(sorted(complaints, key=_subject), _subject):
         cases[subject] = _complained(subject, worst_first(about))
     for ref in elsewhere:
@@ -33,10 +36,6 @@ def complaints_junit(
 
 def _subject(complaint: Complaint) -> str:
     return complaint.ref or complaint.file
-
-
-def _passed(manifest: Manifest) -> JUnitCase:
-    return JUnitCase(manifest.ref.kind, manifest.ref.name, file=manifest.source.file)
 
 
 def _complained(subject: str, complaints: Sequence[Complaint]) -> JUnitCase:
@@ -54,12 +53,9 @@ def _complained(subject: str, complaints: Sequence[Complaint]) -> JUnitCase:
 
 def _lines(complaints: Sequence[Complaint]) -> Iterator[str]:
     for complaint in complaints:
-        place = (
-            f"{complaint.file}:{complaint.line}:{complaint.column}"
-            if complaint.line
-            else complaint.file
-        )
-        yield f"{place}: {complaint.severity.value}[{complaint.code}]: {message(complaint)}"
+        at = f":{complaint.line}:{complaint.column}" if complaint.line else ""
+        level = f"{complaint.severity.value}[{complaint.code}]"
+        yield f"{complaint.file}{at}: {level}: {message(complaint)}"
 
 
 def annotation_lines(complaints: Sequence[Complaint], folder: str = "") -> list[str]:
@@ -74,14 +70,11 @@ def annotation_lines(complaints: Sequence[Complaint], folder: str = "") -> list[
 def _of_level(complaints: Sequence[Complaint], level: Severity, folder: str) -> Iterator[str]:
     ordered = worst_first(complaint for complaint in complaints if complaint.severity is level)
     for complaint in ordered[:SHOWN_ANNOTATIONS]:
-        yield f"::{level.value} {_properties(complaint, folder)}::{_said(complaint)}"
+        said = for_workflow_data(message(complaint))
+        yield f"::{level.value} {_properties(complaint, folder)}::{said}"
     rest = len(ordered) - SHOWN_ANNOTATIONS
     if rest > 0:
         yield f"::{level.value}::and {rest:,} more, which `reconciler validate -v` shows"
-
-
-def _said(complaint: Complaint) -> str:
-    return for_workflow_data(message(complaint))
 
 
 def _properties(complaint: Complaint, folder: str) -> str:

@@ -133,16 +133,11 @@ def _rule(code: str, description: str, tag: str) -> dict[str, Json]:
 
 def _explained(code: str, description: str) -> dict[str, Json]:
     explained = explanation(code)
-    if explained is None:
-        help_text = f"{code}: {description}. {OWN_RULE}."
-        return {
-            "fullDescription": {"text": description},
-            "help": {"text": help_text, "markdown": help_text},
-        }
-    return {
-        "fullDescription": {"text": explained.means},
-        "help": {"text": code_text(explained), "markdown": code_markdown(explained)},
-    }
+    text = markdown = f"{code}: {description}. {OWN_RULE}."
+    if explained is not None:
+        description = explained.means
+        text, markdown = code_text(explained), code_markdown(explained)
+    return {"fullDescription": {"text": description}, "help": {"text": text, "markdown": markdown}}
 
 
 def _invocation(left_out: int, tool: Tool) -> dict[str, Json]:

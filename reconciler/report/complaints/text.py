@@ -25,12 +25,15 @@ def complaints_text(complaints: Sequence[Complaint], style: Style) -> str:
     """
     ordered = worst_first(complaints)
     shown = ordered if style.verbose else ordered[:MOST_SHOWN]
-    lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
     rest = len(ordered) - len(shown)
+    return _text(shown, f"and {rest:,} more (-v shows them)" if rest else "", style)
+
+
+def _text(shown: Sequence[Complaint], rest: str, style: Style) -> str:
+    lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
     if rest:
-        lines.extend((f"and {rest:,} more (-v shows them)", ""))
-    lines.extend(_hint(shown, style))
-    return "\n".join((*lines, ""))
+        lines += [fitted(rest, style), ""]
+    return "\n".join((*lines, *_hint(shown, style), ""))
 
 
 def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
@@ -46,15 +49,13 @@ def complaints_beside(complaints: Sequence[Complaint], style: Style) -> str:
     different = [warning for warning in warnings if warning is first[warning.code]][:MOST_WARNED]
     shown_warnings = warnings if is_few else different
     shown = [*errors, *shown_warnings]
-    lines = [line for complaint in shown for line in (*_lines(complaint, style), "")]
     rest = Counter(warning.code for warning in warnings)
     rest.subtract(complaint.code for complaint in shown_warnings)
-    if rest.total():
-        codes = ", ".join(f"{count:,} {code}" for code, count in rest.items() if count)
-        more = f"and {plural(rest.total(), 'more warning')} ({codes})"
-        lines.extend((fitted(f"{more}: `{on_manifests('validate')}` shows them", style), ""))
-    lines.extend(_hint(shown, style))
-    return "\n".join((*lines, ""))
+    if not rest.total():
+        return _text(shown, "", style)
+    codes = ", ".join(f"{count:,} {code}" for code, count in rest.items() if count)
+    more = f"and {plural(rest.total(), 'more warning')} ({codes})"
+    return _text(shown, f"{more}: `{on_manifests('validate')}` shows them", style)
 
 
 def _hint(shown: Sequence[Complaint], style: Style) -> Iterator[str]:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 from reconciler.model import Change, Plan, Ref, Source
-from reconciler.report.changes.field_changes import FieldChange, LeafValue, by_subject
-from reconciler.report.changes.line_diff import DiffLine
-from reconciler.report.html.page import NOTHING, Markup, breakable, element, joined, of_class, spans
+from reconciler.report.changes.field_changes import DiffLine, FieldChange, LeafValue, by_subject
+from reconciler.report.html.page import (
+    NOTHING,
+    Markup,
+    breakable,
+    element,
+    items,
+    joined,
+    of_class,
+    spans,
+)
 from reconciler.report.watcher_formats import names_of
-from reconciler.report.words import place, plural
+from reconciler.report.words import alike, place, plural
 
 MOST_NAMED = 50
 
@@ -23,11 +31,10 @@ def watchers_card(plan: Plan, change: Change) -> Markup:
     if watchers is None:
         return NOTHING
     names = names_of(watchers)
-    items = [element("li", None, element("code", None, name)) for name in names[:MOST_NAMED]]
-    if len(names) > MOST_NAMED:
-        items.append(element("li", None, f"and {len(names) - MOST_NAMED:,} more"))
-    head = element("p", None, f"Watched by {plural(len(names), 'alert')}:")
-    return of_class("div", "watched", head, element("ul", None, *items))
+    shown = [element("code", name) for name in names[:MOST_NAMED]]
+    more = [f"and {len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
+    head = element("p", f"Watched by {plural(len(names), 'alert')}:")
+    return of_class("div", "watched", head, items((*shown, *more)))
 
 
 TEAM = "team"
@@ -63,48 +70,69 @@ class Card:
 
 def card(shown: Card, *, is_open: bool) -> Markup:
     """Return the card: a line that opens, and its body below."""
-    attributes: dict[str, str | bool] = {
-        "class": f"change {shown.word}",
-        "id": shown.identity,
-        "open": is_open,
-    }
-    attributes.update((f"data-{name}", value) for name, value in shown.facets)
     summary = element(
         "summary",
-        None,
         of_class("span", f"sign {shown.word}", shown.sign),
         of_class("span", "word", shown.word),
-        element("h3", None, shown.ref.name),
+        element("h3", shown.ref.name),
         of_class("span", "chips", *map(_chip, shown.chips)),
         of_class("span", "source", str(shown.source or "")),
         _said(shown.said),
     )
-    return element("details", attributes, summary, of_class("div", "body", *shown.body))
+    return element(
+        "details",
+        summary,
+        of_class("div", "body", *shown.body),
+        class_=f"change {shown.word}",
+        id=shown.identity,
+        open=is_open,
+        **{f"data-{name}": value for name, value in shown.facets},
+    )
 
 
 def _said(texts: Sequence[str]) -> Markup:
     if not texts:
         return NOTHING
-    shown = (text if isinstance(text, Markup) else element("code", None, text) for text in texts)
+    shown = (text if isinstance(text, Markup) else element("code", text) for text in texts)
     return of_class("span", "said", joined(shown, " "))
 
 
 def _chip(chip: Chip) -> Markup:
     classes = f"chip {chip.classes}".strip()
-    return element("span", {"class": classes, "title": chip.meaning or False}, chip.words)
+    return element("span", chip.words, class_=classes, title=chip.meaning or False)
 
 
-def notes(texts: Sequence[str]) -> Markup:
+def notes(texts: Iterable[str]) -> Markup:
     """Return notes as a list."""
-    if not texts:
-        return NOTHING
-    return of_class("ul", "notes", *(element("li", None, spans(text)) for text in texts))
+    shown = [spans(text) for text in texts]
+    return items(shown, "notes") if shown else NOTHING
 
 
-def group(kind: str, count: str, cards: Sequence[Markup]) -> Markup:
-    """Return the resources of one kind under their heading."""
-    heading = element("h2", None, kind, " ", of_class("span", "quiet", count))
-    return of_class("section", "group", heading, joined(cards))
+def counted(count: int, words: str, *, title: str | bool = False, sign: Markup = NOTHING) -> Markup:
+    """Return an item of a list of counts."""
+    number = of_class("span", "number", f"{count:,}")
+    return element("li", sign, " " if sign else "", number, f" {words}", title=title)
+
+
+def changes(
+    shown: Sequence[Card], noun: str, open_up_to: int, meanings: Mapping[str, str] | None = None
+) -> Markup:
+    """Return the filter bar, and the cards grouped by their first facet; few cards are open."""
+    groups = []
+    for name, run in groupby(shown, key=lambda shown_card: shown_card.facets[0][1]):
+        cards = [card(shown_card, is_open=len(shown) <= open_up_to) for shown_card in run]
+        meaning = f": {meanings.get(name, '')}" if meanings else ""
+        count = of_class("span", "quiet", plural(len(cards), noun) + meaning)
+        groups.append(of_class("section", "group", element("h2", name, " ", count), *cards))
+    return joined((filter_bar(shown), element("div", *groups, id="changes", tabindex="-1")))
+
+
+def unchanged(summary: str, lists: Iterable[tuple[str, Iterable[str]]]) -> Markup:
+    """Return lists of names, each with its title, folded below a summary."""
+    parts = [
+        part for title, names in lists for part in (element("h3", title), items(names, "names"))
+    ]
+    return of_class("details", "unchanged", element("summary", summary), *parts)
 
 
 MOST_LEAVES = 200
@@ -122,32 +150,31 @@ def fields_table(found: Sequence[FieldChange], sides: tuple[str, str]) -> Markup
 
 def new_table(found: Sequence[FieldChange]) -> Markup:
     """Return a table of the fields that are sent, where the replaced values are unknown."""
-    rows = (element("tr", None, _name(change, ""), _value(change)) for change in found)
-    return _table(("field", "value"), [element("tbody", None, *rows)]) if found else NOTHING
+    if not found:
+        return NOTHING
+    rows = []
+    for change in found:
+        whole = _leaves(change.leaves) if change.leaves else element("code", change.after)
+        rows.append(element("tr", _name(change, ""), element("td", whole)))
+    return _table(("field", "value"), [element("tbody", *rows)])
 
 
 def _table(columns: Sequence[str], groups: Iterable[Markup]) -> Markup:
-    head = element("tr", None, *(element("th", {"scope": "col"}, name) for name in columns))
+    head = element("tr", *(element("th", name, scope="col") for name in columns))
     body = joined(groups)
-    table = element("table", {"class": "fields"}, element("thead", None, head), body)
+    table = element("table", element("thead", head), body, class_="fields")
     return of_class("div", "scroll", table)
-
-
-def _value(change: FieldChange) -> Markup:
-    whole = _leaves(change.leaves) if change.leaves else element("code", None, change.after)
-    return element("td", None, whole)
 
 
 def _group(subject: str, changes: Sequence[FieldChange]) -> Markup:
     heading = NOTHING
     if subject:
-        heading = element("tr", None, element("th", {"colspan": "3", "scope": "rowgroup"}, subject))
-    rows = joined(_row(change) for change in changes)
-    return element("tbody", None, heading, rows)
-
-
-def _row(change: FieldChange) -> Markup:
-    return element("tr", None, _name(change, _WORDS[change.operation]), *_sides(change))
+        heading = element("tr", element("th", subject, colspan="3", scope="rowgroup"))
+    rows = (
+        element("tr", _name(change, _WORDS[change.operation]), *_sides(change))
+        for change in changes
+    )
+    return element("tbody", heading, *rows)
 
 
 def _name(change: FieldChange, word: str) -> Markup:
@@ -159,30 +186,30 @@ def _name(change: FieldChange, word: str) -> Markup:
         of_class("span", "quiet", word) if word else NOTHING,
     )
     named = joined((part for part in parts if part), " ")
-    return element("th", {"scope": "row", "title": place(change.path)}, named)
+    return element("th", named, scope="row", title=place(change.path))
 
 
 def _sides(change: FieldChange) -> Iterator[Markup]:
     match change.operation:
         case "move":
-            yield element("td", {"colspan": "2", "class": "quiet"}, change.stands)
+            yield element("td", change.stands, colspan="2", class_="quiet")
         case "add" | "remove" if change.leaves:
             side = "after" if change.operation == "add" else "before"
             stands = of_class("div", "quiet", change.stands) if change.stands else NOTHING
             whole = joined((stands, _leaves(change.leaves)))
-            yield element("td", {"colspan": "2", "class": side}, whole)
+            yield element("td", whole, colspan="2", class_=side)
         case "add":
             yield _absent()
-            yield of_class("td", "after", element("code", None, change.after))
+            yield of_class("td", "after", element("code", change.after))
         case "remove":
-            yield of_class("td", "before", element("code", None, change.before))
+            yield of_class("td", "before", element("code", change.before))
             yield _absent()
         case "change" if change.lines:
-            yield element("td", {"colspan": "2", "class": "lines"}, _lines(change.lines))
+            yield element("td", _lines(change.lines), colspan="2", class_="lines")
         case "change":
             before, after = marked(change.before, change.after)
-            yield of_class("td", "before", element("code", None, before))
-            yield of_class("td", "after", element("code", None, after))
+            yield of_class("td", "before", element("code", before))
+            yield of_class("td", "after", element("code", after))
 
 
 def _absent() -> Markup:
@@ -191,13 +218,12 @@ def _absent() -> Markup:
 
 def _leaves(leaves: Sequence[LeafValue]) -> Markup:
     rows = []
-    subject = ""
-    for leaf in leaves[:MOST_LEAVES]:
-        if leaf.subject != subject:
-            subject = leaf.subject
+    for subject, group in by_subject(leaves[:MOST_LEAVES]):
+        if subject:
             rows.append(of_class("li", "part", subject))
-        label = of_class("span", "key", breakable(leaf.field)) if leaf.field else NOTHING
-        rows.append(element("li", None, label, " ", element("code", None, leaf.text)))
+        for leaf in group:
+            label = of_class("span", "key", breakable(leaf.field)) if leaf.field else NOTHING
+            rows.append(element("li", label, " ", element("code", leaf.text)))
     if len(leaves) > MOST_LEAVES:
         rows.append(of_class("li", "quiet", f"and {len(leaves) - MOST_LEAVES:,} more"))
     return of_class("ul", "leaves", *rows)
@@ -207,52 +233,42 @@ def _lines(lines: Sequence[DiffLine]) -> Markup:
     rows = list(_line_rows(lines[:MOST_LINES]))
     if len(lines) > MOST_LINES:
         rows.append(_through(f"and {plural(len(lines) - MOST_LINES, 'line')} more"))
-    return of_class("table", "linediff", element("tbody", None, *rows))
+    return of_class("table", "linediff", element("tbody", *rows))
 
 
 def _line_rows(lines: Sequence[DiffLine]) -> Iterator[Markup]:
     """Yield rows of two cells: removed lines next to added lines."""
-    gone: list[str] = []
-    come: list[str] = []
-    for sign, text in lines:
-        if sign == "-" and come:
+    for is_changed, run in groupby(lines, key=lambda line: line.sign in "-+"):
+        found = list(run)
+        if is_changed:
+            gone, come = ([text for sign, text in found if sign == side] for side in "-+")
             yield from _pairs(gone, come)
-            gone, come = [], []
-        if sign in "-+":
-            (gone if sign == "-" else come).append(text)
             continue
-        yield from _pairs(gone, come)
-        gone, come = [], []
-        cell = of_class("td", "same", element("code", None, text))
-        yield _through(text) if sign == "…" else element("tr", None, cell, cell)
-    yield from _pairs(gone, come)
+        for sign, text in found:
+            cell = of_class("td", "same", element("code", text))
+            yield _through(text) if sign == "…" else element("tr", cell, cell)
 
 
 def _pairs(gone: Sequence[str], come: Sequence[str]) -> Iterator[Markup]:
     for before, after in zip_longest(gone, come):
         old, new = marked(before or "", after or "")
-        yield element("tr", None, _line("del", "before", old), _line("ins", "after", new))
+        yield element("tr", _line("del", "before", old), _line("ins", "after", new))
 
 
 def _line(name: str, side: str, text: Markup) -> Markup:
     if not text:
         return element("td")
-    return of_class("td", side, element(name, None, element("code", None, text)))
+    return of_class("td", side, element(name, element("code", text)))
 
 
 def _through(text: str) -> Markup:
-    return element("tr", None, element("td", {"colspan": "2", "class": "quiet gap"}, text))
+    return element("tr", element("td", text, colspan="2", class_="quiet gap"))
 
 
 def marked(before: str, after: str) -> tuple[Markup, Markup]:
     """Return both texts with their difference marked, if enough of them is the same."""
-    shorter = min(len(before), len(after))
-    head = 0
-    while head < shorter and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and before[-tail - 1] == after[-tail - 1]:
-        tail += 1
+    head = alike(before, after)
+    tail = alike(before[head:][::-1], after[head:][::-1])
     if head + tail < FEWEST_ALIKE * max(len(before), len(after), 1):
         return joined([before]), joined([after])
     return _middle(before, head, tail), _middle(after, head, tail)
@@ -260,7 +276,7 @@ def marked(before: str, after: str) -> tuple[Markup, Markup]:
 
 def _middle(text: str, head: int, tail: int) -> Markup:
     end = len(text) - tail
-    inside = element("mark", None, text[head:end]) if head < end else NOTHING
+    inside = element("mark", text[head:end]) if head < end else NOTHING
     return joined([text[:head], inside, text[end:]])
 
 
@@ -271,27 +287,28 @@ def filter_bar(cards: Sequence[Card]) -> Markup:
     """Return a search field, and a button for each value of each facet that has several."""
     if len(cards) <= 1:
         return NOTHING
-    attributes: dict[str, str | bool] = {
-        "class": "filters",
-        "role": "search",
-        "aria-label": "Filter the changes",
-        "hidden": True,
-        "data-needs-script": True,
-    }
-    return element("div", attributes, _search(), *_facets(cards), _actions(len(cards)))
+    return element(
+        "div",
+        _search(),
+        *_facets(cards),
+        _actions(len(cards)),
+        class_="filters",
+        role="search",
+        aria_label="Filter the changes",
+        hidden=True,
+        data_needs_script=True,
+    )
 
 
 def _search() -> Markup:
-    label = element("label", {"for": "search"}, "Search")
+    label = element("label", "Search", for_="search")
     field = element(
         "input",
-        {
-            "id": "search",
-            "type": "search",
-            "placeholder": "name, file, query …  ( / )",
-            "autocomplete": "off",
-            "spellcheck": "false",
-        },
+        id="search",
+        type="search",
+        placeholder="name, file, query …  ( / )",
+        autocomplete="off",
+        spellcheck="false",
     )
     return of_class("div", "search", label, field)
 
@@ -301,32 +318,29 @@ def _facets(cards: Sequence[Card]) -> Iterator[Markup]:
     for name in names:
         values = Counter(dict(card.facets).get(name, "") for card in cards)
         if len(values) > 1:
-            yield _facet(name, values)
-
-
-def _facet(name: str, values: Counter[str]) -> Markup:
-    legend = element("legend", None, name)
-    buttons = (_button(name, value, count) for value, count in sorted(values.items()))
-    return element("fieldset", None, legend, *buttons)
+            buttons = (_button(name, value, count) for value, count in sorted(values.items()))
+            yield element("fieldset", element("legend", name), *buttons)
 
 
 def _button(name: str, value: str, count: int) -> Markup:
-    attributes: dict[str, str | bool] = {
-        "type": "button",
-        "aria-pressed": "false",
-        "data-facet": name,
-        "data-value": value,
-    }
-    number = of_class("span", "count", f"{count:,}")
-    return element("button", attributes, value or NAMELESS, " ", number)
+    return element(
+        "button",
+        value or NAMELESS,
+        " ",
+        of_class("span", "count", f"{count:,}"),
+        type="button",
+        aria_pressed="false",
+        data_facet=name,
+        data_value=value,
+    )
 
 
 def _actions(count: int) -> Markup:
     return of_class(
         "div",
         "actions",
-        element("output", {"id": "status", "role": "status"}, f"{count:,} of {count:,} shown"),
-        element("button", {"type": "button", "data-open": "true"}, "Open all"),
-        element("button", {"type": "button", "data-open": "false"}, "Close all"),
-        element("button", {"type": "button", "id": "reset", "disabled": True}, "Clear filters"),
+        element("output", f"{count:,} of {count:,} shown", id="status", role="status"),
+        element("button", "Open all", type="button", data_open="true"),
+        element("button", "Close all", type="button", data_open="false"),
+        element("button", "Clear filters", type="button", id="reset", disabled=True),
     )

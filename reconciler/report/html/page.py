@@ -6,7 +6,7 @@ Pure, except that it reads its two own files once: `page.css` and `page.js`.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -14,7 +14,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Final
 
-from reconciler.report.safe import ELLIPSIS, columns, for_html, hidden
+from reconciler.report.safe import columns, cut, for_html, hidden
 
 VOID: Final = frozenset(("meta", "input", "br", "col", "wbr"))
 
@@ -31,14 +31,14 @@ class Markup(str):
 NOTHING: Final = Markup()
 
 
-def element(
-    name: str, attributes: Mapping[str, str | bool] | None = None, *children: str
-) -> Markup:
-    """Return an element.
+def element(name: str, /, *children: str, **attributes: str | bool) -> Markup:
+    """Return an element; of an attribute's name a last `_` is left out, and `_` is a hyphen.
 
     An attribute that is False is left out; True is an attribute without value.
     """
-    opened = "".join(_attribute(key, value) for key, value in (attributes or {}).items())
+    opened = "".join(
+        _attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items()
+    )
     if name in VOID:
         return Markup(f"<{name}{opened}>")
     ending = "\n" if name in LINES else ""
@@ -47,7 +47,12 @@ def element(
 
 def of_class(name: str, classes: str, *children: str) -> Markup:
     """Return an element with a class, the most common case."""
-    return element(name, {"class": classes}, *children)
+    return element(name, *children, class_=classes)
+
+
+def items(texts: Iterable[str], classes: str = "") -> Markup:
+    """Return a list of texts."""
+    return element("ul", *(element("li", text) for text in texts), class_=classes or False)
 
 
 def joined(children: Iterable[str], between: str = "") -> Markup:
@@ -61,7 +66,7 @@ def spans(text: str) -> Markup:
     """Return a text with the words between backticks as code."""
     parts = text.split("`")
     return joined(
-        element("code", None, part) if index % 2 and index + 1 < len(parts) else part
+        element("code", part) if index % 2 and index + 1 < len(parts) else part
         for index, part in enumerate(parts)
     )
 
@@ -93,15 +98,17 @@ def number(value: float) -> Markup:
 
 def shape(name: str, classes: str, **places: float) -> Markup:
     """Return a shape by its coordinates."""
-    attributes = {key: number(value) for key, value in places.items()}
-    return element(name, {"class": Markup(classes), **attributes})
+    numbers = {key: number(value) for key, value in places.items()}
+    return element(name, class_=Markup(classes), **numbers)
 
 
 def path(classes: str, *steps: str | float, ends: str = "") -> Markup:
     """Return a line by the letters and numbers of its steps; `ends` names what it joins."""
     words = (step if isinstance(step, str) else number(step) for step in steps)
-    attributes: dict[str, str | bool] = {"class": Markup(classes), "d": Markup(" ".join(words))}
-    return element("path", {**attributes, "data-ends": Markup(ends) if ends else False})
+    drawn = Markup(" ".join(words))
+    return element(
+        "path", class_=Markup(classes), d=drawn, data_ends=Markup(ends) if ends else False
+    )
 
 
 def box(classes: str, left: float, top: float, width: float, height: float) -> Markup:
@@ -115,17 +122,13 @@ def words(text: str, classes: str, left: float, top: float, room: float | None =
     The first of the classes decides the size.
     """
     shown = text if room is None else fitting(text, room, classes.split(maxsplit=1)[0])
-    return element("text", {"class": Markup(classes), "x": number(left), "y": number(top)}, shown)
+    return element("text", shown, class_=Markup(classes), x=number(left), y=number(top))
 
 
 def fitting(text: str, room: float, size: str) -> str:
     """Return a text, cut to the letters that surely fit."""
     most, text = letters_in(room, size), hidden(text)
-    if columns(text) <= most:
-        return text
-    while text and columns(text) >= most:
-        text = text[: min(len(text) - 1, most)]
-    return text + ELLIPSIS if most > 1 else ""
+    return cut(text, most) if most > 1 or columns(text) <= most else ""
 
 
 def letters_in(room: float, size: str) -> int:
@@ -135,29 +138,30 @@ def letters_in(room: float, size: str) -> int:
 
 def group(title: str, *children: Markup) -> Markup:
     """Return shapes with a title that is shown on hover."""
-    return element("g", None, element("title", None, title), *children)
+    return element("g", element("title", title), *children)
 
 
 def picture(
     label: str, width: float, height: float, *children: Markup, classes: str = ""
 ) -> Markup:
     """Return a picture with a label of one sentence for screen readers."""
-    attributes: Mapping[str, str | bool] = {
-        "class": Markup(classes) if classes else False,
-        "viewBox": f"0 0 {number(width)} {number(height)}",
-        "width": number(width),
-        "height": number(height),
-        "role": "img",
-        "aria-label": label,
-    }
-    return element("svg", attributes, *children)
+    return element(
+        "svg",
+        *children,
+        class_=Markup(classes) if classes else False,
+        viewBox=f"0 0 {number(width)} {number(height)}",
+        width=number(width),
+        height=number(height),
+        role="img",
+        aria_label=label,
+    )
 
 
 def figure(caption: str, *parts: Markup, wide: bool = False) -> Markup:
     """Return pictures under one caption."""
     kept = joined(part for part in parts if part)
     classes = "picture wide" if wide else "picture"
-    return of_class("figure", classes, element("figcaption", None, caption), kept)
+    return of_class("figure", classes, element("figcaption", caption), kept)
 
 
 COMMIT_DIGITS = 12
@@ -181,26 +185,26 @@ class ReportOccasion:
 def page_head(title: str, target: str, made: ReportOccasion | None, *parts: Markup) -> Markup:
     """Return the head of a page: its subject and, where there is an occasion, when it was made."""
     occasion = of_class("p", "made", joined(_parts(made))) if made is not None else NOTHING
-    named = element("h1", None, title), of_class("p", "target", target)
-    return element("header", None, *named, occasion, *parts)
+    named = element("h1", title), of_class("p", "target", target)
+    return element("header", *named, occasion, *parts)
 
 
 def _parts(made: ReportOccasion) -> Iterator[str]:
     at = made.at.astimezone(UTC).replace(microsecond=0)
     timestamp = at.isoformat().replace("+00:00", "Z")
     yield "made "
-    yield element("time", {"datetime": timestamp}, f"{at:%Y-%m-%d %H:%M} UTC")
+    yield element("time", f"{at:%Y-%m-%d %H:%M} UTC", datetime=timestamp)
     if made.commit:
         yield " from commit "
         commit = made.commit.removesuffix(DIRTY)
-        yield element("code", {"title": commit}, commit[:COMMIT_DIGITS])
+        yield element("code", commit[:COMMIT_DIGITS], title=commit)
         yield " with edits that are not committed" if commit != made.commit else ""
     if made.actor:
         yield " by "
-        yield element("strong", None, made.actor)
+        yield element("strong", made.actor)
     if made.run:
         yield " in run "
-        yield element("code", None, made.run)
+        yield element("code", made.run)
 
 
 LANGUAGE = "en"
@@ -212,25 +216,27 @@ def begins_page(head: bytes) -> bool:
     return head.startswith(_BEGINS.encode())
 
 
-def page(title: str, *body: str) -> str:
-    """Return a whole page, ending in a line break.
+def page(title: str, skip: str, head: Markup, *main: str, foot: Markup, to: str = "changes") -> str:
+    """Return a whole page, ending in a line break. `skip` is the link that skips its head.
 
     Its policy forbids every request, and every style or script except its own, which the page
     contains.
     """
-    head = element(
+    head_element = element(
         "head",
-        None,
-        element("meta", {"charset": "utf-8"}),
-        element("meta", {"http-equiv": "Content-Security-Policy", "content": _policy()}),
-        element("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
-        element("meta", {"name": "color-scheme", "content": "light dark"}),
-        element("meta", {"name": "referrer", "content": "no-referrer"}),
-        element("title", None, title),
-        element("style", None, Markup(style())),
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_policy()),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", title),
+        element("style", Markup(style())),
     )
-    content = element("body", None, joined(body), element("script", None, Markup(script())))
-    return f"{_BEGINS}{element('html', {'lang': LANGUAGE}, head, content)}\n"
+    # The link is visible once it has the focus.
+    link = element("a", skip, class_="skip", href=f"#{to}")
+    end = element("script", Markup(script()))
+    body = element("body", link, head, element("main", *main), foot, end)
+    return f"{_BEGINS}{element('html', head_element, body, lang=LANGUAGE)}\n"
 
 
 def style() -> str:
@@ -247,11 +253,6 @@ def script() -> str:
 def _own(name: str) -> str:
     text = files("reconciler.report.html").joinpath(name).read_text(encoding="utf-8")
     return f"\n{text}"
-
-
-def skip_link(target: str, words: str) -> Markup:
-    """Return the link that skips the head; it is visible once it has the focus."""
-    return element("a", {"class": "skip", "href": f"#{target}"}, words)
 
 
 def _policy() -> str:

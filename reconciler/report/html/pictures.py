@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from reconciler.report.html.page import (
     NOTHING,
@@ -20,16 +21,33 @@ from reconciler.report.html.page import (
     shape,
     words,
 )
-from reconciler.report.pictures.grid import Cell, DashboardSides, GridRow, GridSection, Mark
-from reconciler.report.pictures.picture_sides import (
+from reconciler.report.pictures.drawing import (
     Aim,
     AimSides,
+    Drawing,
     Ranked,
     RankingSides,
     describe_budget,
     describe_target,
 )
+from reconciler.report.pictures.grid import Cell, DashboardSides, GridRow, GridSection, Mark
 from reconciler.report.words import plural
+
+
+def picture_of(drawing: Drawing | None) -> Markup:
+    """Return the figure of a drawing; nothing where there is none."""
+    match drawing:
+        case None:
+            return NOTHING
+        case DashboardSides():
+            return _grid_figure(drawing)
+        case RankingSides():
+            return _order_figure(drawing)
+        case AimSides():
+            return _scale_figure(drawing)
+        case _:
+            assert_never(drawing)
+
 
 WIDTH = 440
 GAP = 6
@@ -43,7 +61,7 @@ NARROW = 90
 SIGN = 13
 
 
-def grid_figure(sides: DashboardSides) -> Markup:
+def _grid_figure(sides: DashboardSides) -> Markup:
     """Return the grids before and after, next to each other; nothing where both are the same."""
     if sides.before and sides.after and not sides.changed:
         return NOTHING
@@ -81,7 +99,7 @@ def _side(name: str, sections: Sequence[GridSection], label: str) -> Markup:
             continue
         drawn += size
         top = _section(shapes, section, number, top)
-    heading = element("h4", None, name) if name else NOTHING
+    heading = element("h4", name) if name else NOTHING
     parts = [heading, picture(label, WIDTH, max(top, 1), *shapes)]
     if left_out:
         parts.append(of_class("p", "quiet", f"{left_out:,} more widgets are not drawn"))
@@ -165,7 +183,7 @@ EDGE = 4
 TIP = 9
 
 
-def order_figure(sides: RankingSides) -> Markup:
+def _order_figure(sides: RankingSides) -> Markup:
     """Return both lists, with a line from each item to its new place; the first match decides."""
     summary = _said(sides)
     label = f"{plural(len(sides.before), 'item')} before, {len(sides.after)} after. {summary}"
@@ -212,7 +230,7 @@ def _order_side(
     heading: str, name: str, items: Sequence[Ranked], own: Mark, hint: Markup = NOTHING
 ) -> Markup:
     ranks = (_item(ranked, own) for ranked in items)
-    head = element("h4", None, heading) if heading else NOTHING
+    head = element("h4", heading) if heading else NOTHING
     return of_class("div", f"side {name}", head, hint, of_class("ol", "ranks", *ranks))
 
 
@@ -269,7 +287,7 @@ class _Room:
 ROOMS = (_Room("roomy", 720, 20, 690), _Room("narrow", 296, 12, 284))
 
 
-def scale_figure(sides: AimSides) -> Markup:
+def _scale_figure(sides: AimSides) -> Markup:
     """Return the target on its scale, the share that may fail, and the windows as bars."""
     before, after = sides.before, sides.after
     label = f"Target {describe_target(after)} over {after.window}"
@@ -280,16 +298,18 @@ def scale_figure(sides: AimSides) -> Markup:
         caption = f"May fail: {describe_budget(before)} → {describe_budget(after)}"
     height = BARS + BAR * len(_aims(sides))
     drawn = (
-        picture(label, room.width, height, *_shapes(sides, room), classes=room.name)
+        picture(
+            label,
+            room.width,
+            height,
+            *_axis(room),
+            *_targets(sides, room),
+            *_windows(sides, room),
+            classes=room.name,
+        )
         for room in ROOMS
     )
     return figure(caption, *drawn, wide=True)
-
-
-def _shapes(sides: AimSides, room: _Room) -> Iterator[Markup]:
-    yield from _axis(room)
-    yield from _targets(sides, room)
-    yield from _windows(sides, room)
 
 
 def _axis(room: _Room) -> Iterator[Markup]:

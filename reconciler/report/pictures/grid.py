@@ -5,7 +5,6 @@ Pure.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -17,6 +16,7 @@ from reconciler.kinds.kind import Grid
 from reconciler.kinds.shape import Facts, facts_at, facts_within, shape_of
 from reconciler.report.labels import name_of
 from reconciler.report.safe import safe
+from reconciler.report.words import as_json
 
 
 class Mark(Enum):
@@ -165,7 +165,7 @@ class _Layout:
         row = self.rows[widget.parent]
         section = self.sections[row.parent]
         name = section.name
-        words = json.dumps(name, ensure_ascii=False) if name else str(section.place + 1)
+        words = as_json(name) if name else str(section.place + 1)
         where = f"row {row.place + 1}, {place}"
         if row.parent == others.rows[counterpart.parent].parent:
             return where

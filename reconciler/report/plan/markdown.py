@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 
-from reconciler.model import Action, Change, Plan
-from reconciler.report.attention import emptiness, notices
+from reconciler.model import Action, Change, LastEdit, Plan, Ref, Seen
 from reconciler.report.changes.field_changes import essentials_of, field_changes
 from reconciler.report.changes.markdown import LONGEST_INLINE, diff_lines
 from reconciler.report.counts import (
@@ -24,22 +23,19 @@ from reconciler.report.counts import (
     summary,
 )
 from reconciler.report.labels import BETWEEN
-from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, folds_markdown, sentence
-from reconciler.report.pictures.picture_sides import drawing_of
-from reconciler.report.pictures.text import picture_lines
-from reconciler.report.plan.owners_and_edits import owners_markdown
+from reconciler.report.markdown import COMMENT_BYTES, WHOLE, Fold, code, sentence, with_folds
+from reconciler.report.pictures.drawing import drawing_of, picture_lines
 from reconciler.report.reasons import reported_notes
 from reconciler.report.safe import safe
-from reconciler.report.sections import Notice, shown_sections
+from reconciler.report.sections import Notice, emptiness, notices, shown_sections
 from reconciler.report.watcher_formats import watchers_markdown
-from reconciler.report.words import plural
+from reconciler.report.words import first_few, first_lines, plural
 
 MOST_ROWS = 50
 MOST_NOTICES = 20
 MOST_NAMED = 5
 FEWEST_ALIKE = 5
 MOST_NAMES = 500
-OPEN_BELOW_LINES = 10
 LONGEST_CELL = 80
 LONGEST_SAID = 300
 LONGEST_WHAT = 160
@@ -55,7 +51,7 @@ _SHOWN = tuple(action for action in WORST_FIRST if action.is_to_do)
 class _Group:
     """Changes that are alike: the notes on the first apply to all of them."""
 
-    changes: Sequence[Change]
+    changes: list[Change]
     picture: Sequence[str]
     lines: Sequence[str]
 
@@ -92,7 +88,7 @@ def plan_markdown(plan: Plan, budget: int = COMMENT_BYTES, whole: str = WHOLE) -
         text = formats.end_markdown(section, min(BESIDE_BYTES, room))
         room -= len(text.encode())
         end += text
-    return head + "\n" + folds_markdown(folds, room, whole) + end + foot
+    return with_folds(head + "\n", folds, budget, whole, end + foot)
 
 
 def _head(plan: Plan) -> Iterator[str]:
@@ -140,36 +136,33 @@ def _notice(notice: Notice) -> str:
     subject = "".join(map(str, notice.refs)) if notice.said else ""
     text = sentence(notice.said, LONGEST_SAID, subject) if notice.said else notice.words
     if notice.names:
-        text = f"loses {_listed(notice.names, MOST_NOTICES)}"
+        text = f"loses {first_few(notice.names, MOST_NOTICES, _cell)}"
     if notice.refs and not notice.said:
-        text = f"{_listed([str(ref) for ref in notice.refs], MOST_NAMED)}: {text}"
+        text = f"{first_few(notice.refs, MOST_NAMED, _cell)}: {text}"
     ways = [sentence(remedy, LONGEST_SAID) for remedy in notice.ways]
     guard = f" ({code(notice.code)})" if notice.code else ""
     return "<br>- ".join((f"⚠️ **{notice.title}**{guard}: {text}", *ways))
 
 
-def _listed(names: Sequence[str], most: int) -> str:
-    shown = ", ".join(code(name, LONGEST_CELL) for name in names[:most])
-    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
+def _cell(name: str) -> str:
+    return code(name, LONGEST_CELL)
 
 
 def _groups(changes: Sequence[Change]) -> Iterator[_Group]:
     """Yield changes with their notes, grouped where the notes of many are the same."""
-    groups: dict[tuple[object, ...], list[Change]] = {}
-    notes: dict[tuple[object, ...], tuple[list[str], list[str]]] = {}
+    groups: dict[tuple[object, ...], _Group] = {}
     for change in changes:
         picture, lines = picture_lines(drawing_of(change)), list(_lines(change))
         if len(picture) == 1:
             lines.append(f"# {picture.pop()}")
         first = reported_notes(change)[:1]
         key = change.ref.kind, change.action, change.evidence, *first, *picture, *lines
-        notes[key] = picture, lines
-        groups.setdefault(key, []).append(change)
-    for key, alike in groups.items():
-        if len(alike) < FEWEST_ALIKE:
-            yield from (_Group([change], *notes[key]) for change in alike)
+        groups.setdefault(key, _Group([], picture, lines)).changes.append(change)
+    for group in groups.values():
+        if len(group.changes) < FEWEST_ALIKE:
+            yield from (replace(group, changes=[change]) for change in group.changes)
         else:
-            yield _Group(alike, *notes[key])
+            yield group
 
 
 def _lines(change: Change) -> Iterator[str]:
@@ -210,7 +203,7 @@ def _row(change: Change, others: int) -> str:
     note = "".join(code(text, LONGEST_CELL) for text in reported_notes(change)[:1])
     sign = f"`{change.action.value}`&nbsp;{change.action.word}"
     more = f" and {others:,} alike" if others else ""
-    named = code(str(change.ref), LONGEST_CELL)
+    named = _cell(str(change.ref))
     return f"| {sign} | {named}{more} | {_what(change)} | {evidence(change)} | {note} |"
 
 
@@ -246,21 +239,55 @@ def _legend(changes: Sequence[Change]) -> Iterator[str]:
 def _fold(group: _Group) -> Fold:
     others = group.changes[1:]
     lines = (*group.lines, *_names(others))
-    is_open = len(lines) + len(group.picture) < OPEN_BELOW_LINES
     title = f"{group.first.action.word}, {evidence(group.first)}"
     if others:
         title += f" and {len(others):,} alike"
-    only = group.first.action is Action.UPDATE
-    return Fold(str(group.first.ref), title, lines, group.picture, is_open=is_open and only)
+    folded = group.first.action is not Action.UPDATE
+    return Fold(str(group.first.ref), title, lines, group.picture, folded)
 
 
 def _names(others: Sequence[Change]) -> Iterator[str]:
     """Yield the names of the other changes that are alike, several on a line."""
-    if not others:
-        return
-    yield "# the same for"
     names = ", ".join(safe(change.ref.name) for change in others[:MOST_NAMES])
+    if others:
+        yield "# the same for"
     for line in wrap(names, LONGEST_INLINE, break_long_words=False, break_on_hyphens=False):
         yield f"#   {line}"
     if len(others) > MOST_NAMES:
         yield f"#   and {len(others) - MOST_NAMES:,} more"
+
+
+MOST_EDITS = 10
+LONGEST_REF = 60
+LONGEST_EDIT = 120
+
+
+def owners_markdown(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
+    """Yield a line for each owner of a change, and a line for each known last edit."""
+    owners = [
+        line
+        for section, formats in shown_sections(plan)
+        for line in formats.owners_markdown(section, changes)
+    ]
+    lines = [*owners, *_edits(changes, every=bool(owners))]
+    if lines:
+        yield "Whose it is:"
+        yield from lines
+        yield ""
+
+
+def _edits(changes: Sequence[Change], *, every: bool) -> Iterator[str]:
+    """Yield who last edited a resource live: edits by hand, or every edit."""
+    edits = [
+        (change.ref, seen.edit)
+        for change in changes
+        if isinstance(seen := change.observation, Seen)
+        and seen.edit.who
+        and (seen.by_hand or every)
+    ]
+    yield from first_lines(edits, _edit, MOST_EDITS, "- and {} more that were changed live")
+
+
+def _edit(edited: tuple[Ref, LastEdit]) -> str:
+    ref, edit = edited
+    return f"- {code(str(ref), LONGEST_REF)} was changed live last {code(str(edit), LONGEST_EDIT)}"

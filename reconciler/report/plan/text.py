@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from reconciler.model import Action, Change, Evidence, GuardViolation, Plan
-from reconciler.report.attention import (
-    ConsentState,
-    by_consent,
-    consent_of,
-    describe_partial,
-    emptiness,
-)
 from reconciler.report.changes.field_changes import FieldChange, essentials_of, field_changes
 from reconciler.report.changes.text import change_lines, essential_lines
 from reconciler.report.counts import WORST_FIRST, describe_kept, evidence, heading, summary
 from reconciler.report.reasons import describe_remark, reported_notes
 from reconciler.report.safe import columns, safe
-from reconciler.report.sections import shown_sections
+from reconciler.report.sections import (
+    ConsentState,
+    by_consent,
+    consent_of,
+    describe_partial,
+    emptiness,
+    shown_sections,
+)
 from reconciler.report.table import INDENT, Colour, Style, wrapped
 from reconciler.report.watcher_formats import watchers_lines
-from reconciler.report.words import plural
+from reconciler.report.words import as_sentence, plural
 from reconciler.runtime.advice import on_journal
 
 _COLOURS = {
@@ -66,7 +66,9 @@ def plan_text(plan: Plan, style: Style) -> str:
     unfolds everything and lists unchanged resources.
     """
     room = _room(plan, style)
-    lines = [*_bold(_title(plan), style), *_partial(plan, style)]
+    lines = [*_bold(f"{heading(plan)}: {summary(plan)}", style)]
+    for words in describe_partial(plan):
+        lines.extend(wrapped(as_sentence(words), style, margin="", hang="  "))
     for remark in plan.remarks:
         lines.extend(wrapped(describe_remark(remark), style, Colour.CYAN))
     lines.append("")
@@ -83,11 +85,6 @@ def plan_text(plan: Plan, style: Style) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _partial(plan: Plan, style: Style) -> Iterator[str]:
-    for sentence in describe_partial(plan):
-        yield from wrapped(sentence, style, margin="", hang="  ")
-
-
 def _room(plan: Plan, style: Style) -> _Room:
     if style.verbose:
         whole = max((len(change.differences) for change in plan.changes), default=0)
@@ -96,10 +93,6 @@ def _room(plan: Plan, style: Style) -> _Room:
     made = plan.count(Action.CREATE) + plan.count(Action.ASSERT)
     about_updates, about_made = (FEW if number <= LONG_PLAN else MANY for number in (updates, made))
     return _Room(about_updates.fields, about_made.lines, about_made.listed)
-
-
-def _title(plan: Plan) -> str:
-    return f"{heading(plan)}: {summary(plan)}"
 
 
 def _bold(text: str, style: Style) -> Iterator[str]:
@@ -115,7 +108,7 @@ def _closing(plan: Plan) -> str:
         return f"Nothing to send; an apply notes {what} of {plural(count, 'resource')}."
     if not plan.has_changes:
         return f"Nothing to do: {describe_kept(plan.changes)}."
-    return f"{summary(plan)[0].upper()}{summary(plan)[1:]}."
+    return as_sentence(summary(plan))
 
 
 def _kind_lines(
@@ -251,17 +244,20 @@ def _unsettled_lines(plan: Plan, style: Style) -> Iterator[str]:
 def _legend(plan: Plan, style: Style) -> Iterator[str]:
     """Yield the meaning of the words in this plan that need an explanation."""
     todo = [change for change in plan.changes if change.action.is_to_do]
-    words = []
-    if any(change.evidence is Evidence.JOURNAL for change in todo):
-        words.append("journal  cannot be read: compared with the last write")
-    if any(evidence(change) == "unread" for change in todo):
-        words.append("unread   live was not looked at, as it cannot be done")
-    if any(evidence(change) == "unseen" for change in todo):
-        words.append("unseen   cannot be read, and the journal has no write of it")
-    if any(change.action is Action.ASSERT for change in todo):
-        words.append("!        written unseen: it replaces whatever is there")
-    if not style.verbose and any(map(essentials_of, todo)):
-        words.append("-v       shows every field of what is new")
+    found = {evidence(change) for change in todo}
+    is_journal = any(change.evidence is Evidence.JOURNAL for change in todo)
+    is_asserted = any(change.action is Action.ASSERT for change in todo)
+    meanings = (
+        (is_journal, "journal  cannot be read: compared with the last write"),
+        ("unread" in found, "unread   live was not looked at, as it cannot be done"),
+        ("unseen" in found, "unseen   cannot be read, and the journal has no write of it"),
+        (is_asserted, "!        written unseen: it replaces whatever is there"),
+        (
+            not style.verbose and any(map(essentials_of, todo)),
+            "-v       shows every field of what is new",
+        ),
+    )
+    words = [meaning for is_used, meaning in meanings if is_used]
     for line in words:
         yield style.paint(line, Colour.DIM)
     if words:

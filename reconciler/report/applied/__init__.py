@@ -1,1 +1,0 @@
-"""Reports of an apply, one file for each format."""
